@@ -1,0 +1,27 @@
+"""Errors for people: one line that says what was wrong and what to do."""
+
+from __future__ import annotations
+
+
+class LinklabError(Exception):
+    """Base of all errors that Linklab raises on purpose.
+
+    ``str(error)`` is the whole message. In a notebook it is shown without a traceback, because the
+    reader's next step stands in the message and not in Linklab's own source.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints instead of a traceback (its hook for exceptions that render themselves)."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class NetworkError(LinklabError):
+    """A network that cannot exist as described: a duplicate address, a rate out of range, ..."""
+
+
+class LabError(LinklabError):
+    """The lab process could not be started, was lost, or refused what it was asked."""
+
+
+class MeasurementError(LinklabError):
+    """Something cannot be measured truthfully here; the message gives the reason and the fix."""
