@@ -2,8 +2,17 @@
 
 from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name
 from linklab.network.model import End, Host, Link, Network, Node, Router, Shape, Subnet, Switch
+from linklab.network.path import Hop, Path, path
 from linklab.network.routes import DEFAULT_DESTINATION, Route, static_routes
-from linklab.network.state import InterfaceState, NetworkState, NodeState
+from linklab.network.state import InterfaceState, NetworkState, NodeKind, NodeState
+from linklab.network.theory import (
+    bdp_packets,
+    bottleneck,
+    goodput_ceiling_mbps,
+    path_mtu_bytes,
+    queueing_delay_ms,
+    rtt_floor_ms,
+)
 from linklab.network.validate import validate
 
 __all__ = [
@@ -12,19 +21,29 @@ __all__ = [
     "DEFAULT_DESTINATION",
     "TWO_HOSTS",
     "End",
+    "Hop",
     "Host",
     "InterfaceState",
     "Link",
     "Network",
     "NetworkState",
     "Node",
+    "NodeKind",
     "NodeState",
+    "Path",
     "Route",
     "Router",
     "Shape",
     "Subnet",
     "Switch",
+    "bdp_packets",
+    "bottleneck",
     "by_name",
+    "goodput_ceiling_mbps",
+    "path",
+    "path_mtu_bytes",
+    "queueing_delay_ms",
+    "rtt_floor_ms",
     "static_routes",
     "validate",
 ]

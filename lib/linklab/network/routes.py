@@ -7,7 +7,6 @@ from ipaddress import IPv4Interface, IPv4Network
 from typing import Any, Final
 
 from linklab.network.model import End, Network
-from linklab.network.parts import Router
 from linklab.network.segments import Segment, segments
 
 DEFAULT_DESTINATION: Final = "0.0.0.0/0"
@@ -42,16 +41,13 @@ def static_routes(network: Network) -> dict[str, tuple[Route, ...]]:
     domains = segments(network.nodes, network.links)
     router_names = {router.name for router in network.routers}
     next_steps = _next_steps(domains, router_names)
-    routes: dict[str, tuple[Route, ...]] = {}
-    for node in (*network.hosts, *network.routers):
-        if isinstance(node, Router):
-            routes[node.name] = tuple(
-                _through(node.name, next_steps[node.name, index], _prefix(domain.stations[0]))
-                for index, domain in enumerate(domains)
-                if domain.stations and node.name not in {end.node for end in domain.stations}
-            )
-        else:
-            routes[node.name] = _default_route(network, node.name, domains)
+    routes = {host.name: _default_route(network, host.name, domains) for host in network.hosts}
+    for name in (router.name for router in network.routers):
+        routes[name] = tuple(
+            _through(next_steps[name, index], _prefix(domain.stations[0]))
+            for index, domain in enumerate(domains)
+            if domain.stations and name not in {end.node for end in domain.stations}
+        )
     return routes
 
 
@@ -75,7 +71,7 @@ def _bare(end: End) -> str:
     return str(IPv4Interface(end.address or "").ip)
 
 
-def _through(router: str, step: tuple[End, End], destination: IPv4Network) -> Route:
+def _through(step: tuple[End, End], destination: IPv4Network) -> Route:
     mine, theirs = step
     return Route(str(destination), _bare(theirs), mine.interface)
 

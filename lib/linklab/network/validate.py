@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from linklab.errors import NetworkError
 from linklab.network.addressing import address_problems, subnet_problems
-from linklab.network.parts import Host, Link, Switch
+from linklab.network.parts import Link, Switch
 from linklab.network.ranges import interface_name_problems, link_problems, node_name_problems
 from linklab.network.segments import segments
 

@@ -1,0 +1,155 @@
+"""What a path can do at best, from the numbers of its links alone.
+
+A measurement is compared with these. All rates are in Mbit/s (10**6 bits), delays in ms, sizes in bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from linklab.errors import NetworkError
+from linklab.network.parts import Link
+from linklab.network.path import Path
+
+ETHERNET_HEADER_BYTES: Final = 14
+"""Two addresses and a type (RFC 894). A virtual cable has no preamble, checksum or gap to count."""
+IPV4_HEADER_BYTES: Final = 20
+"""Without options (RFC 791)."""
+TCP_HEADER_BYTES: Final = 20
+"""Without options (RFC 9293)."""
+TIMESTAMPS_OPTION_BYTES: Final = 12
+"""Ten bytes and two of padding in each segment (RFC 7323, appendix A); Linux has it on."""
+
+
+def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
+    """The shortest possible round trip over the path and back over the same links, in ms.
+
+    With d the links' delays and R their rates, for an IP packet of ``size_bytes`` in both directions::
+
+        RTT = 2 * (sum of d  +  sum over rate-limited links of (size_bytes + 14) * 8 / R)
+
+    The first sum is propagation. The second is serialisation: nodes store and forward, so each limited link
+    must have carried the whole frame, the packet and 14 bytes of Ethernet header, before the next begins.
+    (The latency of RFC 1242 and RFC 2544 runs from last bit in to first bit out, and leaves it out.)
+    ``size_bytes`` 0 leaves it out as well. A ping of 56 bytes is a packet of 84.
+
+    Which one to compare with: HTB is a token bucket of 15 kB, so a lone small packet passes a link at once
+    and ping meets the *propagation* floor. The second sum shows when packets follow each other at the full
+    rate.
+
+    Raises NetworkError if the size is negative or over the path's MTU (it would travel in fragments).
+    """
+    mtu_bytes = path_mtu_bytes(path)
+    if not 0 <= size_bytes <= mtu_bytes:
+        raise NetworkError(f"size_bytes is {size_bytes}: choose 0 to {mtu_bytes}, the MTU of the path {path}")
+    one_way_ms = sum(link.delay_ms for link in path.links)
+    if size_bytes:
+        one_way_ms += sum(
+            _serialisation_ms(1, size_bytes, link.rate_mbps)
+            for link in path.links
+            if link.rate_mbps is not None
+        )
+    return 2 * one_way_ms
+
+
+def _serialisation_ms(packets: float, size_bytes: int, rate_mbps: float) -> float:
+    return packets * (size_bytes + ETHERNET_HEADER_BYTES) * 8 / (rate_mbps * 1000)
+
+
+def path_mtu_bytes(path: Path) -> int:
+    """The largest IP packet that passes the whole path unfragmented (RFC 6349, section 3.1).
+
+    Raises NetworkError if the path has no links.
+    """
+    if not path.links:
+        raise NetworkError("this path has no links: choose two different nodes")
+    return min(link.mtu_bytes for link in path.links)
+
+
+def bottleneck(path: Path) -> Link:
+    """The link with the lowest rate, the first of equals: the bottleneck bandwidth of RFC 6349, section 3.2.
+
+    Raises NetworkError if no link of the path is rate-limited.
+    """
+    limited = [link for link in path.links if link.rate_mbps is not None]
+    if not limited:
+        raise NetworkError(f"no link of the path {path} has a rate, so none is the bottleneck: set rate_mbps")
+    return min(limited, key=lambda link: link.rate_mbps or math.inf)
+
+
+def goodput_ceiling_mbps(
+    path_or_rate: Path | float, mtu_bytes: int | None = None, timestamps: bool = True
+) -> float:
+    """The most application data that one or more TCP flows can carry, in Mbit/s.
+
+    A full segment of an MTU of M bytes carries M - 20 (IPv4) - 20 (TCP) - 12 (timestamps option) bytes of
+    data, and HTB counts it as a frame of M + 14 bytes. Of a rate R remains::
+
+        R * (M - 20 - 20 - 12) / (M + 14)
+
+    which is 0.9564 R for M = 1500: 38.26 of 40 Mbit/s. Without timestamps the 12 falls away. RFC 6349,
+    section 4.1, reckons in the same way for real Ethernet, with preamble, checksum and gap besides.
+
+    ``path_or_rate`` is a path, whose bottleneck and MTU count, or a rate in Mbit/s. ``mtu_bytes``
+    overrides the path's MTU; with a rate it is 1500 unless given.
+
+    Raises NetworkError if the path has no rate-limited link, if the rate is not a positive number, or if
+    an MTU is too small for the headers.
+    """
+    if isinstance(path_or_rate, Path):
+        rate_mbps = bottleneck(path_or_rate).rate_mbps or math.inf
+        mtu = path_mtu_bytes(path_or_rate) if mtu_bytes is None else mtu_bytes
+    else:
+        rate_mbps = path_or_rate
+        mtu = 1500 if mtu_bytes is None else mtu_bytes
+    if not (rate_mbps > 0 and math.isfinite(rate_mbps)):
+        raise NetworkError(f"the rate is {rate_mbps} Mbit/s: it must be a number above 0")
+    headers = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + (TIMESTAMPS_OPTION_BYTES if timestamps else 0)
+    if mtu <= headers:
+        raise NetworkError(
+            f"an MTU of {mtu} bytes has no room for data after {headers} bytes of headers: raise it"
+        )
+    return rate_mbps * (mtu - headers) / (mtu + ETHERNET_HEADER_BYTES)
+
+
+def bdp_packets(path: Path, mtu_bytes: int | None = None) -> float:
+    """The bandwidth-delay product in full packets: how many are under way when the bottleneck is full.
+
+    RFC 6349, section 3.3.1: bottleneck rate times round-trip time. In packets as HTB counts them::
+
+        R * RTT / (8 * (M + 14))
+
+    A queue of about this many packets lets one TCP flow fill the link. (The course network's queues of 67,
+    100 and 33 are the products of L1, L2 and L3, reckoned with 1500 bytes a packet.)
+
+    ``mtu_bytes`` overrides the path's MTU. Raises NetworkError if no link of the path is rate-limited.
+    """
+    mtu = path_mtu_bytes(path) if mtu_bytes is None else mtu_bytes
+    rate_mbps = bottleneck(path).rate_mbps or math.inf
+    return rtt_floor_ms(path) / _serialisation_ms(1, mtu, rate_mbps)
+
+
+def queueing_delay_ms(link: Link, packets: float | None = None) -> float:
+    """How long a queue of full packets takes to leave at the link's rate, in ms, one direction::
+
+        packets * (M + 14) * 8 / R
+
+    ``packets`` None means the full queue, ``link.queue_packets``.
+
+    Beware when it is added to a propagation delay: in Mininet's TCLink netem holds the delay line and the
+    queue in one, so its limit counts the packets that are being delayed too. A packet that finds the link
+    busy and the queue full leaves after this time *in all*, not after the delay and this time. So a full
+    link's round trip grows by this less the link's delay (never below 0).
+
+    Raises NetworkError if the link has no rate, if neither ``packets`` nor a queue is given, or if
+    ``packets`` is negative.
+    """
+    count = link.queue_packets if packets is None else packets
+    if link.rate_mbps is None:
+        raise NetworkError(f"link {link.label} has no rate, so no queue builds up on it: set rate_mbps")
+    if count is None:
+        raise NetworkError(f"link {link.label} has no queue limit: give packets, or set queue_packets")
+    if not count >= 0:
+        raise NetworkError(f"packets is {count}: it must not be negative")
+    return _serialisation_ms(count, link.mtu_bytes, link.rate_mbps)
