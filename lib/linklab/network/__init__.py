@@ -1,6 +1,15 @@
 """What a network is: pure data, importable and testable anywhere, without root and without Mininet."""
 
 from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name
+from linklab.network.expect import (
+    Difference,
+    Expectation,
+    ExpectedInterface,
+    ExpectedNode,
+    differences,
+    expected_state,
+    first_difference,
+)
 from linklab.network.model import End, Host, Link, Network, Node, Router, Shape, Subnet, Switch
 from linklab.network.path import Hop, Path, path
 from linklab.network.routes import DEFAULT_DESTINATION, Route, static_routes
@@ -20,7 +29,11 @@ __all__ = [
     "COURSE",
     "DEFAULT_DESTINATION",
     "TWO_HOSTS",
+    "Difference",
     "End",
+    "Expectation",
+    "ExpectedInterface",
+    "ExpectedNode",
     "Hop",
     "Host",
     "InterfaceState",
@@ -39,6 +52,9 @@ __all__ = [
     "bdp_packets",
     "bottleneck",
     "by_name",
+    "differences",
+    "expected_state",
+    "first_difference",
     "goodput_ceiling_mbps",
     "path",
     "path_mtu_bytes",

@@ -20,7 +20,7 @@ NodeKind = Literal["host", "switch"]
 class InterfaceState:
     """One network interface. The loopback interface is left out of states.
 
-    ``addresses`` have their prefix length (``"10.0.1.1/24"``). ``shape`` is what the interface does to
+    ``addresses`` are IPv4, with prefix length (``"10.0.1.1/24"``). ``shape`` is what the interface does to
     the packets that leave it. ``offloads_on`` names the offloads, as ethtool calls them, that are on.
     ``peer`` is (node, interface) at the far end of the cable; None if it is not known.
     """

@@ -1,0 +1,167 @@
+"""What probably made a live network differ from the plan, in words that lead to the remedy."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Interface, IPv4Network
+
+from linklab.network.expectation import Expected, ExpectedInterface, ExpectedNode
+from linklab.network.routes import DEFAULT_DESTINATION, Route
+from linklab.network.shape_causes import Pair
+from linklab.network.state import InterfaceState, NetworkState, NodeKind, NodeState
+
+
+def missing_node(name: str, found: NetworkState) -> str:
+    """Why a node is not there."""
+    for node in found.nodes:
+        if node.name.lower() == name.lower():
+            return f"it is called {node.name} instead: names are case-sensitive"
+    return "addHost or addSwitch was not called for it, or with another name"
+
+
+def wrong_kind(name: str, want: NodeKind) -> str:
+    """Why a host is a switch or the other way round."""
+    right, wrong = ("addSwitch", "addHost") if want == "switch" else ("addHost", "addSwitch")
+    return f"it was added with {wrong}: use {right}({name!r})"
+
+
+def missing_interface(
+    want: InterfaceState | ExpectedInterface, node: NodeState | ExpectedNode, have: NodeState
+) -> str:
+    """Why an interface is not there."""
+    if want.peer is None:
+        return "its link was not added, or the interface has another name"
+    planned = {interface.name for interface in node.interfaces or ()}
+    for other in have.interfaces:
+        if other.peer and other.peer[0] == want.peer[0] and other.name not in planned:
+            return (
+                f"the link to {want.peer[0]} is there, but its interface is called {other.name}: "
+                "give intfName1 or intfName2, or add the links in the plan's order"
+            )
+    return f"no addLink joins {node.name} and {want.peer[0]}"
+
+
+def extra_interface(interface: InterfaceState) -> str:
+    """Why an interface is there that should not be."""
+    if interface.peer is None:
+        return "the plan has no such interface"
+    return f"the plan has no such link to {interface.peer[0]}: an addLink too many, or another interface name"
+
+
+def addresses(pair: Pair, want: tuple[str, ...]) -> str:
+    """Why an interface has other addresses than ``want``."""
+    have = pair.have.addresses
+    wanted = [IPv4Interface(address) for address in want]
+    for live in map(IPv4Interface, have):
+        for plan in wanted:
+            if live.ip == plan.ip and live.network.prefixlen != plan.network.prefixlen:
+                return f"the mask is /{live.network.prefixlen} instead of /{plan.network.prefixlen}"
+    if not have:
+        return (
+            "no address was given to it: addHost(ip=...) sets only a node's first interface, "
+            "for others give addLink params1 or params2={'ip': ...}"
+        )
+    if set(want) < set(have):
+        return (
+            f"{' and '.join(sorted(set(have) - set(want)))} is there besides: remove it with ip address del"
+        )
+    for node in pair.expected.nodes:
+        for interface in node.interfaces or ():
+            shared = set(interface.addresses or ()) & set(have)
+            if shared and (node.name, interface.name) != (pair.node, pair.want.name):
+                return (
+                    f"{' and '.join(sorted(shared))} belongs to {interface.name} on {node.name}: "
+                    "two addresses are swapped, or one was given twice"
+                )
+    if any(IPv4Interface(address).network == IPv4Network("10.0.0.0/8") for address in have):
+        return "this is Mininet's own choice for a node without ip=: write ip= with address and prefix length"
+    return "another address was typed in ip= or in ip address add"
+
+
+def mtu(pair: Pair) -> str:
+    """Why an interface has another MTU."""
+    far = pair.far()
+    if far is not None and far.mtu_bytes == pair.want.mtu_bytes:
+        return f"the MTU was set on one side only: {far.name} at the other end has it"
+    return f"set it on both ends: ip link set {pair.want.name} mtu {pair.want.mtu_bytes}"
+
+
+def peer(pair: Pair) -> str:
+    """Why an interface is joined to another one."""
+    want, have = pair.want.peer, pair.have.peer
+    if want is None or have is None:
+        return "the other end of its cable was not found among the nodes"
+    if want[0] != have[0]:
+        return f"its addLink joins {pair.node} to {have[0]} instead of {want[0]}"
+    return f"the links of {want[0]} were added in another order, or with other interface names"
+
+
+def offloads(pair: Pair, want: tuple[str, ...]) -> str:
+    """Why offloads are on or off."""
+    if set(pair.have.offloads_on) - set(want):
+        return (
+            f"they were not switched off with ethtool -K {pair.want.name}: "
+            "one packet in a queue can then be many times the MTU"
+        )
+    return f"switch them on with ethtool -K {pair.want.name}"
+
+
+def forwarding(want: bool) -> str:
+    """Why a node forwards or does not."""
+    if want:
+        return "a router drops what is not for itself until sysctl -w net.ipv4.ip_forward=1"
+    return "a host does not pass on packets of others: sysctl -w net.ipv4.ip_forward=0"
+
+
+def missing_route(route: Route, have: NodeState) -> str:
+    """Why a route is not there."""
+    interface = have.interface(route.interface)
+    if interface is not None and not (interface.up and interface.addresses):
+        return f"{route.interface} is down or has no address, so the kernel takes no route out of it"
+    wanted = IPv4Network(route.destination)
+    for other in have.routes:
+        there = IPv4Network(other.destination)
+        same_start = there.network_address == wanted.network_address and there.prefixlen > 0
+        if same_start and route.destination != DEFAULT_DESTINATION:
+            return f"there is one to {there}: the mask is /{there.prefixlen} instead of /{wanted.prefixlen}"
+    if route.destination == DEFAULT_DESTINATION:
+        return f"no default route was given: addHost(defaultRoute='via {route.via}'), or ip route add default"
+    hint = f"add it: ip route add {route.destination} via {route.via}"
+    if any(other.destination == DEFAULT_DESTINATION for other in have.routes):
+        return f"its packets follow the default route instead; {hint}"
+    return f"{have.name} drops packets to that subnet; {hint}"
+
+
+def wrong_route(route: Route, there: Route, node: str, expected: Expected, found: NetworkState) -> str:
+    """Why a route leads elsewhere."""
+    if there.via is None:
+        return f"it has no next hop, so it takes the whole subnet for a neighbour: add via {route.via}"
+    if there.via == route.via:
+        return f"the next hop is right, the interface is not: use dev {route.interface}, or leave dev out"
+    owner = _owner(there.via, found) or _owner(there.via, expected)
+    target = _owner(route.via, expected) or _owner(route.via, found) if route.via else None
+    if owner == node:
+        return f"{there.via} is an address of {node} itself: name the other end of the link, {route.via}"
+    if owner is not None and owner == target:
+        return (
+            f"{there.via} is {owner}'s address on another link: name the one on the shared link, {route.via}"
+        )
+    if owner is None:
+        return f"no interface has the address {there.via}: the next hop is {route.via}"
+    return f"{there.via} belongs to {owner}, and the shortest way goes over {target or route.via}"
+
+
+def extra_route(route: Route, planned: set[str]) -> str:
+    """Why a route is there that should not be."""
+    if route.destination in planned:
+        return "it is a second route to the same subnet: remove the one that is not in the plan"
+    if route.destination == DEFAULT_DESTINATION:
+        return "the plan has no default route here: remove it with ip route del default"
+    return f"the plan has no such route: remove it with ip route del {route.destination}"
+
+
+def _owner(ip: str, network: Expected) -> str | None:
+    for node in network.nodes:
+        for interface in node.interfaces or ():
+            if any(address.partition("/")[0] == ip for address in interface.addresses or ()):
+                return node.name
+    return None
