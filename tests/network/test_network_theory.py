@@ -1,0 +1,137 @@
+"""Theory's numbers, against values worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from linklab.errors import NetworkError
+from linklab.network import (
+    COURSE,
+    TWO_HOSTS,
+    End,
+    Host,
+    Link,
+    Network,
+    Path,
+    bdp_packets,
+    bottleneck,
+    goodput_ceiling_mbps,
+    path,
+    path_mtu_bytes,
+    queueing_delay_ms,
+    rtt_floor_ms,
+)
+
+
+def one_link(**shape: Any) -> Path:
+    link = Link(End("h1", "h1-eth0", "10.0.0.1/24"), End("h2", "h2-eth0", "10.0.0.2/24"), **shape)
+    return path(Network("n", (Host("h1"), Host("h2")), (link,)), "h1", "h2")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "rtt_ms", "ceiling_mbps", "narrowest"),
+    [
+        ("r1", "r2", 20, 38.26, "L1"),
+        ("r2", "r3", 40, 28.69, "L2"),
+        ("r3", "r4", 20, 19.13, "L3"),
+        ("h1", "h4", 60, 28.69, "L2"),
+        ("h7", "h9", 60, 19.13, "L3"),
+        ("h1", "h9", 80, 19.13, "L3"),
+    ],
+)
+def test_the_course_in_theory(
+    source: str, target: str, rtt_ms: float, ceiling_mbps: float, narrowest: str
+) -> None:
+    way = path(COURSE, source, target)
+    assert rtt_floor_ms(way) == rtt_ms
+    assert goodput_ceiling_mbps(way) == pytest.approx(ceiling_mbps, abs=0.005)
+    assert bottleneck(way) is COURSE.link(narrowest)
+
+
+def test_between_hosts_of_one_switch_nothing_is_limited() -> None:
+    way = path(COURSE, "h1", "h2")
+    assert rtt_floor_ms(way, 1500) == 0
+    for ask in (bottleneck, goodput_ceiling_mbps, bdp_packets):
+        with pytest.raises(NetworkError, match="no link of the path h1 - s1 - h2 has a rate"):
+            ask(way)
+
+
+def test_serialisation_counts_the_frame_on_each_limited_link_and_way() -> None:
+    # 1250 bytes of frame are 10 000 bits: 1 ms at 10 Mbit/s.
+    assert rtt_floor_ms(one_link(rate_mbps=10, delay_ms=10), 1236) == pytest.approx(22)
+    assert rtt_floor_ms(one_link(delay_ms=10), 1236) == 20
+    # Frames of 98 bytes, the usual ping: 784 bits over L1, L2 and L3, there and back.
+    by_hand = 80 + 2 * (784 / 40_000 + 784 / 30_000 + 784 / 20_000)
+    assert rtt_floor_ms(path(COURSE, "h1", "h9"), 84) == pytest.approx(by_hand, rel=1e-12)
+
+
+@pytest.mark.parametrize("size_bytes", [-1, 1501])
+def test_a_size_must_fit_the_mtu(size_bytes: int) -> None:
+    with pytest.raises(NetworkError, match="choose 0 to 1500"):
+        rtt_floor_ms(path(TWO_HOSTS, "h1", "h2"), size_bytes)
+
+
+def test_the_goodput_ceiling_from_the_headers() -> None:
+    assert goodput_ceiling_mbps(1514.0) == pytest.approx(1448)
+    assert goodput_ceiling_mbps(1514.0, timestamps=False) == pytest.approx(1460)
+    assert goodput_ceiling_mbps(590.0, mtu_bytes=576) == pytest.approx(524)
+    assert goodput_ceiling_mbps(path(TWO_HOSTS, "h1", "h2")) == pytest.approx(10 * 1448 / 1514)
+    assert goodput_ceiling_mbps(one_link(rate_mbps=9.014, mtu_bytes=9000)) == pytest.approx(8.948)
+    assert goodput_ceiling_mbps(one_link(rate_mbps=5.9, mtu_bytes=9000), mtu_bytes=576) == pytest.approx(5.24)
+
+
+@pytest.mark.parametrize("rate_mbps", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_ceiling_needs_a_rate(rate_mbps: float) -> None:
+    with pytest.raises(NetworkError, match="must be a number above 0"):
+        goodput_ceiling_mbps(rate_mbps)
+
+
+def test_a_ceiling_needs_room_for_data() -> None:
+    with pytest.raises(NetworkError, match="no room for data after 52 bytes"):
+        goodput_ceiling_mbps(10, mtu_bytes=52)
+    assert goodput_ceiling_mbps(67.0, mtu_bytes=53) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("name", "ends"), [("L1", ("r1", "r2")), ("L2", ("r2", "r3")), ("L3", ("r3", "r4"))])
+def test_queues_of_the_course_are_one_bandwidth_delay_product(name: str, ends: tuple[str, str]) -> None:
+    link, way = COURSE.link(name), path(COURSE, *ends)
+    assert link.queue_packets == round(bdp_packets(way, mtu_bytes=1500 - 14))
+    assert bdp_packets(way) == pytest.approx(link.queue_packets, abs=1)
+
+
+def test_bandwidth_delay_product_by_hand() -> None:
+    # 12.112 Mbit/s for 100 ms are 1 211 200 bits: a hundred frames of 1514 bytes.
+    assert bdp_packets(one_link(rate_mbps=12.112, delay_ms=50)) == pytest.approx(100)
+
+
+def test_the_path_mtu_is_the_smallest() -> None:
+    assert path_mtu_bytes(path(COURSE, "h1", "h9")) == 1500
+    assert path_mtu_bytes(one_link(mtu_bytes=1400)) == 1400
+    with pytest.raises(NetworkError, match="no links"):
+        path_mtu_bytes(Path(("h1",), ()))
+
+
+def test_queueing_delay_by_hand() -> None:
+    # 50 frames of 1514 bytes are 605 600 bits.
+    link = TWO_HOSTS.link("h1-h2")
+    assert queueing_delay_ms(link) == pytest.approx(60.56)
+    assert queueing_delay_ms(link, 25) == pytest.approx(30.28)
+    assert queueing_delay_ms(link, 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "packets", "message"),
+    [
+        ({}, 10, "has no rate"),
+        ({"rate_mbps": 10}, None, "has no queue limit"),
+        ({"rate_mbps": 10}, -1, "must not be negative"),
+        ({"rate_mbps": 10}, float("nan"), "must not be negative"),
+    ],
+)
+def test_a_queueing_delay_needs_rate_and_queue(
+    shape: dict[str, Any], packets: float | None, message: str
+) -> None:
+    (link,) = one_link(**shape).links
+    with pytest.raises(NetworkError, match=message):
+        queueing_delay_ms(link, packets)
