@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -45,7 +44,8 @@ def _number(
     # Python's bool is an int, and a notebook's author may well write "40": both would reach tc.
     if isinstance(value, bool) or not isinstance(value, int | float):
         yield f"{what}: {field} is {value!r}, which is not a number: write a number of {unit}"
-    elif math.isnan(value) or not low <= value <= high:
+    # NaN fails every comparison, so it ends up here as well.
+    elif not low <= value <= high:
         yield f"{what}: {field} is {value:g}: choose {low:g} to {high:g} {unit} ({hint})"
 
 
