@@ -1,0 +1,42 @@
+# `make lab` opens the labs, `make test` tests everything; both install first what is missing. See README.md.
+
+# The Python environment. In the virtual machine LINKLAB_VENV points to the user's home (Vagrantfile).
+LINKLAB_VENV ?= .venv
+export LINKLAB_VENV
+BIN := $(LINKLAB_VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test doctor notebooks check clean install install-quietly install-tests install-tests-quietly
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+lab: install ## install what is missing and open the labs in JupyterLab
+	@$(BIN)/linklab kernel build --background || true
+	@$(BIN)/linklab up
+
+test: install-tests ## install what is missing and run every check and test (less than 30 minutes)
+	@.ci/parts $(BIN) kernel ruff format mypy shellcheck pytest notebooks
+
+check: install-tests-quietly ## the linters and the type checker alone
+	@.ci/parts $(BIN) ruff format mypy shellcheck
+
+doctor: install-quietly ## try what works on this machine and what does not
+	@$(BIN)/linklab doctor
+
+notebooks: install-quietly ## make the notebooks of labs/ and solutions/ anew from their source
+	@$(BIN)/linklab notebooks build
+
+clean: ## remove what make has made in this folder (the lab kernel: linklab kernel clean)
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .ipynb_checkpoints build lib/*.egg-info
+	find lib tests solutions labs -name __pycache__ -prune -exec rm -rf {} +
+
+# Each ends with the doctor, except where the target has no use for one.
+install:
+	@bash vagrant/provision.sh
+install-quietly:
+	@bash vagrant/provision.sh --no-doctor
+install-tests:
+	@bash vagrant/provision.sh --tests
+install-tests-quietly:
+	@bash vagrant/provision.sh --tests --no-doctor

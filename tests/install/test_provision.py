@@ -1,0 +1,219 @@
+"""The installer on pretended machines: what it asks for, what it says, and what it leaves alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from machine import REPOSITORY, Machine
+
+
+@pytest.fixture
+def computer(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_everything_is_there_so_no_root_is_asked_for(computer: Machine) -> None:
+    computer.sudo = True
+    answer = computer.run("provision.sh")
+    assert answer.status == 0, answer.errors
+    assert "sudo" not in computer.calls
+    assert "apt-get" not in computer.calls
+    assert answer.output.splitlines()[-1] == "the doctor was here"
+
+
+def test_the_second_run_changes_nothing_and_says_so(computer: Machine) -> None:
+    first = computer.run("provision.sh")
+    calls_before = computer.calls.count("pip install")
+    second = computer.run("provision.sh")
+    assert calls_before == 2
+    assert computer.calls.count("pip install") == calls_before
+    assert "nothing was changed" not in first.output
+    assert "nothing was changed" in second.output
+
+
+def test_new_requirements_are_installed_into_the_same_environment(computer: Machine) -> None:
+    computer.run("provision.sh")
+    with (computer.repository / "requirements.txt").open("a") as requirements:
+        requirements.write("attrs==25.1.0\n")
+    computer.run("provision.sh")
+    assert computer.calls.count("-m venv") == 1
+    assert computer.calls.count("pip install") == 4
+
+
+def test_an_interrupted_installation_is_taken_up_again(computer: Machine) -> None:
+    computer.pip = "echo 'ERROR: no route to the package index'; exit 1"
+    answer = computer.run("provision.sh")
+    assert answer.status == 1
+    assert answer.error_lines[0] == "ERROR: no route to the package index"
+    assert "check the network" in answer.error_lines[-1]
+    computer.pip = "true"
+    assert computer.run("provision.sh").status == 0
+    assert computer.calls.count("-m venv") == 1
+
+
+def test_an_environment_of_another_python_is_made_anew(computer: Machine) -> None:
+    computer.run("provision.sh")
+    computer.python_version = "3.13"
+    answer = computer.run("provision.sh")
+    assert "making the Python environment anew" in answer.output
+    assert computer.calls.count("-m venv") == 2
+
+
+def test_a_folder_that_is_no_environment_is_left_alone(computer: Machine) -> None:
+    precious = computer.folder / "thesis"
+    precious.mkdir()
+    (precious / "chapter-1").write_text("it took weeks")
+    computer.settings["LINKLAB_VENV"] = str(precious)
+    answer = computer.run("provision.sh")
+    assert answer.status == 1
+    assert "is no virtual environment, so it is left alone" in answer.error_lines[0]
+    assert (precious / "chapter-1").exists()
+
+
+def test_the_environment_may_lie_elsewhere(computer: Machine) -> None:
+    computer.settings["LINKLAB_VENV"] = str(computer.folder / "home" / "venv")
+    assert computer.run("provision.sh").status == 0
+    assert (computer.folder / "home" / "venv" / "bin" / "linklab").exists()
+    assert not (computer.repository / ".venv").exists()
+
+
+def test_missing_packages_alone_are_handed_to_sudo(computer: Machine) -> None:
+    computer.sudo = True
+    computer.missing = ("mininet", "iperf3")
+    assert computer.run("provision.sh").status == 0
+    assert "packages.sh mininet iperf3\n" in computer.calls
+
+
+def test_root_needs_no_sudo(computer: Machine) -> None:
+    computer.user_id = 0
+    computer.missing = ("mininet",)
+    assert computer.run("provision.sh").status == 0
+    assert "packages.sh mininet\n" in computer.calls
+
+
+def test_without_root_and_sudo_one_line_has_the_command(computer: Machine) -> None:
+    computer.missing = ("mininet", "iperf3")
+    answer = computer.run("provision.sh")
+    assert answer.status == 1
+    assert answer.error_lines == [
+        "linklab: only an administrator can install them: "
+        "sudo apt-get update && sudo apt-get install --no-install-recommends mininet iperf3"
+    ]
+
+
+def test_the_administrators_command_names_only_what_apt_has(computer: Machine) -> None:
+    computer.missing = ("mininet", "user-mode-linux")
+    computer.not_offered = ("user-mode-linux",)
+    answer = computer.run("provision.sh")
+    assert answer.error_lines[-1].endswith("--no-install-recommends mininet")
+
+
+def test_an_optional_package_that_nobody_offers_is_one_line(computer: Machine) -> None:
+    computer.missing = computer.not_offered = ("user-mode-linux",)
+    answer = computer.run("provision.sh")
+    assert answer.status == 0
+    assert "user-mode-linux is not offered by this distribution: left out" in answer.output
+    assert "packages.sh" not in computer.calls
+
+
+def test_only_the_tests_want_shellcheck(computer: Machine) -> None:
+    computer.user_id = 0
+    computer.missing = ("shellcheck",)
+    assert computer.run("provision.sh", "--no-doctor").status == 0
+    assert "packages.sh" not in computer.calls
+    assert computer.run("provision.sh", "--tests", "--no-doctor").status == 0
+    assert "packages.sh shellcheck\n" in computer.calls
+
+
+def test_arm64_asks_for_no_kernel_and_says_what_works(computer: Machine) -> None:
+    computer.machine = "aarch64"
+    computer.missing = ("user-mode-linux", "flex", "bison")
+    answer = computer.run("provision.sh")
+    assert answer.status == 0
+    assert "this machine is arm64: labs run natively only" in answer.output
+    assert "packages.sh" not in computer.calls
+
+
+def test_the_doctors_verdict_does_not_undo_the_installation(computer: Machine) -> None:
+    computer.doctor_status = 1
+    answer = computer.run("provision.sh")
+    assert answer.status == 0
+    assert "the doctor found something that does not work" in answer.output.splitlines()[-1]
+
+
+def test_the_service_is_the_ordinary_users(computer: Machine) -> None:
+    computer.user_id = 0
+    answer = computer.run("provision.sh", "--vm")
+    assert answer.status == 1
+    assert "JupyterLab runs as the ordinary user" in answer.error_lines[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"system": "Darwin"}, "labs need Linux, and this is Darwin: use the virtual machine"),
+        ({"machine": "riscv64"}, "this machine is riscv64: Linklab runs on x86-64"),
+        ({"machine": "i686"}, "this machine is i686: Linklab runs on x86-64"),
+        ({"apt": False}, "apt-get was not found: Linklab installs on Debian 12, Debian 13 and Ubuntu 24.04"),
+        ({"python_version": "3.14"}, "is Python 3.14, and Linklab needs 3.11 to 3.13"),
+        ({"python_version": "3.10"}, "is Python 3.10, and Linklab needs 3.11 to 3.13"),
+    ],
+)
+def test_a_machine_that_cannot_serve_gets_one_line(
+    computer: Machine, change: dict[str, object], said: str
+) -> None:
+    for name, value in change.items():
+        setattr(computer, name, value)
+    answer = computer.run("provision.sh")
+    assert answer.status == 1
+    assert len(answer.error_lines) == 1
+    assert said in answer.error_lines[0]
+    assert not (computer.repository / ".venv").exists()
+
+
+def test_an_unknown_argument_shows_the_usage(computer: Machine) -> None:
+    answer = computer.run("provision.sh", "--vn")
+    assert answer.status == 1
+    assert len(answer.error_lines) == 1
+    assert answer.error_lines[0].startswith("linklab: unknown argument --vn; usage: provision.sh ")
+
+
+def test_packages_are_for_root(computer: Machine) -> None:
+    answer = computer.run("real-packages.sh", "mininet")
+    assert answer.status == 1
+    assert "runs as root" in answer.error_lines[0]
+    assert computer.calls == ""
+
+
+def test_a_package_that_nobody_offers_names_the_way_out(computer: Machine) -> None:
+    computer.user_id = 0
+    computer.not_offered = ("mininet",)
+    answer = computer.run("real-packages.sh", "mininet")
+    assert answer.status == 1
+    assert "apt does not know the package mininet: enable the component" in answer.error_lines[-1]
+    assert " install " not in computer.calls
+
+
+def test_package_lists_are_read_twice_before_giving_up(computer: Machine) -> None:
+    computer.user_id = 0
+    computer.apt_status = 100
+    answer = computer.run("real-packages.sh", "mininet")
+    assert answer.status == 1
+    assert "apt-get update failed twice" in answer.error_lines[-1]
+    assert computer.calls.count(" update") == 2
+
+
+def test_each_package_says_why_it_is_there_or_needs_no_word() -> None:
+    sections: dict[str, list[str]] = {}
+    for line in (REPOSITORY / "vagrant" / "apt-packages.txt").read_text().splitlines():
+        words = line.split("#")[0].split()
+        if words[:1] == ["=="]:
+            sections[words[1]] = []
+        elif words:
+            assert set(words[1:]) <= {"[amd64]", "[optional]"}, f"unknown mark in: {line}"
+            sections[list(sections)[-1]].append(words[0])
+    assert list(sections) == ["run", "kernel", "tests"]
+    for section, names in sections.items():
+        assert len(names) == len(set(names)), f"a package stands twice in {section}"
+    assert {"mininet", "iperf3", "openvswitch-switch", "bubblewrap"} <= set(sections["run"])

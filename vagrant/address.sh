@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Waits for JupyterLab in the virtual machine and prints the address to open on the laptop. `vagrant up` ends with it.
+# The argument is the port on the laptop's 127.0.0.1.
+set -euo pipefail
+# shellcheck source=vagrant/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+
+host_port=${1:-8888}
+token_file=$HOME/.config/linklab/jupyter-token
+[[ -s $token_file ]] || fail "JupyterLab is not installed in this machine yet: vagrant provision"
+
+answers() {
+    /usr/bin/python3 - <<'PYTHON' 2>/dev/null
+import urllib.request
+urllib.request.urlopen("http://127.0.0.1:8888/api", timeout=5)
+PYTHON
+}
+
+# JupyterLab needs a few seconds; a laptop without hardware virtualisation, minutes.
+for ((waited_s = 0; waited_s < 300; waited_s += 2)); do
+    if answers; then
+        if systemctl is-active --quiet linklab-kernel; then
+            say "the kernel for virtual time is being built in the background: vagrant ssh -c 'linklab kernel status'"
+        fi
+        say "ready. Open this in a browser:"
+        printf '\n    http://127.0.0.1:%s/lab?token=%s\n\n' "$host_port" "$(<"$token_file")"
+        exit 0
+    fi
+    sleep 2
+done
+fail "JupyterLab did not answer within 5 minutes; its log: vagrant ssh -c 'journalctl -u linklab --no-pager -n 50'"

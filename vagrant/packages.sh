@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Installs the apt packages named as arguments; a name that ends in "?" is optional. Runs as root: provision.sh
+# finds out what is missing and calls this, by sudo if it must.
+set -euo pipefail
+# shellcheck source=vagrant/common.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
+
+# Labs start an Open vSwitch of their own, and iperf3 as they need it. What this run installs must not leave these on.
+readonly UNWANTED_SERVICES=(openvswitch-switch ovs-record-hostname openvswitch-testcontroller iperf3)
+readonly POLICY=/usr/sbin/policy-rc.d
+readonly APT=(apt-get -q -y -o DPkg::Lock::Timeout=300 -o APT::Color=0)
+
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+
+(($(id -u) == 0)) || fail "packages.sh installs packages, so it runs as root: use vagrant/provision.sh, which calls it by sudo"
+(($# > 0)) || fail "packages.sh needs the names of the packages to install"
+
+log=$(mktemp /tmp/linklab-apt.XXXXXX)
+wrote_policy=
+clean_up() {
+    [[ -z $wrote_policy ]] || rm -f "$POLICY"
+    rm -f "$log"
+}
+trap clean_up EXIT
+
+# die MESSAGE: the last lines of apt's own words, then ours as the very last.
+die() {
+    tail -n 8 "$log" >&2
+    fail "$*"
+}
+
+update_lists() {
+    say "reading the package lists (apt-get update)"
+    "${APT[@]}" update >>"$log" 2>&1 && return
+    say "apt-get update failed; once more in 5 seconds"
+    sleep 5
+    "${APT[@]}" update >>"$log" 2>&1 ||
+        die "apt-get update failed twice: check this machine's network and /etc/apt, then run the same command again"
+}
+
+offered() { [[ -n $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
+
+# Debian starts a service as soon as its package is unpacked, unless this hook says no.
+hold_services_back() {
+    [[ ! -e $POLICY ]] || return 0
+    printf '#!/bin/sh\nexit 101\n' >"$POLICY"
+    chmod 755 "$POLICY"
+    wrote_policy=yes
+}
+
+install_packages() {
+    local total
+    total=$("${APT[@]}" -s --no-install-recommends install "$@" 2>>"$log" | grep -c '^Inst ') || return 1
+    say "installing $total (with what they need)"
+    "${APT[@]}" --no-install-recommends install "$@" 2>&1 |
+        progress "$log" "$total" '^Setting up ' "set up"
+}
+
+known_services() {
+    local name
+    for name in "${UNWANTED_SERVICES[@]}"; do
+        [[ -e /lib/systemd/system/$name.service || -e /etc/init.d/$name ]] && printf '%s\n' "$name"
+    done
+    return 0
+}
+
+switch_off() {
+    local name=$1
+    if command -v systemctl >/dev/null; then
+        systemctl disable --quiet "$name" >>"$log" 2>&1 || true
+    elif command -v deb-systemd-helper >/dev/null; then
+        deb-systemd-helper disable "$name.service" >>"$log" 2>&1 || true
+    fi
+    [[ ! -e /etc/init.d/$name ]] || update-rc.d "$name" disable >>"$log" 2>&1 || true
+}
+
+update_lists
+wanted=()
+for name in "$@"; do
+    if offered "${name%\?}"; then
+        wanted+=("${name%\?}")
+    elif [[ $name == *\? ]]; then
+        say "${name%\?} is not offered by this distribution: left out"
+    else
+        fail "apt does not know the package $name: enable the component that has it (Ubuntu: universe) in /etc/apt, then run the same command again"
+    fi
+done
+((${#wanted[@]} > 0)) || exit 0
+
+services_before=$(known_services)
+hold_services_back
+if ! install_packages "${wanted[@]}"; then
+    say "the installation failed; once more with fresh lists"
+    update_lists
+    install_packages "${wanted[@]}" || die "apt-get could not install: ${wanted[*]}"
+fi
+while IFS= read -r name; do
+    # A service that was there before is the administrator's choice; we leave it as it is.
+    [[ -z $name ]] || grep -qxF -- "$name" <<<"$services_before" || switch_off "$name"
+done < <(known_services)
+say "packages installed"
