@@ -5,6 +5,14 @@ LINKLAB_VENV ?= .venv
 export LINKLAB_VENV
 BIN := $(LINKLAB_VENV)/bin
 
+# The kernel for virtual time is built while the student works; nothing waits for it.
+define start_kernel
+from linklab.runtime.kernel.background import start_background_build
+if start_background_build():
+    print("linklab: building the kernel for virtual time in the background (linklab kernel status)")
+endef
+export start_kernel
+
 .DEFAULT_GOAL := help
 .PHONY: help lab test doctor notebooks check clean install install-quietly install-tests install-tests-quietly
 
@@ -12,7 +20,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: install ## install what is missing and open the labs in JupyterLab
-	@$(BIN)/linklab kernel build --background || true
+	@$(BIN)/python -c "$$start_kernel" || true
 	@$(BIN)/linklab up
 
 test: install-tests ## install what is missing and run every check and test (less than 30 minutes)

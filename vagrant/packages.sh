@@ -51,7 +51,7 @@ hold_services_back() {
 install_packages() {
     local total
     total=$("${APT[@]}" -s --no-install-recommends install "$@" 2>>"$log" | grep -c '^Inst ') || return 1
-    say "installing $total (with what they need)"
+    say "installing $total packages: these and all that they need"
     "${APT[@]}" --no-install-recommends install "$@" 2>&1 |
         progress "$log" "$total" '^Setting up ' "set up"
 }

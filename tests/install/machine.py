@@ -128,6 +128,7 @@ class Machine:
             "python3",
             _PYTHON.format(version=self.python_version, pip=self.pip, doctor_status=self.doctor_status),
         )
+        self._stand_in("sleep", "true")
         if self.sudo:
             self._stand_in("sudo", 'echo "sudo $*" >>"$CALLS"; shift; exec "$@"')
         if self.apt:
