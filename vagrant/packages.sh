@@ -23,9 +23,9 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# die MESSAGE: the last lines of apt's own words, then ours as the very last.
+# die MESSAGE: what apt itself names as errors (or its last words), then our line as the very last.
 die() {
-    tail -n 8 "$log" >&2
+    { grep '^E: ' "$log" || tail -n 5 "$log"; } | tail -n 3 >&2
     fail "$*"
 }
 
@@ -51,7 +51,7 @@ hold_services_back() {
 install_packages() {
     local total
     total=$("${APT[@]}" -s --no-install-recommends install "$@" 2>>"$log" | grep -c '^Inst ') || return 1
-    say "installing $total packages: these and all that they need"
+    say "installing them with all that they need; packages in all: $total"
     "${APT[@]}" --no-install-recommends install "$@" 2>&1 |
         progress "$log" "$total" '^Setting up ' "set up"
 }
@@ -92,7 +92,7 @@ hold_services_back
 if ! install_packages "${wanted[@]}"; then
     say "the installation failed; once more with fresh lists"
     update_lists
-    install_packages "${wanted[@]}" || die "apt-get could not install: ${wanted[*]}"
+    install_packages "${wanted[@]}" || die "apt-get could not install ${wanted[*]}: see the line above, check the network, then run the same command again"
 fi
 while IFS= read -r name; do
     # A service that was there before is the administrator's choice; we leave it as it is.
