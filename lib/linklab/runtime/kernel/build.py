@@ -148,11 +148,15 @@ def check_tools() -> None:
 
 
 def check_place(folder: Path) -> None:
-    """Raises `LabError` for a folder whose name the kernel's makefiles cannot cope with."""
+    """Raises `LabError` for a folder whose name the kernel's makefiles cannot cope with, or whose disk is
+    mounted so that nothing on it can be run.
+    """
     if re.search(r"[\s:'\"$#%]", str(folder)):
         raise LabError(
             f"no kernel can be built in {folder}, for the signs in its name: set XDG_CACHE_HOME to another"
         )
+    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        raise LabError(f"{folder} is mounted noexec: set XDG_CACHE_HOME to a folder where programs may run")
 
 
 def check_space(folder: Path, needed_bytes: int, free_bytes: int | None = None) -> None:

@@ -26,8 +26,9 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from linklab.errors import LabError
 from platformdirs import user_cache_dir
+
+from linklab.errors import LabError
 
 RECORD_FORMAT = 1
 _STATUS_INTERVAL_S = 0.5

@@ -12,11 +12,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from linklab.errors import LabError
-from linklab.runtime.kernel.background import background_log
-from linklab.runtime.kernel.build import build_kernel
-from linklab.runtime.kernel.cache import Record, Status, build_is_running, build_lock, cache_folder
-from linklab.runtime.kernel.find import find_kernel
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -26,6 +21,12 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+
+from linklab.errors import LabError
+from linklab.runtime.kernel.background import background_log
+from linklab.runtime.kernel.build import build_kernel
+from linklab.runtime.kernel.cache import Record, Status, build_is_running, build_lock, cache_folder
+from linklab.runtime.kernel.find import find_kernel
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

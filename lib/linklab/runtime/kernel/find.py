@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ Clock = Literal["real", "virtual"]
 
 DEBIAN_KERNEL = Path("/usr/bin/linux.uml")
 DEBIAN_MODULES = Path("/usr/lib/uml/modules")
+_BANNER = b"Linux version "
 
 
 @dataclass(frozen=True)
@@ -74,16 +74,15 @@ def inspect_kernel(path: Path) -> Kernel:
     Raises `LabError` when it is not one.
     """
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-            banner = re.search(rb"Linux version (\d[^ \0]*) ", text)
-            version = banner[1].decode() if banner else None
-            seccomp = text.find(b"seccomp=<") >= 0
-            time_travel = text.find(b"time-travel=inf-cpu") >= 0
-    except (OSError, ValueError) as error:
+        text = path.read_bytes()
+    except OSError as error:
         raise LabError(f"{path} cannot be read as a kernel ({error})") from error
+    at = text.find(_BANNER)
+    version = re.match(rb"\d[^ \0]*", text[at + len(_BANNER) : at + 100]) if at >= 0 else None
     if version is None or not os.access(path, os.X_OK):
         raise LabError(f"{path} is not a user-mode Linux kernel that can be run")
-    return Kernel(path, version, seccomp, time_travel, None)
+    seccomp, time_travel = b"seccomp=<" in text, b"time-travel=inf-cpu" in text
+    return Kernel(path, version[0].decode(), seccomp, time_travel, None)
 
 
 def debian_kernel() -> Kernel | None:

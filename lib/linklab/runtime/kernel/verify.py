@@ -58,6 +58,8 @@ def verify_kernel(path: Path, seccomp: bool, wall_limit_s: float = WALL_LIMIT_S)
             raise LabError(
                 "a kernel is verified with ip and tc, which are missing: sudo apt-get install iproute2"
             )
+    if not os.access(path, os.X_OK):
+        raise LabError(f"{path} may not be run: is its disk mounted noexec?")
     started = time.monotonic()
     console, in_time = _boot(path, seccomp, wall_limit_s)
     wall_s = time.monotonic() - started

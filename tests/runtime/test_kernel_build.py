@@ -1,0 +1,391 @@
+"""The build's own logic: progress, space, tools, the lock, interruption; nothing is compiled."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from linklab.errors import LabError
+from linklab.runtime.kernel import build, cache, cli, stages
+from linklab.runtime.kernel.process import ProgramFailed, Programs, environment, find_program
+from linklab.runtime.kernel.source import Candidate
+
+LIMIT_S = 60.0
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} never came"
+        time.sleep(0.02)
+
+
+def gone(pid: int) -> bool:
+    """True once a process has ended; a zombie that nobody waits for has ended too."""
+    deadline = time.monotonic() + LIMIT_S
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("  CC      net/sched/sch_netem.o", True),
+        ("  AS      arch/x86/lib/copy_user_64.o", True),
+        ("  CC [M]  net/sched/sch_netem.o", True),
+        ("  AR      net/sched/built-in.a", False),
+        ("  UPD     include/config/kernel.release", False),
+        ("  HOSTCC  scripts/basic/fixdep", False),
+        ("  LINK    linux", False),
+        ("net/core/dev.c:7: note: see foo.o", False),
+    ],
+)
+def test_objects_are_counted_in_what_make_says(line: str, counts: bool) -> None:
+    assert stages.is_object(line) is counts
+
+
+def test_download_progress() -> None:
+    assert stages.downloaded_percent("dlstatus:1:69.4811:Retrieving file 1 of 1") == pytest.approx(69.4811)
+    assert stages.downloaded_percent("Get:1 http://archive.example linux-source-6.12") is None
+
+
+def test_source_archive_of_debian_and_of_ubuntu() -> None:
+    debian = "-rw-r--r-- root/root 151931384 2026-11-14 12:56 ./usr/src/linux-source-6.12.tar.xz"
+    ubuntu = (
+        "drwxr-xr-x root/root 0 2024-04-20 00:46 ./usr/src/linux-source-6.8.0/\n"
+        "-rw-r--r-- root/root 1 2024-04-20 00:46 ./usr/src/linux-source-6.8.0/debian/rules\n"
+        "-rw-r--r-- root/root 9 2024-04-20 00:46 ./usr/src/linux-source-6.8.0/linux-source-6.8.0.tar.bz2\n"
+        "lrwxrwxrwx root/root 0 2024-04-20 00:46 ./usr/src/linux-source-6.8.0.tar.bz2 -> x\n"
+    )
+    assert stages.tar_in_listing(debian) == ("./usr/src/linux-source-6.12.tar.xz", "xz")
+    assert stages.tar_in_listing(ubuntu) == (
+        "./usr/src/linux-source-6.8.0/linux-source-6.8.0.tar.bz2",
+        "bzip2",
+    )
+    assert stages.tar_in_listing("drwxr-xr-x root/root 0 2024-04-20 00:46 ./usr/") is None
+
+
+def test_space_is_checked(tmp_path: Path) -> None:
+    build.check_space(tmp_path, 1100 * 10**6, free_bytes=1100 * 10**6)
+    with pytest.raises(LabError, match=r"needs 1\.1 GB .* has 0\.2 GB free.*XDG_CACHE_HOME"):
+        build.check_space(tmp_path, 1100 * 10**6, free_bytes=200 * 10**6)
+
+
+def test_a_place_that_make_cannot_cope_with_is_refused() -> None:
+    for path in ("/home/anna maria/.cache", "/home/a:b"):
+        with pytest.raises(LabError, match="signs in its name"):
+            build.check_place(Path(path))
+
+
+def test_a_place_where_nothing_may_be_run_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    build.check_place(tmp_path)
+    noexec = os.statvfs("/")
+    flags = type("Flags", (), {"f_flag": noexec.f_flag | os.ST_NOEXEC})
+    monkeypatch.setattr("os.statvfs", lambda _: flags)
+    with pytest.raises(LabError, match="noexec"):
+        build.check_place(tmp_path)
+
+
+def test_missing_tools_name_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str | None:
+        return None if name in ("flex", "xz") else "/usr/bin/there"
+
+    monkeypatch.setattr(build, "find_program", missing)
+    with pytest.raises(
+        LabError, match=r"sudo apt-get install (libc6-dev )?flex xz-utils$|flex (libc6-dev )?xz-utils$"
+    ):
+        build.check_tools()
+
+
+def test_other_machines_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    with pytest.raises(LabError, match="x86-64 only, and this is aarch64"):
+        build.check_machine()
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    with pytest.raises(LabError, match="needs Linux"):
+        build.check_machine()
+
+
+def test_a_make_around_us_does_not_reach_the_kernels_make(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MAKEFLAGS", "ARCH", "CFLAGS", "KBUILD_OUTPUT", "CROSS_COMPILE"):
+        monkeypatch.setenv(name, "x")
+    assert not {"MAKEFLAGS", "ARCH", "CFLAGS", "KBUILD_OUTPUT", "CROSS_COMPILE"} & environment().keys()
+    assert environment()["LC_ALL"] == "C"
+
+
+def test_only_whole_downloads_of_this_configuration_are_gone_on_with(tmp_path: Path) -> None:
+    for number, (package, config_hash, whole) in enumerate(
+        [
+            ("linux-source-6.12", "mine", True),
+            ("linux-source-7.3", "mine", True),
+            ("linux-source-7.4", "mine", False),
+            ("linux-source-8.0", "other", True),
+        ]
+    ):
+        folder = tmp_path / str(number)
+        stages.Work(folder, Candidate(package, "1", 5), Programs(sys.stderr), print).begin(config_hash)
+        if whole:
+            (folder / "source.deb").touch()
+    assert [candidate.package for candidate in stages.begun(tmp_path, "mine")] == [
+        "linux-source-7.3",
+        "linux-source-6.12",
+    ]
+
+
+def test_a_failing_program_tells_its_first_error(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log, pytest.raises(ProgramFailed) as raised:
+        Programs(log).run(
+            ["sh", "-c", "echo fine; echo a.c:1: error: no; echo make: Error 1; exit 2"], tmp_path
+        )
+    assert raised.value.reason == "a.c:1: error: no"
+    assert "a.c:1: error: no" in (tmp_path / "log").read_text()
+
+
+def test_low_priority_is_really_low(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log:
+        lines = Programs(log, low_priority=True).run(["sh", "-c", "nice; chrt -p $$; ionice"], tmp_path)
+    assert lines[0] == "19"
+    assert "SCHED_IDLE" in lines[1]
+    assert lines[-1] == "idle"
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from linklab.runtime.kernel.cache import build_lock
+from linklab.runtime.kernel.process import Programs
+folder = Path(sys.argv[1])
+with build_lock(folder) as lock:
+    assert lock is not None
+    script = "trap 'echo ended > trapped; exit' TERM; echo $$ > new; mv new child; while :; do sleep 1; done"
+    with open(folder / "log", "w") as log:
+        Programs(log, inherit=(lock,)).run(["sh", "-c", script], folder)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_the_lock_is_held_until_the_last_program_of_a_build_ends(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], stderr=subprocess.DEVNULL, env=_environment()
+    )
+    try:
+        wait_for(tmp_path / "child")
+        with cache.build_lock(tmp_path) as lock:
+            assert lock is None
+        assert cache.build_is_running(tmp_path)
+        holder.send_signal(number)
+        holder.wait(LIMIT_S)
+        assert gone(int((tmp_path / "child").read_text()))
+        if find_program("setpriv") or number is signal.SIGINT:
+            assert (tmp_path / "trapped").read_text() == "ended\n"
+        assert not cache.build_is_running(tmp_path)
+        with cache.build_lock(tmp_path) as lock:
+            assert lock is not None
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+def _environment() -> dict[str, str]:
+    library = Path(build.__file__).parents[3]
+    return os.environ | {"PYTHONPATH": str(library)}
+
+
+def test_status_is_read_back_and_removed(tmp_path: Path) -> None:
+    status = cache.StatusFile(tmp_path)
+    status.write("compiling", 0.25)
+    read = cache.Status.read(tmp_path)
+    assert read is not None
+    assert (read.message, read.fraction, read.pid) == ("compiling", 0.25, os.getpid())
+    status.remove()
+    assert cache.Status.read(tmp_path) is None
+
+
+class Attempts:
+    """Candidates whose making is decided by a table, in the place of hours of compiling."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcomes: dict[str, Exception | None]
+    ) -> None:
+        self.said: list[str] = []
+        self.made: list[str] = []
+        options = build.Options()
+        with (tmp_path / "log").open("w") as log:
+            self.build = build.Build(tmp_path, Programs(log), options, lambda *_: None, self.said.append)
+
+        def candidates(_: build.Build) -> list[Candidate]:
+            return [Candidate(package, "1", 5) for package in outcomes]
+
+        def make(_: build.Build, candidate: Candidate) -> Path:
+            self.made.append(candidate.package)
+            if outcome := outcomes[candidate.package]:
+                raise outcome
+            return tmp_path / candidate.package
+
+        monkeypatch.setattr(build.Build, "_candidates", candidates)
+        monkeypatch.setattr(build.Build, "_fresh_candidates", candidates)
+        monkeypatch.setattr(build.Build, "_make", make)
+
+
+def test_a_source_that_does_not_boot_is_said_and_the_next_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = stages.Unfit("does not boot: hung")
+    attempts = Attempts(monkeypatch, tmp_path, {"linux-source-7.3": broken, "linux-source-6.12": None})
+    assert attempts.build.first_that_works() == tmp_path / "linux-source-6.12"
+    assert attempts.said == ["linux-source-7.3 1: does not boot: hung; trying linux-source-6.12"]
+
+
+def test_when_none_works_each_was_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = ProgramFailed("make", 2, ["a.c:1: error: no"])
+    attempts = Attempts(monkeypatch, tmp_path, {"linux-source-7.3": broken, "linux-source-6.12": broken})
+    with pytest.raises(LabError, match=r"no kernel could be built .*a\.c:1: error: no"):
+        attempts.build.first_that_works()
+    assert attempts.made == ["linux-source-7.3", "linux-source-6.12"]
+
+
+def test_a_full_disk_is_not_the_sources_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = ProgramFailed("tar", 2, ["tar: a: Cannot write: No space left on device: error"])
+    attempts = Attempts(monkeypatch, tmp_path, {"linux-source-7.3": full, "linux-source-6.12": None})
+    with pytest.raises(LabError, match=r"disk of .* is full"):
+        attempts.build.first_that_works()
+    assert attempts.made == ["linux-source-7.3"]
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    cli.add_parser(parser.add_subparsers())
+    return parser.parse_args(["kernel", *words])
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("LINKLAB_KERNEL", raising=False)
+    cache.cache_folder().mkdir(parents=True)
+    return cache.cache_folder()
+
+
+def test_status_and_path_without_a_kernel(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(parsed("status")) == 1
+    assert "run linklab kernel build" in capsys.readouterr().out
+    with pytest.raises(LabError):
+        cli.run(parsed("path"))
+
+
+def test_status_during_a_build(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cache.StatusFile(own_cache).write("compiling linux-source-7.3", 0.5)
+    with cache.build_lock(own_cache):
+        assert cli.run(parsed("status")) == 1
+    said = capsys.readouterr().out
+    assert "a build runs: 50%, compiling linux-source-7.3" in said
+    assert str(own_cache / "build.log") in said
+
+
+def test_clean_removes_all_and_refuses_during_a_build(own_cache: Path) -> None:
+    with cache.build_lock(own_cache), pytest.raises(LabError, match="a build of the kernel runs"):
+        cli.run(parsed("clean"))
+    assert cli.run(parsed("clean")) == 0
+    assert not own_cache.exists()
+
+
+def test_a_build_in_the_background_leaves_at_once_when_one_runs(
+    own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with cache.build_lock(own_cache):
+        assert cli.run(parsed("build", "--background")) == 0
+    assert "runs already" in capsys.readouterr().out
+
+
+def test_jobs_must_be_a_number_above_zero() -> None:
+    assert parsed("build", "--jobs", "3").jobs == 3
+    with pytest.raises(SystemExit):
+        parsed("build", "--jobs", "0")
+
+
+def test_plain_progress_is_one_line_per_five_percent(capsys: pytest.CaptureFixture[str]) -> None:
+    with cli.PlainReporter() as reporter:
+        for percent in range(20, 31):
+            reporter.progress("compiling", percent / 100)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["20%", "25%", "30%"]
+
+
+def test_a_second_build_waits_for_the_first_and_uses_its_kernel(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = own_cache / "abc/linux"
+    said: list[str] = []
+    with cache.build_lock(own_cache) as first:
+        assert first is not None
+        held = os.dup(first)
+
+    def finish(seconds: float) -> None:
+        """In the place of waiting: the first build publishes its kernel and ends."""
+        kernel.parent.mkdir()
+        kernel.touch()
+        os.close(held)
+
+    def finished(folder: Path, options: build.Options) -> Path | None:
+        return kernel if kernel.exists() else None
+
+    monkeypatch.setattr("time.sleep", finish)
+    monkeypatch.setattr(build, "_finished", finished)
+    assert build.build_kernel(lambda *_: None, say=said.append) == kernel
+    assert said == ["another process is building the kernel: waiting for it"]
+
+
+def test_unwritable_cache_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LabError, match=r"cannot make the folder .*XDG_CACHE_HOME"):
+        cache.ensure_folder(tmp_path / "file" / "kernel")
+
+
+@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg")
+def test_unpacking_keeps_kconfig_and_leaves_out_what_is_never_compiled(tmp_path: Path) -> None:
+    tree = tmp_path / "linux-source-6.12"
+    for name in (
+        "drivers/gpu/drm/Kconfig",
+        "drivers/gpu/drm/big.c",
+        "net/core/dev.c",
+        "arch/arm/Kconfig",
+        "arch/um/a.c",
+    ):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text("x")
+    package = tmp_path / "package"
+    (package / "usr/src").mkdir(parents=True)
+    (package / "DEBIAN").mkdir()
+    (package / "DEBIAN/control").write_text(
+        "Package: linux-source-6.12\nVersion: 1\nArchitecture: all\n"
+        "Maintainer: a <a@example.org>\nDescription: a\n"
+    )
+    archive = package / "usr/src/linux-source-6.12.tar.xz"
+    subprocess.run(["tar", "-cJf", str(archive), tree.name], cwd=tmp_path, check=True)
+    work = tmp_path / "work"
+    work.mkdir()
+    subprocess.run(
+        ["dpkg-deb", "--build", str(package), str(work / "source.deb")], check=True, capture_output=True
+    )
+    with (tmp_path / "log").open("w") as log:
+        stage = stages.Work(work, Candidate("linux-source-6.12", "1", 5), Programs(log), lambda *_: None)
+        stage.unpack()
+    found = {str(path.relative_to(work / "tree")) for path in (work / "tree").rglob("*") if path.is_file()}
+    assert found == {"drivers/gpu/drm/Kconfig", "net/core/dev.c", "arch/arm/Kconfig", "arch/um/a.c"}
+    assert not (work / "unpacking").exists()
