@@ -31,7 +31,7 @@ def kernel(folder: Path, script: str) -> Path:
 
 
 def ended(pid: int) -> bool:
-    """True once a process that was sent SIGKILL is gone, or a zombie that its new parent has yet to collect."""
+    """True once a process that was sent SIGKILL is gone, or a zombie that waits for its new parent."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
