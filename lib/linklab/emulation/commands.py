@@ -1,0 +1,168 @@
+"""What a notebook asks of a running lab: commands, processes, files, Mininet's own command line.
+
+Each function runs inside the lab, called by the agent with its `Context`.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from mininet.cli import CLI
+from mininet.log import lg
+from mininet.net import Mininet
+from mininet.node import Node
+
+from linklab.emulation.readback import read_state
+from linklab.errors import LabError
+from linklab.runtime.agent import Context, Interrupted
+
+_GRACE_S = 2.0
+
+
+def network(context: Context) -> Mininet:
+    """The running Mininet. Raises `LabError` before it is built."""
+    if "net" not in context.state:
+        raise LabError("this lab has no network yet")
+    return context.state["net"]
+
+
+def node(context: Context, name: str) -> Node:
+    """A node of the network. Raises `LabError` naming those that are there."""
+    net = network(context)
+    if name not in net:
+        raise LabError(f"there is no node {name!r} here: choose one of {', '.join(sorted(net.keys()))}")
+    return net[name]
+
+
+def names(context: Context) -> list[str]:
+    """The names of all nodes, hosts first."""
+    net = network(context)
+    return [item.name for item in (*net.hosts, *net.switches)]
+
+
+def command(context: Context, name: str, text: str, timeout_s: float | None) -> dict[str, Any]:
+    """Runs `text` in the node's shell, as Mininet's ``cmd``; output is emitted as it comes.
+
+    Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for.
+    """
+    host = node(context, name)
+    if host.waiting:
+        raise LabError(f"{name} is still busy with {host.lastCmd!r}: run long programs with popen")
+    host.sendCmd(text)
+    pieces: list[str] = []
+    outcome = "done"
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    while host.waiting:
+        try:
+            left = None if deadline is None else deadline - time.monotonic()
+            if (left is not None and left <= 0) or not context.poll([host.stdout.fileno()], left):
+                outcome = "timeout"
+        except Interrupted:
+            outcome = "interrupted"
+        if outcome != "done":
+            pieces += _end_command(context, host)
+            break
+        piece = host.monitor().replace("\r", "")
+        pieces.append(piece)
+        if piece:
+            context.emit(piece)
+    return {"output": "".join(pieces), "outcome": outcome}
+
+
+def _end_command(context: Context, host: Node) -> list[str]:
+    """SIGINT to what the shell runs, then its remaining output; a shell that stays busy is started anew."""
+    host.sendInt()
+    pieces, deadline = [], time.monotonic() + _GRACE_S
+    while host.waiting and time.monotonic() < deadline:
+        with contextlib.suppress(Interrupted):
+            if context.poll([host.stdout.fileno()], deadline - time.monotonic()):
+                pieces.append(host.monitor().replace("\r", ""))
+    if host.waiting:
+        for pid in _descendants(host.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while host.waiting:
+            pieces.append(host.monitor().replace("\r", ""))
+    return pieces
+
+
+def _descendants(pid: int) -> list[int]:
+    """Processes below `pid`, the deepest first. /proc/PID/task/PID/children is not in every kernel."""
+    parents: dict[int, list[int]] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                parents.setdefault(int(fields[1]), []).append(int(folder.name))
+    found = list(parents.get(pid, []))
+    for child in found:
+        found += parents.get(child, [])
+    return found[::-1]
+
+
+def cli(context: Context, text: str) -> str:
+    """One line of Mininet's own command line; what it prints."""
+    net, printed = network(context), io.StringIO()
+    handlers, level = list(lg.handlers), lg.level
+    lg.handlers[:] = [_Printer(printed)]
+    lg.setLogLevel("output")
+    try:
+        shell = CLI.__new__(CLI)
+        shell.mn, shell.locals, shell.isatty = net, {"net": net}, lambda: False
+        super(CLI, shell).__init__(stdout=printed)
+        with contextlib.redirect_stdout(printed):
+            shell.onecmd(text)
+    finally:
+        lg.handlers[:] = handlers
+        lg.setLevel(level)
+    return printed.getvalue()
+
+
+class _Printer(type(lg.handlers[0])):  # type: ignore[misc]
+    """Mininet's own log handler (no newline added), into a string."""
+
+    def __init__(self, stream: io.StringIO) -> None:
+        super().__init__()
+        self.stream = stream
+
+
+def state(context: Context) -> dict[str, Any]:
+    """The network as it is now, read back from the kernel, as JSON."""
+    return read_state(network(context)).to_json()
+
+
+def sleep(context: Context, seconds: float) -> None:
+    """Lets the lab's time pass."""
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        context.poll((), left)
+
+
+def now(context: Context) -> float:
+    """The lab's monotonic clock, in seconds since its start."""
+    return time.monotonic()
+
+
+def read_file(context: Context, path: str) -> str:
+    """A file of the lab, base64. Raises `LabError` where it cannot be read."""
+    try:
+        return base64.b64encode(Path(path).read_bytes()).decode()
+    except OSError as error:
+        raise LabError(f"{path} cannot be read in the lab: {error.strerror}") from None
+
+
+def write_file(context: Context, path: str, data: str, executable: bool) -> None:
+    """Writes a file in the lab from base64. Raises `LabError` where it cannot be written."""
+    try:
+        Path(path).write_bytes(base64.b64decode(data))
+        if executable:
+            Path(path).chmod(0o755)
+    except OSError as error:
+        raise LabError(f"{path} cannot be written in the lab: {error.strerror}") from None

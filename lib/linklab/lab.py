@@ -1,0 +1,217 @@
+"""The notebook's handle on a lab: ``lab = linklab.start(network)``, then ``lab["h1"].cmd("ping -c 3 10.0.0.3")``."""
+
+from __future__ import annotations
+
+import base64
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from linklab.errors import LabError
+from linklab.network import Network, NetworkState, expected_state
+from linklab.program import Program
+from linklab.runtime import kernel
+from linklab.runtime.kinds import KindName, choose
+from linklab.runtime.process import WALL_LIMIT_S, LabProcess
+
+if TYPE_CHECKING:
+    from mininet.topo import Topo
+
+_INSIDE = "linklab.emulation.commands"
+
+
+class Node:
+    """A host, router or switch of a running lab, as Mininet's own: ``cmd`` and ``popen``."""
+
+    def __init__(self, lab: Lab, name: str) -> None:
+        self.lab, self.name = lab, name
+
+    def cmd(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> str:
+        """Runs a command in the node's shell and returns what it prints.
+
+        `timeout_s` is in the lab's own time. `show` prints the output as it comes. Ctrl-C ends the command, not
+        the lab. Raises `LabError` when the time is over, with what was printed until then in the message.
+        """
+        shown = (lambda piece: print(piece, end="", flush=True)) if show else None
+        answer = self.lab.process.call(f"{_INSIDE}:command", self.name, command, timeout_s, on_event=shown)
+        if answer["outcome"] == "interrupted":
+            raise KeyboardInterrupt
+        if answer["outcome"] == "timeout":
+            tail = " ".join(answer["output"].split()[-20:])
+            raise LabError(
+                f"{command!r} on {self.name} was not done after {timeout_s:g} s and was ended; it said: {tail}"
+            )
+        return str(answer["output"])
+
+    def popen(self, command: str | list[str]) -> Program:
+        """Starts a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
+        number = self.lab.process.call("linklab.emulation.processes:start", self.name, command)
+        return Program(self.lab.process, number, command if isinstance(command, str) else " ".join(command))
+
+    def __repr__(self) -> str:
+        return f"<{self.name} of {self.lab!r}>"
+
+
+class Lab:
+    """A running network. Use it as a context manager, or call `stop`; it also ends with the notebook."""
+
+    def __init__(self, process: LabProcess, name: str) -> None:
+        self.process, self.name = process, name
+        self._names: list[str] = []
+
+    @property
+    def clock(self) -> Literal["real", "virtual"]:
+        """``virtual``: time passes only while the lab does something, and jumps when all wait. ``real``: as on the wall."""
+        return self.process.kind.clock
+
+    @property
+    def kind(self) -> KindName:
+        """``guest`` (user-mode Linux) or ``native`` (this machine's kernel)."""
+        return self.process.kind.name
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of all hosts, routers and switches."""
+        if not self._names:
+            self._names = self.process.call(f"{_INSIDE}:names")
+        return self._names
+
+    def __getitem__(self, name: str) -> Node:
+        if name not in self.nodes:
+            raise LabError(f"there is no node {name!r} here: choose one of {', '.join(self.nodes)}")
+        return Node(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.nodes)
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Runs ``function(net, *arguments)`` inside the lab, `net` being the real Mininet object.
+
+        What it prints is printed here; what it returns must be JSON data. Raises `LabError` with the failure.
+        """
+        return self.process.call(_with_network, function, arguments)
+
+    def cli(self, line: str) -> str:
+        """One line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
+        return str(self.process.call(f"{_INSIDE}:cli", line))
+
+    def state(self) -> NetworkState:
+        """The network as it is now, read back from the kernel."""
+        return NetworkState.from_json(self.process.call(f"{_INSIDE}:state"))
+
+    def sleep(self, seconds: float) -> None:
+        """Lets `seconds` of the lab's time pass. On virtual time that takes none of yours."""
+        self.process.call(f"{_INSIDE}:sleep", seconds)
+
+    def now(self) -> float:
+        """The lab's own clock, in seconds since its start."""
+        return float(self.process.call(f"{_INSIDE}:now"))
+
+    def read_file(self, path: str) -> bytes:
+        """A file of the lab. Raises `LabError`."""
+        return base64.b64decode(self.process.call(f"{_INSIDE}:read_file", path))
+
+    def write_file(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
+        """Writes a file in the lab. Raises `LabError`."""
+        raw = data.encode() if isinstance(data, str) else data
+        self.process.call(f"{_INSIDE}:write_file", path, base64.b64encode(raw).decode(), executable)
+
+    @property
+    def info(self) -> dict[str, str]:
+        """What runs here: kind, clock and kernel of the lab, and the versions of the tools in it."""
+        about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release}
+        return about | self.process.call("linklab.emulation.versions:tool_versions")
+
+    def stop(self) -> None:
+        """Ends the lab and everything in it. Calling it twice does no harm."""
+        self.process.stop()
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        what = "running" if self.process.running else "stopped"
+        return (
+            f"<lab {self.name}: {what}, {self.kind}, {self.clock} time, Linux {self.process.kernel_release}>"
+        )
+
+
+def start(
+    network: Network | Topo,
+    clock: Literal["auto", "real", "virtual"] = "auto",
+    *,
+    switch: Literal["bridge", "ovs", "ovs-user"] = "bridge",
+    folder: str | Path | None = None,
+    kind: KindName | None = None,
+    verify: bool = True,
+    wall_limit_s: float = WALL_LIMIT_S,
+) -> Lab:
+    """Starts a network in a lab process of its own, reads it back, and returns the handle on it.
+
+    `network` is a `linklab.network.Network` or a Mininet `Topo`. `clock` ``auto`` takes virtual time where its
+    kernel is built, else real time, and says so. `folder` is the only one the lab may write to: the present one
+    unless that is your home or the root. `verify=False` skips the comparison with what was asked for.
+    `wall_limit_s` ends a lab that computes that long in real time without an answer.
+
+    Raises `LabError` with what is missing and what mends it, or naming the first difference between the network
+    asked for and the one the kernel has; `NetworkError` for a network that cannot exist.
+    """
+    if not isinstance(network, Network) and not hasattr(network, "addLink"):
+        raise LabError(
+            f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())"
+        )
+    chosen = choose(os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock, kind)  # type: ignore[arg-type]
+    if clock == "auto" and chosen.clock == "real":
+        _tell_why_real()
+    process = LabProcess(chosen, _writable(folder), wall_limit_s)
+    name = network.name if isinstance(network, Network) else type(network).__name__
+    try:
+        # expected_state needs networkx, which takes long to load: it is asked here and not in the lab
+        expected = expected_state(network) if isinstance(network, Network) else None
+        process.call(_build, network, expected, switch, verify)
+    except BaseException:
+        process.stop()
+        raise
+    return Lab(process, name)
+
+
+def _build(context: Any, network: Any, expected: NetworkState | None, switch: str, verify: bool) -> Any:
+    from linklab.emulation.build import build
+
+    return build(context, network, expected, switch, verify)
+
+
+def _with_network(context: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    from linklab.emulation.commands import network
+
+    return function(network(context), *arguments)
+
+
+def _writable(folder: str | Path | None) -> Path | None:
+    path = Path(folder or Path.cwd()).resolve()
+    if not path.is_dir():
+        raise LabError(f"{path} is not a folder: make it first, or leave folder= away")
+    too_wide = path == Path.home() or path in Path.home().parents
+    if too_wide and folder is not None:
+        raise LabError(f"{path} holds more than a lab may write to: name a folder of the lab's own")
+    return None if too_wide else path
+
+
+def _tell_why_real() -> None:
+    if os.environ.get("LINKLAB_CLOCK") == "real":
+        return
+    building = kernel.build_is_running()
+    how = (
+        "its kernel is still being built: linklab kernel status"
+        if building
+        else "build its kernel: linklab kernel build"
+    )
+    print(
+        f"This lab runs in real time, so what you measure also depends on this machine. For virtual time {how}",
+        file=sys.stderr,
+    )

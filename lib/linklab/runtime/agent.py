@@ -1,0 +1,152 @@
+"""The lab's side of the channel: takes a request, runs the function it names, answers.
+
+What a lab can do is not written here: a request names any importable function, ``module:function``, or carries
+one pickled by the notebook. The function gets the `Context`, in which labs keep their state (the Mininet object)
+between requests. Results are JSON: a lab may run code nobody trusts, and what comes out of it must be data.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import importlib
+import io
+import json
+import os
+import select
+import sys
+import time
+import traceback
+from collections.abc import Iterable
+from typing import Any
+
+from linklab.errors import LinklabError
+from linklab.runtime import boot
+from linklab.runtime.wire import FROM_GUEST_BYTES, Channel, ChannelClosed
+
+
+MATURE_S = 16.0
+
+
+class Interrupted(Exception):
+    """The notebook asked to stop what runs now (Ctrl-C)."""
+
+
+class Context:
+    """What a function called in the lab works with: its request, and what outlives the request."""
+
+    def __init__(self, channel: Channel, clock: str) -> None:
+        self.state: dict[str, Any] = {}
+        self.clock = clock
+        self._channel = channel
+        self._request = 0
+
+    def emit(self, event: Any) -> None:
+        """Sends something to the notebook while the request still runs: output, progress."""
+        self._channel.send({"id": self._request, "event": event})
+
+    def poll(self, fds: Iterable[int], timeout_s: float | None = None) -> list[int]:
+        """Blocks until one of `fds` is readable, in the lab's own time; the readable ones, [] after `timeout_s`.
+
+        This is where time passes on virtual time. Raises `Interrupted` when the notebook asks to stop.
+        """
+        self.check_interrupt()
+        poller = select.poll()
+        for fd in (*fds, self._channel.read_fd):
+            poller.register(fd, select.POLLIN | select.POLLHUP)
+        ready = [fd for fd, _ in poller.poll(None if timeout_s is None else max(0.0, timeout_s) * 1000)]
+        if self._channel.read_fd in ready:
+            self.check_interrupt()
+        return [fd for fd in ready if fd != self._channel.read_fd]
+
+    def check_interrupt(self) -> None:
+        """Raises `Interrupted` if the notebook asked to stop; never waits."""
+        message = self._channel.receive_waiting()
+        if message is not None and message.get("interrupt") == self._request:
+            raise Interrupted
+
+    def serve(self) -> None:
+        """Answers requests until the notebook is gone."""
+        while True:
+            request = self._channel.receive()
+            if "interrupt" in request:
+                continue  # it came too late: the request it meant has been answered
+            self._request = request["id"]
+            self._channel.send({"id": self._request, **self._answer(request)})
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        printed = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(printed):
+                result = _function(request)(self, *_arguments(request))
+            json.dumps(result)
+            answer: dict[str, Any] = {"result": result}
+        except Interrupted:
+            answer = {"interrupted": True}
+        except LinklabError as error:
+            answer = {"error": str(error), "kind": type(error).__name__}
+        except ChannelClosed:
+            raise
+        except BaseException as error:
+            answer = {
+                "error": f"{type(error).__name__}: {error}",
+                "kind": "",
+                "trace": traceback.format_exc(),
+            }
+        if printed.getvalue():
+            answer["printed"] = printed.getvalue()
+        return answer
+
+
+def _function(request: dict[str, Any]) -> Any:
+    if "function" not in request:
+        return _unpickle(request["pickle"])[0]
+    module, _, name = request["function"].partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _arguments(request: dict[str, Any]) -> Any:
+    return _unpickle(request["pickle"])[1] if "pickle" in request else request["arguments"]
+
+
+def _unpickle(text: str) -> Any:
+    import cloudpickle
+
+    return cloudpickle.loads(base64.b64decode(text))
+
+
+def grow_up(clock: str) -> None:
+    """Lets a guest on virtual time grow old enough to be taken for a computer, which costs next to nothing there.
+
+    ping sends without its interval while the clock's seconds are 0, which it takes for "not set yet", and Open
+    vSwitch forwards nothing in its first 10 s, because it has not counted the processor's cores.
+    """
+    if clock == "virtual":
+        time.sleep(max(0.0, MATURE_S - time.monotonic()))
+
+
+def main() -> None:
+    """``python -m linklab.runtime.agent JSON``: what `linklab.runtime.kinds` wrote into the init script."""
+    wish = json.loads(sys.argv[1])
+    if wish["kind"] == "guest":
+        boot.boot_guest(wish["folder"], wish["private"], wish["modules"])
+        boot.become_init("guest")
+        line = boot.serial_line("/dev/ttyS1")
+        grow_up(wish["clock"])
+        channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=wish["clock"] == "virtual")
+    else:
+        boot.boot_native(wish["folder"])
+        boot.become_init("native")
+        channel = Channel(os.dup(0), os.dup(1))
+        quiet = os.open(os.devnull, os.O_RDWR)
+        os.dup2(quiet, 0)
+        os.dup2(2, 1)
+    context = Context(channel, wish["clock"])
+    with contextlib.suppress(ChannelClosed):
+        channel.send({"ready": True, "kernel": os.uname().release})
+        context.serve()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""The first steps inside a lab: from a bare kernel (or bare namespaces) to a place where Mininet can work.
+
+Everything is done by system calls from this one process: each program started instead would cost a guest
+several milliseconds of boot.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import signal
+import socket
+import struct
+import termios
+import tty
+from pathlib import Path
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_MS_NOSUID = 2
+_SYS_PIVOT_ROOT, _SYS_FINIT_MODULE = 155, 313  # x86-64, the only processor of a guest
+_MNT_DETACH = 2
+_RB_POWER_OFF = 0x4321FEDC
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
+
+MODULES = (
+    "overlay", "veth", "bridge", "8021q", "dummy", "ifb", "tun", "ip_gre", "openvswitch", "vport-gre",
+    "sch_netem", "sch_htb", "sch_hfsc", "sch_tbf", "sch_red", "sch_sfq", "sch_fq", "sch_fq_codel", "sch_codel",
+    "sch_ingress", "cls_u32", "cls_matchall", "act_police", "act_mirred", "tcp_bbr", "inet_diag", "tcp_diag",
+    "udp_diag", "af_packet", "af_packet_diag", "unix_diag",
+)  # fmt: skip
+
+
+def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
+    """mount(2). Raises OSError."""
+    words = (source.encode(), target.encode(), kind.encode(), flags, options.encode())
+    if _libc.mount(*words) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")
+
+
+def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
+    """Inside a freshly booted user-mode Linux: an overlay over the host's files, and the usual mounts.
+
+    Afterwards every path of the host is there, changes stay in the guest's memory, and `folder` alone is the
+    host's own (straight through hostfs, so that a file edited on the host is seen changed in the guest).
+    """
+    base = f"{private}/fs"
+    if modules is not None:
+        load_modules(Path(modules), MODULES)
+    mount("tmpfs", base, "tmpfs")
+    for part in ("upper", "work", "root"):
+        os.mkdir(f"{base}/{part}")
+    mount("overlay", f"{base}/root", "overlay", 0, f"lowerdir=/,upperdir={base}/upper,workdir={base}/work")
+    root = f"{base}/root"
+    for kind, where in (("proc", "proc"), ("sysfs", "sys"), ("devtmpfs", "dev"), ("tmpfs", "run")):
+        mount(kind, f"{root}/{where}", kind, _MS_NOSUID)
+    for where, options in (("dev/pts", "ptmxmode=666"), ("dev/shm", "")):
+        os.makedirs(f"{root}/{where}", exist_ok=True)
+        mount("x", f"{root}/{where}", "devpts" if "pts" in where else "tmpfs", _MS_NOSUID, options)
+    if folder is not None:
+        mount("none", root + folder, "hostfs", 0, folder)
+    for name, target in (
+        ("fd", "/proc/self/fd"),
+        ("stdin", "/proc/self/fd/0"),
+        ("stdout", "/proc/self/fd/1"),
+    ):
+        if not os.path.lexists(f"{root}/dev/{name}"):
+            os.symlink(target, f"{root}/dev/{name}")
+    _switch_root(root)
+    _finish(folder)
+
+
+def _switch_root(root: str) -> None:
+    """Makes `root` the root of this mount namespace. chroot would not do: Mininet's mnexec enters a node's mount
+    namespace by setns(2), which leads back to the namespace's own root.
+    """
+    os.chdir(root)
+    if _libc.syscall(_SYS_PIVOT_ROOT, b".", b".") != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"pivot_root to {root}: {os.strerror(number)}")
+    _libc.umount2(b".", _MNT_DETACH)
+    os.chdir("/")
+
+
+def boot_native(folder: str | None) -> None:
+    """Inside fresh namespaces of the machine's own kernel, with root's capabilities."""
+    for kind, where in (("proc", "/proc"), ("sysfs", "/sys")):
+        mount(kind, where, kind, _MS_NOSUID)
+    _finish(folder)
+
+
+def _finish(folder: str | None) -> None:
+    os.chdir(folder or "/")
+    for where in ("/run/netns", "/run/lock"):
+        os.makedirs(where, exist_ok=True)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        request = struct.pack("16sh", b"lo", 0)
+        flags = struct.unpack("16sh", fcntl.ioctl(probe, _SIOCGIFFLAGS, request))[1]
+        fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh", b"lo", flags | _IFF_UP))
+
+
+def load_modules(folder: Path, names: tuple[str, ...]) -> None:
+    """Loads kernel modules with what they depend on, from a folder with a modules.dep; absent ones are passed over.
+
+    What a lab then lacks is found by reading back, with the module's name in the message.
+    """
+    order = {}
+    for line in (folder / "modules.dep").read_text().splitlines():
+        path, _, needs = line.partition(":")
+        order[Path(path).name.removesuffix(".ko").replace("-", "_")] = [*reversed(needs.split()), path]
+    loaded: set[str] = set()
+    for name in names:
+        for path in order.get(name.replace("-", "_"), []):
+            if path in loaded:
+                continue
+            loaded.add(path)
+            with (folder / path).open("rb") as file:
+                _libc.syscall(_SYS_FINIT_MODULE, file.fileno(), b"", 0)
+
+
+def serial_line(path: str) -> int:
+    """Opens the guest's serial line to the notebook, raw: every byte passes as it is."""
+    line = os.open(path, os.O_RDWR | os.O_NOCTTY)
+    tty.setraw(line, termios.TCSANOW)
+    return line
+
+
+def become_init(kind: str) -> None:
+    """Splits process 1 in two: the parent reaps orphans, and ends the lab when the child, the agent, ends."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        return
+    for ignored in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
+    os.close(0)
+    os.close(1)
+    while os.wait()[0] != child:
+        pass
+    if kind == "guest":
+        _libc.reboot(_RB_POWER_OFF)
+    os._exit(0)

@@ -1,0 +1,100 @@
+"""The keeper: a small process between a notebook and its lab, so that neither outlives the other.
+
+It runs the lab as its child, and ends it when the notebook is gone, seen by the end of file on the lifeline
+(a socket whose other end only the notebook holds). If the keeper itself is killed, the lab dies with it: every
+process below asks the kernel for SIGKILL at its parent's death, and the lab's own process namespace takes the
+rest along. A process that is stopped (time stands still between two cells) dies of SIGKILL all the same.
+
+Run as a script with only the standard library: it must start fast and import nothing of Linklab.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import random
+import select
+import signal
+import socket
+import sys
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_SECONDS_TO_DIE = 8
+
+
+def claim_core() -> socket.socket | None:
+    """Pins this process and its children to one CPU, one that no other lab has if there is one.
+
+    The claim is a name in the abstract socket namespace: the kernel frees it whatever way the keeper ends.
+    """
+    cores = sorted(os.sched_getaffinity(0))
+    random.shuffle(cores)
+    for core in cores:
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            claim.bind(f"\0linklab-core-{core}")
+        except OSError:
+            claim.close()
+            continue
+        os.sched_setaffinity(0, {core})
+        return claim
+    os.sched_setaffinity(0, {cores[0]})
+    return None
+
+
+def spawn(argv: list[str], lifeline: int) -> int:
+    """Starts the lab in a process group of its own; it dies when this process dies."""
+    keeper = os.getpid()
+    child = os.fork()
+    if child:
+        return child
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != keeper:
+        os._exit(1)
+    os.setpgid(0, 0)
+    os.close(lifeline)
+    try:
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        os.write(2, f"cannot run {argv[0]}: {error.strerror}\n".encode())
+    os._exit(127)
+
+
+def main() -> None:
+    """``keeper.py LIFELINE_FD JSON``, JSON being ``{"argv": [...], "pin": bool, "channel": fd}``."""
+    lifeline, wish = int(sys.argv[1]), json.loads(sys.argv[2])
+    os.set_inheritable(lifeline, False)
+    for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    claim = claim_core() if wish["pin"] else None
+    child = spawn(wish["argv"], lifeline)
+    if wish["channel"] > 2:
+        os.close(wish["channel"])  # or the notebook would never see the lab's end close
+    ended = os.pidfd_open(child)
+    ready, _, _ = select.select([ended, lifeline], [], [])
+    if ended not in ready:
+        _kill(child)
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(_SECONDS_TO_DIE)
+    with contextlib.suppress(ChildProcessError):
+        while True:  # whatever lived below the lab is handed to this process: wait for the last of it
+            os.wait()
+    if claim is not None:
+        claim.close()
+
+
+def _kill(child: int) -> None:
+    """A lab run through sudo is not ours to kill; it ends by itself when its channel closes."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+
+
+def _give_up(*_: object) -> None:
+    sys.exit("the lab did not die")
+
+
+if __name__ == "__main__":
+    main()

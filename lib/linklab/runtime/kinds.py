@@ -1,0 +1,142 @@
+"""The three kinds of lab process, and which one a machine gets.
+
+| kind   | clock   | what it is                                             | needs                               |
+| ------ | ------- | ------------------------------------------------------ | ----------------------------------- |
+| guest  | virtual | user-mode Linux whose clock jumps when everything waits | the kernel of `linklab kernel build` |
+| guest  | real    | user-mode Linux                                        | Debian's user-mode-linux, or ours   |
+| native | real    | fresh namespaces of this machine's own kernel          | root or sudo, and a kernel with netem |
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from linklab.errors import LabError
+from linklab.runtime.confine import PRIVATE
+from linklab.runtime.kernel import Kernel, find_kernel
+
+Clock = Literal["real", "virtual"]
+KindName = Literal["guest", "native"]
+GUEST_MEMORY_MB = 512
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of lab process, decided: what runs, on which clock, by which kernel, through sudo or not."""
+
+    name: KindName
+    clock: Clock
+    kernel: Kernel | None = None
+    sudo: bool = False
+
+    @property
+    def stops_between_requests(self) -> bool:
+        """On virtual time the whole guest is stopped while nobody asks it anything."""
+        return self.clock == "virtual"
+
+    def command(self, channel_fd: int) -> list[str]:
+        """The lab's own command, to stand behind bubblewrap's words."""
+        if self.kernel is None:
+            return [f"{PRIVATE}/init"]
+        # quiet and con=null: a boot log on the console costs time; errors still come on standard output
+        words = [
+            str(self.kernel.path),
+            f"mem={GUEST_MEMORY_MB}M",
+            "root=/dev/root",
+            "rootfstype=hostfs",
+            "rootflags=/",
+            "ro",
+        ]
+        words += [
+            f"init={PRIVATE}/init",
+            "con=null",
+            "con0=null,fd:1",
+            "ssl=null",
+            f"ssl1=fd:{channel_fd}",
+            "quiet",
+        ]
+        words += [f"uml_dir={PRIVATE}/", "panic=-1"]
+        if self.clock == "virtual":
+            words.append("time-travel=inf-cpu")
+        if self.kernel.seccomp:
+            words.append("seccomp=on")
+        return words
+
+    def script(self, folder: Path | None) -> str:
+        """The init script: the agent under the same Python as the notebook, with nothing of its environment."""
+        modules = str(self.kernel.modules) if self.kernel and self.kernel.modules else None
+        wish = {"kind": self.name, "clock": self.clock, "private": PRIVATE, "modules": modules}
+        wish["folder"] = str(folder) if folder else None
+        environment = {
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/root",
+            "SHELL": "/bin/bash",
+            "TERM": "dumb",
+            "LC_ALL": "C.UTF-8",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
+        python = shlex.quote(sys.executable)
+        return f"#!/bin/sh\nexec env -i {settings} {python} -m linklab.runtime.agent {shlex.quote(json.dumps(wish))}\n"
+
+
+def choose(clock: Literal["auto", "real", "virtual"] = "auto", name: KindName | None = None) -> Kind:
+    """Which kind of lab process serves `clock` here. Raises `LabError` with the fix where none does.
+
+    ``auto`` prefers virtual time and takes real time only where virtual time cannot be had (yet).
+    """
+    if sys.platform != "linux":
+        raise LabError(f"labs need Linux and this is {platform.system()}: use `vagrant up`, see the README")
+    if clock not in ("auto", "real", "virtual"):
+        raise LabError(f"clock {clock!r} is unknown: say 'auto', 'real' or 'virtual'")
+    x86_64 = platform.machine() == "x86_64"
+    if name == "native":
+        if clock == "virtual":
+            raise LabError("native labs have no virtual time: say kind='guest', or clock='real'")
+        return native()
+    if not x86_64:
+        if clock == "virtual" or name == "guest":
+            raise LabError(
+                f"virtual time needs an x86-64 processor and this is {platform.machine()}: say clock='real'"
+            )
+        return native()
+    if clock != "real":
+        try:
+            return Kind("guest", "virtual", find_kernel("virtual"))
+        except LabError:
+            if clock == "virtual":
+                raise
+    if name is None:
+        try:
+            return native(with_netem=True)
+        except LabError:
+            pass
+    return Kind("guest", "real", find_kernel("real"))
+
+
+def native(*, with_netem: bool = False) -> Kind:
+    """The native kind. Raises `LabError` without root or passwordless sudo, or (asked) where netem is missing."""
+    root = os.geteuid() == 0
+    if not root and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode != 0:
+        raise LabError("a native lab needs root or passwordless sudo: say kind='guest', which needs neither")
+    kind = Kind("native", "real", sudo=not root)
+    if with_netem and not _has_netem(kind):
+        raise LabError("this machine's kernel has no netem: sudo modprobe sch_netem, or say kind='guest'")
+    return kind
+
+
+def _has_netem(kind: Kind) -> bool:
+    """Asked by doing, in a network namespace of its own."""
+    probe = "ip link set lo up && tc qdisc add dev lo root netem delay 1ms"
+    words = ["sudo", "-n"] if kind.sudo else []
+    words += ["unshare", "--net", "sh", "-c", probe]
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0

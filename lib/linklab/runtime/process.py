@@ -1,0 +1,224 @@
+"""The notebook's side of the channel: starts a lab process, asks it, ends it."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+
+from linklab import errors
+from linklab.errors import LabError
+from linklab.runtime import confine
+from linklab.runtime.kinds import Kind
+from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
+
+BOOT_LIMIT_S = 30.0
+WALL_LIMIT_S = 600.0
+_INTERRUPT_LIMIT_S = 15.0
+_CONSOLE_TAIL_LINES = 5
+
+
+class LabProcess:
+    """A running lab process. Ends with `stop`, with this process, or with the death of either side."""
+
+    def __init__(self, kind: Kind, folder: Path | None, wall_limit_s: float = WALL_LIMIT_S) -> None:
+        """Starts the lab and returns when its agent answers.
+
+        `folder` is the only one the lab may write to. `wall_limit_s` bounds how long one request may stay silent
+        in real time: code that waits in a busy loop would hang a virtual guest for ever.
+        Raises `LabError` with the last lines of the console where it does not come up.
+        """
+        self.kind, self.folder, self.wall_limit_s = kind, folder, wall_limit_s
+        self._lock = threading.RLock()
+        self._requests = 0
+        self._stopped = False
+        self._group = 0
+        self._console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
+        self._lifeline, lifeline = socket.socketpair()
+        info, info_write = os.pipe()
+        ours, theirs = socket.socketpair()
+        self._ours = ours
+        script = os.memfd_create("init")
+        os.write(script, kind.script(folder).encode())
+        os.lseek(script, 0, os.SEEK_SET)
+        with lifeline, theirs:
+            native = kind.name == "native"
+            argv = ["sudo", "-n"] if kind.sudo else []
+            argv += confine.bubblewrap(folder, script, None if native else info_write, privileged=native)
+            argv += kind.command(theirs.fileno())
+            wish = {"argv": argv, "pin": not native, "channel": -1 if native else theirs.fileno()}
+            keeper = Path(__file__).with_name("keeper.py")
+            self._keeper = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(keeper), str(lifeline.fileno()), json.dumps(wish)],
+                stdin=theirs if native else subprocess.DEVNULL,
+                stdout=theirs if native else self._console,
+                stderr=self._console,
+                pass_fds=[lifeline.fileno(), script, *([] if native else [theirs.fileno(), info_write])],
+                start_new_session=True,
+                cwd="/",
+            )
+        os.close(script)
+        os.close(info_write)
+        self._channel = Channel(ours.fileno(), ours.fileno())
+        try:
+            self.kernel_release = self._channel.receive(BOOT_LIMIT_S)["kernel"]
+            self._group = 0 if native else json.loads(os.read(info, 4096))["child-pid"]
+        except (ChannelClosed, ChannelTimeout) as failure:
+            tail = self.console_tail()
+            self.stop()
+            how = "did not answer" if isinstance(failure, ChannelTimeout) else "ended while starting"
+            raise LabError(
+                f"the lab {how}: {tail or 'its console is empty'} (linklab doctor tells what is missing)"
+            ) from None
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            os.close(info)
+        self._pause()
+
+    @property
+    def running(self) -> bool:
+        """Whether the lab still can be asked."""
+        return not self._stopped and self._keeper.poll() is None
+
+    @property
+    def keeper_pid(self) -> int:
+        """The process id of the lab's keeper, for tests of crash-proofness."""
+        return self._keeper.pid
+
+    @property
+    def group_pid(self) -> int:
+        """The process group of the lab itself."""
+        return self._group
+
+    def call(
+        self,
+        function: str | Callable[..., Any],
+        *arguments: Any,
+        on_event: Callable[[Any], None] | None = None,
+    ) -> Any:
+        """Runs a function inside: ``"module:name"`` with JSON arguments, or a Python function, which is carried over.
+
+        `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile.
+        Raises what `linklab.errors` the function raised; `LabError` for any other failure, for silence longer
+        than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
+        """
+        with self._lock:
+            if self._stopped:
+                raise LabError("this lab has been stopped: start a new one with linklab.start(...)")
+            self._requests += 1
+            request: dict[str, Any] = {"id": self._requests}
+            if isinstance(function, str):
+                request |= {"function": function, "arguments": arguments}
+            else:
+                request["pickle"] = base64.b64encode(cloudpickle.dumps((function, arguments))).decode()
+            self._resume()
+            try:
+                answer = self._ask(request, on_event)
+            except ChannelClosed:
+                tail = self.console_tail()
+                self.stop()
+                raise LabError(
+                    f"the lab ended unexpectedly: {tail or 'killed'}; start a new one with linklab.start(...)"
+                ) from None
+            except ChannelTimeout:
+                self.stop()
+                raise LabError(self._hung()) from None
+            self._pause()
+            return self._result(answer)
+
+    def _ask(self, request: dict[str, Any], on_event: Callable[[Any], None] | None) -> dict[str, Any]:
+        interrupted = False
+        limit_s = self.wall_limit_s
+        self._channel.send(request, limit_s)
+        while True:
+            try:
+                message = self._channel.receive(limit_s)
+                if message["id"] == request["id"]:
+                    if "event" not in message:
+                        return message
+                    if on_event is not None:
+                        on_event(message["event"])
+            except KeyboardInterrupt:
+                if interrupted:
+                    self.stop()
+                    raise
+                interrupted = True
+                limit_s = min(limit_s, _INTERRUPT_LIMIT_S)
+                self._channel.send({"interrupt": request["id"]}, limit_s)
+
+    def _result(self, answer: dict[str, Any]) -> Any:
+        if "printed" in answer:
+            print(answer["printed"], end="")
+        if "interrupted" in answer:
+            raise KeyboardInterrupt
+        if "error" in answer:
+            kind = getattr(errors, answer["kind"], None) if answer["kind"] else None
+            error: Exception = (kind or LabError)(answer["error"])
+            if "trace" in answer:
+                error.add_note("inside the lab:\n" + answer["trace"])
+            raise error
+        return answer["result"]
+
+    def _hung(self) -> str:
+        if self.kind.clock == "real":
+            return (
+                f"the lab was silent for {self.wall_limit_s:g} s and was ended; give more with wall_limit_s="
+            )
+        return (
+            f"the lab computed for {self.wall_limit_s:g} s of real time without an answer and was ended: something in it "
+            "waits in a busy loop, and on virtual time that waits for ever; let it sleep, or say clock='real'"
+        )
+
+    def _pause(self) -> None:
+        if self.kind.stops_between_requests:
+            self._signal(signal.SIGSTOP)
+
+    def _resume(self) -> None:
+        if self.kind.stops_between_requests:
+            self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._group and self._keeper.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._group, number)
+
+    def console_tail(self) -> str:
+        """The last lines that the guest's kernel or the tools around it wrote, as one line."""
+        size = self._console.seek(0, os.SEEK_END)
+        self._console.seek(max(0, size - 4096))
+        lines = [line.strip() for line in self._console.read().decode(errors="replace").splitlines()]
+        return " | ".join([line for line in lines if line][-_CONSOLE_TAIL_LINES:])
+
+    def stop(self) -> None:
+        """Ends the lab and everything it made, and returns when it is gone. Calling it twice does no harm."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self._ours.close()
+        self._lifeline.close()
+        try:
+            self._keeper.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
+            self._keeper.wait()
+        self._console.close()
+
+    def __enter__(self) -> LabProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

@@ -1,0 +1,131 @@
+"""Messages between a notebook and its lab, over one byte stream in each direction.
+
+A message is JSON. It travels in frames, and each frame is acknowledged before the next one is sent: user-mode
+Linux's serial line stalls for ever once its 4096-byte input buffer has been full, and loses output once about
+60 KB wait unread. With one small unacknowledged frame at a time neither can happen, however long the message.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import struct
+import time
+from collections import deque
+from typing import Any
+
+TO_GUEST_BYTES = 2 * 1024
+FROM_GUEST_BYTES = 16 * 1024
+_HEADER = struct.Struct(">BI")
+_MORE, _LAST, _ACK = 1, 2, 3
+
+Message = dict[str, Any]
+
+
+class ChannelClosed(Exception):
+    """The other side is gone."""
+
+
+class ChannelTimeout(Exception):
+    """Nothing arrived within the time given."""
+
+
+class Channel:
+    """A two-way message channel over a pair of file descriptors.
+
+    With ``spin=True`` waiting is done by reading again and again instead of blocking. On virtual time that
+    is the difference between time standing still (computing takes no time) and time racing to the next timer.
+    """
+
+    def __init__(
+        self, read_fd: int, write_fd: int, *, frame_bytes: int = TO_GUEST_BYTES, spin: bool = False
+    ) -> None:
+        self.read_fd, self.write_fd, self.spin = read_fd, write_fd, spin
+        self._frame_bytes = frame_bytes
+        self._buffer = bytearray()
+        self._parts: list[bytes] = []
+        self._inbox: deque[Message] = deque()
+        self._acknowledged = 0
+        os.set_blocking(read_fd, False)
+        os.set_blocking(write_fd, False)
+
+    def send(self, message: Message, timeout_s: float | None = None) -> None:
+        """Sends a message and returns when its last frame has been acknowledged.
+
+        Raises `ChannelClosed`, and `ChannelTimeout` if a frame stays unacknowledged for `timeout_s`.
+        """
+        data = json.dumps(message, separators=(",", ":")).encode()
+        size = self._frame_bytes
+        pieces = [data[i : i + size] for i in range(0, len(data), size)]
+        for number, piece in enumerate(pieces, 1):
+            kind = _LAST if number == len(pieces) else _MORE
+            awaited = self._acknowledged + 1
+            self._write(_HEADER.pack(kind, len(piece)) + piece)
+            while self._acknowledged < awaited:
+                self._fill(timeout_s)
+
+    def receive(self, timeout_s: float | None = None) -> Message:
+        """The next message. Raises `ChannelTimeout` after `timeout_s` of silence, `ChannelClosed` at the end."""
+        while not self._inbox:
+            self._fill(timeout_s)
+        return self._inbox.popleft()
+
+    def receive_waiting(self) -> Message | None:
+        """A message that is already here, or None; never waits."""
+        if not self._inbox:
+            self._fill_once()
+        return self._inbox.popleft() if self._inbox else None
+
+    def _fill(self, timeout_s: float | None) -> None:
+        """Waits until at least some bytes arrived."""
+        if self.spin:
+            while not self._fill_once():
+                pass
+            return
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while not self._fill_once():
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                raise ChannelTimeout
+            select.select([self.read_fd], [], [], left)
+
+    def _fill_once(self) -> bool:
+        try:
+            data = os.read(self.read_fd, 64 * 1024)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            raise ChannelClosed(str(error)) from None
+        if not data:
+            raise ChannelClosed("end of stream")
+        self._buffer += data
+        self._take_frames()
+        return True
+
+    def _take_frames(self) -> None:
+        while len(self._buffer) >= _HEADER.size:
+            kind, size = _HEADER.unpack_from(self._buffer)
+            if len(self._buffer) < _HEADER.size + size:
+                return
+            piece = bytes(self._buffer[_HEADER.size : _HEADER.size + size])
+            del self._buffer[: _HEADER.size + size]
+            if kind == _ACK:
+                self._acknowledged += 1
+                continue
+            self._write(_HEADER.pack(_ACK, 0))
+            self._parts.append(piece)
+            if kind == _LAST:
+                self._inbox.append(json.loads(b"".join(self._parts)))
+                self._parts.clear()
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(self.write_fd, view) :]
+            except BlockingIOError:
+                if not self.spin:
+                    select.select([], [self.write_fd], [], 1.0)
+            except OSError as error:
+                raise ChannelClosed(str(error)) from None
