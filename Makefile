@@ -24,10 +24,10 @@ lab: install ## install what is missing and open the labs in JupyterLab
 	@$(BIN)/linklab up
 
 test: install-tests ## install what is missing and run every check and test (less than 30 minutes)
-	@.ci/parts $(BIN) kernel ruff format mypy shellcheck pytest notebooks
+	@bash .ci/parts $(BIN) kernel ruff format mypy shellcheck pytest notebooks
 
 check: install-tests-quietly ## the linters and the type checker alone
-	@.ci/parts $(BIN) ruff format mypy shellcheck
+	@bash .ci/parts $(BIN) ruff format mypy shellcheck
 
 doctor: install-quietly ## try what works on this machine and what does not
 	@$(BIN)/linklab doctor

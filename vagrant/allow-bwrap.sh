@@ -11,4 +11,7 @@ readonly PROFILE=/etc/apparmor.d/linklab-bwrap
 command -v apparmor_parser >/dev/null || fail "apparmor_parser was not found: sudo apt-get install apparmor"
 say "allowing bubblewrap its user namespaces ($PROFILE)"
 install -m 644 "$here/files/linklab-bwrap.apparmor" "$PROFILE"
-apparmor_parser --replace "$PROFILE" || fail "AppArmor refused $PROFILE: another profile for /usr/bin/bwrap may be loaded (sudo aa-status)"
+if ! apparmor_parser --replace "$PROFILE"; then
+    rm -f "$PROFILE"
+    fail "AppArmor refused the profile for bubblewrap, so it was removed again: is another one for /usr/bin/bwrap loaded (sudo aa-status)?"
+fi
