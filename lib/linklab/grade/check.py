@@ -1,0 +1,83 @@
+"""One thing that was looked at, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from linklab.network import Difference
+
+Outcome = Literal["passed", "failed", "inconclusive"]
+"""Inconclusive: the machine got in the way, so the measurement says nothing about the work."""
+
+_NAMED_AT_MOST = 3
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at.
+
+    ``expected`` and ``found`` are for reading and carry their units. ``reason`` says what is wrong and
+    ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth.
+    """
+
+    description: str
+    outcome: Outcome
+    reason: str = ""
+    hint: str = ""
+    points: float = 1.0
+    expected: str = ""
+    found: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether all is as it should be. False while it is inconclusive."""
+        return self.outcome == "passed"
+
+    @staticmethod
+    def passing(description: str, expected: str, found: str = "as expected") -> Check:
+        """A check that passed."""
+        return Check(description, "passed", expected=expected, found=found)
+
+    @staticmethod
+    def failing(description: str, reason: str, hint: str, expected: str = "", found: str = "") -> Check:
+        """A check that failed, with what is wrong and what to do."""
+        return Check(description, "failed", reason, hint, expected=expected, found=found)
+
+    @staticmethod
+    def of_differences(description: str, expected: str, differences: Iterable[Difference]) -> Check:
+        """Passed if there are no differences; otherwise failed, with what they say and their causes."""
+        all_of_them = tuple(differences)
+        if not all_of_them:
+            return Check.passing(description, expected)
+        return Check.failing(
+            description,
+            reason=listed([_sentence(difference) for difference in all_of_them]),
+            hint=listed(dict.fromkeys(_remedy(difference) for difference in all_of_them)),
+            expected=expected,
+            found=listed(dict.fromkeys(difference.found for difference in all_of_them), ", "),
+        )
+
+
+def listed(items: Iterable[str], separator: str = "; ") -> str:
+    """The first few items in one line, and how many more there are."""
+    all_of_them = list(items)
+    named = all_of_them[:_NAMED_AT_MOST]
+    if len(all_of_them) > len(named):
+        named.append(f"and {len(all_of_them) - len(named)} more")
+    return separator.join(named)
+
+
+def _where(difference: Difference) -> str:
+    if difference.interface is None:
+        return difference.node
+    return f"{difference.interface} on {difference.node}"
+
+
+def _sentence(difference: Difference) -> str:
+    return f"{_where(difference)}: {difference.field} is {difference.found}, expected {difference.expected}"
+
+
+def _remedy(difference: Difference) -> str:
+    return f"{difference.interface or difference.node}: {difference.cause}"

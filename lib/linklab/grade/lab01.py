@@ -1,0 +1,107 @@
+"""The checks of Lab 01, The router network.
+
+Each function returns a :class:`~linklab.grade.result.Result`. In a notebook,
+``lab01.check_links(lab).require()`` shows the table if all passed and fails the cell with hints if not.
+
+Names of nodes and of the interfaces of hosts and routers are the assignment's. Which port of a switch a
+cable is in, and MAC addresses, are free; so is the choice of routes, as long as all packets arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from linklab.grade.addresses import address_checks
+from linklab.grade.check import Check
+from linklab.grade.links import link_checks
+from linklab.grade.live import Checkable, running, state_of
+from linklab.grade.numbers import Quantity, rtt_check
+from linklab.grade.plan import plan_checks
+from linklab.grade.reachability import reachability_checks
+from linklab.grade.result import Result
+from linklab.grade.routing import forwarding_checks, route_checks
+from linklab.grade.wiring import cable_checks, node_checks
+from linklab.network import COURSE, path, rtt_floor_ms
+
+RTT_PAIRS: Final[Mapping[str, tuple[str, str]]] = {
+    "L1": ("r1", "r2"),
+    "L2": ("r2", "r3"),
+    "L3": ("r3", "r4"),
+    "h1-h4": ("h1", "h4"),
+    "h7-h9": ("h7", "h9"),
+    "h1-h9": ("h1", "h9"),
+}
+"""What :func:`check_rtt` asks for, and between which nodes each is measured."""
+
+
+def check_plan(plan: object) -> Result:
+    """The addressing plan, a dictionary ``{"h1-eth0": "10.0.0.2/24", ...}`` of all hosts and routers.
+
+    The rule of the plan: in a subnet with one router it has .1, and the hosts follow from .2 in the order
+    of their numbers; between two routers the one with the lower number has .1, the other .2.
+    """
+    return Result("Lab 01, the addressing plan", tuple(plan_checks(COURSE, plan)))
+
+
+def check_nodes(lab: Checkable) -> Result:
+    """All hosts, routers, switches and cables are there, each at its place, and no others.
+
+    Raises LabError if ``lab`` is neither a running lab nor a NetworkState; so do the other checks of a lab.
+    """
+    state = state_of(lab)
+    checks = (*node_checks(COURSE, state), *cable_checks(COURSE, state))
+    return Result("Lab 01, nodes and cables", checks)
+
+
+def check_addresses(lab: Checkable) -> Result:
+    """Every interface of a host or router has its address, with the mask, and no other."""
+    return Result("Lab 01, addresses", tuple(address_checks(COURSE, state_of(lab))))
+
+
+def check_links(lab: Checkable) -> Result:
+    """Rate, delay and queue of L1 to L3 on both sides; the other links unshaped; loss, MTU, up, offloads."""
+    return Result("Lab 01, links", tuple(link_checks(COURSE, state_of(lab))))
+
+
+def check_forwarding(lab: Checkable) -> Result:
+    """The routers forward, the hosts do not."""
+    return Result("Lab 01, forwarding", tuple(forwarding_checks(COURSE, state_of(lab))))
+
+
+def check_routes(lab: Checkable) -> Result:
+    """The routing tables bring packets from each host to each other one, by longest prefix match.
+
+    Forwarding is judged apart (:func:`check_forwarding`). Any routes that do the work pass.
+    """
+    return Result("Lab 01, routes", tuple(route_checks(COURSE, state_of(lab))))
+
+
+def check_reachability(lab: Checkable) -> Result:
+    """All pairs of hosts ping each other, in the lab.
+
+    Raises LabError if ``lab`` is not a running lab.
+    """
+    return Result("Lab 01, reachability", tuple(reachability_checks(COURSE, running(lab))))
+
+
+def check_rtt(measured: object, clock: str) -> Result:
+    """Measured round-trip times in ms of the paths in :data:`RTT_PAIRS`, by name. ``clock`` is ``lab.clock``.
+
+    Virtual time: within 0.5 % of theory. Real time: from 2 % below theory to 1.5 times theory and 10 ms;
+    above that a check is inconclusive, for the machine may have been busy.
+
+    Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
+    """
+    title = "Lab 01, measured round-trip times"
+    if not isinstance(measured, Mapping):
+        reason, hint = f"this is a {type(measured).__name__}", 'write it as {"L1": 20.1, ...}, in ms'
+        return Result(title, (Check.failing("the measurements", reason, hint, "a dictionary"),))
+    return Result(title, tuple(_rtt_check(name, measured, clock) for name in RTT_PAIRS))
+
+
+def _rtt_check(name: str, measured: Mapping[object, object], clock: str) -> Check:
+    source, destination = RTT_PAIRS[name]
+    where = name if "-" in name else f"{name} ({source} to {destination})"
+    theory = rtt_floor_ms(path(COURSE, source, destination))
+    return rtt_check(Quantity(f"round-trip time of {where}", theory, "ms"), measured.get(name), clock)

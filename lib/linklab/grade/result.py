@@ -1,0 +1,92 @@
+"""All checks of one question, and their points."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from linklab.errors import LinklabError
+from linklab.grade import render
+from linklab.grade.check import Check, Outcome
+
+RESULT_VERSION: Final = 1
+"""Version of the JSON form, under the key ``linklab_result``."""
+
+
+class GradeError(LinklabError, AssertionError):
+    """A graded cell has not passed: its message lists each check that did not, with reason and hint.
+
+    ``result`` has them all. It is an AssertionError, so that a test runner counts it as a failed test.
+    """
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(render.failures(result.title, result.checks))
+        self.result = result
+
+
+@dataclass(frozen=True)
+class Result:
+    """The checks of one question.
+
+    Points are given for checks that passed. An inconclusive check gives none yet and costs none: its
+    points are ``open_points`` until the measurement is repeated.
+    """
+
+    title: str
+    checks: tuple[Check, ...]
+
+    @property
+    def points(self) -> float:
+        """Points of the checks that passed."""
+        return sum(check.points for check in self.checks if check.passed)
+
+    @property
+    def max_points(self) -> float:
+        """Points if all passed."""
+        return sum(check.points for check in self.checks)
+
+    @property
+    def open_points(self) -> float:
+        """Points that wait for another measurement."""
+        return sum(check.points for check in self.checks if check.outcome == "inconclusive")
+
+    @property
+    def outcome(self) -> Outcome:
+        """Failed if one check failed, else inconclusive if one is, else passed."""
+        outcomes = {check.outcome for check in self.checks}
+        if "failed" in outcomes:
+            return "failed"
+        return "inconclusive" if "inconclusive" in outcomes else "passed"
+
+    @property
+    def passed(self) -> bool:
+        """Whether all checks passed."""
+        return self.outcome == "passed"
+
+    def require(self) -> Result:
+        """This result, if all checks passed: as the last line of a cell it shows the table.
+
+        Raises GradeError, with reasons and hints, if one failed or is inconclusive.
+        """
+        if not self.passed:
+            raise GradeError(self)
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary of plain JSON values, versioned."""
+        return {
+            "linklab_result": RESULT_VERSION,
+            "title": self.title,
+            "outcome": self.outcome,
+            "points": self.points,
+            "max_points": self.max_points,
+            "open_points": self.open_points,
+            "checks": [asdict(check) for check in self.checks],
+        }
+
+    def __str__(self) -> str:
+        return render.text(self.title, self.checks)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows for it."""
+        return render.html(self.title, self.checks)
