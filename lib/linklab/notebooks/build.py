@@ -1,0 +1,84 @@
+"""Making all notebooks of a kit, or saying which are out of date."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from linklab.errors import LinklabError
+from linklab.notebooks.render import render
+from linklab.notebooks.source import read_source
+
+SOLUTIONS, LABS = "solutions", "labs"
+
+
+@dataclass(frozen=True)
+class Built:
+    """One generated file, relative to the kit's folder, and whether it was not as its source says."""
+
+    path: Path
+    stale: bool
+
+
+def sources(root: Path) -> tuple[Path, ...]:
+    """The labs' sources below ``root``, in the labs' order. Raises LinklabError if there is none."""
+    found = tuple(sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.py")))
+    if not found:
+        raise LinklabError(
+            f"no lab source solutions/NN-name.py in {root}: name the folder that holds solutions/"
+        )
+    return found
+
+
+def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
+    """Make the instructors' and the students' notebook of each lab below ``root``.
+
+    ``check`` writes nothing. Either way the result lists every generated file, those that were (or are)
+    out of date with ``stale`` set. Raises LinklabError if a source is not well formed, or if a notebook
+    lies there that no source makes: it would go to students unseen.
+    """
+    wanted: dict[Path, str] = {}
+    for source in sources(root):
+        cells = read_source(source)
+        wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
+        wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student")
+    present = {
+        Path(folder, path.name) for folder in (SOLUTIONS, LABS) for path in (root / folder).glob("*.ipynb")
+    }
+    orphans = sorted(str(path) for path in present - set(wanted))
+    if orphans:
+        raise LinklabError(
+            f"no source makes {', '.join(orphans)}: move it away, or add its source to solutions/"
+        )
+    built = []
+    for path, text in wanted.items():
+        stale = _read(root / path) != text
+        if stale and not check:
+            _write(root / path, text)
+        built.append(Built(path, stale))
+    return tuple(built)
+
+
+def _read(path: Path) -> str | None:
+    # newline="" keeps a file with other line ends from looking the same.
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    # Beside it and renamed, so that a notebook is never half written, even if the disk is full.
+    path.parent.mkdir(exist_ok=True)
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.chmod(draft, path.stat().st_mode if path.exists() else 0o644)
+        os.replace(draft, path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise

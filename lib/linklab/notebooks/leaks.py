@@ -1,0 +1,64 @@
+"""Proof that a student's notebook gives nothing away.
+
+It compares the finished files, not what made them: the solutions as they stand in the instructors' notebook
+are looked for in the students' one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from linklab.notebooks.regions import MARKERS, lines
+from linklab.notebooks.render import TEXT_STUB
+
+SHORTEST_TELLING_LINE: Final = 8
+"""Characters. Shorter lines (``)``, ``else:``) say nothing about a solution."""
+
+
+def leaks(solution: Any, student: Any) -> tuple[str, ...]:
+    """What ``student`` (a notebook) gives away of ``solution``: one line per finding; empty if nothing.
+
+    A finding is a marker, an output, a line of a solution or of hidden tests that the rest of the
+    instructors' notebook does not show as well, or a free answer that is already filled in.
+    """
+    return tuple(_findings(solution, student))
+
+
+def _findings(solution: Any, student: Any) -> Iterator[str]:
+    secrets, public = _secrets_and_public(solution)
+    for cell in student.cells:
+        if cell.get("outputs") or cell.get("execution_count"):
+            yield f"{cell.id}: has been run"
+        if (
+            cell.metadata.get("nbgrader", {}).get("grade")
+            and cell.cell_type == "markdown"
+            and cell.source != TEXT_STUB
+        ):
+            yield f"{cell.id}: holds an answer"
+        for row in cell.source.split("\n"):
+            if (
+                any(marker.strip("# ") in row for marker in MARKERS if marker != "### STARTER")
+                or row.strip() == "### STARTER"
+            ):
+                yield f"{cell.id}: holds the marker {row.strip()}"
+            elif _plain(row) in secrets - public:
+                yield f"{cell.id}: holds the solution line {row.strip()}"
+
+
+def _secrets_and_public(solution: Any) -> tuple[set[str], set[str]]:
+    secrets: set[str] = set()
+    public: set[str] = set()
+    for cell in solution.cells:
+        meta = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "markdown" and meta.get("solution"):
+            secrets |= {_plain(row) for row in cell.source.split("\n")}
+            continue
+        for line in lines(cell.source):
+            if line.marker is None:
+                (public if line.part == "shared" else secrets).add(_plain(line.text))
+    return {row for row in secrets if len(row) >= SHORTEST_TELLING_LINE}, public
+
+
+def _plain(row: str) -> str:
+    return " ".join(row.split())

@@ -1,0 +1,66 @@
+"""Named cells to a notebook, for instructors or for students, with nbgrader's metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+
+import nbformat
+
+from linklab.notebooks.regions import solution_text, student_text
+from linklab.notebooks.source import Cell
+
+# nbformat's constructors carry no types.
+_v4: Any = nbformat.v4
+
+Audience = Literal["solution", "student"]
+NBGRADER_SCHEMA: Final = 3
+TEXT_STUB: Final = "*Double-click here and write your answer.*"
+"""What students find in place of a model answer."""
+
+_KERNELSPEC: Final = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def render(cells: Iterable[Cell], audience: Audience) -> str:
+    """The notebook as the text of an .ipynb file: valid, not executed, the same each time."""
+    notebook = _v4.new_notebook(
+        cells=[_node(cell, audience) for cell in cells],
+        metadata={"kernelspec": dict(_KERNELSPEC), "language_info": {"name": "python"}},
+    )
+    nbformat.validate(notebook)
+    return f"{_v4.writes(notebook)}\n"
+
+
+def _node(cell: Cell, audience: Audience) -> Any:
+    make = _v4.new_code_cell if cell.cell_type == "code" else _v4.new_markdown_cell
+    return make(source=_text(cell, audience), id=cell.cell_id, metadata=_metadata(cell, audience))
+
+
+def _text(cell: Cell, audience: Audience) -> str:
+    if audience == "solution":
+        return solution_text(cell.text)
+    return TEXT_STUB if cell.kind == "reflect" else student_text(cell.text)
+
+
+def _metadata(cell: Cell, audience: Audience) -> dict[str, Any]:
+    if cell.kind == "plain":
+        return {}
+    nbgrader: dict[str, Any] = {
+        "grade": cell.kind in ("check", "reflect"),
+        "grade_id": cell.cell_id,
+        "locked": cell.kind == "check",
+        "schema_version": NBGRADER_SCHEMA,
+        "solution": cell.kind in ("answer", "reflect"),
+        "task": False,
+    }
+    if nbgrader["grade"]:
+        nbgrader["points"] = cell.points
+    metadata: dict[str, Any] = {"nbgrader": nbgrader}
+    # Which cells fail until the student has done the work is part of the lab, and a test holds it to that.
+    if cell.kind == "check":
+        metadata["linklab"] = {"starter": "fails"}
+    if audience == "student":
+        metadata["deletable"] = False
+        if cell.kind == "check":
+            metadata["editable"] = False
+    return metadata

@@ -1,0 +1,100 @@
+"""Reading a lab's source: py:percent text to named cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from linklab.errors import LinklabError
+from linklab.notebooks.regions import has_hidden_tests, has_solution
+
+Kind = Literal["plain", "answer", "check", "reflect"]
+_KINDS: Final[Mapping[str, Kind]] = {
+    "id": "plain",
+    "answer": "answer",
+    "check": "check",
+    "reflect": "reflect",
+}
+_GRADED: Final[tuple[Kind, ...]] = ("check", "reflect")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a lab's source.
+
+    ``cell_id`` is its id in the notebooks, and its nbgrader ``grade_id`` where it is part of the grading.
+    ``points`` are 0 unless the cell is graded. ``text`` still has its solution regions.
+    """
+
+    cell_id: str
+    kind: Kind
+    cell_type: Literal["code", "markdown"]
+    text: str
+    points: int = 0
+
+
+def read_source(path: Path) -> tuple[Cell, ...]:
+    """The cells of the source at ``path``. Raises LinklabError, naming a cell that is not well formed."""
+    try:
+        import jupytext
+    except ImportError as error:
+        raise LinklabError("making notebooks needs jupytext: pip install -r requirements.txt") from error
+    notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
+    cells: list[Cell] = []
+    for number, node in enumerate(notebook.cells, start=1):
+        try:
+            cell = _cell(node.cell_type, dict(node.metadata), node.source)
+            _verify(cell)
+        except LinklabError as error:
+            raise LinklabError(f"{path.name}, cell {number}: {error}") from error
+        if any(earlier.cell_id == cell.cell_id for earlier in cells):
+            raise LinklabError(f"{path.name}, cell {number}: id {cell.cell_id!r} is taken: choose another")
+        cells.append(cell)
+    return tuple(cells)
+
+
+def _cell(cell_type: str, options: dict[str, Any], text: str) -> Cell:
+    named = [key for key in options if key in _KINDS]
+    if len(named) != 1:
+        raise LinklabError(
+            f'it begins {text[:30]!r} and has {len(named)} names: give it one, as in # %% id="ping"'
+        )
+    # jupytext notes the blank lines after a cell where they are not the usual number.
+    unknown = set(options) - set(_KINDS) - {"points", "lines_to_next_cell"}
+    if unknown:
+        raise LinklabError(f"option {', '.join(sorted(unknown))} is unknown: see linklab.notebooks")
+    if cell_type not in ("code", "markdown"):
+        raise LinklabError(
+            f"cell type {cell_type!r} is neither code nor markdown: write # %% or # %% [markdown]"
+        )
+    kind = _KINDS[named[0]]
+    name = str(options[named[0]])
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise LinklabError(f"name {name!r} is not made of small letters, digits and single hyphens")
+    return Cell(
+        cell_id=name if kind == "plain" else f"{kind}-{name}",
+        kind=kind,
+        cell_type="code" if cell_type == "code" else "markdown",
+        text=text,
+        points=options.get("points", 0),
+    )
+
+
+def _verify(cell: Cell) -> None:
+    if len(cell.cell_id) > 64:
+        raise LinklabError(f"id {cell.cell_id!r} is longer than 64 characters: shorten it")
+    if (cell.cell_type == "markdown") != (cell.kind == "reflect") and cell.kind != "plain":
+        raise LinklabError(
+            f"{cell.cell_id} is a {cell.cell_type} cell: answers and checks are code, reflections markdown"
+        )
+    if cell.kind in _GRADED and not (isinstance(cell.points, int) and cell.points > 0):
+        raise LinklabError(f"{cell.cell_id} is graded and has points {cell.points!r}: write points=1 or more")
+    if cell.kind not in _GRADED and cell.points:
+        raise LinklabError(f"{cell.cell_id} has points but is not graded: give them to its check")
+    if has_solution(cell.text) != (cell.kind == "answer"):
+        raise LinklabError(f"{cell.cell_id}: answers, and they alone, hold a solution region")
+    if has_hidden_tests(cell.text) and cell.kind != "check":
+        raise LinklabError(f"{cell.cell_id}: only checks hold hidden tests")

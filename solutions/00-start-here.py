@@ -1,0 +1,270 @@
+# %% [markdown] id="goal"
+# # Lab 00: Start here
+#
+# In the next half hour you build the smallest network there is, say how it will behave, measure it, and
+# explain the difference. Every later lab follows the same three steps: **predict, measure, explain**.
+#
+# A notebook is a page of text and *cells* of Python. Press **Shift+Enter** to run a cell and go on to the
+# next. Start with the one below.
+
+# %% id="imports"
+import json
+import time
+
+import linklab
+from linklab import show
+from linklab.grade import lab00
+from mininet.topo import Topo
+
+# %% [markdown] id="words"
+# ## 1. Three words
+#
+# A **host** is a computer at the edge of the network. It sends and receives packets.
+#
+# A **link** carries packets from one end to the other. Two numbers describe it. The *rate* says how fast
+# bits enter the link, in Mbit/s (one Mbit is 1,000,000 bits). The *delay* says how long each bit then
+# travels, in ms. A fast link can have a long delay, and a slow one a short delay: they are independent.
+#
+# A **queue** stands in front of every link. Packets that come while the link is busy wait there. The queue
+# has room for a fixed number of packets. When it is full, the next packet is dropped.
+
+# %% [markdown] id="build-intro"
+# ## 2. Build it
+#
+# Our network: host `h1`, host `h2`, and one link of **10 Mbit/s** with a delay of **10 ms** each way and a
+# queue of **50 packets**.
+#
+# Mininet describes a network in a `Topo`. The rate is called `bw` (in Mbit/s), the delay `delay` (a text
+# with its unit), the queue `max_queue_size` (in packets). **Your turn:** the rate stands there already. Add
+# the delay and the queue.
+
+
+# %% answer="network"
+class TwoHosts(Topo):
+    def build(self):
+        self.addHost("h1", ip="10.0.0.1/24")
+        self.addHost("h2", ip="10.0.0.2/24")
+        ### BEGIN SOLUTION
+        self.addLink("h1", "h2", bw=10, delay="10ms", max_queue_size=50)
+        ### STARTER
+        # self.addLink("h1", "h2", bw=10)  # YOUR TURN: add delay="10ms" and the queue
+        ### END SOLUTION
+
+
+# %% [markdown] id="start-intro"
+# A `Topo` is only a plan. The next cell makes it real. Each host gets a network of its own inside a Linux
+# kernel, and a virtual cable joins them. The packets are real, and so is the TCP that sends them.
+#
+# Changed the plan? Run the cell above and this one again. That stops the old network and starts the new
+# one.
+
+# %% id="start"
+lab = linklab.start(TwoHosts())
+show.draw(lab)
+
+# %% [markdown] id="read-back"
+# This figure is not drawn from the plan. Linklab asked the kernel what is there, and drew the answer. Trust
+# a measurement only if you have checked what you measured on.
+#
+# ## 3. Your first graded cell
+#
+# Cells that call a *check* are graded. A check looks at the running network. If something is missing, the
+# cell stops with an error that says what was expected, what was found, and what to try. Nothing is lost:
+# correct your work, run it, then run the check again, as often as you like.
+
+# %% check="network" points=2
+lab00.check_network(lab).require()
+
+# %% [markdown] id="predict-rtt-intro"
+# ## 4. Predict
+#
+# Before you measure, say what you expect. A wrong guess teaches more than no guess.
+#
+# `ping` sends a small packet to the other host, which sends it straight back. The time from sending to
+# receiving is the *round-trip time*, RTT. The delay of our link is 10 ms in each direction.
+#
+# Suppose somebody predicts 10 ms. Here is what the check says to that. Without `.require()` it only tells
+# you its opinion, and the cell does not fail.
+
+# %% id="failed-check"
+lab00.check_prediction_rtt(10)
+
+# %% [markdown] id="predict-rtt-task"
+# **Your turn:** replace `None` by your own prediction.
+
+# %% answer="prediction-rtt"
+### BEGIN SOLUTION
+predicted_rtt_ms = 20  # 10 ms there and 10 ms back
+### STARTER
+# predicted_rtt_ms = None
+### END SOLUTION
+
+# %% check="prediction-rtt" points=1
+lab00.check_prediction_rtt(predicted_rtt_ms).require()
+
+# %% [markdown] id="predict-throughput-intro"
+# Next, the *throughput*: how many Mbit/s of a file would arrive at `h2` if `h1` sends it over TCP as fast
+# as it can?
+#
+# The link carries 10 Mbit/s, but not all of these bits are your data. Each packet on this link is a frame
+# of 1514 bytes:
+#
+# | Ethernet header | IP header | TCP header | TCP timestamps | your data |
+# | --- | --- | --- | --- | --- |
+# | 14 bytes | 20 bytes | 20 bytes | 12 bytes | 1448 bytes |
+#
+# **Your turn:** what is the most that can arrive? One decimal is enough.
+
+# %% answer="prediction-throughput"
+### BEGIN SOLUTION
+predicted_mbps = 10 * 1448 / 1514
+### STARTER
+# predicted_mbps = None
+### END SOLUTION
+
+# %% check="prediction-throughput" points=1
+lab00.check_prediction_throughput(predicted_mbps).require()
+
+# %% [markdown] id="measure-rtt-intro"
+# ## 5. Measure the round-trip time
+#
+# `lab["h1"].cmd(...)` runs a command on host `h1` and returns what it printed. Four packets will do.
+
+# %% id="ping"
+ping_output = lab["h1"].cmd("ping -c 4 10.0.0.2")
+print(ping_output)
+
+# %% [markdown] id="measure-rtt-task"
+# Look at the last line: the smallest, average and largest RTT, and how much they varied. **Your turn:**
+# what was the average, in ms? Type the number, or take it out of `ping_output` with Python.
+
+# %% answer="measured-rtt"
+### BEGIN SOLUTION
+measured_rtt_ms = float(ping_output.split("/")[4])
+### STARTER
+# measured_rtt_ms = None
+### END SOLUTION
+
+# %% check="measured-rtt" points=1
+lab00.check_measured_rtt(measured_rtt_ms, lab.clock).require()
+
+# %% [markdown] id="measure-throughput-intro"
+# ## 6. Measure the throughput
+#
+# `iperf3` sends as much as TCP can, for ten seconds, from a client to a server. `popen` starts the server
+# in the background. We wait until it says that it is listening. `--json` makes the client print its results
+# in a form that Python can read.
+
+# %% id="iperf3"
+server = lab["h2"].popen("iperf3 -s -1 --forceflush")
+next(line for line in server if "listening" in line)
+report = json.loads(lab["h1"].cmd("iperf3 -c 10.0.0.2 -t 10 --json"))
+server.wait()
+report["end"]["sum_received"]
+
+# %% [markdown] id="measure-throughput-task"
+# These are the totals at the receiver. The sender's are a little higher: some bytes had left it but had not
+# arrived when time was up. **Your turn:** what was the throughput in Mbit/s? Mind the unit: iperf3 reports
+# *bits per second*.
+
+# %% answer="measured-throughput"
+### BEGIN SOLUTION
+measured_mbps = report["end"]["sum_received"]["bits_per_second"] / 1_000_000
+### STARTER
+# measured_mbps = None
+### END SOLUTION
+
+# %% check="measured-throughput" points=1
+lab00.check_measured_throughput(measured_mbps, lab.clock).require()
+
+# %% [markdown] id="compare-intro"
+# ## 7. Explain
+#
+# Prediction and measurement, side by side.
+
+# %% id="compare"
+show.table(
+    ["what", "predicted", "measured", "unit"],
+    [
+        ["round-trip time", predicted_rtt_ms, measured_rtt_ms, "ms"],
+        ["throughput", predicted_mbps, measured_mbps, "Mbit/s"],
+    ],
+)
+
+# %% [markdown] id="explain-question"
+# **Question.** The throughput stays below 10 Mbit/s although nobody else uses the link. Where does the rest
+# go? Would a longer delay, say 20 ms, change the throughput of a long transfer? Two or three sentences.
+
+# %% [markdown] reflect="throughput" points=1
+# The link does carry 10 Mbit/s, but 66 of the 1514 bytes of each frame are headers, so at most 95.6 % is
+# data. The start of the transfer costs a little more, until TCP has found the rate. A longer delay slows
+# only that start. In the long run TCP keeps enough packets under way to fill the link, as long as its
+# window and the queue allow it.
+
+# %% [markdown] id="queue-intro"
+# ## 8. See the queue
+#
+# So far the pings met an idle link. Now we ping *while* iperf3 fills it. **Predict first:** will the RTT
+# stay at 20 ms?
+#
+# TCP keeps sending until the queue is full. One frame needs 1514 * 8 / 10,000,000 s = 1.2 ms to enter the
+# link. How long does a ping wait behind 50 of them?
+
+# %% id="queue"
+server = lab["h2"].popen("iperf3 -s -1 --forceflush")
+next(line for line in server if "listening" in line)
+client = lab["h1"].popen("iperf3 -c 10.0.0.2 -t 12")
+print(lab["h1"].cmd("ping -c 10 10.0.0.2"))
+client.wait(), server.wait()
+
+# %% [markdown] id="queue-notice"
+# **What to notice.** The link did not become longer: its delay is still 10 ms each way. The extra time was
+# spent waiting in the queue of `h1`. The way back stayed quick, because only small acknowledgements travel
+# there.
+
+# %% [markdown] id="queue-question"
+# **Question.** Somebody doubles the queue to 100 packets "to lose fewer packets". What happens to the
+# throughput, and what to the RTT of a ping during the transfer?
+
+# %% [markdown] reflect="queue" points=1
+# The throughput hardly changes: the link was full before. The queue can now hold twice as many packets, TCP
+# fills it before it notices a loss, and a ping waits about twice as long. A queue much larger than the link
+# needs buys delay, not speed.
+
+# %% [markdown] id="time-intro"
+# ## 9. Whose clock is it?
+#
+# Your computer does many things at once. If it is busy, a network inside it runs late, and every
+# measurement is wrong. Therefore a lab can have a clock of its own, called **virtual time**. It stands
+# still while programs compute, and it stands still between two cells. It moves on only when everything in
+# the lab waits for a packet or a timer.
+#
+# **Predict:** the next cell reads the clock in the lab, sleeps for two of *your* seconds, and reads it
+# again. How much time passes in the lab?
+
+# %% id="time"
+before_s = float(lab["h1"].cmd("date +%s.%N"))
+time.sleep(2)
+passed_s = float(lab["h1"].cmd("date +%s.%N")) - before_s
+print(f"this lab runs on {lab.clock} time; {passed_s:.3f} s have passed in it")
+
+# %% [markdown] id="time-notice"
+# On virtual time, close to nothing: what you measure depends on the network, not on your computer. That is
+# also why the ten seconds of iperf3 were not ten of yours. To wait *in the lab*, write `lab.sleep(2)`.
+#
+# If it says *real* time, two seconds or a bit more have passed. The numbers above then depend on how busy
+# your computer is, and the checks allow for that. `linklab doctor` in a terminal says how to get virtual
+# time.
+
+# %% [markdown] id="stop-intro"
+# ## 10. Stop
+#
+# `lab.stop()` ends every program in the lab and removes the network. Closing the notebook does the same.
+
+# %% id="stop"
+lab.stop()
+
+# %% [markdown] id="end"
+# **What you know now:** a network is hosts, links and queues. The RTT of an idle path is its delay there
+# and back. The throughput of TCP is the rate less the headers. A full queue adds delay. Next:
+# `01-router-network.ipynb`.

@@ -1,0 +1,452 @@
+# %% [markdown] id="goal"
+# # Lab 01: The router network
+#
+# In this lab you build the network that all later labs measure: nine hosts, two switches, and four routers
+# in a row. You plan its addresses, write it down for Mininet, teach the routers to forward, and prove with
+# `ping`, `traceroute` and `tc` that it is what you meant it to be.
+#
+# Each stage has its own graded cell. If one stage is not finished, go on: later stages can be right all the
+# same.
+
+# %% id="imports"
+import linklab
+from linklab import show
+from linklab.grade import lab01
+from linklab.network import COURSE, path, rtt_floor_ms
+from mininet.topo import Topo
+
+# %% [markdown] id="target"
+# ## 1. The network to build
+#
+# A **switch** joins the machines of one subnet. It looks at Ethernet addresses only, and needs no IP
+# address here. A **router** joins subnets. It has one interface, with an address, in each of them.
+
+# %% id="target-figure"
+show.draw(COURSE)
+
+# %% [markdown] id="target-tables"
+# Eight subnets. The interfaces of each subnet are joined by one cable, or by a switch:
+#
+# | subnet | prefix | interfaces | joined by |
+# | --- | --- | --- | --- |
+# | A | 10.0.0.0/24 | `r1-eth0`, `h1-eth0`, `h2-eth0`, `h3-eth0` | switch `s1` |
+# | B | 10.0.1.0/24 | `r1-eth1`, `r2-eth0` | link L1 |
+# | C | 10.0.2.0/24 | `r2-eth1`, `h7-eth0` | a cable |
+# | D | 10.0.3.0/24 | `r2-eth2`, `r3-eth0` | link L2 |
+# | E | 10.0.5.0/24 | `r3-eth2`, `h4-eth0`, `h5-eth0`, `h6-eth0` | switch `s2` |
+# | F | 10.0.4.0/24 | `r3-eth1`, `h8-eth0` | a cable |
+# | G | 10.0.6.0/24 | `r3-eth3`, `r4-eth0` | link L3 |
+# | I | 10.0.7.0/24 | `r4-eth1`, `h9-eth0` | a cable |
+#
+# Only the links between routers are limited, equally in both directions:
+#
+# | link | rate | delay each way | queue |
+# | --- | --- | --- | --- |
+# | L1 | 40 Mbit/s | 10 ms | 67 packets |
+# | L2 | 30 Mbit/s | 20 ms | 100 packets |
+# | L3 | 20 Mbit/s | 10 ms | 33 packets |
+
+# %% [markdown] id="plan-intro"
+# ## 2. The addressing plan
+#
+# Every interface of a host or router needs an address from its subnet. We follow three rules:
+#
+# 1. In a subnet with one router, the router has `.1`.
+# 2. The hosts follow from `.2` on, in the order of their numbers.
+# 3. On a link between two routers, the lower-numbered router has `.1` and the other `.2`.
+#
+# The `/24` behind an address says that the first 24 bits, here the first three numbers, name the subnet. A
+# machine sends packets for its own subnet straight to the receiver, and all others to a router. So a wrong
+# mask breaks a network in odd ways. **Your turn:** replace each `None`. First the hosts.
+
+# %% answer="host-plan"
+host_plan = {
+    "h1-eth0": "10.0.0.2/24",  # an example: subnet A, the first host
+    ### BEGIN SOLUTION
+    "h2-eth0": "10.0.0.3/24",
+    "h3-eth0": "10.0.0.4/24",
+    "h4-eth0": "10.0.5.2/24",
+    "h5-eth0": "10.0.5.3/24",
+    "h6-eth0": "10.0.5.4/24",
+    "h7-eth0": "10.0.2.2/24",
+    "h8-eth0": "10.0.4.2/24",
+    "h9-eth0": "10.0.7.2/24",
+    ### STARTER
+    # "h2-eth0": None,
+    # "h3-eth0": None,
+    # "h4-eth0": None,
+    # "h5-eth0": None,
+    # "h6-eth0": None,
+    # "h7-eth0": None,
+    # "h8-eth0": None,
+    # "h9-eth0": None,
+    ### END SOLUTION
+}
+
+# %% [markdown] id="router-plan-intro"
+# Then the routers.
+
+# %% answer="router-plan"
+router_plan = {
+    ### BEGIN SOLUTION
+    "r1-eth0": "10.0.0.1/24",
+    "r1-eth1": "10.0.1.1/24",
+    "r2-eth0": "10.0.1.2/24",
+    "r2-eth1": "10.0.2.1/24",
+    "r2-eth2": "10.0.3.1/24",
+    "r3-eth0": "10.0.3.2/24",
+    "r3-eth1": "10.0.4.1/24",
+    "r3-eth2": "10.0.5.1/24",
+    "r3-eth3": "10.0.6.1/24",
+    "r4-eth0": "10.0.6.2/24",
+    "r4-eth1": "10.0.7.1/24",
+    ### STARTER
+    # "r1-eth0": None,
+    # "r1-eth1": None,
+    # "r2-eth0": None,
+    # "r2-eth1": None,
+    # "r2-eth2": None,
+    # "r3-eth0": None,
+    # "r3-eth1": None,
+    # "r3-eth2": None,
+    # "r3-eth3": None,
+    # "r4-eth0": None,
+    # "r4-eth1": None,
+    ### END SOLUTION
+}
+plan = host_plan | router_plan
+
+# %% check="plan" points=2
+lab01.check_plan(plan).require()
+
+# %% [markdown] id="nodes-intro"
+# ## 3. Hosts, routers and switches
+#
+# Mininet knows hosts and switches. A router is a host with several interfaces that forwards: we come to
+# that in stage 6. A host gets its address when it is added. A router gets one with each cable, so it is
+# added with `ip=None`.
+#
+# **Your turn:** three nodes are there as examples. Add the other twelve. A `for` loop saves typing.
+
+
+# %% answer="nodes"
+def add_nodes(topo):
+    topo.addHost("h1", ip=plan["h1-eth0"])
+    topo.addHost("r1", ip=None)
+    topo.addSwitch("s1")
+    ### BEGIN SOLUTION
+    for number in range(2, 10):
+        topo.addHost(f"h{number}", ip=plan[f"h{number}-eth0"])
+    for router in ("r2", "r3", "r4"):
+        topo.addHost(router, ip=None)
+    topo.addSwitch("s2")
+    ### STARTER
+    # # YOUR TURN: h2 to h9, r2 to r4, and s2
+    ### END SOLUTION
+
+
+# %% [markdown] id="cables-intro"
+# ## 4. Cables inside the subnets
+#
+# `topo.addLink("h1", "s1")` puts a cable between the two. Mininet names a host's first interface `h1-eth0`
+# by itself.
+#
+# A router's interface should have the name and the address of our plan. Mininet takes them as `intfName1`
+# and `params1` for the first end of a link, `intfName2` and `params2` for the second. This little function
+# writes them:
+
+
+# %% id="end"
+def end(number, interface):
+    return {f"intfName{number}": interface, f"params{number}": {"ip": plan[interface]}}
+
+
+end(1, "r1-eth0")
+
+# %% [markdown] id="cables-task"
+# So the cable from `r1` to its switch is `topo.addLink("r1", "s1", **end(1, "r1-eth0"))`. **Your turn:**
+# add the cables of subnets A, E, C, F and I. The first is there. Mind which end of the cable the router is.
+
+
+# %% answer="cables"
+def add_cables(topo):
+    topo.addLink("h1", "s1")
+    ### BEGIN SOLUTION
+    for host, switch in (("h2", "s1"), ("h3", "s1"), ("h4", "s2"), ("h5", "s2"), ("h6", "s2")):
+        topo.addLink(host, switch)
+    topo.addLink("r1", "s1", **end(1, "r1-eth0"))
+    topo.addLink("r3", "s2", **end(1, "r3-eth2"))
+    topo.addLink("h7", "r2", **end(2, "r2-eth1"))
+    topo.addLink("h8", "r3", **end(2, "r3-eth1"))
+    topo.addLink("h9", "r4", **end(2, "r4-eth1"))
+    ### STARTER
+    # # YOUR TURN: the other cables of hosts and switches
+    ### END SOLUTION
+
+
+# %% [markdown] id="links-intro"
+# ## 5. The links between routers
+#
+# These three have a rate, a delay and a queue: `bw` in Mbit/s, `delay` with its unit (`"10ms"`; a bare `10`
+# would mean microseconds), `max_queue_size` in packets. Mininet applies them to both ends, so each
+# direction has its own queue.
+#
+# **Your turn:** add L1, L2 and L3 as the table in stage 1 says.
+
+
+# %% answer="links"
+def add_router_links(topo):
+    ### BEGIN SOLUTION
+    l1, l2, l3 = ("r1-eth1", "r2-eth0"), ("r2-eth2", "r3-eth0"), ("r3-eth3", "r4-eth0")
+    topo.addLink("r1", "r2", **end(1, l1[0]), **end(2, l1[1]), bw=40, delay="10ms", max_queue_size=67)
+    topo.addLink("r2", "r3", **end(1, l2[0]), **end(2, l2[1]), bw=30, delay="20ms", max_queue_size=100)
+    topo.addLink("r3", "r4", **end(1, l3[0]), **end(2, l3[1]), bw=20, delay="10ms", max_queue_size=33)
+    ### STARTER
+    # pass  # YOUR TURN: L1 (r1 to r2), L2 (r2 to r3), L3 (r3 to r4)
+    ### END SOLUTION
+
+
+# %% [markdown] id="start-intro"
+# Now all parts together, and start. The figure shows what is really running. Compare it with the one in
+# stage 1.
+#
+# Changed something above? Run your cell and this one again: it starts a new network. What you set in the
+# old one by hand, in stages 6 and 7, is gone with it, so run those cells again too.
+
+
+# %% id="start"
+class RouterNetwork(Topo):
+    def build(self):
+        add_nodes(self)
+        add_cables(self)
+        add_router_links(self)
+
+
+lab = linklab.start(RouterNetwork())
+show.draw(lab)
+
+# %% check="nodes" points=2
+lab01.check_nodes(lab).require()
+
+# %% check="addresses" points=1
+lab01.check_addresses(lab).require()
+
+# %% check="links" points=2
+lab01.check_links(lab).require()
+
+# %% [markdown] id="forwarding-intro"
+# ## 6. Forwarding
+#
+# A Linux machine that gets a packet for somebody else throws it away. It becomes a router when the kernel's
+# switch `net.ipv4.ip_forward` is 1. On one router: `lab["r1"].cmd("sysctl -w net.ipv4.ip_forward=1")`.
+#
+# **Your turn:** do so on all four.
+
+# %% answer="forwarding"
+### BEGIN SOLUTION
+for router in ("r1", "r2", "r3", "r4"):
+    print(lab[router].cmd("sysctl -w net.ipv4.ip_forward=1"), end="")
+### STARTER
+# # YOUR TURN: switch forwarding on, on r1 to r4
+### END SOLUTION
+
+# %% check="forwarding" points=1
+lab01.check_forwarding(lab).require()
+
+# %% [markdown] id="no-route"
+# **Predict:** cables, addresses and forwarding are in place. Can `h1` reach `h4`?
+
+# %% id="first-ping"
+print(lab["h1"].cmd("ping -c 1 -W 1 10.0.5.2"))
+print(lab["h1"].cmd("ip route"))
+
+# %% [markdown] id="routes-intro"
+# ## 7. Routes
+#
+# It cannot. The kernel knows only the subnets that its own interfaces are in. For all others it needs a
+# *route*: packets for this prefix go to that neighbour. The neighbour (the *next hop*) must be in a subnet
+# of the machine itself.
+#
+# A **host** needs one: a *default* route, for everything else, to the router of its subnet.
+#
+# A **router** needs one for each subnet that it is not in. `r1` sends everything to the right to 10.0.1.2,
+# which is `r2`. `r2` and `r3` send some to the left and some to the right.
+#
+# These two functions save typing. `ip route replace` adds a route, or changes it if there is one.
+
+
+# %% id="add-routes"
+def add_routes(node, via, destinations):
+    for destination in destinations:
+        print(lab[node].cmd(f"ip route replace {destination} via {via}"), end="")
+
+
+def subnets(*numbers):
+    return [f"10.0.{number}.0/24" for number in numbers]
+
+
+# %% [markdown] id="host-routes-intro"
+# For example, `add_routes("h1", "10.0.0.1", ["default"])`. **Your turn:** a default route on each of the
+# nine hosts.
+
+# %% answer="host-routes"
+### BEGIN SOLUTION
+gateways = {"h7": "10.0.2.1", "h8": "10.0.4.1", "h9": "10.0.7.1"}
+gateways |= dict.fromkeys(("h1", "h2", "h3"), "10.0.0.1")
+gateways |= dict.fromkeys(("h4", "h5", "h6"), "10.0.5.1")
+for host, gateway in gateways.items():
+    add_routes(host, gateway, ["default"])
+### STARTER
+# # YOUR TURN: default routes on h1 to h9
+### END SOLUTION
+
+# %% [markdown] id="router-routes-intro"
+# **Your turn:** the routers. For example, `add_routes("r1", "10.0.1.2", subnets(2, 3))` gives `r1` two of
+# the six routes that it needs. Think of the way back as well: an answer needs a route just as the request
+# does.
+
+# %% answer="router-routes"
+### BEGIN SOLUTION
+add_routes("r1", "10.0.1.2", subnets(2, 3, 4, 5, 6, 7))
+add_routes("r2", "10.0.1.1", subnets(0))
+add_routes("r2", "10.0.3.2", subnets(4, 5, 6, 7))
+add_routes("r3", "10.0.3.1", subnets(0, 1, 2))
+add_routes("r3", "10.0.6.2", subnets(7))
+add_routes("r4", "10.0.6.1", subnets(0, 1, 2, 3, 4, 5))
+### STARTER
+# # YOUR TURN: routes on r1 to r4
+### END SOLUTION
+
+# %% check="routes" points=3
+lab01.check_routes(lab).require()
+
+# %% [markdown] id="reachability-intro"
+# Routes can look right and still not work, so the next check sends packets: from every host to every other.
+
+# %% check="reachability" points=1
+lab01.check_reachability(lab).require()
+
+# %% [markdown] id="verify-intro"
+# ## 8. See for yourself
+#
+# `traceroute` shows the routers on the way. **Predict:** how many lines for `h1` to `h9`, and which RTT on
+# each?
+
+# %% id="traceroute"
+print(lab["h1"].cmd("traceroute -n 10.0.7.2"))
+
+# %% [markdown] id="traceroute-notice"
+# **What to notice.** Each router answers with the address of the interface at which the packet came in. The
+# RTT jumps where the packet crossed a link with a delay: 20 ms more after L1, 40 more after L2, 20 more
+# after L3. Inside a subnet nothing is added.
+#
+# How does Linux make a link slow? With a *queueing discipline* on each interface. Look at both ends of L1:
+
+# %% id="tc"
+print(lab["r1"].cmd("tc qdisc show dev r1-eth1; tc class show dev r1-eth1"))
+print(lab["r2"].cmd("tc qdisc show dev r2-eth0; tc class show dev r2-eth0"))
+
+# %% [markdown] id="tc-notice"
+# **What to notice.** `netem` holds every packet back for the delay, and its `limit` is the queue. `htb`
+# lets packets go at the rate. Both act on packets that *leave* an interface. One end without them, and the
+# link is slow in one direction only: ping would show 10 ms instead of 20, and you might never guess why.
+
+# %% [markdown] id="predict-intro"
+# ## 9. Predict and measure the round-trip times
+#
+# An idle network has empty queues, and a ping is small. Its RTT is then the delay of all links there and
+# back.
+#
+# **Your turn:** predict the RTT of each link and of three paths, in ms.
+
+# %% answer="prediction"
+predicted_rtt_ms = {
+    ### BEGIN SOLUTION
+    "L1": 20,
+    "L2": 40,
+    "L3": 20,
+    "h1-h4": 60,  # L1 and L2
+    "h7-h9": 60,  # L2 and L3
+    "h1-h9": 80,  # all three
+    ### STARTER
+    # "L1": None,
+    # "L2": None,
+    # "L3": None,
+    # "h1-h4": None,
+    # "h7-h9": None,
+    # "h1-h9": None,
+    ### END SOLUTION
+}
+
+# %% [markdown] id="measure-intro"
+# To measure one, ping from one end to the other five times and take the average. One ping goes ahead and
+# does not count: it may have to wait until each machine on the way has asked for its neighbour's Ethernet
+# address (ARP).
+
+# %% id="measure-functions"
+ends = {"L1": ("r1", "10.0.1.2"), "L2": ("r2", "10.0.3.2"), "L3": ("r3", "10.0.6.2")}
+ends |= {"h1-h4": ("h1", "10.0.5.2"), "h7-h9": ("h7", "10.0.7.2"), "h1-h9": ("h1", "10.0.7.2")}
+
+
+def rtt_ms(source, address):
+    lab[source].cmd(f"ping -c 1 {address}")
+    output = lab[source].cmd(f"ping -q -c 5 {address}")
+    return float(output.split("/")[4])
+
+
+# %% [markdown] id="measure-task"
+# `rtt_ms("r1", "10.0.1.2")` measures L1. **Your turn:** measure all six. `ends` says from where to where.
+
+# %% answer="measured"
+### BEGIN SOLUTION
+measured_rtt_ms = {name: rtt_ms(*pair) for name, pair in ends.items()}
+### STARTER
+# measured_rtt_ms = {name: None for name in ends}
+### END SOLUTION
+
+# %% check="rtt" points=1
+lab01.check_rtt(measured_rtt_ms, lab.clock).require()
+
+# %% [markdown] id="compare-intro"
+# Your prediction, your measurement, and what Linklab computes from the plan:
+
+# %% id="compare"
+pairs = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
+pairs |= {name: name.split("-") for name in ends if "-" in name}
+rows = [
+    [name, predicted_rtt_ms[name], rtt_floor_ms(path(COURSE, *pair)), measured_rtt_ms[name]]
+    for name, pair in pairs.items()
+]
+show.table(["path", "predicted (ms)", "theory (ms)", "measured (ms)"], rows)
+
+# %% [markdown] id="routes-question"
+# ## 10. Explain
+#
+# **Question.** Somebody removes the route to 10.0.0.0/24 from `r2`. Then `h1` pings `h7`. How far does the
+# request get? How far does the answer get? What does `h1` see?
+
+# %% [markdown] reflect="routes" points=1
+# The request arrives: `r1` knows the way to 10.0.2.0/24 and `r2` is in that subnet. `h7` answers to
+# 10.0.0.2 and hands the answer to `r2`, its default router. `r2` has no route to that address, drops the
+# answer, and tells `h7` that the network is unreachable. `h1` hears nothing and reports 100 % loss,
+# although every machine on its own way is in order.
+
+# %% [markdown] id="queues-question"
+# **Question.** Why 67, 100 and 33 packets? For each link, multiply its rate by its round-trip time and
+# divide by packets of 1500 bytes. What do you find, and why might somebody choose a queue of that size?
+
+# %% [markdown] reflect="queues" points=1
+# 40 Mbit/s times 20 ms is 800,000 bits, which is 67 packets of 12,000 bits. L2 gives 100, L3 gives 33: each
+# queue is the bandwidth-delay product of its link. When TCP loses a packet it sends less for a while. A
+# queue of that size holds enough to keep the link busy meanwhile. A smaller one would waste rate, a larger
+# one would add delay.
+
+# %% [markdown] id="stop-intro"
+# ## 11. Stop
+
+# %% id="stop"
+lab.stop()
+
+# %% [markdown] id="end-of-lab"
+# **What you know now:** hosts need an address and a default route, routers need forwarding and a route for
+# each subnet, in both directions. And a network is not what its plan says, but what you have verified.

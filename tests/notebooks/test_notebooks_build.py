@@ -1,0 +1,143 @@
+"""Building notebooks: complete, repeatable, stable ids, and told when out of date."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from linklab.errors import LinklabError
+from linklab.notebooks import cli
+from linklab.notebooks.build import build_all
+
+SOURCE = """\
+# %% [markdown] id="goal"
+# # A lab
+
+# %% answer="number"
+### BEGIN SOLUTION
+number = 1
+### STARTER
+# number = None
+### END SOLUTION
+
+# %% check="number" points=2
+assert number == 1
+
+# %% [markdown] reflect="why" points=1
+# Because.
+"""
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    """A kit with one small lab, its notebooks built."""
+    (tmp_path / "solutions").mkdir()
+    (tmp_path / "solutions" / "07-small.py").write_text(SOURCE)
+    build_all(tmp_path)
+    return tmp_path
+
+
+def _cells(kit: Path, folder: str = "labs") -> dict[str, Any]:
+    notebook = json.loads((kit / folder / "07-small.ipynb").read_text())
+    return {cell["id"]: cell for cell in notebook["cells"]}
+
+
+def _edit(kit: Path, old: str, new: str) -> None:
+    source = kit / "solutions" / "07-small.py"
+    assert old in source.read_text()
+    source.write_text(source.read_text().replace(old, new))
+
+
+def test_a_lab_becomes_a_solution_and_a_students_notebook(kit: Path) -> None:
+    assert {cell: "".join(it["source"]) for cell, it in _cells(kit).items()} == {
+        "goal": "# A lab",
+        "answer-number": "number = None",
+        "check-number": "assert number == 1",
+        "reflect-why": "*Double-click here and write your answer.*",
+    }
+    assert "number = 1" in "".join(_cells(kit, "solutions")["answer-number"]["source"])
+    assert "".join(_cells(kit, "solutions")["reflect-why"]["source"]) == "Because."
+
+
+def test_graded_cells_carry_nbgraders_metadata_and_say_that_they_fail_in_the_starter(kit: Path) -> None:
+    check = _cells(kit)["check-number"]["metadata"]
+    assert check["nbgrader"] == {
+        "grade": True,
+        "grade_id": "check-number",
+        "locked": True,
+        "points": 2,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
+    assert check["linklab"] == {"starter": "fails"}
+    assert check["editable"] is False
+    assert "editable" not in _cells(kit)["answer-number"]["metadata"]
+    assert "linklab" not in _cells(kit)["reflect-why"]["metadata"]
+
+
+def test_building_twice_changes_no_byte(kit: Path) -> None:
+    files = sorted(kit.glob("*/*.ipynb"))
+    before = [file.read_bytes() for file in files]
+    assert len(before) == 2
+    assert not any(built.stale for built in build_all(kit))
+    for file in files:
+        file.unlink()
+    assert all(built.stale for built in build_all(kit))
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_editing_one_cell_changes_that_cell_alone(kit: Path) -> None:
+    before = _cells(kit)
+    _edit(kit, "assert number == 1", "assert number == 1, number")
+    build_all(kit)
+    after = _cells(kit)
+    assert [name for name in before if before[name] != after[name]] == ["check-number"]
+
+
+def test_a_new_cell_leaves_the_ids_of_the_others(kit: Path) -> None:
+    before = list(_cells(kit))
+    _edit(kit, '# %% answer="number"', '# %% id="new"\nx = 1\n\n# %% answer="number"')
+    build_all(kit)
+    assert list(_cells(kit)) == [before[0], "new", *before[1:]]
+
+
+def test_check_names_stale_files_and_writes_nothing(kit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    cli.add_parser(parser.add_subparsers())
+    command = parser.parse_args(["notebooks", "build", "--check", "--root", str(kit)])
+    assert cli.run(command) == 0
+    _edit(kit, "# number = None", "# number = 0")
+    before = (kit / "labs" / "07-small.ipynb").read_bytes()
+    capsys.readouterr()
+    assert cli.run(command) == 1
+    said = capsys.readouterr().out
+    assert "labs/07-small.ipynb is out of date" in said
+    assert "solutions/07-small.ipynb" not in said
+    assert (kit / "labs" / "07-small.ipynb").read_bytes() == before
+    assert cli.run(parser.parse_args(["notebooks", "build", "--root", str(kit)])) == 0
+    assert "made labs/07-small.ipynb" in capsys.readouterr().out
+    assert cli.run(command) == 0
+
+
+def test_an_edited_or_executed_notebook_is_stale(kit: Path) -> None:
+    path = kit / "labs" / "07-small.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[2].execution_count = 1
+    nbformat.write(notebook, path)
+    assert [str(built.path) for built in build_all(kit, check=True) if built.stale] == ["labs/07-small.ipynb"]
+
+
+def test_a_notebook_without_a_source_is_refused(kit: Path) -> None:
+    (kit / "labs" / "08-other.ipynb").write_text("{}")
+    with pytest.raises(LinklabError, match=r"no source makes labs/08-other\.ipynb"):
+        build_all(kit)
+
+
+def test_a_folder_without_sources_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LinklabError, match="no lab source"):
+        build_all(tmp_path)

@@ -1,0 +1,66 @@
+"""The scan for leaks finds each kind of leak."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from linklab.notebooks.leaks import leaks
+from linklab.notebooks.render import render
+from linklab.notebooks.source import Cell
+from nbformat import reads
+
+CELLS = (
+    Cell(
+        "answer-number",
+        "answer",
+        "code",
+        "given = 5\n### BEGIN SOLUTION\nsecret = given * 2\n)\n### STARTER\n# secret = None\n### END SOLUTION",
+    ),
+    Cell(
+        "check-number",
+        "check",
+        "code",
+        "f(secret)\n### BEGIN HIDDEN TESTS\nassert secret == 10\n### END HIDDEN TESTS",
+        1,
+    ),
+    Cell("reflect-why", "reflect", "markdown", "Because five times two is ten.", 1),
+    Cell("end", "plain", "code", "print(given)"),
+)
+
+
+def _pair() -> tuple[Any, Any]:
+    return reads(render(CELLS, "solution"), as_version=4), reads(render(CELLS, "student"), as_version=4)
+
+
+def test_a_generated_notebook_leaks_nothing() -> None:
+    assert leaks(*_pair()) == ()
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "says"),
+    [
+        (3, "secret  =  given * 2", "end: holds the solution line"),
+        (3, "    assert secret == 10", "end: holds the solution line"),
+        (0, "x\n### BEGIN SOLUTION", "answer-number: holds the marker"),
+        (1, "f(secret)\n### END HIDDEN TESTS", "check-number: holds the marker"),
+        (0, "### STARTER", "answer-number: holds the marker"),
+        (2, "It is ten.", "reflect-why: holds an answer"),
+    ],
+)
+def test_a_leak_is_found(cell: int, text: str, says: str) -> None:
+    solution, student = _pair()
+    student.cells[cell].source = text
+    assert [finding for finding in leaks(solution, student) if says in finding]
+
+
+def test_a_model_answer_in_another_cell_is_found() -> None:
+    solution, student = _pair()
+    student.cells[3].source = "# x\nBecause five times two is ten."
+    assert leaks(solution, student) == ("end: holds the solution line Because five times two is ten.",)
+
+
+def test_a_notebook_that_was_run_is_found() -> None:
+    solution, student = _pair()
+    student.cells[3].execution_count = 4
+    assert leaks(solution, student) == ("end: has been run",)

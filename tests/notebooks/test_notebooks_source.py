@@ -1,0 +1,69 @@
+"""Reading a lab's source, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from linklab.errors import LinklabError
+from linklab.notebooks.source import Cell, read_source
+
+SOURCE = """\
+# %% [markdown] id="goal"
+# # A lab
+
+# %% answer="number"
+### BEGIN SOLUTION
+number = 1
+### END SOLUTION
+
+# %% check="number" points=2
+assert number == 1
+
+# %% [markdown] reflect="why" points=1
+# Because.
+"""
+
+
+def _read(folder: Path, text: str) -> tuple[Cell, ...]:
+    path = folder / "09-test.py"
+    path.write_text(text)
+    return read_source(path)
+
+
+def test_each_cell_has_name_kind_type_and_points(tmp_path: Path) -> None:
+    found = [(cell.cell_id, cell.kind, cell.cell_type, cell.points) for cell in _read(tmp_path, SOURCE)]
+    assert found == [
+        ("goal", "plain", "markdown", 0),
+        ("answer-number", "answer", "code", 0),
+        ("check-number", "check", "code", 2),
+        ("reflect-why", "reflect", "markdown", 1),
+    ]
+    assert _read(tmp_path, SOURCE)[0].text == "# A lab"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("# %%\nx = 1", "cell 1: .*0 names"),
+        ('# %% id="a" check="b" points=1\nx', "2 names"),
+        ('# %% id="a"\nx\n\n# %% id="a"\ny', "cell 2: id 'a' is taken"),
+        ('# %% id="a b"\nx', "not made of small letters"),
+        ('# %% id="a" colour="red"\nx', "option colour is unknown"),
+        ('# %% [raw] id="a"\n# x', "neither code nor markdown"),
+        ('# %% check="a"\nx', "points"),
+        ('# %% check="a" points=0\nx', "points"),
+        ('# %% id="a" points=1\nx', "not graded"),
+        ('# %% answer="a"\nx = 1', "hold a solution region"),
+        ('# %% id="a"\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION', "hold a solution region"),
+        ('# %% id="a"\n### BEGIN HIDDEN TESTS\nx\n### END HIDDEN TESTS', "only checks hold hidden"),
+        ('# %% [markdown] check="a" points=1\n# x', "is a markdown cell"),
+        ('# %% reflect="a" points=1\nx', "is a code cell"),
+        (f'# %% id="{"a" * 65}"\nx', "longer than 64"),
+    ],
+)
+def test_a_malformed_cell_is_refused_in_one_line_that_names_it(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(LinklabError, match=says) as caught:
+        _read(tmp_path, text)
+    assert str(caught.value).startswith("09-test.py, cell ")
+    assert "\n" not in str(caught.value)
