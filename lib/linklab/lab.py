@@ -13,6 +13,7 @@ from linklab.errors import LabError
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
 from linklab.runtime import kernel
+from linklab.runtime.door import open_door
 from linklab.runtime.kinds import KindName, choose
 from linklab.runtime.process import WALL_LIMIT_S, LabProcess
 
@@ -50,6 +51,10 @@ class Node:
         number = self.lab.process.call("linklab.emulation.processes:start", self.name, command)
         return Program(self.lab.process, number, command if isinstance(command, str) else " ".join(command))
 
+    def wait_listening(self, port: int, timeout_s: float = 10.0) -> None:
+        """Waits until a program on this node listens on a TCP port. Raises `LabError` after `timeout_s`."""
+        self.lab.process.call(f"{_INSIDE}:wait_listening", self.name, port, timeout_s)
+
     def __repr__(self) -> str:
         return f"<{self.name} of {self.lab!r}>"
 
@@ -59,24 +64,19 @@ class Lab:
 
     def __init__(self, process: LabProcess, name: str) -> None:
         self.process, self.name = process, name
-        self._names: list[str] = []
+        self.nodes: list[str] = process.call(f"{_INSIDE}:names")
+        """The names of all hosts, routers and switches."""
+        self._door = open_door(name, lambda: self.nodes, self._visit)
 
     @property
     def clock(self) -> Literal["real", "virtual"]:
-        """``virtual``: time passes only while the lab does something, and jumps when all wait. ``real``: as on the wall."""
+        """``virtual``: time passes only while the lab works, and jumps when all wait. ``real``: as on the wall."""
         return self.process.kind.clock
 
     @property
     def kind(self) -> KindName:
         """``guest`` (user-mode Linux) or ``native`` (this machine's kernel)."""
         return self.process.kind.name
-
-    @property
-    def nodes(self) -> list[str]:
-        """The names of all hosts, routers and switches."""
-        if not self._names:
-            self._names = self.process.call(f"{_INSIDE}:names")
-        return self._names
 
     def __getitem__(self, name: str) -> Node:
         if name not in self.nodes:
@@ -126,7 +126,12 @@ class Lab:
 
     def stop(self) -> None:
         """Ends the lab and everything in it. Calling it twice does no harm."""
+        self._door.close()
         self.process.stop()
+
+    def _visit(self, node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:
+        """What `linklab shell` asks for from another terminal."""
+        self.process.call(f"{_INSIDE}:command", node, command, None, on_event=show, stop=stop)
 
     def __enter__(self) -> Lab:
         return self
@@ -136,9 +141,7 @@ class Lab:
 
     def __repr__(self) -> str:
         what = "running" if self.process.running else "stopped"
-        return (
-            f"<lab {self.name}: {what}, {self.kind}, {self.clock} time, Linux {self.process.kernel_release}>"
-        )
+        return f"<lab {self.name}: {what}, {self.kind}, {self.clock} time, Linux {self.process.kernel_release}>"
 
 
 def start(
@@ -162,9 +165,7 @@ def start(
     asked for and the one the kernel has; `NetworkError` for a network that cannot exist.
     """
     if not isinstance(network, Network) and not hasattr(network, "addLink"):
-        raise LabError(
-            f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())"
-        )
+        raise LabError(f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())")
     chosen = choose(os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock, kind)  # type: ignore[arg-type]
     if clock == "auto" and chosen.clock == "real":
         _tell_why_real()

@@ -22,7 +22,7 @@ class Program:
         self._unread = ""
 
     def read(self, timeout_s: float | None = None) -> str:
-        """What it printed since the last look; waits for some if there is none, at most `timeout_s` of the lab's time."""
+        """What it printed since the last look; waits for some, at most `timeout_s` of the lab's time."""
         if not self._unread and self.returncode is None:
             self._fetch(timeout_s, "output")
         text, self._unread = self._unread, ""

@@ -19,6 +19,7 @@ from mininet.log import lg
 from mininet.net import Mininet
 from mininet.node import Node
 
+from linklab.emulation.names import ROOT
 from linklab.emulation.readback import read_state
 from linklab.errors import LabError
 from linklab.runtime.agent import Context, Interrupted
@@ -36,9 +37,18 @@ def network(context: Context) -> Mininet:
 def node(context: Context, name: str) -> Node:
     """A node of the network. Raises `LabError` naming those that are there."""
     net = network(context)
+    if name == ROOT:
+        return _root(context)
     if name not in net:
         raise LabError(f"there is no node {name!r} here: choose one of {', '.join(sorted(net.keys()))}")
     return net[name]
+
+
+def _root(context: Context) -> Node:
+    """A shell in the lab's first namespace, where switches live: the guest itself, as root."""
+    if "root" not in context.state:
+        context.state["root"] = Node(ROOT, inNamespace=False)
+    return context.state["root"]
 
 
 def names(context: Context) -> list[str]:
@@ -105,6 +115,25 @@ def _descendants(pid: int) -> list[int]:
     for child in found:
         found += parents.get(child, [])
     return found[::-1]
+
+
+def wait_listening(context: Context, name: str, port: int, timeout_s: float) -> None:
+    """Waits until a TCP socket listens on `port` in the node. Raises `LabError` after `timeout_s` of the lab's time."""
+    host, deadline = node(context, name), time.monotonic() + timeout_s
+    while not _listens(host.pid, port):
+        if time.monotonic() >= deadline:
+            raise LabError(f"nothing on {name} listens on port {port} after {timeout_s:g} s: was the server started?")
+        context.poll((), 0.01)
+
+
+def _listens(pid: int, port: int) -> bool:
+    """Whether /proc/PID/net/tcp or tcp6 has a socket in state LISTEN (0A) on the port."""
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port:
+                return True
+    return False
 
 
 def cli(context: Context, text: str) -> str:

@@ -84,9 +84,7 @@ def _check_name(name: str, node: str) -> None:
 def _shape(wish: dict[str, Any], interface: str) -> Shape:
     rate = wish.get("bw")
     if rate is not None and not 0 < float(rate) <= 1000:
-        raise NetworkError(
-            f"{interface}: bw={rate} is outside Mininet's range, more than 0 and at most 1000 Mbit/s"
-        )
+        raise NetworkError(f"{interface}: bw={rate} is outside Mininet's range, more than 0 and at most 1000 Mbit/s")
     loss = wish.get("loss") or 0
     if not 0 <= float(loss) <= 100:
         raise NetworkError(f"{interface}: loss={loss} is not a percentage from 0 to 100")

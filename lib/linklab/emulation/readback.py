@@ -54,9 +54,7 @@ class _Reader:
                 name=node.name,
                 kind="switch" if switch else "host",
                 interfaces=interfaces,
-                routes=()
-                if switch
-                else tuple(_route(entry) for entry in routes if entry.get("protocol") != "kernel"),
+                routes=() if switch else tuple(_route(entry) for entry in routes if entry.get("protocol") != "kernel"),
                 forwarding=not switch and netns.sysctl("ipv4.ip_forward") == "1",
                 congestion_control=None if switch else netns.sysctl("ipv4.tcp_congestion_control"),
             )

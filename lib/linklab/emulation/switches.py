@@ -43,14 +43,10 @@ def prepare(context: Context, name: str) -> type:
         raise LabError(f"switch {name!r} is unknown: say one of {', '.join(NAMES)}")
     if name == "bridge":
         if shutil.which("brctl") is None:
-            raise LabError(
-                "brctl is missing, which Mininet's LinuxBridge calls: sudo apt-get install bridge-utils"
-            )
+            raise LabError("brctl is missing, which Mininet's LinuxBridge calls: sudo apt-get install bridge-utils")
         return BridgeSwitch
     if shutil.which("ovs-vswitchd") is None:
-        raise LabError(
-            "Open vSwitch is missing: sudo apt-get install openvswitch-switch, or say switch='bridge'"
-        )
+        raise LabError("Open vSwitch is missing: sudo apt-get install openvswitch-switch, or say switch='bridge'")
     # a young guest's Open vSwitch forwards nothing; on virtual time the guest was old at once
     context.poll((), MATURE_S - time.monotonic())
     _start_daemons()

@@ -7,19 +7,15 @@ import sys
 
 from mininet.net import VERSION
 
-from linklab.runtime.agent import Context
-
 _ASKED = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "ping": ["ping", "-V"]}
 
 
-def tool_versions(context: Context) -> dict[str, str]:
+def tool_versions(context: object = None) -> dict[str, str]:
     """The first line that each tool says of itself; ``missing`` for one that is not there."""
     found = {"mininet": VERSION, "python": sys.version.split()[0]}
     for name, words in _ASKED.items():
         try:
-            done = subprocess.run(
-                words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-            )
+            done = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         except OSError:
             found[name] = "missing"
             continue

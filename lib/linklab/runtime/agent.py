@@ -24,7 +24,6 @@ from linklab.errors import LinklabError
 from linklab.runtime import boot
 from linklab.runtime.wire import FROM_GUEST_BYTES, Channel, ChannelClosed
 
-
 MATURE_S = 16.0
 
 

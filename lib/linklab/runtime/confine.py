@@ -11,14 +11,10 @@ from pathlib import Path
 
 from linklab.errors import LabError
 
-PRIVATE = (
-    "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
-)
+PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
 
 
-def bubblewrap(
-    folder: Path | None, script_fd: int, info_fd: int | None = None, *, privileged: bool
-) -> list[str]:
+def bubblewrap(folder: Path | None, script_fd: int, info_fd: int | None = None, *, privileged: bool) -> list[str]:
     """The words that go before a lab's own command.
 
     `folder` alone is writable. The script behind `script_fd` stands as `PRIVATE`/init. `privileged` keeps
@@ -28,9 +24,7 @@ def bubblewrap(
     """
     program = shutil.which("bwrap")
     if program is None:
-        raise LabError(
-            "bubblewrap is missing, which keeps a lab off your files: sudo apt-get install bubblewrap"
-        )
+        raise LabError("bubblewrap is missing, which keeps a lab off your files: sudo apt-get install bubblewrap")
     words = [
         program,
         "--die-with-parent",

@@ -105,9 +105,7 @@ def choose(clock: Literal["auto", "real", "virtual"] = "auto", name: KindName | 
         return native()
     if not x86_64:
         if clock == "virtual" or name == "guest":
-            raise LabError(
-                f"virtual time needs an x86-64 processor and this is {platform.machine()}: say clock='real'"
-            )
+            raise LabError(f"virtual time needs an x86-64 processor and this is {platform.machine()}: say clock='real'")
         return native()
     if clock != "real":
         try:

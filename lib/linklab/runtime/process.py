@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 BOOT_LIMIT_S = 30.0
 WALL_LIMIT_S = 600.0
 _INTERRUPT_LIMIT_S = 15.0
+_LOOK_UP_S = 0.2
 _CONSOLE_TAIL_LINES = 5
 
 
@@ -109,10 +111,12 @@ class LabProcess:
         function: str | Callable[..., Any],
         *arguments: Any,
         on_event: Callable[[Any], None] | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> Any:
         """Runs a function inside: ``"module:name"`` with JSON arguments, or a Python function, which is carried over.
 
-        `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile.
+        `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
+        asked now and then whether the function is to be interrupted, as Ctrl-C does.
         Raises what `linklab.errors` the function raised; `LabError` for any other failure, for silence longer
         than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
@@ -127,7 +131,7 @@ class LabProcess:
                 request["pickle"] = base64.b64encode(cloudpickle.dumps((function, arguments))).decode()
             self._resume()
             try:
-                answer = self._ask(request, on_event)
+                answer = self._ask(request, on_event, stop)
             except ChannelClosed:
                 tail = self.console_tail()
                 self.stop()
@@ -140,25 +144,34 @@ class LabProcess:
             self._pause()
             return self._result(answer)
 
-    def _ask(self, request: dict[str, Any], on_event: Callable[[Any], None] | None) -> dict[str, Any]:
+    def _ask(
+        self, request: dict[str, Any], on_event: Callable[[Any], None] | None, stop: Callable[[], bool] | None
+    ) -> dict[str, Any]:
         interrupted = False
-        limit_s = self.wall_limit_s
-        self._channel.send(request, limit_s)
+        deadline = time.monotonic() + self.wall_limit_s
+        self._channel.send(request, self.wall_limit_s)
         while True:
             try:
-                message = self._channel.receive(limit_s)
+                if stop is not None and not interrupted and stop():
+                    raise KeyboardInterrupt
+                left_s = deadline - time.monotonic()
+                message = self._channel.receive(left_s if stop is None else min(left_s, _LOOK_UP_S))
+                deadline = time.monotonic() + (_INTERRUPT_LIMIT_S if interrupted else self.wall_limit_s)
                 if message["id"] == request["id"]:
                     if "event" not in message:
                         return message
                     if on_event is not None:
                         on_event(message["event"])
+            except ChannelTimeout:
+                if time.monotonic() >= deadline:
+                    raise
             except KeyboardInterrupt:
                 if interrupted:
                     self.stop()
                     raise
                 interrupted = True
-                limit_s = min(limit_s, _INTERRUPT_LIMIT_S)
-                self._channel.send({"interrupt": request["id"]}, limit_s)
+                deadline = time.monotonic() + _INTERRUPT_LIMIT_S
+                self._channel.send({"interrupt": request["id"]}, _INTERRUPT_LIMIT_S)
 
     def _result(self, answer: dict[str, Any]) -> Any:
         if "printed" in answer:
@@ -175,12 +188,10 @@ class LabProcess:
 
     def _hung(self) -> str:
         if self.kind.clock == "real":
-            return (
-                f"the lab was silent for {self.wall_limit_s:g} s and was ended; give more with wall_limit_s="
-            )
+            return f"the lab was silent for {self.wall_limit_s:g} s and was ended; give more with wall_limit_s="
         return (
-            f"the lab computed for {self.wall_limit_s:g} s of real time without an answer and was ended: something in it "
-            "waits in a busy loop, and on virtual time that waits for ever; let it sleep, or say clock='real'"
+            f"the lab computed for {self.wall_limit_s:g} s of real time without an answer and was ended: something "
+            "in it waits in a busy loop, and on virtual time that waits for ever; let it sleep, or say clock='real'"
         )
 
     def _pause(self) -> None:

@@ -38,9 +38,7 @@ class Channel:
     is the difference between time standing still (computing takes no time) and time racing to the next timer.
     """
 
-    def __init__(
-        self, read_fd: int, write_fd: int, *, frame_bytes: int = TO_GUEST_BYTES, spin: bool = False
-    ) -> None:
+    def __init__(self, read_fd: int, write_fd: int, *, frame_bytes: int = TO_GUEST_BYTES, spin: bool = False) -> None:
         self.read_fd, self.write_fd, self.spin = read_fd, write_fd, spin
         self._frame_bytes = frame_bytes
         self._buffer = bytearray()

@@ -1,0 +1,113 @@
+"""The command line: ``linklab doctor | up | shell | run | kernel | notebooks``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from linklab import __version__
+from linklab.errors import LinklabError
+from linklab.notebooks import cli as notebooks_cli
+from linklab.runtime.kernel import cli as kernel_cli
+
+_INTERRUPTED = 130
+PORT = 8888
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs one command and returns its exit status. A user's mistake is one line on standard error."""
+    arguments = _parser().parse_args(argv)
+    try:
+        status: int = arguments.run(arguments)
+        return status
+    except LinklabError as error:
+        print(f"linklab: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"linklab: {error.strerror or error}: {error.filename or 'the system refused'}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="linklab", description="A teaching lab kit on network performance.")
+    parser.add_argument("--version", action="version", version=f"linklab {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    doctor = commands.add_parser("doctor", help="try what works on this machine, and what mends what does not")
+    doctor.set_defaults(run=_doctor)
+    up = commands.add_parser("up", help="open the labs in JupyterLab")
+    up.add_argument("--port", type=int, default=int(os.environ.get("LINKLAB_PORT", PORT)), help="default: %(default)s")
+    up.add_argument("--folder", type=Path, help="the folder to open (default: labs, or the present one)")
+    up.add_argument("--no-browser", action="store_true", help="only print the address")
+    # For the virtual machine alone: what reaches its network card there comes from the host's loopback.
+    up.add_argument("--address", default="127.0.0.1", help=argparse.SUPPRESS)
+    up.set_defaults(run=_up)
+    shell = commands.add_parser("shell", help="a command line on a host of the running lab, or of a new one")
+    shell.add_argument("host", nargs="?", help="h1, r2, ...; root is the lab itself (default: the first host)")
+    shell.add_argument("--network", metavar="NAME", help="start this network of the catalogue: course, two-hosts")
+    shell.add_argument("--clock", choices=["virtual", "real"], help="for a lab that is started")
+    shell.set_defaults(run=_shell)
+    run = commands.add_parser("run", help="run notebooks without a browser")
+    run.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
+    run.add_argument("--clock", choices=["virtual", "real"], help="for labs that do not say themselves")
+    run.add_argument("--output", type=Path, default=Path("executed"), metavar="DIR", help="default: %(default)s")
+    run.set_defaults(run=_run)
+    for part in (kernel_cli, notebooks_cli):
+        part.add_parser(commands)
+    for name, part in (("kernel", kernel_cli), ("notebooks", notebooks_cli)):
+        commands.choices[name].set_defaults(run=part.run)
+    return parser
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from linklab import doctor
+
+    console = Console()
+    findings: list[doctor.Finding] = []
+    with console.status("trying what labs need ..."):
+        well = doctor.report(findings.append)
+    table = Table("", "what", "what was found", "what mends it", box=None, pad_edge=False)
+    for finding in findings:
+        mark = "[green]works[/]" if finding.works else ("[red]FAILS[/]" if finding.needed else "[yellow]no[/]")
+        table.add_row(mark, finding.what, finding.detail, finding.fix)
+    console.print(table)
+    print("Labs work on this machine." if well else "Labs do not work here yet: do what the last column says.")
+    return 0 if well else 1
+
+
+def _up(arguments: argparse.Namespace) -> int:
+    from linklab import jupyter
+
+    folder = arguments.folder or (Path("labs") if Path("labs").is_dir() else Path())
+    return jupyter.up(folder.resolve(), arguments.port, address=arguments.address, browser=not arguments.no_browser)
+
+
+def _shell(arguments: argparse.Namespace) -> int:
+    from linklab.shell import shell
+
+    return shell(arguments.host, arguments.network, arguments.clock)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from linklab.headless import run_notebook
+
+    failed = False
+    for notebook in arguments.notebooks:
+
+        def show(cell: int, total: int, name: str = notebook.name) -> None:
+            end = "\r" if sys.stdout.isatty() else "\n"
+            if sys.stdout.isatty() or cell in (1, total):
+                print(f"{name}: cell {cell} of {total}", end=end, flush=True)
+
+        done = run_notebook(notebook, arguments.output, arguments.clock, show)
+        for failure in done.failures:
+            print(f"{notebook}: {failure}", file=sys.stderr)
+        print(f"{notebook}: {'FAILED' if done.failures else 'passed'}, {done.cells} cells, copy in {done.copy}")
+        failed = failed or bool(done.failures)
+    return 1 if failed else 0

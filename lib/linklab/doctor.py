@@ -1,0 +1,186 @@
+"""The doctor: tries everything a lab needs, by doing it, and says what mends what does not work."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from linklab import lab
+from linklab.errors import LinklabError
+from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
+from linklab.network.path import path
+from linklab.runtime import kernel
+
+INSTALL = "make lab (it installs what is missing), or as root: bash vagrant/provision.sh"
+_TOOLS = {
+    "mnexec": "mininet",
+    "iperf3": "iperf3",
+    "brctl": "bridge-utils",
+    "tc": "iproute2",
+    "ping": "iputils-ping",
+    "traceroute": "traceroute",
+    "bwrap": "bubblewrap",
+    "ifconfig": "net-tools",
+}
+_SWITCHED = Network(
+    name="doctor",
+    nodes=(Host("h1"), Host("h2"), Switch("s1")),
+    links=(
+        Link(End("h1", "h1-eth0", "10.0.0.1/24"), End("s1", "s1-eth1"), delay_ms=5, rate_mbps=10, queue_packets=50),
+        Link(End("h2", "h2-eth0", "10.0.0.2/24"), End("s1", "s1-eth2"), delay_ms=5, rate_mbps=10, queue_packets=50),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing tried. `fix` is the one command or step that mends it; empty where nothing needs mending.
+
+    `needed` findings make labs impossible when they fail; the others cost a kind of lab or a convenience.
+    """
+
+    what: str
+    outcome: Literal["works", "does not work"]
+    detail: str
+    fix: str = ""
+    needed: bool = False
+
+    @property
+    def works(self) -> bool:
+        """Whether it works."""
+        return self.outcome == "works"
+
+
+def examine() -> Iterator[Finding]:
+    """Tries one thing after the other and yields what was found, the needed ones first."""
+    yield _machine()
+    yield _python()
+    yield _tools()
+    yield _confinement()
+    virtual = _lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
+    yield virtual
+    yield _lab("lab in real time, in user-mode Linux", TWO_HOSTS, "guest", "real")
+    yield _lab("lab in real time, native", TWO_HOSTS, "native", "real")
+    if virtual.works:
+        yield _lab("Open vSwitch in the kernel", _SWITCHED, "guest", "virtual", "ovs")
+        yield _lab("Open vSwitch in user space", _SWITCHED, "guest", "virtual", "ovs-user")
+
+
+def healthy(findings: list[Finding]) -> bool:
+    """Whether labs can be used here: all that is needed works, and at least one kind of lab."""
+    labs = [finding for finding in findings if finding.what.startswith("lab ")]
+    return all(finding.works for finding in findings if finding.needed) and any(found.works for found in labs)
+
+
+def _good(what: str, detail: str, *, needed: bool = False) -> Finding:
+    return Finding(what, "works", detail, needed=needed)
+
+
+def _bad(what: str, detail: str, fix: str, *, needed: bool = False) -> Finding:
+    return Finding(what, "does not work", detail, fix, needed)
+
+
+def _machine() -> Finding:
+    what = f"{platform.system()} on {platform.machine()}"
+    if sys.platform != "linux":
+        return _bad("machine", f"{what}; labs need Linux", "vagrant up", needed=True)
+    if platform.machine() != "x86_64":
+        return _good("machine", f"{what}: native labs only, user-mode Linux needs x86-64", needed=True)
+    return _good("machine", f"{what}, Linux {platform.release()}", needed=True)
+
+
+def _python() -> Finding:
+    version = platform.python_version()
+    if importlib.util.find_spec("mininet") is None:
+        detail = f"Python {version} does not see the distribution's Mininet"
+        return _bad("Python and Mininet", detail, INSTALL, needed=True)
+    missing = [name for name in ("jupyterlab", "matplotlib", "ipywidgets") if importlib.util.find_spec(name) is None]
+    if missing:
+        return _bad("Python and Mininet", f"{', '.join(missing)} missing in Python {version}", INSTALL, needed=True)
+    from mininet.net import VERSION
+
+    return _good("Python and Mininet", f"Python {version}, Mininet {VERSION}", needed=True)
+
+
+def _tools() -> Finding:
+    missing = [package for program, package in _TOOLS.items() if shutil.which(program, path=_search_path()) is None]
+    if missing:
+        fix = f"sudo apt-get install {' '.join(missing)}"
+        return _bad("tools", f"missing: {', '.join(missing)}", fix, needed=True)
+    return _good("tools", ", ".join(_TOOLS), needed=True)
+
+
+def _search_path() -> str:
+    return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def _confinement() -> Finding:
+    what = "confinement by bubblewrap"
+    words = ["bwrap", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except OSError:
+        return _bad(what, "bwrap is missing", "sudo apt-get install bubblewrap", needed=True)
+    if done.returncode == 0:
+        return _good(what, "a process sees the files read-only and no network", needed=True)
+    restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+    if restricted.exists() and restricted.read_text().strip() == "1":
+        fix = "sudo bash vagrant/provision.sh (it installs an AppArmor profile that lets bwrap work)"
+    else:
+        fix = "sudo sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000"
+    return _bad(what, (done.stderr.strip().splitlines() or ["it failed"])[-1], fix, needed=True)
+
+
+def _lab(
+    what: str,
+    network: Network,
+    kind: Literal["guest", "native"],
+    clock: Literal["real", "virtual"],
+    switch: Literal["bridge", "ovs", "ovs-user"] = "bridge",
+) -> Finding:
+    """Starts a small network with a delay, and asks for a ping that comes back no sooner than light would."""
+    target = network.address_of("h2")
+    floor_ms = rtt_floor_ms(path(network, "h1", "h2"))
+    try:
+        with lab.start(network, clock, kind=kind, switch=switch, folder=None, wall_limit_s=120) as running:
+            said = running["h1"].cmd(f"ping -c 3 -i 0.2 {target}")
+            release = running.process.kernel_release
+    except LinklabError as error:
+        return _bad(what, str(error), _fix(kind, clock, str(error)))
+    match = re.search(r"3 received.*?= ([\d.]+)/([\d.]+)/", said, re.DOTALL)
+    if match is None:
+        return _bad(what, f"ping was not answered: {said.strip().splitlines()[-1]}", "linklab shell shows more")
+    if float(match[1]) < floor_ms - 0.01:
+        return _bad(
+            what, f"ping took {match[1]} ms and must take {floor_ms:g}", "this kernel's netem cannot be trusted"
+        )
+    return _good(what, f"netem and ping work, RTT {match[2]} ms of {floor_ms:g}, Linux {release}")
+
+
+def _fix(kind: str, clock: str, reason: str) -> str:
+    if clock == "virtual":
+        if kernel.build_is_running():
+            return "wait: the kernel is being built (linklab kernel status)"
+        return "linklab kernel build"
+    if kind == "guest":
+        return "sudo apt-get install user-mode-linux" if "user-mode-linux" in reason else "linklab kernel build"
+    if "netem" in reason:
+        return "none needed where a lab in user mode works; else: sudo modprobe sch_netem"
+    return "none needed where a lab in user mode works; else run as root or with passwordless sudo"
+
+
+def report(show: Callable[[Finding], None]) -> bool:
+    """Examines, shows each finding as it comes, and says whether labs can be used here."""
+    findings = []
+    for finding in examine():
+        show(finding)
+        findings.append(finding)
+    return healthy(findings)
