@@ -1,0 +1,87 @@
+"""The addressing plan on paper: each mistake has words of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from linklab.grade import Result, lab01
+from linklab.network import COURSE
+
+RIGHT: dict[str, Any] = {
+    end.interface: end.address for link in COURSE.links for end in link.ends if end.address is not None
+}
+
+
+def failed(result: Result) -> dict[str, str]:
+    return {check.description: f"{check.reason} -> {check.hint}" for check in result.checks if not check.passed}
+
+
+def test_the_right_plan_passes() -> None:
+    result = lab01.check_plan(RIGHT)
+    assert result.passed
+    assert len(result.checks) == len(RIGHT) + 1 == 21
+
+
+@pytest.mark.parametrize(
+    ("interface", "value", "says"),
+    [
+        ("h2-eth0", None, "not filled in yet"),
+        ("h2-eth0", "", "not filled in yet"),
+        ("h2-eth0", "...", "not filled in yet"),
+        ("h2-eth0", 10, "has a int"),
+        ("h2-eth0", "10.0.0", "is not an IPv4 address"),
+        ("h2-eth0", "10.0.0.300/24", "is not an IPv4 address"),
+        ("h2-eth0", "10.0.0.3/240", "is not an IPv4 address"),
+        ("h2-eth0", "10.0.0.3", "append the mask: 10.0.0.3/24"),
+        ("h2-eth0", "10.0.0.3/255.255.255.0", "write 10.0.0.3/24"),
+        ("h2-eth0", "10.0.0.3/16", "the mask of h2-eth0 is /16 -> the subnet is 10.0.0.0/24"),
+        ("h2-eth0", "10.0.0.0/24", "the subnet's own address"),
+        ("h2-eth0", "10.0.0.255/24", "the broadcast address"),
+        ("h2-eth0", "10.0.1.1/24", "h2-eth0 and r1-eth1 have the same address, 10.0.1.1"),
+        ("h2-eth0", "10.0.0.2/24", "h2-eth0 and h1-eth0 have the same address, 10.0.0.2"),
+        ("h2-eth0", "10.0.9.3/24", "is not in the subnet of h2-eth0 -> h2-eth0 is in subnet A, 10.0.0.0/24"),
+        ("h2-eth0", "10.0.0.17/24", "in the right subnet, but it is not the one of h2-eth0"),
+    ],
+)
+def test_each_mistake_is_named(interface: str, value: Any, says: str) -> None:
+    problems = failed(lab01.check_plan({**RIGHT, interface: value}))
+    assert list(problems) == [interface]
+    assert says in problems[interface]
+
+
+def test_a_missing_line_is_named() -> None:
+    plan = {name: address for name, address in RIGHT.items() if name != "r3-eth2"}
+    assert failed(lab01.check_plan(plan)) == {"r3-eth2": "r3-eth2 is not in the plan -> add a line for r3-eth2"}
+
+
+def test_swapped_addresses_are_told_from_wrong_ones() -> None:
+    problems = failed(lab01.check_plan({**RIGHT, "r1-eth1": "10.0.1.2/24", "r2-eth0": "10.0.1.1/24"}))
+    assert list(problems) == ["r1-eth1", "r2-eth0"]
+    assert all("r1-eth1" in problem and "are swapped" in problem for problem in problems.values())
+
+
+def test_hosts_in_another_order_are_in_the_right_subnet() -> None:
+    plan = {**RIGHT, "h1-eth0": "10.0.0.3/24", "h2-eth0": "10.0.0.4/24", "h3-eth0": "10.0.0.2/24"}
+    problems = failed(lab01.check_plan(plan))
+    assert list(problems) == ["h1-eth0", "h2-eth0", "h3-eth0"]
+    assert "10.0.0.3 belongs to h2-eth0" in problems["h1-eth0"]
+
+
+def test_a_misspelt_interface_is_recognised() -> None:
+    plan = {name: address for name, address in RIGHT.items() if name != "h4-eth0"} | {"h4-eht0": "10.0.5.2/24"}
+    problems = failed(lab01.check_plan(plan))
+    assert list(problems) == ["h4-eth0", "no other interfaces in the plan"]
+    assert "is h4-eht0 to be h4-eth0?" in problems["no other interfaces in the plan"]
+
+
+@pytest.mark.parametrize("plan", [None, ["10.0.0.2/24"], "10.0.0.2/24"])
+def test_something_else_than_a_dictionary_is_named(plan: object) -> None:
+    result = lab01.check_plan(plan)
+    assert not result.passed
+    assert "the plan is a " in str(result)
+
+
+def test_the_expected_column_does_not_give_the_addresses_away() -> None:
+    result = lab01.check_plan(dict.fromkeys(RIGHT))
+    assert not any(address in str(result) + result._repr_html_() for address in RIGHT.values())

@@ -1,0 +1,120 @@
+"""Right answers in other forms than the reference's: other routes, other switch ports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fake_lab import PLAN, FakeLab, change_node, reroute, without_route
+from linklab.errors import LabError
+from linklab.grade import lab01
+from linklab.network import NetworkState, Route
+
+ALL = (
+    lab01.check_nodes,
+    lab01.check_addresses,
+    lab01.check_links,
+    lab01.check_forwarding,
+    lab01.check_routes,
+    lab01.check_reachability,
+)
+DEFAULT = "0.0.0.0/0"
+
+
+def _only(state: NetworkState, node: str, *routes: Route) -> NetworkState:
+    return reroute(state, node, *routes, drop=lambda route: True)
+
+
+def _other_ports(state: NetworkState) -> NetworkState:
+    """The cables of both switches in other ports, with other names."""
+    names = {
+        it.name: f"{node.name}-eth{20 - position}"
+        for node in state.nodes
+        if node.kind == "switch"
+        for position, it in enumerate(node.interfaces)
+    }
+    return NetworkState(
+        tuple(
+            replace(
+                node,
+                interfaces=tuple(
+                    replace(
+                        it,
+                        name=names.get(it.name, it.name),
+                        peer=it.peer and (it.peer[0], names.get(it.peer[1], it.peer[1])),
+                    )
+                    for it in reversed(node.interfaces)
+                ),
+            )
+            for node in reversed(state.nodes)
+        )
+    )
+
+
+RIGHT = {
+    "default routes on r1 and r4": _only(
+        _only(PLAN, "r1", Route(DEFAULT, "10.0.1.2", "r1-eth1")),
+        "r4",
+        Route(DEFAULT, "10.0.6.1", "r4-eth0"),
+    ),
+    "summaries": _only(
+        _only(
+            PLAN,
+            "r2",
+            Route("10.0.0.0/24", "10.0.1.1", "r2-eth0"),
+            Route("10.0.4.0/22", "10.0.3.2", "r2-eth2"),
+        ),
+        "r3",
+        Route("10.0.0.0/22", "10.0.3.1", "r3-eth0"),
+        Route("10.0.7.0/24", "10.0.6.2", "r3-eth3"),
+    ),
+    "routes to hosts, one by one": without_route(
+        PLAN,
+        "r4",
+        "10.0.0.0/24",
+        *(Route(f"10.0.0.{number}/32", "10.0.6.1", "r4-eth0") for number in (2, 3, 4)),
+    ),
+    "routes for subnets with hosts alone": reroute(
+        PLAN, "r1", drop=lambda route: route.destination in ("10.0.3.0/24", "10.0.6.0/24")
+    ),
+    "two routes on h9": _only(
+        PLAN,
+        "h9",
+        Route("0.0.0.0/1", "10.0.7.1", "h9-eth0"),
+        Route("128.0.0.0/1", "10.0.7.1", "h9-eth0"),
+    ),
+    "h9 with subnets instead of a default route": _only(
+        PLAN,
+        "h9",
+        Route("10.0.0.0/22", "10.0.7.1", "h9-eth0"),
+        Route("10.0.4.0/23", "10.0.7.1", "h9-eth0"),
+    ),
+    "a default route besides, that nothing uses": reroute(PLAN, "r3", Route(DEFAULT, "10.0.3.1", "r3-eth0")),
+    "other ports of the switches, other order": _other_ports(PLAN),
+    "another congestion control": change_node(PLAN, "h1", congestion_control="reno"),
+}
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_right_answers_in_other_forms_pass(case: str) -> None:
+    for check in ALL:
+        check(FakeLab(RIGHT[case])).require()
+
+
+def test_a_summary_that_covers_too_little_does_not_pass() -> None:
+    short = without_route(PLAN, "r4", "10.0.0.0/24", Route("10.0.0.0/30", "10.0.6.1", "r4-eth0"))
+    result = lab01.check_routes(short)
+    assert [check.description for check in result.checks if not check.passed] == ["routes of r4"]
+    assert "r4 has no route to 10.0.0.0/24, so h9 cannot reach h3" in str(result)
+
+
+def test_a_state_serves_where_nothing_is_sent() -> None:
+    for check in ALL[:-1]:
+        assert check(PLAN).passed
+    with pytest.raises(LabError, match="give it the lab"):
+        lab01.check_reachability(PLAN)
+
+
+def test_something_else_than_a_lab_is_named() -> None:
+    with pytest.raises(LabError, match="got a str: give it the lab"):
+        lab01.check_nodes("lab")  # type: ignore[arg-type]
