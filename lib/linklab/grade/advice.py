@@ -52,7 +52,7 @@ class Advice:
         if fault.kind == "loop":
             back = best_choice(self._state.node(node), IPv4Address(address))
             to = f" to {back.via}" if back and back.via else ""
-            return f"{node} sends packets for {subnet}{to} in a circle ({' - '.join(fault.trail)})"
+            return f"{node} sends packets for {subnet}{to} in a circle ({_circle(fault, node)})"
         return f"{node} {self._what_it_does(fault, choice, address)}"
 
     def _what_it_does(self, fault: Fault, choice: Choice, address: str) -> str:
@@ -127,6 +127,12 @@ class Advice:
             if IPv4Address(address) in interface.network:
                 return str(interface.network)
         return address
+
+
+def _circle(fault: Fault, first: str) -> str:
+    nodes = fault.trail[:-1]
+    turn = nodes.index(first)
+    return " - ".join([*nodes[turn:], *nodes[:turn], first])
 
 
 def _route_name(choice: Choice) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Interface
@@ -13,9 +14,20 @@ from linklab.grade.live import LiveLab
 from linklab.grade.routing import Routing
 from linklab.network import Network, NetworkState
 
+
+@dataclass(frozen=True)
+class _Loss:
+    """What is lost, as the first half of a sentence, why, and what to do."""
+
+    what: str
+    cause: str
+    hint: str
+
+
 _COUNTS = re.compile(r"^(\d+) packets transmitted, (\d+) (?:packets )?received\b", re.MULTILINE)
-# A ping each second until one is answered, for two seconds: enough for ARP on the way and a slow machine.
-_PING = "ping -n -c 1 -w 2 {address}"
+# A ping each second until one is answered or the time is over. Two seconds are enough for ARP on the way and
+# a slow machine; where the routing tables say that it will be lost, one second confirms it.
+_PING = "ping -n -c 1 -w {seconds} {address}"
 
 
 @dataclass(frozen=True)
@@ -50,14 +62,23 @@ def reachability_checks(network: Network, lab: LiveLab) -> Iterator[Check]:
             continue
         where = f"within subnet {one}" if one == other else f"subnets {one} and {other}"
         description = f"{where}: {_names(groups[one], groups[other] if one != other else ())}"
-        lost = [reason for pair in pairs if (reason := _lost(network, lab, state, routing, pair))]
-        if lost:
-            reasons = list(dict.fromkeys(reason for reason, _ in lost))
-            hints = list(dict.fromkeys(hint for _, hint in lost))
-            found = f"{len(pairs) - len(lost)} of {len(pairs)} pairs"
-            yield Check.failing(description, listed(reasons), listed(hints), "all pings answered", found)
+        losses = [loss for pair in pairs if (loss := _loss(lab, state, routing, pair))]
+        if losses:
+            reasons = listed(_grouped(losses))
+            hints = listed(dict.fromkeys(loss.hint for loss in losses))
+            found = f"{len(pairs) - len(losses)} of {len(pairs)} pairs"
+            yield Check.failing(description, reasons, hints, "all pings answered", found)
         else:
             yield Check.passing(description, "all pings answered", f"{len(pairs)} of {len(pairs)} pairs")
+
+
+def _grouped(losses: Sequence[_Loss]) -> list[str]:
+    counts = Counter(loss.cause for loss in losses)
+    firsts = {loss.cause: loss.what for loss in reversed(losses)}
+    return [
+        f"{firsts[cause]}{f' (and {number - 1} more)' if number > 1 else ''}: {cause}"
+        for cause, number in counts.items()
+    ]
 
 
 def _groups(network: Network) -> dict[str, list[str]]:
@@ -67,51 +88,53 @@ def _groups(network: Network) -> dict[str, list[str]]:
         for end in network.ends_of(host.name)[:1]:
             prefix = IPv4Interface(end.address or "").network
             groups.setdefault(names.get(prefix, str(prefix)), []).append(host.name)
-    return groups
+    return dict(sorted(groups.items()))
 
 
 def _names(one: Sequence[str], other: Sequence[str]) -> str:
     return ", ".join(one) + (f" with {', '.join(other)}" if other else "")
 
 
-def _lost(
-    network: Network, lab: LiveLab, state: NetworkState, routing: Routing, pair: tuple[str, str]
-) -> tuple[str, str] | None:
-    """Reason and hint if the ping of a pair is not answered; None if it is."""
+def _loss(lab: LiveLab, state: NetworkState, routing: Routing, pair: tuple[str, str]) -> _Loss | None:
+    """Why the ping of a pair is not answered; None if it is."""
     source, destination = pair
+    what = f"{source} gets no answer from {destination}"
     missing = [name for name in pair if state.node(name) is None]
     if missing:
-        return f"{missing[0]} is not there", f"add {missing[0]} to the Topo first: see the check of nodes"
+        hint = f"add {missing[0]} to the Topo first: see the check of nodes"
+        return _Loss(what, f"{missing[0]} is not there", hint)
+    foreseen = _foreseen(state, routing, pair)
     address = routing.address_of(destination)
-    output = ""
-    if address is not None:
-        output = lab[source].cmd(_PING.format(address=address))
-        counts = ping_counts(output)
-        if counts is not None and counts.answered > 0:
-            return None
-    return _explanation(network, state, routing, pair, output)
+    if address is None and foreseen is not None:
+        return foreseen
+    output = lab[source].cmd(_PING.format(seconds=1 if foreseen else 2, address=address))
+    counts = ping_counts(output)
+    if counts is not None and counts.answered > 0:
+        return None
+    if foreseen is not None:
+        return foreseen
+    if counts is None:
+        said = " ".join(output.split()[:12]) or "nothing"
+        return _Loss(what, f"ping did not run, it said: {said}", f'try it: lab["{source}"].cmd("ping ...")')
+    return _Loss(
+        what,
+        "all routes and forwarding are right, but the packets are lost",
+        "see the check of links: a link that is down or loses packets, or a queue that is too short",
+    )
 
 
-def _explanation(
-    network: Network, state: NetworkState, routing: Routing, pair: tuple[str, str], output: str
-) -> tuple[str, str]:
+def _foreseen(state: NetworkState, routing: Routing, pair: tuple[str, str]) -> _Loss | None:
+    """The loss that routing tables and forwarding flags lead one to expect, if any."""
     source, destination = pair
     for start, end, what in ((source, destination, "request"), (destination, source, "answer")):
+        lost = f"the {what} from {start} to {end} is lost"
         loss = routing.loss(start, end)
         if loss is not None:
             _, reason, hint = loss
-            return f"the {what} from {start} to {end} is lost: {reason}", hint
+            return _Loss(lost, reason, hint)
         for name in routing.trail(start, end)[1:-1]:
             node = state.node(name)
             if node is not None and not node.forwarding:
-                return (
-                    f"the {what} from {start} to {end} is lost: {name} is on the way and does not forward",
-                    f"on {name}, sysctl -w net.ipv4.ip_forward=1",
-                )
-    if ping_counts(output) is None:
-        said = " ".join(output.split()[:12]) or "nothing"
-        return f"ping from {source} to {destination} did not run, it said: {said}", "try it with lab[...].cmd"
-    return (
-        f"{destination} did not answer {source}, although all routes and forwarding are right",
-        "see the check of links: a link that is down or loses packets, or a queue that is too short",
-    )
+                cause = f"{name} is on the way and does not forward"
+                return _Loss(lost, cause, f"on {name}, sysctl -w net.ipv4.ip_forward=1")
+    return None
