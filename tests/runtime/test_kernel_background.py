@@ -47,9 +47,7 @@ def test_nothing_is_started_while_a_build_runs(started: Path) -> None:
     assert not background.background_log().exists()
 
 
-def test_nothing_is_started_where_a_kernel_is(
-    started: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_started_where_a_kernel_is(started: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = tmp_path / "kernel"
     kernel.write_bytes(b"Linux version 7.3.4 (a@b)\0time-travel=inf-cpu\0")
     kernel.chmod(0o755)

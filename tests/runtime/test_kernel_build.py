@@ -104,9 +104,7 @@ def test_missing_tools_name_their_packages(monkeypatch: pytest.MonkeyPatch) -> N
         return None if name in ("flex", "xz") else "/usr/bin/there"
 
     monkeypatch.setattr(build, "find_program", missing)
-    with pytest.raises(
-        LabError, match=r"sudo apt-get install (libc6-dev )?flex xz-utils$|flex (libc6-dev )?xz-utils$"
-    ):
+    with pytest.raises(LabError, match=r"sudo apt-get install (libc6-dev )?flex xz-utils$|flex (libc6-dev )?xz-utils$"):
         build.check_tools()
 
 
@@ -147,9 +145,7 @@ def test_only_whole_downloads_of_this_configuration_are_gone_on_with(tmp_path: P
 
 def test_a_failing_program_tells_its_first_error(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w") as log, pytest.raises(ProgramFailed) as raised:
-        Programs(log).run(
-            ["sh", "-c", "echo fine; echo a.c:1: error: no; echo make: Error 1; exit 2"], tmp_path
-        )
+        Programs(log).run(["sh", "-c", "echo fine; echo a.c:1: error: no; echo make: Error 1; exit 2"], tmp_path)
     assert raised.value.reason == "a.c:1: error: no"
     assert "a.c:1: error: no" in (tmp_path / "log").read_text()
 
@@ -177,9 +173,7 @@ with build_lock(folder) as lock:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_the_lock_is_held_until_the_last_program_of_a_build_ends(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+def test_the_lock_is_held_until_the_last_program_of_a_build_ends(tmp_path: Path, number: signal.Signals) -> None:
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(tmp_path)], stderr=subprocess.DEVNULL, env=_environment()
     )
@@ -219,9 +213,7 @@ def test_status_is_read_back_and_removed(tmp_path: Path) -> None:
 class Attempts:
     """Candidates whose making is decided by a table, in the place of hours of compiling."""
 
-    def __init__(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcomes: dict[str, Exception | None]
-    ) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcomes: dict[str, Exception | None]) -> None:
         self.said: list[str] = []
         self.made: list[str] = []
         options = build.Options()
@@ -289,16 +281,13 @@ def test_unpacking_keeps_kconfig_and_leaves_out_what_is_never_compiled(tmp_path:
     (package / "usr/src").mkdir(parents=True)
     (package / "DEBIAN").mkdir()
     (package / "DEBIAN/control").write_text(
-        "Package: linux-source-6.12\nVersion: 1\nArchitecture: all\n"
-        "Maintainer: a <a@example.org>\nDescription: a\n"
+        "Package: linux-source-6.12\nVersion: 1\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: a\n"
     )
     archive = package / "usr/src/linux-source-6.12.tar.xz"
     subprocess.run(["tar", "-cJf", str(archive), tree.name], cwd=tmp_path, check=True)
     work = tmp_path / "work"
     work.mkdir()
-    subprocess.run(
-        ["dpkg-deb", "--build", str(package), str(work / "source.deb")], check=True, capture_output=True
-    )
+    subprocess.run(["dpkg-deb", "--build", str(package), str(work / "source.deb")], check=True, capture_output=True)
     with (tmp_path / "log").open("w") as log:
         stage = stages.Work(work, Candidate("linux-source-6.12", "1", 5), Programs(log), lambda *_: None)
         stage.unpack()

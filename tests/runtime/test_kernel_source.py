@@ -167,9 +167,7 @@ def test_without_backports_what_the_machine_offers_will_do(archives: Archives, t
     assert names(archives, tmp_path) == ["linux-source-6.12"]
 
 
-def test_ubuntu_asks_its_own_archive_only(
-    archives: Archives, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ubuntu_asks_its_own_archive_only(archives: Archives, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "read_os_release", lambda: ("ubuntu", "noble"))
     archives.offer("machine", "linux-source-6.8.0 6.8.0-31.31")
     assert names(archives, tmp_path) == ["linux-source-6.8.0"]
@@ -183,9 +181,7 @@ def test_where_no_lists_were_ever_fetched_they_are_fetched_apart(archives: Archi
 
 def test_no_network_is_said_in_one_line(archives: Archives, tmp_path: Path) -> None:
     (archives.offers / "offline").touch()
-    with pytest.raises(
-        LabError, match=r"no package linux-source-\*.*no network.*check the network"
-    ) as raised:
+    with pytest.raises(LabError, match=r"no package linux-source-\*.*no network.*check the network") as raised:
         names(archives, tmp_path)
     assert "\n" not in str(raised.value)
 

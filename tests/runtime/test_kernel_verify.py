@@ -64,9 +64,7 @@ def test_a_kernel_that_does_all_is_verified(tmp_path: Path) -> None:
         ({"congestion_control": ["reno"]}, "lacks TCP's congestion control cubic"),
     ],
 )
-def test_a_kernel_that_lacks_something_is_refused(
-    tmp_path: Path, changes: dict[str, object], message: str
-) -> None:
+def test_a_kernel_that_lacks_something_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     with pytest.raises(KernelUnfit, match=message):
         verify_kernel(answering(tmp_path, **changes), seccomp=True)
 
@@ -75,9 +73,7 @@ def test_a_kernel_that_lacks_something_is_refused(
 def test_a_kernel_that_hangs_is_ended_with_its_children_and_its_console_shown(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     script = f"echo Booting; sleep 1000 & echo $! $$ > {pids}; echo stuck here; wait"
-    with pytest.raises(
-        KernelUnfit, match=r"hung: it did not end within 2 s; its console ends: Booting \| stuck here"
-    ):
+    with pytest.raises(KernelUnfit, match=r"hung: it did not end within 2 s; its console ends: Booting \| stuck here"):
         verify_kernel(kernel(tmp_path, script), seccomp=True, wall_limit_s=2)
     for pid in pids.read_text().split():
         assert ended(int(pid))
@@ -123,9 +119,7 @@ def test_where_seccomp_is_not_let_the_kernel_runs_by_ptrace(tmp_path: Path) -> N
         build.verified_seccomp(kernel(tmp_path, f"# {text}\necho refused"))
 
 
-def test_scratch_folders_are_removed_and_left_ones_with_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scratch_folders_are_removed_and_left_ones_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verify, "_scratch_parent", lambda: tmp_path)
     left = tmp_path / "linklab-verify-left"
     left.mkdir()

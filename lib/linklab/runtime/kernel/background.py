@@ -38,7 +38,5 @@ def start_background_build() -> bool:
         try:
             subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", check=True)
         except (OSError, subprocess.CalledProcessError) as error:
-            raise LabError(
-                f"the kernel's build could not be started ({error}): run linklab kernel build"
-            ) from error
+            raise LabError(f"the kernel's build could not be started ({error}): run linklab kernel build") from error
     return True

@@ -131,9 +131,7 @@ def check_machine() -> None:
     if platform.system() != "Linux":
         raise LabError("a lab in user mode needs Linux: use vagrant up on this machine")
     if platform.machine() != "x86_64":
-        raise LabError(
-            f"user-mode Linux exists for x86-64 only, and this is {platform.machine()}: use vagrant up"
-        )
+        raise LabError(f"user-mode Linux exists for x86-64 only, and this is {platform.machine()}: use vagrant up")
 
 
 def check_tools() -> None:
@@ -142,9 +140,7 @@ def check_tools() -> None:
     if not _C_LIBRARY.is_file():
         packages.add("libc6-dev")
     if packages:
-        raise LabError(
-            f"building the kernel needs more tools: sudo apt-get install {' '.join(sorted(packages))}"
-        )
+        raise LabError(f"building the kernel needs more tools: sudo apt-get install {' '.join(sorted(packages))}")
 
 
 def check_place(folder: Path) -> None:
@@ -152,9 +148,7 @@ def check_place(folder: Path) -> None:
     mounted so that nothing on it can be run.
     """
     if re.search(r"[\s:'\"$#%]", str(folder)):
-        raise LabError(
-            f"no kernel can be built in {folder}, for the signs in its name: set XDG_CACHE_HOME to another"
-        )
+        raise LabError(f"no kernel can be built in {folder}, for the signs in its name: set XDG_CACHE_HOME to another")
     if os.statvfs(folder).f_flag & os.ST_NOEXEC:
         raise LabError(f"{folder} is mounted noexec: set XDG_CACHE_HOME to a folder where programs may run")
 

@@ -109,12 +109,7 @@ def finished_kernels(folder: Path, config_hash: str) -> list[tuple[Path, Record]
     found: list[tuple[Path, Record]] = []
     for path in folder.glob("*/kernel.json"):
         record = Record.read(path)
-        if (
-            record
-            and record.verified
-            and record.config_hash == config_hash
-            and (path.parent / "linux").is_file()
-        ):
+        if record and record.verified and record.config_hash == config_hash and (path.parent / "linux").is_file():
             found.append((path.parent / "linux", record))
     found.sort(key=lambda item: (version_key(item[1].kernel_version), item[1].built_at), reverse=True)
     return found
@@ -151,9 +146,7 @@ class StatusFile:
             return
         self._written = (message, now)
         fresh = self._path.with_suffix(".new")
-        fresh.write_text(
-            json.dumps(asdict(Status(os.getpid(), message, fraction, self._started_at))), "utf-8"
-        )
+        fresh.write_text(json.dumps(asdict(Status(os.getpid(), message, fraction, self._started_at))), "utf-8")
         fresh.replace(self._path)
 
     def remove(self) -> None:
@@ -179,10 +172,10 @@ def build_lock(folder: Path) -> Iterator[int | None]:
         os.close(lock)
 
 
-def build_is_running(folder: Path) -> bool:
-    """True while some process holds the lock of `build_lock`."""
+def build_is_running(folder: Path | None = None) -> bool:
+    """True while some process holds the lock of `build_lock` (of the user's cache, if no folder is named)."""
     try:
-        lock = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+        lock = os.open((folder or cache_folder()) / "lock", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:

@@ -42,9 +42,7 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     build = actions.add_parser("build", help="build it (goes on where an earlier build was stopped)")
     build.add_argument("--jobs", type=_positive, metavar="N", help="compilers at once (default: one per CPU)")
     build.add_argument("--keep", action="store_true", help="keep source and objects (0.9 GB)")
-    build.add_argument(
-        "--background", action="store_true", help="at low priority; leave at once if a build runs"
-    )
+    build.add_argument("--background", action="store_true", help="at low priority; leave at once if a build runs")
     build.add_argument("--source", metavar="PACKAGE", help="insist on a source package, as linux-source-6.12")
     actions.add_parser("status", help="what is built, and how far a running build is")
     actions.add_parser("path", help="print the kernel's path")
@@ -103,9 +101,7 @@ def _terminable() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {
-        number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-    }
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     try:
         yield
     finally:
@@ -199,8 +195,6 @@ def _clean() -> int:
         return 0
     with build_lock(folder) as lock:
         if lock is None:
-            raise LabError(
-                "a build of the kernel runs: end it first (linklab kernel status names its process)"
-            )
+            raise LabError("a build of the kernel runs: end it first (linklab kernel status names its process)")
         shutil.rmtree(folder, ignore_errors=True)
     return 0

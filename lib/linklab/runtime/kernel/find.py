@@ -62,9 +62,7 @@ def find_kernel(clock: Clock) -> Kernel:
     if kernel is None:
         raise LabError(_no_kernel_for_virtual_time())
     if not kernel.time_travel:
-        raise LabError(
-            f"{kernel.path} has no virtual time: unset LINKLAB_KERNEL and run linklab kernel build"
-        )
+        raise LabError(f"{kernel.path} has no virtual time: unset LINKLAB_KERNEL and run linklab kernel build")
     return kernel
 
 

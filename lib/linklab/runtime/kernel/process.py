@@ -101,9 +101,7 @@ class Programs:
                 start_new_session=True,
             )
         except FileNotFoundError as error:
-            raise LabError(
-                f"the program {command[0]} is missing: install the distribution's package for it"
-            ) from error
+            raise LabError(f"the program {command[0]} is missing: install the distribution's package for it") from error
         if self.low_priority:
             _lower_session(process.pid)
         try:

@@ -183,9 +183,7 @@ class Sources:
     def _offered(self, apt: Apt) -> list[Candidate]:
         here = self.folder.parent
         try:
-            search = self._lines(
-                apt.words("apt-cache", "search", "--names-only", "^linux-source-[0-9.]+$"), here
-            )
+            search = self._lines(apt.words("apt-cache", "search", "--names-only", "^linux-source-[0-9.]+$"), here)
             names = parse_search("\n".join(search))
             if not names:
                 return []
@@ -215,9 +213,7 @@ class Sources:
         for apt in (Apt(), Apt(private_settings(self.folder / "machine", None))):
             if apt.settings:
                 self._update(apt)
-            targets = self._lines(
-                apt.words("apt-get", "indextargets", "--format", _TARGETS), self.folder.parent
-            )
+            targets = self._lines(apt.words("apt-get", "indextargets", "--format", _TARGETS), self.folder.parent)
             if uri := archive_uri("\n".join(targets), codename):
                 return uri
         return None

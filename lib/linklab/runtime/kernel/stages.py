@@ -31,10 +31,7 @@ FETCH_AT, UNPACK_AT, COMPILE_AT, COMPILED_AT = 0.02, 0.08, 0.14, 0.97
 # Two thirds of the source are drivers, architectures and texts that no user-mode kernel compiles. Kconfig and
 # the makefiles of all of them are read, so those stay.
 NEVER_COMPILED = (
-    *(
-        f"*/drivers/{name}/*.[ch]"
-        for name in ("gpu", "media", "staging", "scsi", "infiniband", "accel", "usb")
-    ),
+    *(f"*/drivers/{name}/*.[ch]" for name in ("gpu", "media", "staging", "scsi", "infiniband", "accel", "usb")),
     "*/drivers/net/*/*.[ch]",
     "*/sound/*.[ch]",
     "*/arch/[!ux]*/*.[a-zA-Z]*",
@@ -63,9 +60,7 @@ def begun(work: Path, config_hash: str) -> list[Candidate]:
             continue
         if document.get("config_hash") == config_hash and (path.parent / "source.deb").is_file():
             found.append(candidate)
-    return sorted(
-        found, key=lambda candidate: version_key(candidate.package.rpartition("-")[2]), reverse=True
-    )
+    return sorted(found, key=lambda candidate: version_key(candidate.package.rpartition("-")[2]), reverse=True)
 
 
 def downloaded_percent(line: str) -> float | None:
@@ -179,9 +174,7 @@ class Work:
             self._out.mkdir(exist_ok=True)
             configuration = self.folder / "linklab.config"
             configuration.write_text(text, "utf-8")
-            self.programs.run(
-                self._make_words(f"KCONFIG_ALLCONFIG={configuration}", "allnoconfig"), self.folder
-            )
+            self.programs.run(self._make_words(f"KCONFIG_ALLCONFIG={configuration}", "allnoconfig"), self.folder)
         missing = missing_options(text, result.read_text("utf-8"))
         if missing:
             result.unlink()
@@ -212,9 +205,7 @@ class Work:
 
     def compiler(self) -> str:
         """The compiler, as the kernel's build noted it."""
-        match = re.search(
-            r'^CONFIG_CC_VERSION_TEXT="(.*)"$', (self._out / ".config").read_text("utf-8"), re.MULTILINE
-        )
+        match = re.search(r'^CONFIG_CC_VERSION_TEXT="(.*)"$', (self._out / ".config").read_text("utf-8"), re.MULTILINE)
         return match[1] if match else ""
 
     def _make_words(self, *targets: str) -> list[str]:

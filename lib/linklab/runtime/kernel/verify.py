@@ -55,9 +55,7 @@ def verify_kernel(path: Path, seccomp: bool, wall_limit_s: float = WALL_LIMIT_S)
     """
     for program in ("ip", "tc"):
         if find_program(program) is None:
-            raise LabError(
-                "a kernel is verified with ip and tc, which are missing: sudo apt-get install iproute2"
-            )
+            raise LabError("a kernel is verified with ip and tc, which are missing: sudo apt-get install iproute2")
     if not os.access(path, os.X_OK):
         raise LabError(f"{path} may not be run: is its disk mounted noexec?")
     started = time.monotonic()
@@ -72,8 +70,7 @@ def verify_kernel(path: Path, seccomp: bool, wall_limit_s: float = WALL_LIMIT_S)
         raise KernelUnfit(f"{path} lacks something that labs need: {found['failed']}")
     if abs(found["delay_ms"] - guest.DELAY_MS) > _TOLERANCE_MS or found["slept_s"] < guest.SLEEP_S:
         raise KernelUnfit(
-            f"{path} does not keep virtual time: a frame delayed by {guest.DELAY_MS} ms "
-            f"took {found['delay_ms']:.3f} ms"
+            f"{path} does not keep virtual time: a frame delayed by {guest.DELAY_MS} ms took {found['delay_ms']:.3f} ms"
         )
     if "cubic" not in found["congestion_control"]:
         raise KernelUnfit(f"{path} lacks TCP's congestion control cubic")
