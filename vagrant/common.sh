@@ -16,6 +16,11 @@ progress() {
     ((total == 0)) || of=" of $total"
     while IFS= read -r line || [[ -n $line ]]; do
         printf '%s\n' "$line" >>"$log"
+        # pip says no word more for its longest stretch.
+        if [[ $line == "Installing collected packages: "* ]]; then
+            [[ ! -t 1 ]] || printf '\r'
+            printf '  %d found; unpacking them\n' "$count"
+        fi
         [[ $line =~ $pattern ]] || continue
         count=$((count + 1))
         if [[ -t 1 ]]; then

@@ -195,11 +195,12 @@ make_environment() {
 run_pip() {
     local log=$1
     shift
+    : >"$log"
     # pip imports what the distribution ships too, and complains about versions that are not Linklab's affair.
     PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore \
         "$venv/bin/python" -m pip install --progress-bar off --no-input --retries 5 "$@" 2>&1 |
         progress "$log" 0 '^ *Collecting ' "found" || {
-        grep -E '^ *ERROR' "$log" | tail -n 3 >&2
+        { grep -iE '^ *error: ' "$log" || tail -n 5 "$log"; } | tail -n 3 >&2
         fail "pip could not install what requirements.txt names (log: $log): check the network, then run the same command again"
     }
 }
@@ -214,6 +215,10 @@ exec 9<"$repo"
 flock 9 2>/dev/null || true
 
 check_machine
+# Virtiofs shows the laptop's own owner numbers, and the guest's ordinary user has 1000, as the first on a laptop has.
+if [[ -n $vm && ! -w $repo ]]; then
+    fail "$(id -un) ($(id -u)) cannot write the shared folder $repo of user $(stat -c %u "$repo"): on the laptop, LINKLAB_SYNCED_FOLDER=nfs vagrant reload --provision"
+fi
 install_packages
 check_python
 allow_bubblewrap

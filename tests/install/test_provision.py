@@ -52,6 +52,15 @@ def test_an_interrupted_installation_is_taken_up_again(computer: Machine) -> Non
     assert computer.calls.count("-m venv") == 1
 
 
+def test_a_silent_failure_of_pip_still_ends_with_a_line(computer: Machine) -> None:
+    computer.pip = "echo 'error: subprocess-exited-with-error'; exit 1"
+    assert "check the network" in computer.run("provision.sh").error_lines[-1]
+    computer.pip = "echo 'Killed'; exit 137"
+    answer = computer.run("provision.sh")
+    assert answer.error_lines[-2] == "Killed"
+    assert "check the network" in answer.error_lines[-1]
+
+
 def test_an_environment_of_another_python_is_made_anew(computer: Machine) -> None:
     computer.run("provision.sh")
     computer.python_version = "3.13"
@@ -160,9 +169,7 @@ def test_the_service_is_the_ordinary_users(computer: Machine) -> None:
         ({"python_version": "3.10"}, "is Python 3.10, and Linklab needs 3.11 to 3.13"),
     ],
 )
-def test_a_machine_that_cannot_serve_gets_one_line(
-    computer: Machine, change: dict[str, object], said: str
-) -> None:
+def test_a_machine_that_cannot_serve_gets_one_line(computer: Machine, change: dict[str, object], said: str) -> None:
     for name, value in change.items():
         setattr(computer, name, value)
     answer = computer.run("provision.sh")

@@ -35,9 +35,7 @@ def test_shell_files_are_found() -> None:
     assert {".ci/run", ".ci/parts", "vagrant/provision.sh", "vagrant/common.sh"} <= names
 
 
-@pytest.mark.skipif(
-    shutil.which("shellcheck") is None, reason="needs shellcheck: sudo apt-get install shellcheck"
-)
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="needs shellcheck: sudo apt-get install shellcheck")
 def test_shellcheck_finds_nothing() -> None:
     done = subprocess.run(
         ["shellcheck", *map(str, shell_files())], cwd=REPOSITORY, capture_output=True, text=True, check=False
