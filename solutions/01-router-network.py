@@ -158,7 +158,8 @@ def add_nodes(topo):
 
 # %% id="end"
 def end(number, interface):
-    return {f"intfName{number}": interface, f"params{number}": {"ip": plan[interface]}}
+    params = {"ip": plan[interface]} if plan[interface] else {}
+    return {f"intfName{number}": interface, f"params{number}": params}
 
 
 end(1, "r1-eth0")
@@ -340,16 +341,19 @@ print(lab["h1"].cmd("traceroute -n 10.0.7.2"))
 # RTT jumps where the packet crossed a link with a delay: 20 ms more after L1, 40 more after L2, 20 more
 # after L3. Inside a subnet nothing is added.
 #
-# How does Linux make a link slow? With a *queueing discipline* on each interface. Look at both ends of L1:
+# How does Linux make a link slow? With *queueing disciplines* on its interfaces. Look at one end of L1:
 
 # %% id="tc"
-print(lab["r1"].cmd("tc qdisc show dev r1-eth1; tc class show dev r1-eth1"))
-print(lab["r2"].cmd("tc qdisc show dev r2-eth0; tc class show dev r2-eth0"))
+print(lab["r1"].cmd("tc qdisc show dev r1-eth1"))
+print(lab["r1"].cmd("tc class show dev r1-eth1"))
 
 # %% [markdown] id="tc-notice"
-# **What to notice.** `netem` holds every packet back for the delay, and its `limit` is the queue. `htb`
-# lets packets go at the rate. Both act on packets that *leave* an interface. One end without them, and the
-# link is slow in one direction only: ping would show 10 ms instead of 20, and you might never guess why.
+# **What to notice.** `netem` holds each packet back for the delay. Its `limit` is the queue: the number of
+# packets that it holds at most, those on their way included. The class of `htb` lets packets go at the
+# rate.
+#
+# Both act on packets that *leave* an interface, so the other end, `r2-eth0`, must have the same. Try it. If
+# one end lacks them, ping shows 10 ms instead of 20, and you might never guess why.
 
 # %% [markdown] id="predict-intro"
 # ## 9. Predict and measure the round-trip times
@@ -379,9 +383,8 @@ predicted_rtt_ms = {
 }
 
 # %% [markdown] id="measure-intro"
-# To measure one, ping from one end to the other five times and take the average. One ping goes ahead and
-# does not count: it may have to wait until each machine on the way has asked for its neighbour's Ethernet
-# address (ARP).
+# To measure one, ping from one end to the other five times and take the average. Between the slashes of
+# ping's last line stand the smallest, the average and the largest RTT.
 
 # %% id="measure-functions"
 ends = {"L1": ("r1", "10.0.1.2"), "L2": ("r2", "10.0.3.2"), "L3": ("r3", "10.0.6.2")}
@@ -389,9 +392,10 @@ ends |= {"h1-h4": ("h1", "10.0.5.2"), "h7-h9": ("h7", "10.0.7.2"), "h1-h9": ("h1
 
 
 def rtt_ms(source, address):
-    lab[source].cmd(f"ping -c 1 {address}")
     output = lab[source].cmd(f"ping -q -c 5 {address}")
-    return float(output.split("/")[4])
+    if "rtt" in output:
+        return float(output.split("/")[4])
+    print(f"{source} got no answer from {address}")
 
 
 # %% [markdown] id="measure-task"

@@ -13,6 +13,8 @@ from linklab.errors import LinklabError
 from linklab.notebooks import cli
 from linklab.notebooks.build import build_all
 
+_nbformat: Any = nbformat
+
 SOURCE = """\
 # %% [markdown] id="goal"
 # # A lab
@@ -126,9 +128,9 @@ def test_check_names_stale_files_and_writes_nothing(kit: Path, capsys: pytest.Ca
 
 def test_an_edited_or_executed_notebook_is_stale(kit: Path) -> None:
     path = kit / "labs" / "07-small.ipynb"
-    notebook = nbformat.read(path, as_version=4)
+    notebook = _nbformat.read(path, as_version=4)
     notebook.cells[2].execution_count = 1
-    nbformat.write(notebook, path)
+    _nbformat.write(notebook, path)
     assert [str(built.path) for built in build_all(kit, check=True) if built.stale] == ["labs/07-small.ipynb"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -11,15 +10,11 @@ from linklab.notebooks.build import build_all, sources
 from linklab.notebooks.leaks import leaks
 from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
+from run_notebook import ROOT, read
 
-ROOT = Path(__file__).parents[2]
 NAMES = [f"{source.stem}.ipynb" for source in sources(ROOT)]
 FILES = [f"{folder}/{name}" for name in NAMES for folder in ("solutions", "labs")]
 LONGEST_CELL = 16
-
-
-def _read(path: str) -> Any:
-    return nbformat.read(ROOT / path, as_version=4)
 
 
 def test_the_notebooks_are_as_their_sources_say() -> None:
@@ -28,14 +23,14 @@ def test_the_notebooks_are_as_their_sources_say() -> None:
 
 @pytest.mark.parametrize("path", FILES)
 def test_jupyter_and_nbgrader_accept_it(path: str) -> None:
-    notebook = _read(path)
+    notebook = read(path)
     nbformat.validate(notebook)
     MetadataValidator().validate_nb(notebook)
 
 
 @pytest.mark.parametrize("path", FILES)
 def test_it_was_not_run(path: str) -> None:
-    code = [cell for cell in _read(path).cells if cell.cell_type == "code"]
+    code = [cell for cell in read(path).cells if cell.cell_type == "code"]
     assert code
     assert all(not cell.outputs and cell.execution_count is None for cell in code)
 
@@ -43,16 +38,14 @@ def test_it_was_not_run(path: str) -> None:
 @pytest.mark.parametrize("path", FILES)
 def test_its_code_cells_are_short(path: str) -> None:
     long = [
-        cell.id
-        for cell in _read(path).cells
-        if cell.cell_type == "code" and len(cell.source.split("\n")) > LONGEST_CELL
+        cell.id for cell in read(path).cells if cell.cell_type == "code" and len(cell.source.split("\n")) > LONGEST_CELL
     ]
     assert long == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_students_notebook_gives_nothing_away(name: str) -> None:
-    assert leaks(_read(f"solutions/{name}"), _read(f"labs/{name}")) == ()
+    assert leaks(read(f"solutions/{name}"), read(f"labs/{name}")) == ()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,15 +53,15 @@ def test_both_notebooks_have_the_same_cells_and_points(name: str) -> None:
     def outline(notebook: Any) -> list[tuple[str, str, Any]]:
         return [(cell.id, cell.cell_type, cell.metadata.get("nbgrader")) for cell in notebook.cells]
 
-    assert outline(_read(f"solutions/{name}")) == outline(_read(f"labs/{name}"))
+    assert outline(read(f"solutions/{name}")) == outline(read(f"labs/{name}"))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nbgraders_own_release_step_understands_the_solution(name: str) -> None:
-    released = _read(f"solutions/{name}")
+    released = read(f"solutions/{name}")
     for step in (ClearSolutions(), ClearHiddenTests()):
         released, _ = step.preprocess(released, {})
-    ours = {cell.id: cell.source for cell in _read(f"labs/{name}").cells}
+    ours = {cell.id: cell.source for cell in read(f"labs/{name}").cells}
     answers = [cell for cell in released.cells if cell.metadata.get("nbgrader", {}).get("solution")]
     assert answers
     assert all("SOLUTION" not in cell.source for cell in released.cells)
@@ -79,11 +72,7 @@ def test_nbgraders_own_release_step_understands_the_solution(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_graded_code_cell_is_marked_as_failing_in_the_starter(name: str) -> None:
-    cells = _read(f"labs/{name}").cells
+    cells = read(f"labs/{name}").cells
     marked = [cell.id for cell in cells if cell.metadata.get("linklab", {}).get("starter") == "fails"]
-    graded = [
-        cell.id
-        for cell in cells
-        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")
-    ]
+    graded = [cell.id for cell in cells if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")]
     assert marked == graded != []

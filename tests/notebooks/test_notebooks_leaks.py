@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import nbformat
 import pytest
 from linklab.notebooks.leaks import leaks
 from linklab.notebooks.render import render
 from linklab.notebooks.source import Cell
-from nbformat import reads
+
+_nbformat: Any = nbformat
 
 CELLS = (
     Cell(
         "answer-number",
         "answer",
         "code",
-        "given = 5\n### BEGIN SOLUTION\nsecret = given * 2\n)\n### STARTER\n# secret = None\n### END SOLUTION",
+        "given = 5\n### BEGIN SOLUTION\nsecret = given * 2\n)\n### STARTER\n# secret = 0\n### END SOLUTION",
     ),
     Cell(
         "check-number",
@@ -30,7 +32,9 @@ CELLS = (
 
 
 def _pair() -> tuple[Any, Any]:
-    return reads(render(CELLS, "solution"), as_version=4), reads(render(CELLS, "student"), as_version=4)
+    return _nbformat.reads(render(CELLS, "solution"), as_version=4), _nbformat.reads(
+        render(CELLS, "student"), as_version=4
+    )
 
 
 def test_a_generated_notebook_leaks_nothing() -> None:

@@ -1,0 +1,70 @@
+"""Running a notebook as a student would, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parents[2]
+LIMIT_S = 60.0
+
+_nbformat: Any = nbformat
+
+
+def read(path: str) -> Any:
+    """A notebook of the kit."""
+    return _nbformat.read(ROOT / path, as_version=4)
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A notebook that was run to its end, whatever failed on the way."""
+
+    notebook: Any
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What each failed cell said, by cell id."""
+        return {
+            cell.id: f"{output.ename}: {output.evalue}"
+            for cell in self.notebook.cells
+            for output in cell.get("outputs", [])
+            if output.output_type == "error"
+        }
+
+
+def run(notebook: Any, folder: Path) -> Executed:
+    """Run all cells in ``folder``; a cell that fails does not stop the next."""
+    resources = {"metadata": {"path": str(folder)}}
+    with nothing_left_of(folder):
+        NotebookClient(notebook, timeout=300, allow_errors=True, resources=resources).execute()
+    return Executed(notebook)
+
+
+@contextmanager
+def nothing_left_of(folder: Path) -> Iterator[None]:
+    """Fails unless every lab that was started in ``folder`` is gone once the notebook's kernel is."""
+    yield
+    deadline = time.monotonic() + LIMIT_S
+    while left := _labs_of(folder):
+        assert time.monotonic() < deadline, f"processes {left} are left of a lab in {folder}"
+        time.sleep(0.05)
+
+
+def _labs_of(folder: Path) -> list[str]:
+    """The processes that see ``folder`` as a mount of its own: a lab's, for it is bound into the lab."""
+    return [process.parent.name for process in Path("/proc").glob("[0-9]*/mountinfo") if _mounts(process, folder)]
+
+
+def _mounts(mountinfo: Path, folder: Path) -> bool:
+    try:
+        return f" {folder} " in mountinfo.read_text()
+    except OSError:
+        return False

@@ -1,0 +1,100 @@
+"""The labs as students run them: starters, solutions, and work that is half done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import linklab
+import pytest
+from linklab.errors import LabError
+from linklab.network import TWO_HOSTS
+from linklab.runtime.kinds import choose
+from run_notebook import read, run
+
+pytestmark = pytest.mark.lab
+
+NAMES = ("00-start-here", "01-router-network")
+
+
+@pytest.fixture(autouse=True)
+def _virtual_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured here must not depend on this machine."""
+    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
+    try:
+        choose("virtual")
+    except LabError as error:
+        pytest.skip(str(error))
+
+
+def _graded(notebook: Any) -> set[str]:
+    """The cells that say of themselves that they fail in the starter."""
+    return {cell.id for cell in notebook.cells if cell.metadata.get("linklab", {}).get("starter") == "fails"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, tmp_path: Path) -> None:
+    starter = read(f"labs/{name}.ipynb")
+    errors = run(starter, tmp_path).errors
+    assert set(errors) == _graded(starter)
+    assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_solution_passes(name: str, tmp_path: Path) -> None:
+    assert run(read(f"solutions/{name}.ipynb"), tmp_path).errors == {}
+
+
+LATER = {"check-reachability", "check-rtt"}
+UNFINISHED = [
+    ("01-router-network", {"answer-forwarding"}, {"check-forwarding", *LATER}),
+    ("01-router-network", {"answer-router-routes"}, {"check-routes", *LATER}),
+    ("01-router-network", {"answer-host-routes"}, {"check-routes", *LATER}),
+    ("01-router-network", {"answer-measured", "answer-prediction"}, {"check-rtt"}),
+    (
+        "01-router-network",
+        {"answer-links"},
+        {"check-nodes", "check-addresses", "check-links", "check-routes", *LATER},
+    ),
+    (
+        "01-router-network",
+        {"answer-host-plan", "answer-router-plan"},
+        {"check-plan", "check-addresses", "check-routes", *LATER},
+    ),
+    ("00-start-here", {"answer-network"}, {"check-network", "check-measured-rtt"}),
+    ("00-start-here", {"answer-prediction-rtt"}, {"check-prediction-rtt"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "unfinished", "fails"), UNFINISHED, ids=["+".join(sorted(case[1])) for case in UNFINISHED]
+)
+def test_what_is_not_done_fails_its_own_checks_and_what_needs_it(
+    name: str, unfinished: set[str], fails: set[str], tmp_path: Path
+) -> None:
+    work = read(f"solutions/{name}.ipynb")
+    starter = {cell.id: cell.source for cell in read(f"labs/{name}.ipynb").cells}
+    for cell in work.cells:
+        if cell.id in unfinished:
+            cell.source = starter[cell.id]
+    errors = run(work, tmp_path).errors
+    assert set(errors) == fails
+    assert all("Hint: " in said for said in errors.values())
+
+
+def test_a_lab_that_the_notebook_never_stops_ends_with_it(tmp_path: Path) -> None:
+    notebook = read("solutions/00-start-here.ipynb")
+    notebook.cells = [cell for cell in notebook.cells if cell.id in ("imports", "answer-network", "start")]
+    assert run(notebook, tmp_path).errors == {}
+
+
+def test_the_search_for_what_is_left_finds_a_running_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import run_notebook
+
+    monkeypatch.setattr(run_notebook, "LIMIT_S", 0.0)
+    with (
+        linklab.start(TWO_HOSTS, folder=tmp_path),
+        pytest.raises(AssertionError, match="are left of a lab"),
+        run_notebook.nothing_left_of(tmp_path),
+    ):
+        pass
