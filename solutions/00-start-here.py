@@ -55,8 +55,7 @@ class TwoHosts(Topo):
 # A `Topo` is only a plan. The next cell makes it real. Each host gets a network of its own inside a Linux
 # kernel, and a virtual cable joins them. The packets are real, and so is the TCP that sends them.
 #
-# Changed the plan? Run the cell above and this one again. That stops the old network and starts the new
-# one.
+# Changed the plan later? Run the cell above and this one again: that starts a new network.
 
 # %% id="start"
 lab = linklab.start(TwoHosts())
@@ -71,6 +70,8 @@ show.draw(lab)
 # Cells that call a *check* are graded. A check looks at the running network. If something is missing, the
 # cell stops with an error that says what was expected, what was found, and what to try. Nothing is lost:
 # correct your work, run it, then run the check again, as often as you like.
+#
+# If you run the whole notebook at once, Jupyter stops at the first cell that fails.
 
 # %% check="network" points=2
 lab00.check_network(lab).require()
@@ -207,20 +208,25 @@ show.table(
 # So far the pings met an idle link. Now we ping *while* iperf3 fills it. **Predict first:** will the RTT
 # stay at 20 ms?
 #
-# TCP keeps sending until the queue is full. One frame needs 1514 * 8 / 10,000,000 s = 1.2 ms to enter the
-# link. How long does a ping wait behind 50 of them?
+# TCP sends more and more until the queue is full. One frame takes 1514 * 8 / 10,000,000 s = 1.2 ms to enter
+# the link. How long does a ping wait behind a queue of 50?
 
 # %% id="queue"
 server = lab["h2"].popen("iperf3 -s -1 --forceflush")
 next(line for line in server if "listening" in line)
 client = lab["h1"].popen("iperf3 -c 10.0.0.2 -t 12")
 print(lab["h1"].cmd("ping -c 10 10.0.0.2"))
-client.wait(), server.wait()
+for program in (client, server):
+    program.wait()
 
 # %% [markdown] id="queue-notice"
-# **What to notice.** The link did not become longer: its delay is still 10 ms each way. The extra time was
-# spent waiting in the queue of `h1`. The way back stayed quick, because only small acknowledgements travel
-# there.
+# **What to notice.** The first ping was faster than the transfer's start and found the link idle. The
+# others took 50 to 70 ms. The link did not become longer: the extra time was spent in the queue of `h1`,
+# where 50 frames of 1.2 ms make 60 ms. The way back stayed quick, because only small acknowledgements
+# travel there.
+#
+# Why at most 70 ms, and not 20 + 60? In Mininet the queue and the delay are one: a packet that has waited
+# for 60 ms has had its 10 ms of delay meanwhile. Then 10 ms back.
 
 # %% [markdown] id="queue-question"
 # **Question.** Somebody doubles the queue to 100 packets "to lose fewer packets". What happens to the
@@ -243,9 +249,9 @@ client.wait(), server.wait()
 # again. How much time passes in the lab?
 
 # %% id="time"
-before_s = float(lab["h1"].cmd("date +%s.%N"))
+before_s = lab.now()
 time.sleep(2)
-passed_s = float(lab["h1"].cmd("date +%s.%N")) - before_s
+passed_s = lab.now() - before_s
 print(f"this lab runs on {lab.clock} time; {passed_s:.3f} s have passed in it")
 
 # %% [markdown] id="time-notice"
@@ -259,7 +265,8 @@ print(f"this lab runs on {lab.clock} time; {passed_s:.3f} s have passed in it")
 # %% [markdown] id="stop-intro"
 # ## 10. Stop
 #
-# `lab.stop()` ends every program in the lab and removes the network. Closing the notebook does the same.
+# `lab.stop()` ends every program in the lab and removes the network. So does the end of the notebook's
+# kernel.
 
 # %% id="stop"
 lab.stop()

@@ -198,10 +198,12 @@ def add_cables(topo):
 # %% answer="links"
 def add_router_links(topo):
     ### BEGIN SOLUTION
-    l1, l2, l3 = ("r1-eth1", "r2-eth0"), ("r2-eth2", "r3-eth0"), ("r3-eth3", "r4-eth0")
-    topo.addLink("r1", "r2", **end(1, l1[0]), **end(2, l1[1]), bw=40, delay="10ms", max_queue_size=67)
-    topo.addLink("r2", "r3", **end(1, l2[0]), **end(2, l2[1]), bw=30, delay="20ms", max_queue_size=100)
-    topo.addLink("r3", "r4", **end(1, l3[0]), **end(2, l3[1]), bw=20, delay="10ms", max_queue_size=33)
+    l1 = {"bw": 40, "delay": "10ms", "max_queue_size": 67}
+    l2 = {"bw": 30, "delay": "20ms", "max_queue_size": 100}
+    l3 = {"bw": 20, "delay": "10ms", "max_queue_size": 33}
+    topo.addLink("r1", "r2", **end(1, "r1-eth1"), **end(2, "r2-eth0"), **l1)
+    topo.addLink("r2", "r3", **end(1, "r2-eth2"), **end(2, "r3-eth0"), **l2)
+    topo.addLink("r3", "r4", **end(1, "r3-eth3"), **end(2, "r4-eth0"), **l3)
     ### STARTER
     # pass  # YOUR TURN: L1 (r1 to r2), L2 (r2 to r3), L3 (r3 to r4)
     ### END SOLUTION
@@ -211,8 +213,8 @@ def add_router_links(topo):
 # Now all parts together, and start. The figure shows what is really running. Compare it with the one in
 # stage 1.
 #
-# Changed something above? Run your cell and this one again: it starts a new network. What you set in the
-# old one by hand, in stages 6 and 7, is gone with it, so run those cells again too.
+# Changed something above? Run your cell and this one again: that starts a new network. What you set by hand
+# in stages 6 and 7 belongs to the old one, so run those cells again too.
 
 
 # %% id="start"

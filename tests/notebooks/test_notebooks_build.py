@@ -12,6 +12,7 @@ import pytest
 from linklab.errors import LinklabError
 from linklab.notebooks import cli
 from linklab.notebooks.build import build_all
+from linklab.notebooks.render import TEXT_STUB
 
 _nbformat: Any = nbformat
 
@@ -59,7 +60,7 @@ def test_a_lab_becomes_a_solution_and_a_students_notebook(kit: Path) -> None:
         "goal": "# A lab",
         "answer-number": "number = None",
         "check-number": "assert number == 1",
-        "reflect-why": "*Double-click here and write your answer.*",
+        "reflect-why": TEXT_STUB,
     }
     assert "number = 1" in "".join(_cells(kit, "solutions")["answer-number"]["source"])
     assert "".join(_cells(kit, "solutions")["reflect-why"]["source"]) == "Because."

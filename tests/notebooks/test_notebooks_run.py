@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,29 @@ def test_what_is_not_done_fails_its_own_checks_and_what_needs_it(
     errors = run(work, tmp_path).errors
     assert set(errors) == fails
     assert all("Hint: " in said for said in errors.values())
+
+
+def test_a_right_plan_alone_earns_its_points(tmp_path: Path) -> None:
+    work = read("labs/01-router-network.ipynb")
+    solution = {cell.id: cell.source for cell in read("solutions/01-router-network.ipynb").cells}
+    for cell in work.cells:
+        if cell.id in ("answer-host-plan", "answer-router-plan"):
+            cell.source = solution[cell.id]
+    assert set(run(work, tmp_path).errors) == _graded(work) - {"check-plan"}
+
+
+def test_a_full_queue_takes_as_long_as_lab_00_says(tmp_path: Path) -> None:
+    notebook = read("solutions/00-start-here.ipynb")
+    wanted = ("imports", "answer-network", "start", "queue")
+    notebook.cells = [cell for cell in notebook.cells if cell.id in wanted]
+    executed = run(notebook, tmp_path)
+    assert executed.errors == {}
+    printed = "".join(output.text for output in notebook.cells[-1].outputs if output.output_type == "stream")
+    first_ms, *others_ms = (float(time) for time in re.findall(r"time=([\d.]+) ms", printed))
+    assert first_ms == pytest.approx(20, abs=0.1)
+    assert len(others_ms) == 9
+    # 50 frames of 1514 bytes at 10 Mbit/s and the delay of the way back, less the swing of TCP's window.
+    assert 45 < min(others_ms) <= max(others_ms) < 60.6 + 10 + 1
 
 
 def test_a_lab_that_the_notebook_never_stops_ends_with_it(tmp_path: Path) -> None:

@@ -26,9 +26,7 @@ def sources(root: Path) -> tuple[Path, ...]:
     """The labs' sources below ``root``, in the labs' order. Raises LinklabError if there is none."""
     found = tuple(sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.py")))
     if not found:
-        raise LinklabError(
-            f"no lab source solutions/NN-name.py in {root}: name the folder that holds solutions/"
-        )
+        raise LinklabError(f"no lab source solutions/NN-name.py in {root}: name the folder that holds solutions/")
     return found
 
 
@@ -44,14 +42,10 @@ def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
         cells = read_source(source)
         wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
         wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student")
-    present = {
-        Path(folder, path.name) for folder in (SOLUTIONS, LABS) for path in (root / folder).glob("*.ipynb")
-    }
+    present = {Path(folder, path.name) for folder in (SOLUTIONS, LABS) for path in (root / folder).glob("*.ipynb")}
     orphans = sorted(str(path) for path in present - set(wanted))
     if orphans:
-        raise LinklabError(
-            f"no source makes {', '.join(orphans)}: move it away, or add its source to solutions/"
-        )
+        raise LinklabError(f"no source makes {', '.join(orphans)}: move it away, or add its source to solutions/")
     built = []
     for path, text in wanted.items():
         stale = _read(root / path) != text

@@ -6,21 +6,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from linklab.notebooks.build import build_all
-
 
 def add_parser(subparsers: Any) -> None:
-    """Add ``notebooks`` to the subparsers of an argparse parser; ``run`` is its default function."""
+    """Add ``notebooks`` to the subparsers of an argparse parser; :func:`run` takes what it parsed."""
     parser = subparsers.add_parser("notebooks", help="make the labs' notebooks from their sources")
     actions = parser.add_subparsers(dest="action", required=True)
     build = actions.add_parser("build", help="make solutions/*.ipynb and labs/*.ipynb from solutions/*.py")
-    build.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 if a notebook is out of date"
-    )
-    build.add_argument(
-        "--root", type=Path, default=Path(), help="the folder of solutions/ and labs/ (default: here)"
-    )
-    build.set_defaults(function=run)
+    build.add_argument("--check", action="store_true", help="write nothing; exit 1 if a notebook is out of date")
+    build.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ and labs/ (default: here)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,6 +21,9 @@ def run(args: argparse.Namespace) -> int:
 
     Raises LinklabError as :func:`linklab.notebooks.build.build_all` does.
     """
+    # nbformat takes a while to load, and every command of the command line reads this module.
+    from linklab.notebooks.build import build_all
+
     built = build_all(args.root, check=args.check)
     stale = [notebook.path for notebook in built if notebook.stale]
     for path in stale:

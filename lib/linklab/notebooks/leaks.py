@@ -30,11 +30,7 @@ def _findings(solution: Any, student: Any) -> Iterator[str]:
     for cell in student.cells:
         if cell.get("outputs") or cell.get("execution_count"):
             yield f"{cell.id}: has been run"
-        if (
-            cell.metadata.get("nbgrader", {}).get("grade")
-            and cell.cell_type == "markdown"
-            and cell.source != TEXT_STUB
-        ):
+        if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "markdown" and cell.source != TEXT_STUB:
             yield f"{cell.id}: holds an answer"
         for row in cell.source.split("\n"):
             if (

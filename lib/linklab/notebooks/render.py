@@ -15,7 +15,7 @@ _v4: Any = nbformat.v4
 
 Audience = Literal["solution", "student"]
 NBGRADER_SCHEMA: Final = 3
-TEXT_STUB: Final = "*Double-click here and write your answer.*"
+TEXT_STUB: Final = "*Write your answer here. (Enter opens this cell, Shift+Enter closes it.)*"
 """What students find in place of a model answer."""
 
 _KERNELSPEC: Final = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}

@@ -59,17 +59,13 @@ def read_source(path: Path) -> tuple[Cell, ...]:
 def _cell(cell_type: str, options: dict[str, Any], text: str) -> Cell:
     named = [key for key in options if key in _KINDS]
     if len(named) != 1:
-        raise LinklabError(
-            f'it begins {text[:30]!r} and has {len(named)} names: give it one, as in # %% id="ping"'
-        )
+        raise LinklabError(f'it begins {text[:30]!r} and has {len(named)} names: give it one, as in # %% id="ping"')
     # jupytext notes the blank lines after a cell where they are not the usual number.
     unknown = set(options) - set(_KINDS) - {"points", "lines_to_next_cell"}
     if unknown:
         raise LinklabError(f"option {', '.join(sorted(unknown))} is unknown: see linklab.notebooks")
     if cell_type not in ("code", "markdown"):
-        raise LinklabError(
-            f"cell type {cell_type!r} is neither code nor markdown: write # %% or # %% [markdown]"
-        )
+        raise LinklabError(f"cell type {cell_type!r} is neither code nor markdown: write # %% or # %% [markdown]")
     kind = _KINDS[named[0]]
     name = str(options[named[0]])
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
