@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import signal
+import site
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import cloudpickle
@@ -64,8 +66,8 @@ class LabProcess:
             keeper = Path(__file__).with_name("keeper.py")
             self._keeper = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(keeper), str(lifeline.fileno()), json.dumps(wish)],
-                stdin=theirs if native else subprocess.DEVNULL,
-                stdout=theirs if native else self._console,
+                stdin=theirs.fileno() if native else subprocess.DEVNULL,
+                stdout=theirs.fileno() if native else self._console,
                 stderr=self._console,
                 pass_fds=[lifeline.fileno(), script, *([] if native else [theirs.fileno(), info_write])],
                 start_new_session=True,
@@ -123,12 +125,14 @@ class LabProcess:
         with self._lock:
             if self._stopped:
                 raise LabError("this lab has been stopped: start a new one with linklab.start(...)")
+            if stop is not None and stop():  # while it waited for another request to end
+                raise KeyboardInterrupt
             self._requests += 1
             request: dict[str, Any] = {"id": self._requests}
             if isinstance(function, str):
                 request |= {"function": function, "arguments": arguments}
             else:
-                request["pickle"] = base64.b64encode(cloudpickle.dumps((function, arguments))).decode()
+                request["pickle"] = _pickled(function, arguments)
             self._resume()
             try:
                 answer = self._ask(request, on_event, stop)
@@ -219,17 +223,49 @@ class LabProcess:
         if self._stopped:
             return
         self._stopped = True
-        self._ours.close()
+        with contextlib.suppress(OSError):
+            # wakes a request of another thread; after close alone it would go on with a number that others reuse
+            self._ours.shutdown(socket.SHUT_RDWR)
         self._lifeline.close()
         try:
             self._keeper.wait(timeout=10)
         except subprocess.TimeoutExpired:
             self._keeper.kill()
             self._keeper.wait()
-        self._console.close()
+        with self._lock:
+            self._ours.close()
+            self._console.close()
 
     def __enter__(self) -> LabProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def _pickled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
+    """The function with all that it needs. One from a module of the user's own goes by value: the lab's Python
+    finds Linklab and what is installed, not the files beside a notebook.
+    """
+    module = sys.modules.get(function.__module__)
+    own = module is not None and function.__module__ != "__main__" and not _installed(module)
+    if own:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return base64.b64encode(cloudpickle.dumps((function, arguments))).decode()
+    finally:
+        if own:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _installed(module: ModuleType) -> bool:
+    """Whether the lab's Python finds this module as well: Linklab's own, the standard library's, an installed one."""
+    name = module.__name__.partition(".")[0]
+    places = (*map(Path, site.getsitepackages()), Path("/usr/lib/python3"))
+    file = getattr(module, "__file__", None)
+    return (
+        name == "linklab"
+        or name in sys.stdlib_module_names
+        or file is None
+        or any(Path(file).is_relative_to(place) for place in places)
+    )

@@ -1,0 +1,90 @@
+"""What all tests share: a lab where the machine can run one, and proof that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from linklab.errors import LabError
+from linklab.runtime.kinds import Kind, choose
+
+
+def _kind_or_skip(clock: str, name: str | None = None) -> Kind:
+    try:
+        return choose(clock, name)  # type: ignore[arg-type]
+    except LabError as error:
+        pytest.skip(f"needs a lab on {clock} time: {error}")
+
+
+@pytest.fixture(scope="session")
+def virtual() -> Kind:
+    """The kind for virtual time; skips with what is missing."""
+    return _kind_or_skip("virtual", "guest")
+
+
+@pytest.fixture(scope="session")
+def real() -> Kind:
+    """The guest in real time; skips with what is missing."""
+    return _kind_or_skip("real", "guest")
+
+
+@pytest.fixture(scope="session")
+def native() -> Kind:
+    """The native kind; skips without root or passwordless sudo."""
+    return _kind_or_skip("real", "native")
+
+
+@pytest.fixture(scope="session")
+def every_kind(request: pytest.FixtureRequest) -> Callable[[str], Kind]:
+    """By name: virtual, real, native."""
+    return lambda name: request.getfixturevalue(name)  # type: ignore[no-any-return]
+
+
+SESSION = f"linklab-test-{uuid.uuid4().hex}"
+os.environ["LINKLAB_TEST_SESSION"] = SESSION  # inherited by every process of a lab that these tests start
+
+
+def lab_processes() -> dict[int, str]:
+    """Every process of labs that this test session started: keepers, bubblewrap around labs, guests, agents."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit() or int(folder.name) == os.getpid():
+            continue
+        try:
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            ours = SESSION.encode() in (folder / "environ").read_bytes() or SESSION in words
+        except OSError:
+            continue
+        if ours and any(mark in words for mark in ("keeper.py", "/run/linklab/init", "linklab.runtime.agent")):
+            found[int(folder.name)] = words
+    return found
+
+
+def wait_for_none_left(before: dict[int, str], patience_s: float = 20.0) -> dict[int, str]:
+    """The lab processes that were not there before and do not end; the kernel needs a moment to end the last."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        left = {pid: words for pid, words in lab_processes().items() if pid not in before}
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def lab_folder(tmp_path: Path) -> Path:
+    """A folder for a lab; its name marks the processes that get it."""
+    folder = tmp_path / SESSION
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    """Fails the test if a lab process is left after it."""
+    before = lab_processes()
+    yield
+    assert wait_for_none_left(before) == {}

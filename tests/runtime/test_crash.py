@@ -1,0 +1,123 @@
+"""Labs killed at random moments leave nothing: no process, namespace, interface, mount or file.
+
+The notebook's kernel is played by a Python process of its own that starts a lab and works in it. It, the lab's
+keeper, the lab itself or all of them get SIGKILL at a random moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from linklab.runtime.kinds import Kind
+
+from tests.conftest import lab_processes, wait_for_none_left
+
+pytestmark = pytest.mark.lab
+KILLS = int(os.environ.get("LINKLAB_KILLS", "50"))
+
+# Several labs a process, so that a kill meets labs being started, used and stopped.
+_NOTEBOOK = """
+import sys
+from pathlib import Path
+import linklab
+from linklab.network import TWO_HOSTS
+clock, kind, folder = sys.argv[1:]
+print("begin", flush=True)
+while True:
+    try:
+        lab = linklab.start(TWO_HOSTS, clock, kind=kind, folder=folder, verify=False)
+    except linklab.LinklabError as error:
+        if "ended" in str(error):  # the lab was killed under us
+            continue
+        raise
+    try:
+        lab["h2"].popen("sleep 1000 & sleep 1000")
+        lab["h1"].cmd("ping -c 3 10.0.0.2")
+    except linklab.LinklabError:
+        pass
+    lab.stop()
+"""
+
+
+def _world() -> dict[str, set[str]]:
+    """What a lab could leave behind on the host."""
+    temporary = {f"{place}/{name}" for place in ("/tmp", "/dev/shm", "/run", "/var/tmp") for name in os.listdir(place)}
+    home = Path.home()
+    return {
+        "files": {name for name in temporary if "linklab" in name or "uml" in name.lower() or "vm_file" in name},
+        "home": {name for name in os.listdir(home) if name == ".uml"},
+        "interfaces": {name for name in os.listdir("/sys/class/net")},
+        "mounts": set(Path("/proc/self/mounts").read_text().splitlines()),
+    }
+
+
+def _namespaces(processes: Iterable[int]) -> set[str]:
+    """The namespaces of processes, as /proc names them."""
+    found = set()
+    for pid in processes:
+        with contextlib.suppress(OSError):
+            found |= {os.readlink(f"/proc/{pid}/ns/{kind}") for kind in ("net", "mnt", "pid")}
+    return found
+
+
+def _victims(notebook: int, choice: str) -> list[int]:
+    """Process ids to kill: the notebook, the keeper, the lab's first process, or all."""
+    labs = lab_processes()
+    keepers = [pid for pid, words in labs.items() if "keeper.py" in words]
+    inside = [pid for pid, words in labs.items() if "keeper.py" not in words]
+    return {"notebook": [notebook], "keeper": keepers, "lab": inside, "all": [*inside, *keepers, notebook]}[choice]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["virtual", "real", "native"])
+def test_killed_at_random_moments(every_kind: Callable[[str], Kind], lab_folder: Path, name: str) -> None:
+    kind = every_kind(name)
+    rng = random.Random(20261121)
+    before_processes = lab_processes()
+    before = _world()
+    homes = _namespaces([os.getpid()])
+    seen: set[str] = set()
+    killed = 0
+    while killed < KILLS:
+        notebook = subprocess.Popen(
+            [sys.executable, "-c", _NOTEBOOK, kind.clock, kind.name, str(lab_folder)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert notebook.stdout is not None
+        notebook.stdout.readline()
+        while notebook.poll() is None and killed < KILLS:
+            time.sleep(rng.uniform(0.0, 1.2))
+            seen |= _namespaces(lab_processes()) - homes
+            choice = rng.choice(["notebook", "keeper", "lab", "all"])
+            for pid in _victims(notebook.pid, choice):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            killed += 1
+            if choice in ("notebook", "all"):
+                break
+        notebook.kill()
+        notebook.wait()
+        notebook.stdout.close()
+    assert wait_for_none_left(before_processes) == {}
+    after = _world()
+    assert after["files"] <= before["files"]
+    assert after["home"] <= before["home"]
+    assert after["interfaces"] == before["interfaces"]
+    assert after["mounts"] == before["mounts"]
+    assert seen
+    everybody = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    assert not seen & _namespaces(everybody)
+    assert list(lab_folder.iterdir()) == []
+    print(f"{killed} labs of kind {name} killed, nothing left")

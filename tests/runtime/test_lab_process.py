@@ -1,0 +1,263 @@
+"""One lab process of each kind: requests, errors, time, limits, files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from linklab.errors import LabError, MeasurementError
+from linklab.runtime.kinds import Kind
+from linklab.runtime.process import LabProcess
+
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
+KINDS = ["virtual", "real", "native"]
+
+
+def _monotonic(context: Any) -> float:
+    import time
+
+    return time.monotonic()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_request_is_answered_with_data(every_kind: Callable[[str], Kind], lab_folder: Path, name: str) -> None:
+    with LabProcess(every_kind(name), lab_folder) as lab:
+        assert lab.call(lambda context, n: ["x" * n, {"n": n}, None], 200_000) == ["x" * 200_000, {"n": 200_000}, None]
+        assert lab.call(lambda context, text: len(text), "y" * 100_000) == 100_000
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_lab_is_root_in_its_own_world(every_kind: Callable[[str], Kind], lab_folder: Path, name: str) -> None:
+    def look(context: Any) -> list[Any]:
+        import os
+        import socket
+
+        return [os.getuid(), sorted(name for _, name in socket.if_nameindex() if name == "lo" or "veth" in name)]
+
+    with LabProcess(every_kind(name), lab_folder) as lab:
+        assert lab.call(look) == [0, ["lo"]]
+
+
+def test_errors_come_back_as_they_are(virtual: Kind, lab_folder: Path) -> None:
+    def fail(context: Any, kind: str) -> None:
+        from linklab import errors
+
+        if kind == "ours":
+            raise errors.MeasurementError("the reason and the fix")
+        raise ZeroDivisionError("a bug")
+
+    with LabProcess(virtual, lab_folder) as lab:
+        with pytest.raises(MeasurementError, match="^the reason and the fix$"):
+            lab.call(fail, "ours")
+        with pytest.raises(LabError, match="ZeroDivisionError: a bug") as caught:
+            lab.call(fail, "bug")
+        assert "in fail" in "".join(caught.value.__notes__)
+        with pytest.raises(LabError, match="not JSON serializable"):
+            lab.call(lambda context: {1, 2})
+        assert lab.call(lambda context: 1) == 1
+
+
+def test_what_is_printed_inside_is_printed_here(
+    virtual: Kind, lab_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LabProcess(virtual, lab_folder) as lab:
+        lab.call(lambda context: print("hello from inside"))
+        events: list[Any] = []
+        lab.call(lambda context: context.emit({"step": 1}), on_event=events.append)
+    assert capsys.readouterr().out == "hello from inside\n"
+    assert events == [{"step": 1}]
+
+
+def test_time_stands_still_between_requests_and_jumps_when_the_lab_waits(virtual: Kind, lab_folder: Path) -> None:
+    with LabProcess(virtual, lab_folder) as lab:
+        lab.call(_monotonic)  # loads what unpickling needs, which reads the clock
+        before = lab.call(_monotonic)
+        time.sleep(1.0)
+        between = lab.call(_monotonic)
+        lab.call(lambda context: context.poll((), 3600.0) and None)
+        after = lab.call(_monotonic)
+    assert between - before < 0.001
+    assert 3600 <= after - between < 3600.01
+
+
+def test_a_stopped_guest_uses_no_processor_time(virtual: Kind, lab_folder: Path) -> None:
+    def ticks() -> int:
+        fields = Path(f"/proc/{lab.group_pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    with LabProcess(virtual, lab_folder) as lab:
+        lab.call(_monotonic)
+        before = ticks()
+        time.sleep(1.0)
+        assert ticks() - before <= 1
+
+
+def test_a_virtual_guest_is_old_enough_for_ping_and_open_vswitch(virtual: Kind, lab_folder: Path) -> None:
+    with LabProcess(virtual, lab_folder) as lab:
+        assert lab.call(_monotonic) > 10
+
+
+def test_busy_waiting_ends_at_the_limit_and_says_why(virtual: Kind, lab_folder: Path) -> None:
+    def spin(context: Any) -> None:
+        while True:
+            pass
+
+    lab = LabProcess(virtual, lab_folder, wall_limit_s=3)
+    with pytest.raises(LabError, match="busy loop"):
+        lab.call(spin)
+    assert not lab.running
+    with pytest.raises(LabError, match="has been stopped"):
+        lab.call(_monotonic)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(
+    every_kind: Callable[[str], Kind], lab_folder: Path, name: str
+) -> None:
+    """In a process of its own, which gets a real SIGINT while the lab waits."""
+    kind = every_kind(name)
+    program = f"""
+        import os, signal, sys, threading
+        from pathlib import Path
+        from linklab.runtime.kinds import choose
+        from linklab.runtime.process import LabProcess
+
+        def wait(context):
+            context.emit("waiting")
+            while True:
+                context.poll((), 0.05)
+
+        def interrupt(event):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        with LabProcess(choose({kind.clock!r}, {kind.name!r}), Path({str(lab_folder)!r})) as lab:
+            try:
+                lab.call(wait, on_event=interrupt)
+            except KeyboardInterrupt:
+                print("interrupted", lab.call(lambda context: 42))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "interrupted 42", done.stderr
+
+
+@pytest.mark.parametrize("name", ["virtual", "real"])
+def test_rm_rf_in_a_guest_leaves_the_host_whole(
+    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str
+) -> None:
+    """Only the lab folder is writable, even for a guest that mounts the host's root anew."""
+    precious = tmp_path / "precious"
+    precious.write_text("keep me")
+    (lab_folder / "mine").write_text("may go")
+
+    def destroy(context: Any, target: str, folder: str) -> list[str]:
+        import os
+        import subprocess
+
+        def sh(command: str) -> str:
+            done = subprocess.run(command, shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            return str(done.returncode)
+
+        sh("mkdir -p /mnt/host && mount -t hostfs none /mnt/host -o /")
+        return [
+            sh(f"test -e /mnt/host{target}"),
+            sh(f"rm -f /mnt/host{target}"),
+            sh(f"echo overwritten > /mnt/host{target}"),
+            # all of / takes minutes and does the same: tried by hand
+            sh(f"rm -rf /etc /home /root /boot {folder} {os.path.dirname(target)}"),
+        ]
+
+    with LabProcess(every_kind(name), lab_folder) as lab:
+        there, removed, overwritten, all_gone = lab.call(destroy, str(precious), str(lab_folder))
+        assert not lab.call(lambda context: __import__("os").path.exists("/etc/hostname"))
+    assert there == "0"
+    assert all_gone != ""
+    assert "0" not in (removed, overwritten)
+    assert precious.read_text() == "keep me"
+    assert Path("/etc/hostname").exists()
+    assert list(lab_folder.iterdir()) == []
+
+
+def test_native_labs_cannot_write_the_hosts_files_either(native: Kind, lab_folder: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("keep me")
+
+    def destroy(context: Any, target: str) -> str:
+        from pathlib import Path
+
+        try:
+            Path(target).unlink()
+        except OSError as error:
+            return str(error.strerror)
+        return "gone"
+
+    with LabProcess(native, lab_folder) as lab:
+        assert lab.call(destroy, "/etc/hostname") == "Read-only file system"
+        assert lab.call(destroy, str(precious)) != "gone"
+    assert precious.exists()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(
+    every_kind: Callable[[str], Kind], lab_folder: Path, name: str
+) -> None:
+    """A program edited between two cells runs as edited, not as it was when the lab first read it."""
+
+    def read(context: Any, path: str) -> str:
+        from pathlib import Path
+
+        return Path(path).read_text()
+
+    def write(context: Any, path: str, text: str) -> None:
+        from pathlib import Path
+
+        Path(path).write_text(text)
+
+    file = lab_folder / "simpleperf.py"
+    file.write_text("first")
+    with LabProcess(every_kind(name), lab_folder) as lab:
+        assert lab.call(read, str(file)) == "first"
+        file.write_text("second, longer")
+        assert lab.call(read, str(file)) == "second, longer"
+        lab.call(write, str(file), "by the lab")
+        assert file.read_text() == "by the lab"
+
+
+def test_guests_are_pinned_to_one_core_each(virtual: Kind, lab_folder: Path) -> None:
+    claimed = Path("/proc/net/unix").read_text().count("@linklab-core-")  # by labs of other programs
+    with LabProcess(virtual, lab_folder) as one, LabProcess(virtual, lab_folder) as two:
+        cores = [os.sched_getaffinity(lab.group_pid) for lab in (one, two)]
+    assert all(len(core) == 1 for core in cores)
+    if len(os.sched_getaffinity(0)) >= claimed + 2:
+        assert cores[0] != cores[1]
+
+
+def test_a_kernel_that_cannot_boot_is_reported_with_its_last_words(virtual: Kind, lab_folder: Path) -> None:
+    from dataclasses import replace
+
+    assert virtual.kernel is not None
+    broken = replace(virtual, kernel=replace(virtual.kernel, path=Path("/bin/false")))
+    with pytest.raises(LabError, match=r"ended while starting.*linklab doctor"):
+        LabProcess(broken, lab_folder)
+
+
+def test_stop_twice_and_then_ask(virtual: Kind, lab_folder: Path) -> None:
+    lab = LabProcess(virtual, lab_folder)
+    lab.stop()
+    lab.stop()
+    with pytest.raises(LabError, match=r"start a new one with linklab.start"):
+        lab.call(_monotonic)
+
+
+def test_a_killed_guest_is_reported(virtual: Kind, lab_folder: Path) -> None:
+    lab = LabProcess(virtual, lab_folder)
+    os.kill(lab.group_pid, signal.SIGKILL)
+    with pytest.raises(LabError, match="ended unexpectedly"):
+        lab.call(_monotonic)

@@ -1,0 +1,90 @@
+"""The message channel, over a socket pair instead of a serial line."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+from linklab.runtime.wire import FROM_GUEST_BYTES, Channel, ChannelClosed, ChannelTimeout
+
+Pair = tuple[Channel, Channel, socket.socket, socket.socket]
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    one, two = socket.socketpair()
+    yield (
+        Channel(one.fileno(), one.fileno()),
+        Channel(two.fileno(), two.fileno(), frame_bytes=FROM_GUEST_BYTES),
+        one,
+        two,
+    )
+    one.close()
+    two.close()
+
+
+@pytest.mark.parametrize("size", [0, 1, 2047, 2048, 2049, 16383, 16384, 16385, 300_000])
+def test_messages_of_any_size_cross_in_both_directions(pair: Pair, size: int) -> None:
+    here, there, *_ = pair
+    message = {"text": "x" * size, "ü": [1, None, 2.5]}
+
+    def echo() -> None:
+        there.send(there.receive(20))
+
+    thread = threading.Thread(target=echo)
+    thread.start()
+    here.send(message, 20)
+    assert here.receive(20) == message
+    thread.join()
+
+
+def test_never_more_than_one_frame_is_unacknowledged(pair: Pair) -> None:
+    """Until the other side reads, only the first frame is sent: a serial line cannot take more."""
+    here, _, _, two = pair
+    with pytest.raises(ChannelTimeout):
+        here.send({"text": "x" * 100_000}, 0.2)
+    assert len(two.recv(1_000_000)) < 3000
+
+
+def test_messages_cross_on_the_way(pair: Pair) -> None:
+    """Both sides send at once: each waits for its acknowledgement and keeps what comes meanwhile."""
+    here, there, *_ = pair
+    received = {}
+
+    def talk(channel: Channel, name: str) -> None:
+        channel.send({"from": name, "pad": "x" * 50_000}, 20)
+        received[name] = channel.receive(20)["from"]
+
+    thread = threading.Thread(target=talk, args=(there, "there"))
+    thread.start()
+    talk(here, "here")
+    thread.join()
+    assert received == {"here": "there", "there": "here"}
+
+
+def test_a_closed_end_is_noticed(pair: Pair) -> None:
+    here, _, _, two = pair
+    two.close()
+    with pytest.raises(ChannelClosed):
+        here.receive(20)
+    with pytest.raises(ChannelClosed):
+        here.send({"a": 1}, 20)
+
+
+def test_silence_ends_with_a_timeout(pair: Pair) -> None:
+    with pytest.raises(ChannelTimeout):
+        pair[0].receive(0.05)
+
+
+def test_receive_waiting_never_waits(pair: Pair) -> None:
+    here, there, *_ = pair
+    assert here.receive_waiting() is None
+    thread = threading.Thread(target=lambda: there.send({"a": 1}, 20))
+    thread.start()
+    while (message := here.receive_waiting()) is None:
+        os.sched_yield()
+    assert message == {"a": 1}
+    thread.join()
