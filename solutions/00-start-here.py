@@ -164,9 +164,10 @@ server.wait()
 report["end"]["sum_received"]
 
 # %% [markdown] id="measure-throughput-task"
-# These are the totals at the receiver. The sender's are a little higher: some bytes had left it but had not
-# arrived when time was up. **Your turn:** what was the throughput in Mbit/s? Mind the unit: iperf3 reports
-# *bits per second*.
+# These are the totals at the receiver. The sender's rate is a little higher: its clock stops when it has
+# sent the last byte, although part of the data still waits in the queue.
+#
+# **Your turn:** what was the throughput in Mbit/s? Mind the unit: iperf3 reports *bits per second*.
 
 # %% answer="measured-throughput"
 ### BEGIN SOLUTION

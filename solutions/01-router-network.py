@@ -339,9 +339,9 @@ lab01.check_reachability(lab).require()
 print(lab["h1"].cmd("traceroute -n 10.0.7.2"))
 
 # %% [markdown] id="traceroute-notice"
-# **What to notice.** Each router answers with the address of the interface at which the packet came in. The
-# RTT jumps where the packet crossed a link with a delay: 20 ms more after L1, 40 more after L2, 20 more
-# after L3. Inside a subnet nothing is added.
+# **What to notice.** Each router answers with its address on the side of `h1`. The RTT jumps where the
+# packet crossed a link with a delay: 20 ms more after L1, 40 more after L2, 20 more after L3. Inside a
+# subnet nothing is added.
 #
 # How does Linux make a link slow? With *queueing disciplines* on its interfaces. Look at one end of L1:
 
