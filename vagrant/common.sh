@@ -17,7 +17,7 @@ progress() {
     while IFS= read -r line || [[ -n $line ]]; do
         printf '%s\n' "$line" >>"$log"
         # pip says no word more for its longest stretch.
-        if [[ $line == "Installing collected packages: "* ]]; then
+        if [[ $line == "Installing collected packages: "* ]] && ((count > 0)); then
             [[ ! -t 1 ]] || printf '\r'
             printf '  %d found; unpacking them\n' "$count"
         fi

@@ -5,10 +5,11 @@
 readonly TOKEN_FILE=$HOME/.config/linklab/jupyter-token
 
 # Made once and kept, so that the address in a student's bookmarks stays good.
+# Jupyter takes the file as it is: with a line end behind it, no address would fit.
 make_token() {
     [[ ! -s $TOKEN_FILE ]] || return 0
     mkdir -p -- "$(dirname -- "$TOKEN_FILE")"
-    (umask 077 && "$PYTHON" -c 'import secrets; print(secrets.token_hex(24))' >"$TOKEN_FILE")
+    (umask 077 && "$PYTHON" -c 'import secrets; print(secrets.token_hex(24), end="")' >"$TOKEN_FILE")
     changed=yes
 }
 

@@ -24,6 +24,7 @@ _UNAME = 'case "$1" in -s) echo {system} ;; -m) echo {machine} ;; esac'
 _PYTHON = """echo "python $*" >>"$CALLS"
 case "$*" in
     *version_info*) echo {version} ;;
+    *secrets.token_hex*) /usr/bin/python3 "$@" ;;
     *sys.version.split*) echo {version}.1 ;;
     *realpath*) echo "$(readlink -f "$0") $(dirname "$(dirname "$0")")" ;;
     *"-m venv"*)
@@ -82,6 +83,10 @@ class Machine:
         record = self.folder / "calls"
         return record.read_text() if record.exists() else ""
 
+    def written(self, name: str) -> str:
+        """What was written as root into a file of that name in a folder of the system's."""
+        return (self.folder / f"written-{name}").read_text()
+
     def run(self, script: str, *arguments: str) -> Answer:
         """Runs vagrant/`script` on this machine as it now is."""
         self._lay_out()
@@ -129,6 +134,8 @@ class Machine:
             _PYTHON.format(version=self.python_version, pip=self.pip, doctor_status=self.doctor_status),
         )
         self._stand_in("sleep", "true")
+        self._stand_in("systemctl", 'echo "systemctl $*" >>"$CALLS"')
+        self._stand_in("tee", f'exec "{bin_folder}/cat" >"{self.folder}/written-${{1##*/}}"')
         if self.sudo:
             self._stand_in("sudo", 'echo "sudo $*" >>"$CALLS"; shift; exec "$@"')
         if self.apt:

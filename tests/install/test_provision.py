@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from machine import REPOSITORY, Machine
+
+from tests.install.machine import REPOSITORY, Machine
 
 
 @pytest.fixture
@@ -149,6 +151,29 @@ def test_the_doctors_verdict_does_not_undo_the_installation(computer: Machine) -
     answer = computer.run("provision.sh")
     assert answer.status == 0
     assert "the doctor found something that does not work" in answer.output.splitlines()[-1]
+
+
+def test_the_virtual_machine_gets_jupyterlab_as_a_service(computer: Machine) -> None:
+    computer.sudo = True
+    answer = computer.run("provision.sh", "--vm")
+    assert answer.status == 0, answer.errors
+    token = computer.folder / ".config" / "linklab" / "jupyter-token"
+    # Jupyter compares with the whole file, so a line end would shut the student out.
+    assert re.fullmatch("[0-9a-f]{48}", token.read_text())
+    assert token.stat().st_mode & 0o777 == 0o600
+    service = computer.written("linklab.service")
+    assert "@" not in service
+    assert f"Environment=JUPYTER_TOKEN_FILE={token}\n" in service
+    assert "User=student\n" in service
+    assert f"{computer.repository}/.venv/bin/linklab kernel build" in computer.written("linklab-kernel.service")
+    assert "systemctl --quiet enable linklab linklab-kernel\n" in computer.calls
+
+
+def test_arm64_has_no_service_for_a_kernel(computer: Machine) -> None:
+    computer.sudo = True
+    computer.machine = "aarch64"
+    assert computer.run("provision.sh", "--vm").status == 0
+    assert "systemctl --quiet enable linklab\n" in computer.calls
 
 
 def test_the_service_is_the_ordinary_users(computer: Machine) -> None:

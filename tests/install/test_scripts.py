@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from machine import REPOSITORY
+
+from tests.install.machine import REPOSITORY
 
 _SHELL = re.compile(rb"^#!.*[ /](ba|da)?sh( |$)|^# shellcheck shell=")
 _NOT_OURS = {".git", ".venv", ".vagrant", "build", "__pycache__", "node_modules"}
