@@ -55,7 +55,7 @@ def _world() -> dict[str, set[str]]:
     return {
         "files": {name for name in temporary if "linklab" in name or "uml" in name.lower() or "vm_file" in name},
         "home": {name for name in os.listdir(home) if name == ".uml"},
-        "interfaces": {name for name in os.listdir("/sys/class/net")},
+        "interfaces": set(os.listdir("/sys/class/net")),
         "mounts": set(Path("/proc/self/mounts").read_text().splitlines()),
     }
 

@@ -55,7 +55,7 @@ def test_errors_come_back_as_they_are(virtual: Kind, lab_folder: Path) -> None:
         raise ZeroDivisionError("a bug")
 
     with LabProcess(virtual, lab_folder) as lab:
-        with pytest.raises(MeasurementError, match="^the reason and the fix$"):
+        with pytest.raises(MeasurementError, match=r"^the reason and the fix$"):
             lab.call(fail, "ours")
         with pytest.raises(LabError, match="ZeroDivisionError: a bug") as caught:
             lab.call(fail, "bug")
@@ -85,7 +85,7 @@ def test_time_stands_still_between_requests_and_jumps_when_the_lab_waits(virtual
         lab.call(lambda context: context.poll((), 3600.0) and None)
         after = lab.call(_monotonic)
     assert between - before < 0.001
-    assert 3600 <= after - between < 3600.01
+    assert 3600 <= after - between < 3600.2  # poll(2) may be up to 0.1 s late
 
 
 def test_a_stopped_guest_uses_no_processor_time(virtual: Kind, lab_folder: Path) -> None:

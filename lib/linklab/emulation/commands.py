@@ -87,19 +87,26 @@ def command(context: Context, name: str, text: str, timeout_s: float | None) -> 
 
 
 def _end_command(context: Context, host: Node) -> list[str]:
-    """SIGINT to what the shell runs, then its remaining output; a shell that stays busy is started anew."""
+    """SIGINT to what the shell runs, SIGKILL to what ignores that; its remaining output.
+
+    Raises `LabError` where the shell itself ignores interrupts: it holds the node's namespace and must live.
+    """
     host.sendInt()
     pieces, deadline = [], time.monotonic() + _GRACE_S
     while host.waiting and time.monotonic() < deadline:
         with contextlib.suppress(Interrupted):
             if context.poll([host.stdout.fileno()], deadline - time.monotonic()):
                 pieces.append(host.monitor().replace("\r", ""))
-    if host.waiting:
+    deadline = time.monotonic() + _GRACE_S
+    while host.waiting and time.monotonic() < deadline:
         for pid in _descendants(host.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        while host.waiting:
-            pieces.append(host.monitor().replace("\r", ""))
+        with contextlib.suppress(Interrupted):
+            if context.poll([host.stdout.fileno()], 0.1):
+                pieces.append(host.monitor().replace("\r", ""))
+    if host.waiting:
+        raise LabError(f"the shell of {host.name} ignores every interrupt in {host.lastCmd!r}: start the lab anew")
     return pieces
 
 
@@ -142,16 +149,25 @@ def cli(context: Context, text: str) -> str:
     handlers, level = list(lg.handlers), lg.level
     lg.handlers[:] = [_Printer(printed)]
     lg.setLogLevel("output")
+    nothing, keep_open = os.pipe()
     try:
-        shell = CLI.__new__(CLI)
-        shell.mn, shell.locals, shell.isatty = net, {"net": net}, lambda: False
-        super(CLI, shell).__init__(stdout=printed)
-        with contextlib.redirect_stdout(printed):
-            shell.onecmd(text)
+        with os.fdopen(nothing) as stdin, contextlib.redirect_stdout(printed):
+            _OneLine(net, stdin=stdin, stdout=printed).onecmd(text)
     finally:
+        os.close(keep_open)
         lg.handlers[:] = handlers
         lg.setLevel(level)
     return printed.getvalue()
+
+
+class _OneLine(CLI):
+    """Mininet's command line without its loop and its terminal."""
+
+    def run(self) -> None:
+        """Nothing: lines come one by one."""
+
+    def initReadline(self) -> None:
+        """Nothing: there is no terminal."""
 
 
 class _Printer(type(lg.handlers[0])):  # type: ignore[misc]

@@ -19,18 +19,18 @@ _RUN, _SCHEMA = Path("/run/openvswitch"), Path("/usr/share/openvswitch/vswitch.o
 _DATABASE = _RUN / "conf.db"
 
 
-class BridgeSwitch(LinuxBridge):  # type: ignore[misc]
+class BridgeSwitch(LinuxBridge):
     """The Linux bridge. It learns and forwards from the start, without a spanning tree."""
 
 
-class KernelOVS(OVSSwitch):  # type: ignore[misc]
+class KernelOVS(OVSSwitch):
     """Open vSwitch with the kernel's datapath, switching like a plain learning switch."""
 
     def __init__(self, name: str, **params: Any) -> None:
         super().__init__(name, failMode="standalone", datapath="kernel", **params)
 
 
-class UserOVS(OVSSwitch):  # type: ignore[misc]
+class UserOVS(OVSSwitch):
     """Open vSwitch with its datapath in user space."""
 
     def __init__(self, name: str, **params: Any) -> None:

@@ -9,10 +9,10 @@ from mininet.topo import Topo
 from linklab.network import Link, Network, Switch
 
 
-class NetworkTopo(Topo):  # type: ignore[misc]  # the distribution's Mininet has no types
+class NetworkTopo(Topo):
     """A `Network` in Mininet's words. Routers are hosts; what makes them forward comes after the start."""
 
-    def build(self, network: Network) -> None:  # type: ignore[override]
+    def build(self, network: Network) -> None:
         """Called by Mininet with what `NetworkTopo(network)` was given."""
         for node in network.nodes:
             if isinstance(node, Switch):

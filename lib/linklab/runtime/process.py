@@ -244,17 +244,17 @@ class LabProcess:
 
 
 def _pickled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
-    """The function with all that it needs. One from a module of the user's own goes by value: the lab's Python
-    finds Linklab and what is installed, not the files beside a notebook.
+    """The function with all that it needs. What comes from a module of the user's own goes by value: the lab's
+    Python finds Linklab and what is installed, not the files beside a notebook.
     """
-    module = sys.modules.get(function.__module__)
-    own = module is not None and function.__module__ != "__main__" and not _installed(module)
-    if own:
+    names = {function.__module__, *(type(argument).__module__ for argument in arguments)}
+    own = [module for name in names if (module := sys.modules.get(name)) and not _installed(module)]
+    for module in own:
         cloudpickle.register_pickle_by_value(module)
     try:
         return base64.b64encode(cloudpickle.dumps((function, arguments))).decode()
     finally:
-        if own:
+        for module in own:
             cloudpickle.unregister_pickle_by_value(module)
 
 
@@ -264,7 +264,7 @@ def _installed(module: ModuleType) -> bool:
     places = (*map(Path, site.getsitepackages()), Path("/usr/lib/python3"))
     file = getattr(module, "__file__", None)
     return (
-        name == "linklab"
+        name in ("__main__", "linklab")  # what __main__ defines goes by value anyway
         or name in sys.stdlib_module_names
         or file is None
         or any(Path(file).is_relative_to(place) for place in places)

@@ -1,0 +1,224 @@
+"""Real networks in real labs: built, read back, used as a notebook uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import linklab
+import pytest
+from linklab.errors import LabError
+from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
+from linklab.runtime.kinds import Kind
+from mininet.topo import Topo
+
+pytestmark = pytest.mark.lab
+
+SWITCHED = Network(
+    "switched",
+    nodes=(Host("h1"), Host("h2"), Switch("s1"), Switch("s2")),
+    links=(
+        Link(End("h1", "h1-eth0", "10.0.0.1/24"), End("s1", "s1-eth1"), mtu_bytes=1400),
+        Link(End("s1", "s1-eth2"), End("s2", "s2-eth1"), rate_mbps=20, delay_ms=3, loss_percent=0.5, queue_packets=40,
+             mtu_bytes=1400),
+        Link(End("s2", "s2-eth2"), End("h2", "h2-eth0", "10.0.0.2/24"), mtu_bytes=1400),
+    ),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def course(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(COURSE, "virtual", folder=tmp_path_factory.mktemp("course")) as lab:
+        yield lab
+
+
+def test_the_course_network_is_read_back_as_described(course: linklab.Lab) -> None:
+    assert first_difference(expected_state(COURSE), course.state()) is None
+
+
+def test_every_pair_of_hosts_is_answered(course: linklab.Lab) -> None:
+    addresses = {host.name: COURSE.address_of(host.name) for host in COURSE.hosts}
+    lost = [
+        (one, two)
+        for one in addresses
+        for two, address in addresses.items()
+        if one != two and " 0% packet loss" not in course[one].cmd(f"ping -c 1 -W 1 {address}")
+    ]
+    assert lost == []
+
+
+def test_arp_is_warm_the_first_ping_is_as_fast_as_the_second(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+        assert "20.0/20.0/20.0" in lab["h1"].cmd("ping -c 2 10.0.0.2 | sed -E 's/([0-9]\\.[0-9])[0-9]*/\\1/g'")
+
+
+def test_cmd_keeps_the_shell_and_its_folder(course: linklab.Lab) -> None:
+    course["h1"].cmd("cd /tmp; NAME=linklab")
+    assert course["h1"].cmd("echo $NAME in $PWD").strip() == "linklab in /tmp"
+
+
+def test_cmd_ends_at_the_labs_own_time_and_the_shell_lives_on(course: linklab.Lab) -> None:
+    with pytest.raises(LabError, match=r"not done after 5 s.*5 received"):
+        course["h1"].cmd("ping 10.0.5.2", timeout_s=5)
+    deaf = "python3 -c 'import signal, time; signal.signal(2, signal.SIG_IGN); time.sleep(1000)'"
+    with pytest.raises(LabError, match="not done after 1 s"):
+        course["h1"].cmd(deaf, timeout_s=1)
+    assert course["h1"].cmd("echo still here").strip() == "still here"
+
+
+def test_output_comes_while_the_command_runs(course: linklab.Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    output = course["h1"].cmd("echo one; sleep 2; echo two", show=True)
+    assert output == capsys.readouterr().out == "one\ntwo\n"
+
+
+def test_programs_run_on_and_are_read_line_by_line(course: linklab.Lab) -> None:
+    server = course["h4"].popen("iperf3 -s -1 --forceflush")
+    course["h4"].wait_listening(5201)
+    client = course["h1"].popen(["iperf3", "-c", "10.0.5.2", "-t", "2", "--forceflush"])
+    lines = list(client)
+    assert client.wait() == 0
+    assert server.wait(5) == 0
+    assert sum("Mbits/sec" in line for line in lines) >= 3
+    assert server.poll() == 0
+
+
+def test_programs_are_ended_with_what_they_started(course: linklab.Lab) -> None:
+    program = course["h1"].popen("sleep 1000 & sleep 1000")
+    assert program.poll() is None
+    with pytest.raises(LabError, match="still runs after 3 s"):
+        program.wait(3)
+    program.terminate()
+    assert "sleep" not in course["h1"].cmd("ps -eo comm")
+
+
+def test_nothing_listens_is_said(course: linklab.Lab) -> None:
+    with pytest.raises(LabError, match="nothing on h9 listens on port 4711"):
+        course["h9"].wait_listening(4711, timeout_s=1)
+
+
+def test_files_go_in_and_out(course: linklab.Lab) -> None:
+    data = bytes(range(256)) * 300
+    course.write_file("/tmp/data.bin", data)
+    assert course.read_file("/tmp/data.bin") == data
+    course.write_file("/tmp/hello", "#!/bin/sh\necho hello\n", executable=True)
+    assert course["h3"].cmd("/tmp/hello") == "hello\n"
+    with pytest.raises(LabError, match="/no/such cannot be read in the lab: No such file"):
+        course.read_file("/no/such")
+
+
+def test_call_runs_with_the_real_mininet(course: linklab.Lab) -> None:
+    assert course.call(lambda net, name: [type(net).__name__, net[name].IP()], "h4") == ["Mininet", "10.0.5.2"]
+
+
+def test_mininets_own_command_line(course: linklab.Lab) -> None:
+    assert "r1-eth1<->r2-eth0 (OK OK)" in course.cli("links")
+    assert "available nodes are:" in course.cli("nodes")
+    assert course.cli("h1 echo hello").strip() == "hello"
+
+
+def test_an_unknown_node_is_named_with_those_that_are_there(course: linklab.Lab) -> None:
+    with pytest.raises(LabError, match="no node 'h99' here: choose one of h1, h2"):
+        course["h99"]
+
+
+def test_a_second_lab_does_not_meet_the_first(course: linklab.Lab, tmp_path: Path) -> None:
+    with linklab.start(COURSE, "virtual", folder=tmp_path) as other:
+        other["r1"].cmd("ip link set r1-eth1 down")
+        other.write_file("/tmp/mine", "x")
+        assert "100% packet loss" in other["h1"].cmd("ping -c 1 -W 1 10.0.5.2")
+        assert " 0% packet loss" in course["h1"].cmd("ping -c 1 -W 1 10.0.5.2")
+        with pytest.raises(LabError, match="cannot be read"):
+            course.read_file("/tmp/mine")
+
+
+@pytest.mark.parametrize("switch", ["bridge", "ovs", "ovs-user"])
+def test_every_kind_of_switch(virtual: Kind, tmp_path: Path, switch: Literal["bridge", "ovs", "ovs-user"]) -> None:
+    with linklab.start(SWITCHED, "virtual", switch=switch, folder=tmp_path) as lab:
+        said = lab["h1"].cmd("ping -c 20 -i 0.2 -s 1000 10.0.0.2")
+    assert int(said.split(" received")[0].split()[-1]) >= 18
+    assert 6.0 <= float(said.rpartition("= ")[2].split("/")[0]) < 6.5
+
+
+class StudentsTopo(Topo):
+    """As a student writes it."""
+
+    def build(self, **_: Any) -> None:
+        one, two, switch = self.addHost("h1"), self.addHost("h2", ip="10.0.0.9/8"), self.addSwitch("s1")
+        self.addLink(one, switch, bw=10, delay="5ms", max_queue_size=30)
+        self.addLink(switch, two, bw=20, delay="2ms", loss=1)
+
+
+def test_a_students_own_topo_is_built_and_read_back(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(StudentsTopo(), "virtual", folder=tmp_path) as lab:
+        state = lab.state()
+        assert " 0% packet loss" in lab["h1"].cmd("ping -c 1 10.0.0.9")
+    near, far = state.interface("h1", "h1-eth0"), state.interface("h2", "h2-eth0")
+    assert near is not None
+    assert far is not None
+    assert near.shape == Shape(rate_mbps=10, delay_ms=5, queue_packets=30)
+    assert (far.shape.rate_mbps, far.shape.delay_ms, far.shape.loss_percent) == (20, 2, pytest.approx(1, abs=0.001))
+    assert near.peer == ("s1", "s1-eth1")
+
+
+def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, tmp_path: Path) -> None:
+    """tc in this lab answers every netem as a kernel without sch_netem does; Mininet only logs that and goes on."""
+    from linklab.lab import _build
+    from linklab.runtime.process import LabProcess
+
+    def refuse(context: Any) -> None:
+        import os
+        import shutil
+
+        real = shutil.which("tc")
+        assert real is not None
+        os.rename(real, f"{real}.real")
+        with open(real, "w") as script:
+            script.write(
+                f'#!/bin/sh\ncase "$*" in *netem*) echo "Error: Specified qdisc kind is unknown." >&2; exit 2;; esac\n'
+                f'exec {real}.real "$@"\n'
+            )
+        os.chmod(real, 0o755)
+
+    with LabProcess(virtual, tmp_path) as process:
+        process.call(refuse)
+        with pytest.raises(LabError, match=r"delay is 0 ms, expected 10 ms.*netem.*qdisc kind is unknown"):
+            process.call(_build, TWO_HOSTS, expected_state(TWO_HOSTS), "bridge", True)
+
+
+def test_a_native_lab_without_netem_never_measures(native: Kind, tmp_path: Path) -> None:
+    from linklab.runtime import kinds
+
+    try:
+        kinds.native(with_netem=True)
+    except LabError:
+        with pytest.raises(LabError, match="netem"):
+            linklab.start(TWO_HOSTS, "real", kind="native", folder=tmp_path)
+        return
+    with linklab.start(TWO_HOSTS, "real", kind="native", folder=tmp_path) as lab:
+        assert float(lab["h1"].cmd("ping -c 3 10.0.0.2").rpartition("= ")[2].split("/")[0]) >= 20.0
+
+
+def test_a_shell_that_ignores_interrupts_is_given_up_with_a_word(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+        with pytest.raises(LabError, match="ignores every interrupt"):
+            lab["h1"].cmd("trap '' INT; while true; do sleep 1; done", timeout_s=1)
+        assert " 0% packet loss" in lab["h2"].cmd("ping -c 1 10.0.0.1")
+
+
+def test_what_cannot_be_started_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="start a Network or a Mininet Topo, not str"):
+        linklab.start("course")  # type: ignore[arg-type]
+    with pytest.raises(LabError, match="clock 'fast' is unknown"):
+        linklab.start(TWO_HOSTS, "fast")  # type: ignore[arg-type]
+    with pytest.raises(LabError, match="native labs have no virtual time"):
+        linklab.start(TWO_HOSTS, "virtual", kind="native")
+    with pytest.raises(LabError, match="is not a folder"):
+        linklab.start(TWO_HOSTS, folder=tmp_path / "missing")
+    with pytest.raises(LabError, match="holds more than a lab may write to"):
+        linklab.start(TWO_HOSTS, folder="/")
+
+
+def test_an_unknown_switch_is_refused(virtual: Kind, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="switch 'hub' is unknown: say one of bridge, ovs, ovs-user"):
+        linklab.start(TWO_HOSTS, "virtual", switch="hub", folder=tmp_path)  # type: ignore[arg-type]
