@@ -7,6 +7,9 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
 host_port=${1:-8888}
 token_file=$HOME/.config/linklab/jupyter-token
+# The page that `linklab up` opens too.
+page=lab
+[[ ! -f $(dirname -- "${BASH_SOURCE[0]}")/../labs/00-start-here.ipynb ]] || page=lab/tree/00-start-here.ipynb
 [[ -s $token_file ]] || fail "JupyterLab is not installed in this machine yet: vagrant provision"
 
 answers() {
@@ -23,7 +26,7 @@ for ((waited_s = 0; waited_s < 300; waited_s += 2)); do
             say "the kernel for virtual time is being built in the background: vagrant ssh -c 'linklab kernel status'"
         fi
         say "ready. Open this in a browser:"
-        printf '\n    http://127.0.0.1:%s/lab?token=%s\n\n' "$host_port" "$(<"$token_file")"
+        printf '\n    http://127.0.0.1:%s/%s?token=%s\n\n' "$host_port" "$page" "$(<"$token_file")"
         exit 0
     fi
     sleep 2
