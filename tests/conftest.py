@@ -41,7 +41,7 @@ def native() -> Kind:
 @pytest.fixture(scope="session")
 def every_kind(request: pytest.FixtureRequest) -> Callable[[str], Kind]:
     """By name: virtual, real, native."""
-    return lambda name: request.getfixturevalue(name)  # type: ignore[no-any-return]
+    return lambda name: request.getfixturevalue(name)
 
 
 SESSION = f"linklab-test-{uuid.uuid4().hex}"
