@@ -1,0 +1,91 @@
+"""Tables for notebooks: HTML there, plain text elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from numbers import Real
+
+from linklab.errors import LinklabError
+
+_EMPTY = "-"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under headings. The headings carry the units: ``"measured (ms)"``.
+
+    Numbers are shown with up to three decimals; None, for what is not there yet, as a dash.
+
+    Raises LinklabError if a row has not one value for each heading.
+    """
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        for number, row in enumerate(self.rows, 1):
+            if len(row) != len(self.headings):
+                raise LinklabError(
+                    f"row {number} of the table has {len(row)} values for {len(self.headings)} headings: "
+                    "give one value for each heading"
+                )
+
+    def __str__(self) -> str:
+        lines = [self.headings, *([shown(value) for value in row] for row in self.rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(self.headings))]
+        right = self._right_aligned()
+        texts = [
+            "  ".join(
+                cell.rjust(width) if at_right else cell.ljust(width)
+                for cell, width, at_right in zip(line, widths, right, strict=True)
+            ).rstrip()
+            for line in lines
+        ]
+        rule = "  ".join("-" * width for width in widths)
+        return "\n".join([*([self.title] if self.title else []), texts[0], rule, *texts[1:]])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows for it."""
+        aligned = ["right" if at_right else "left" for at_right in self._right_aligned()]
+        head = _cells("th", self.headings, aligned, ' scope="col"')
+        body = "".join(f"<tr>{_cells('td', [shown(value) for value in row], aligned)}</tr>" for row in self.rows)
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _right_aligned(self) -> list[bool]:
+        columns = [[row[column] for row in self.rows] for column in range(len(self.headings))]
+        return [
+            any(_is_number(value) for value in column) and all(_is_number(value) or value is None for value in column)
+            for column in columns
+        ]
+
+
+def table(headings: Iterable[str], rows: Iterable[Sequence[object]], title: str = "") -> Table:
+    """A table of ``rows`` under ``headings``, which carry the units.
+
+    Raises LinklabError if a row has not one value for each heading.
+    """
+    return Table(tuple(headings), tuple(tuple(row) for row in rows), title)
+
+
+def _cells(tag: str, texts: Iterable[str], aligned: Iterable[str], more: str = "") -> str:
+    return "".join(
+        f'<{tag}{more} style="text-align:{side}">{escape(text)}</{tag}>'
+        for text, side in zip(texts, aligned, strict=True)
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def shown(value: object) -> str:
+    """A value for reading: numbers with up to three decimals, None as a dash."""
+    if value is None or value is ...:
+        return _EMPTY
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return f"{float(value):.3f}".rstrip("0").rstrip(".")
+    return str(value)
