@@ -13,6 +13,7 @@ import linklab
 from linklab import show
 from linklab.grade import lab01
 from linklab.network import COURSE, path, rtt_floor_ms
+from linklab.notebooks.figures import without_addresses
 from mininet.topo import Topo
 
 # %% [markdown] id="target"
@@ -22,10 +23,11 @@ from mininet.topo import Topo
 # address here. A **router** joins subnets. It has one interface, with an address, in each of them.
 
 # %% id="target-figure"
-show.draw(COURSE)
+show.draw(without_addresses(COURSE))
 
 # %% [markdown] id="target-tables"
-# Eight subnets. The interfaces of each subnet are joined by one cable, or by a switch:
+# The addresses are missing: giving them is your first task. There are eight subnets. The interfaces of a
+# subnet are joined by one cable, or by a switch:
 #
 # | subnet | prefix | interfaces | joined by |
 # | --- | --- | --- | --- |
@@ -240,8 +242,10 @@ lab01.check_links(lab).require()
 # %% [markdown] id="forwarding-intro"
 # ## 6. Forwarding
 #
-# A Linux machine that gets a packet for somebody else throws it away. It becomes a router when the kernel's
-# switch `net.ipv4.ip_forward` is 1. On one router: `lab["r1"].cmd("sysctl -w net.ipv4.ip_forward=1")`.
+# In the figure above, no router forwards. A Linux machine that gets a packet for somebody else throws it
+# away, unless the kernel's setting `net.ipv4.ip_forward` is 1. For one router:
+#
+# `lab["r1"].cmd("sysctl -w net.ipv4.ip_forward=1")`
 #
 # **Your turn:** do so on all four.
 
@@ -332,6 +336,12 @@ lab01.check_reachability(lab).require()
 # %% [markdown] id="verify-intro"
 # ## 8. See for yourself
 #
+# The network as it is now:
+
+# %% id="live-figure"
+show.draw(lab)
+
+# %% [markdown] id="traceroute-intro"
 # `traceroute` shows the routers on the way. **Predict:** how many lines for `h1` to `h9`, and which RTT on
 # each?
 

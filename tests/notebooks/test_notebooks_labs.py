@@ -10,7 +10,8 @@ from linklab.notebooks.build import build_all, sources
 from linklab.notebooks.leaks import leaks
 from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
-from run_notebook import ROOT, read
+
+from tests.notebooks.run_notebook import ROOT, read
 
 NAMES = [f"{source.stem}.ipynb" for source in sources(ROOT)]
 FILES = [f"{folder}/{name}" for name in NAMES for folder in ("solutions", "labs")]

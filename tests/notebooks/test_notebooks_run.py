@@ -11,7 +11,8 @@ import pytest
 from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
 from linklab.runtime.kinds import choose
-from run_notebook import read, run
+
+from tests.notebooks.run_notebook import read, run
 
 pytestmark = pytest.mark.lab
 
@@ -113,7 +114,7 @@ def test_a_lab_that_the_notebook_never_stops_ends_with_it(tmp_path: Path) -> Non
 
 
 def test_the_search_for_what_is_left_finds_a_running_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import run_notebook
+    from tests.notebooks import run_notebook
 
     monkeypatch.setattr(run_notebook, "LIMIT_S", 0.0)
     with (
