@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fake_lab import PLAN, FakeLab, change_node, reroute, without_route
 from linklab.errors import LabError
 from linklab.grade import lab01
 from linklab.network import NetworkState, Route
+
+from .fake_lab import PLAN, FakeLab, change_node, reroute, without_route
 
 ALL = (
     lab01.check_nodes,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from fake_lab import PLAN, FakeLab, without_route
 from linklab.grade import GradeError, Result, lab01
-from wrong_networks import WRONG
+
+from .fake_lab import PLAN, FakeLab, without_route
+from .wrong_networks import WRONG
 
 CHECKS: dict[str, Callable[[FakeLab], Result]] = {
     "nodes": lab01.check_nodes,

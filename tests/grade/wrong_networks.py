@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fake_lab import PLAN, change, change_node, plug, reroute, reshape, without_node, without_route
 from linklab.network import NetworkState, Route, Shape
+
+from .fake_lab import PLAN, change, change_node, plug, reroute, reshape, without_node, without_route
 
 
 @dataclass(frozen=True)

@@ -38,19 +38,20 @@ def draw(thing: Drawable, highlight: Path | Sequence[str] | None = None, title: 
     from linklab.show.placing import place
 
     scene = scene_of(thing)
-    chosen = _cables_of(scene, highlight)
+    names = _names_of(highlight)
+    chosen = _cables_of(scene, names)
     if not scene.spots:
         raise NetworkError("this network has no nodes, so there is nothing to draw")
     placed = place(scene, positions(scene))
     box = placed.box.grown(_MARGIN_INCHES)
     top = box.top + (_TITLE_INCHES if title else 0.0)
     heading = Line(title or "", bold=True, points=12)
-    lines = rows(placed, max(box.right - box.left, _NARROWEST_LEGEND_INCHES) - 2 * _MARGIN_INCHES)
+    lines = rows(placed, max(box.right - box.left, _NARROWEST_LEGEND_INCHES) - 2 * _MARGIN_INCHES, bool(chosen))
     needed = max(size_of([heading])[0], *map(row_width, lines)) + 2 * _MARGIN_INCHES
     left = min(box.left, box.centre[0] - needed / 2)
     right = max(box.right, box.centre[0] + needed / 2)
     bottom = box.bottom - ROW_INCHES * len(lines) - _MARGIN_INCHES / 2
-    figure = Drawing(right - left, top - bottom, description(scene), title)
+    figure = Drawing(right - left, top - bottom, _alt_text(scene, chosen, *names[:1]), title)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
     axes.set(xlim=(left, right), ylim=(bottom, top))
@@ -61,11 +62,23 @@ def draw(thing: Drawable, highlight: Path | Sequence[str] | None = None, title: 
     return figure
 
 
-def _cables_of(scene: Scene, highlight: Path | Sequence[str] | None) -> list[int]:
+def _alt_text(scene: Scene, chosen: Sequence[int], start: str = "") -> str:
+    text = description(scene)
+    if not chosen:
+        return text
+    names = [start]
+    for position in chosen:
+        one, two = (end.node for end in scene.cables[position].ends)
+        names.append(two if one == names[-1] else one)
+    return f"{text}\nHighlighted: {' - '.join(names)}."
+
+
+def _names_of(highlight: Path | Sequence[str] | None) -> tuple[str, ...]:
+    return highlight.nodes if isinstance(highlight, Path) else tuple(highlight or ())
+
+
+def _cables_of(scene: Scene, names: Sequence[str]) -> list[int]:
     """The positions of the cables along a path."""
-    if highlight is None:
-        return []
-    names = highlight.nodes if isinstance(highlight, Path) else tuple(highlight)
     for name in names:
         scene.spot(name)
     chosen: list[int] = []

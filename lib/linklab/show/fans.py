@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from linklab.show.geometry import Point
+from linklab.show.labels import name_line, size_of
 from linklab.show.scene import Scene
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _SHAPED_FROM_INCHES: Final = 2.0
 _STATION_STEP_INCHES: Final = 1.5
 _SWITCH_STEP_INCHES: Final = 1.35
 _FAN_STEP_INCHES: Final = 1.1
+_NAME_MARGIN_INCHES: Final = 0.45
 
 _Sides = tuple[list[str], list[str]]
 
@@ -80,7 +82,8 @@ class Fans:
     def _tree_width(self, name: str, parent: str) -> float:
         bare = self._kinds[parent] == "switch" and not self._is_long(parent, name)
         leaf = _LEAF_INCHES if bare else _STEM_INCHES
-        return max(leaf, self._width(self._children(name, parent), name))
+        own = size_of([name_line(name)])[0] + _NAME_MARGIN_INCHES
+        return max(leaf, own, self._width(self._children(name, parent), name))
 
     def _spread(self, names: Sequence[str], parent: str, x: float, y: float, side: int) -> dict[str, Point]:
         placed: dict[str, Point] = {}

@@ -11,6 +11,7 @@ from linklab.show.geometry import Box, Point
 
 SMALL_POINTS: Final = 8.0
 """No text in a figure is smaller."""
+NAME_POINTS: Final = 10.0
 _LINE_SPACING: Final = 1.22
 _POINTS_PER_INCH: Final = 72.0
 
@@ -46,6 +47,11 @@ class Label:
         for line in self.lines:
             yield line, (self.box.centre[0], y - line.height / 2)
             y -= line.height
+
+
+def name_line(name: str) -> Line:
+    """A node's name, as it stands in its shape."""
+    return Line(name, bold=True, points=NAME_POINTS)
 
 
 def size_of(lines: Sequence[Line]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from linklab.show import colours
 from linklab.show.geometry import Box
 from linklab.show.labels import Line, size_of
-from linklab.show.paint import node, words
+from linklab.show.paint import CABLE, node, words
 from linklab.show.placed import NODE_SIZE, Placed
 from linklab.show.scene import SpotKind
 
@@ -20,17 +20,24 @@ _NODE_WORDS: dict[SpotKind, str] = {
     "host": "host",
     "idle": "several interfaces, does not forward",
 }
+_LINES = {
+    "shaped": (CABLE, 2.8, "-"),
+    "plain": (CABLE, 1.1, "-"),
+    "differs": (colours.VERMILLION, 2.8, "-"),
+    "down": (colours.VERMILLION, 1.8, ":"),
+    "path": (colours.ORANGE, 6.0, "-"),
+}
 _SHRUNK = 0.42
 
 
 ROW_INCHES = 0.34
 
 
-def rows(placed: Placed, width: float) -> list[list[tuple[str, str]]]:
+def rows(placed: Placed, width: float, highlighted: bool) -> list[list[tuple[str, str]]]:
     """The legend's entries in rows, none wider than ``width`` unless one entry alone is."""
     lines: list[list[tuple[str, str]]] = []
     used = 0.0
-    for sign, text in _entries(placed):
+    for sign, text in _entries(placed, highlighted):
         wide = _entry_width(text)
         if not lines or used + wide > width:
             lines.append([])
@@ -59,7 +66,7 @@ def legend(axes: Axes, lines: list[list[tuple[str, str]]], left: float, top: flo
             x += _entry_width(text)
 
 
-def _entries(placed: Placed) -> list[tuple[str, str]]:
+def _entries(placed: Placed, highlighted: bool) -> list[tuple[str, str]]:
     scene = placed.scene
     kinds = {spot.kind for spot in scene.spots}
     entries: list[tuple[str, str]] = [(kind, text) for kind, text in _NODE_WORDS.items() if kind in kinds]
@@ -71,6 +78,8 @@ def _entries(placed: Placed) -> list[tuple[str, str]]:
         entries.append(("plain", "not shaped"))
     if any(cable.one_sided for cable in cables):
         entries.append(("differs", "directions differ"))
+    if highlighted:
+        entries.append(("path", "highlighted path"))
     if any(not cable.up for cable in cables):
         entries.append(("down", "down"))
     if scene.loose:
@@ -90,6 +99,5 @@ def _sign(axes: Axes, sign: str, x: float, y: float) -> None:
     elif sign == "loose":
         axes.plot(x + 0.26, y, marker="x", color=colours.VERMILLION, markersize=7, markeredgewidth=2)
     else:
-        colour = colours.VERMILLION if sign in ("differs", "down") else "#404040"
-        width, style = {"shaped": (2.8, "-"), "plain": (1.1, "-"), "differs": (2.8, "-"), "down": (1.8, ":")}[sign]
+        colour, width, style = _LINES[sign]
         axes.plot([x + 0.08, x + 0.36], [y, y], color=colour, linewidth=width, linestyle=style)

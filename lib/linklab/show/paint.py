@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from linklab.show import colours
 from linklab.show.areas import outlines, tints
 from linklab.show.geometry import Box, Point
-from linklab.show.labels import Label, Line
+from linklab.show.labels import NAME_POINTS, Label, Line
 from linklab.show.placed import Placed, Stroke
 from linklab.show.scene import SpotKind
 
@@ -26,7 +26,7 @@ _TINTS: Final = (
     colours.YELLOW,
 )
 _WARNING: Final = colours.VERMILLION
-_CABLE: Final = "#404040"
+CABLE: Final = "#404040"
 _AREA_PADDING_POINTS: Final = 7.0
 
 
@@ -84,7 +84,7 @@ def _area(axes: Axes, placed: Placed, number: int, tint: str) -> None:
 
 def _cable(axes: Axes, stroke: Stroke) -> None:
     cable = stroke.cable
-    colour = _WARNING if cable.one_sided or not cable.up else _CABLE
+    colour = _WARNING if cable.one_sided or not cable.up else CABLE
     width = 2.8 if cable.shaped else 1.1
     _line(axes, stroke.start, stroke.end, colour, width, "-" if cable.up else ":", zorder=3)
 
@@ -102,8 +102,8 @@ def _line(axes: Axes, start: Point, end: Point, colour: str, width: float, style
 
 
 def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = False, lonely: bool = False) -> None:
-    """A node: a circle for a router, a square for a switch, a screen for a host. They differ by shape."""
-    from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
+    """A node: a circle (or pill) for a router, a square for a switch, a screen for a host. They differ by shape."""
+    from matplotlib.patches import FancyBboxPatch, Rectangle
 
     fill, ink = {
         "router": (colours.BLUE, "#FFFFFF"),
@@ -120,7 +120,8 @@ def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = Fa
     left, bottom = box.left, box.bottom
     across, high = box.right - box.left, box.top - box.bottom
     if kind in ("router", "idle"):
-        patches: list[Patch] = [Circle((x, y), across / 2)]
+        round_box = f"round,pad=0,rounding_size={high / 2}"
+        patches: list[Patch] = [FancyBboxPatch((left, bottom), across, high, boxstyle=round_box)]
     elif kind == "switch":
         patches = [Rectangle((left, bottom), across, high)]
     else:
@@ -132,7 +133,9 @@ def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = Fa
         patch.set(facecolor=edge if number else fill, edgecolor=edge, linewidth=width, linestyle=style, zorder=5)
         axes.add_patch(patch)
     middle = y + (0.08 * high if kind == "host" else 0)
-    axes.text(x, middle, name, color=ink, fontsize=10, weight="bold", ha="center", va="center_baseline", zorder=6)
+    axes.text(
+        x, middle, name, color=ink, fontsize=NAME_POINTS, weight="bold", ha="center", va="center_baseline", zorder=6
+    )
 
 
 def text(axes: Axes, label: Label, colour: str | None = None) -> None:

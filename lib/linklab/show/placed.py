@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from linklab.show.geometry import Box, Point, surrounding
-from linklab.show.labels import Label
+from linklab.show.labels import Label, name_line, size_of
 from linklab.show.layout import Positions
-from linklab.show.scene import Cable, Plug, Scene
+from linklab.show.scene import Cable, Plug, Scene, Spot
 
 NODE_SIZE = {"router": (0.54, 0.54), "idle": (0.54, 0.54), "switch": (0.46, 0.46), "host": (0.56, 0.4)}
-"""Width and height of the nodes' shapes in inches."""
+"""Width and height of the nodes' shapes in inches; a long name makes them wider."""
+_NAME_MARGIN_INCHES = 0.2
 _STUB_INCHES = 0.55
 _APART_INCHES = 0.5
 
@@ -61,6 +62,12 @@ class Placed:
     def labels(self) -> tuple[Label, ...]:
         """All labels."""
         return (*self.links.values(), *self.ends.values(), *self.areas.values(), *self.remarks)
+
+
+def node_size(spot: Spot) -> tuple[float, float]:
+    """Width and height of a node's shape, in inches."""
+    width, height = NODE_SIZE[spot.kind]
+    return max(width, size_of([name_line(spot.name)])[0] + _NAME_MARGIN_INCHES), height
 
 
 def strokes_of(scene: Scene, positions: Positions) -> Iterator[Stroke]:

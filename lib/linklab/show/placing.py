@@ -9,7 +9,7 @@ from linklab.show.geometry import Box, Point, along, surrounding
 from linklab.show.labels import Label, Line, Page, Tone, size_of
 from linklab.show.layout import Positions
 from linklab.show.offers import around, beside, beyond, half_along, is_slanted, is_steep
-from linklab.show.placed import NODE_SIZE, Placed, Stroke, Stub, strokes_of, stubs_of
+from linklab.show.placed import Placed, Stroke, Stub, node_size, strokes_of, stubs_of
 from linklab.show.rings import ring_centre
 from linklab.show.scene import Cable, Plug, Scene
 from linklab.show.words import end_lines, link_lines
@@ -19,7 +19,7 @@ _ZONE_INCHES = 0.06
 
 def place(scene: Scene, positions: Positions) -> Placed:
     """Finds room for all labels. Those that have least choice come first."""
-    nodes = {spot.name: Box.around(positions[spot.name], *NODE_SIZE[spot.kind]) for spot in scene.spots}
+    nodes = {spot.name: Box.around(positions[spot.name], *node_size(spot)) for spot in scene.spots}
     strokes = tuple(strokes_of(scene, positions))
     page = Page(list(nodes.values()), [(stroke.start, stroke.end) for stroke in strokes])
     stubs = tuple(stubs_of(scene, positions, page.boxes, strokes))
@@ -151,7 +151,7 @@ class _Placer:
         radius = box.length_inside(near, far)
         length = math.dist(near, far)
         nearest = (0.03, 0.15, 0.3) if outside else self._nearest(plug.node, near, far)
-        for extra in (*nearest, 0.45, 0.6, 0.8, 1.0):
+        for extra in (*nearest, 0.45, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0):
             if radius + extra < 0.75 * length:
                 offers += beside(near, far, size, radius + extra, 0.075, outside)
         return offers

@@ -140,7 +140,7 @@ def _namesake(state: NetworkState) -> Network | None:
 def _scene(state: NetworkState, names: Network | None, name: str) -> Scene:
     spots = tuple(Spot(node.name, _kind(node)) for node in state.nodes)
     joined, loose = _cables(state)
-    cables = tuple(_named(cable, names) for cable in joined)
+    cables = _named(joined, names)
     areas = tuple(_areas(spots, cables, names))
     doubtful = set(_strangers(spots, cables)) | set(_doubles([*loose, *_ends(cables)]))
     cables = tuple(replace(cable, a=_judged(cable.a, doubtful), b=_judged(cable.b, doubtful)) for cable in cables)
@@ -175,12 +175,20 @@ def _cables(state: NetworkState) -> tuple[list[Cable], list[Plug]]:
     )
 
 
-def _named(cable: Cable, names: Network | None) -> Cable:
-    nodes = {cable.a.node, cable.b.node}
-    for link in names.links if names else ():
-        if link.name and {link.a.node, link.b.node} == nodes:
-            return replace(cable, name=link.name)
-    return cable
+def _named(cables: list[Cable], names: Network | None) -> tuple[Cable, ...]:
+    """The cables with the names of the links between the same interfaces, or else the same two nodes."""
+    links = [link for link in names.links if link.name] if names else []
+    exact = {frozenset(end.interface for end in link.ends): link.name for link in links}
+    pairs = Counter(frozenset(end.node for end in link.ends) for link in links)
+    loose = {frozenset(end.node for end in link.ends): link.name for link in links}
+    named = []
+    for cable in cables:
+        nodes = frozenset(end.node for end in cable.ends)
+        name = exact.get(frozenset(end.interface for end in cable.ends))
+        if name is None and pairs[nodes] == 1:
+            name = loose[nodes]
+        named.append(replace(cable, name=name or ""))
+    return tuple(named)
 
 
 def _ends(cables: Iterable[Cable]) -> Iterator[Plug]:

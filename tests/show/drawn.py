@@ -1,0 +1,129 @@
+"""Networks to draw, and what can be measured on a drawing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from linklab.network import (
+    COURSE,
+    End,
+    Host,
+    Link,
+    Network,
+    NetworkState,
+    Node,
+    Router,
+    Switch,
+    expected_state,
+)
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+PLAN = expected_state(COURSE)
+
+
+def change_node(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
+    return NetworkState(tuple(replace(node, **changes) if node.name == name else node for node in state.nodes))
+
+
+def change(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
+    """``state`` with another interface ``name``; the node stands in its name."""
+    node = state.node(name.partition("-")[0])
+    assert node is not None
+    assert node.interface(name) is not None
+    interfaces = tuple(replace(it, **changes) if it.name == name else it for it in node.interfaces)
+    return change_node(state, node.name, interfaces=interfaces)
+
+
+def reshape(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
+    live = state.interface(name.partition("-")[0], name)
+    assert live is not None
+    return change(state, name, shape=replace(live.shape, **changes))
+
+
+def routed(name: str, nodes: Iterable[Node], pairs: Iterable[tuple[str, str]], **shape: Any) -> Network:
+    """A network of routers, hosts and switches; links between routers get the shape, each subnet its own prefix."""
+    nodes = tuple(nodes)
+    kinds = {node.name: node for node in nodes}
+    used = dict.fromkeys(kinds, 0)
+    prefixes: dict[str, int] = {}
+    numbers: dict[int, int] = {}
+    links = []
+    for position, pair in enumerate(pairs):
+        switches = [it for it in pair if isinstance(kinds[it], Switch)]
+        subnet = prefixes.setdefault(switches[0] if switches else str(position), len(prefixes))
+        ends = []
+        for node in pair:
+            address = None
+            if not isinstance(kinds[node], Switch):
+                numbers[subnet] = numbers.get(subnet, 0) + 1
+                address = f"10.{subnet // 250}.{subnet % 250}.{numbers[subnet]}/24"
+            ends.append(End(node, f"{node}-eth{used[node]}", address))
+            used[node] += 1
+        routers = all(isinstance(kinds[it], Router) for it in pair)
+        one, two = ends
+        links.append(Link(one, two, name=f"L{position + 1}" if routers else "", **(shape if routers else {})))
+    return Network(name, nodes, tuple(links))
+
+
+SHAPE = {"rate_mbps": 10, "delay_ms": 5, "queue_packets": 30}
+
+
+def ring(size: int) -> Network:
+    """Routers in a ring, a host at each."""
+    numbers = range(1, size + 1)
+    nodes: list[Node] = [Router(f"r{number}") for number in numbers]
+    nodes += [Host(f"h{number}") for number in numbers]
+    pairs = [(f"r{number}", f"r{number % size + 1}") for number in numbers]
+    return routed("ring", nodes, [*pairs, *((f"h{number}", f"r{number}") for number in numbers)], **SHAPE)
+
+
+def tree(seed: int, size: int = 20) -> Network:
+    """A random tree of routers, with hosts and switches at them; ``size`` nodes in all."""
+    chance = random.Random(seed)
+    routers = [f"r{number}" for number in range(1, size // 4 + 1)]
+    nodes: list[Node] = [Router(name) for name in routers]
+    pairs = [(chance.choice(routers[:number]), routers[number]) for number in range(1, len(routers))]
+    while len(nodes) < size:
+        router, number = chance.choice(routers), len(nodes)
+        if chance.random() < 0.4 and len(nodes) + 3 <= size:
+            hosts = [f"h{number}a", f"h{number}b"]
+            nodes += [Switch(f"s{number}"), *(Host(name) for name in hosts)]
+            pairs += [(router, f"s{number}"), *((name, f"s{number}") for name in hosts)]
+        else:
+            nodes.append(Host(f"h{number}"))
+            pairs.append((f"h{number}", router))
+    return routed("tree", nodes, pairs, **SHAPE)
+
+
+def texts_of(figure: Figure) -> list[Text]:
+    return [text for text in figure.axes[0].texts if text.get_text()]
+
+
+def overlaps(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of texts that cover each other, as they are really rendered."""
+    renderer: Any = FigureCanvasAgg(figure)
+    renderer = renderer.get_renderer()
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts_of(figure)]
+    found = []
+    for (one, box), (two, other) in combinations(boxes, 2):
+        width = min(box.x1, other.x1) - max(box.x0, other.x0)
+        height = min(box.y1, other.y1) - max(box.y0, other.y0)
+        # A pixel of leading between the lines of one label is no overlap.
+        if width > 1 and height > 2:
+            found.append((one, two))
+    return found
+
+
+def outside(figure: Figure) -> list[str]:
+    """Texts that are not wholly on the figure."""
+    renderer: Any = FigureCanvasAgg(figure)
+    renderer = renderer.get_renderer()
+    width, height = figure.get_size_inches() * figure.dpi
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts_of(figure)]
+    return [text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height]

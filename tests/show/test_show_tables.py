@@ -1,0 +1,46 @@
+"""Tables: numbers for reading, as text and as HTML."""
+
+from __future__ import annotations
+
+import pytest
+from linklab.errors import LinklabError
+from linklab.show import Table, table
+
+ROWS = [["L1", 20, 20.0004, None], ["h1-h9", 80, 79.6251, "<slow>"]]
+HEADINGS = ["path", "theory (ms)", "measured (ms)", "remark"]
+
+
+def test_text_is_aligned() -> None:
+    assert str(table(HEADINGS, ROWS, title="Round-trip times")).splitlines() == [
+        "Round-trip times",
+        "path   theory (ms)  measured (ms)  remark",
+        "-----  -----------  -------------  ------",
+        "L1              20             20  -",
+        "h1-h9           80         79.625  <slow>",
+    ]
+
+
+def test_html_is_escaped_and_numbers_stand_on_the_right() -> None:
+    page = table(HEADINGS, ROWS)._repr_html_()
+    assert "<slow>" not in page
+    assert "&lt;slow&gt;" in page
+    assert '<td style="text-align:right">79.625</td>' in page
+    assert '<td style="text-align:left">h1-h9</td>' in page
+    assert '<th scope="col" style="text-align:right">theory (ms)</th>' in page
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(9.564, "9.564"), (20.0, "20"), (0, "0"), (True, "True"), (None, "-"), ("a b", "a b"), (38260.12, "38260.12")],
+)
+def test_values_for_reading(value: object, text: str) -> None:
+    assert str(Table(("x",), ((value,),))).splitlines()[-1].strip() == text
+
+
+def test_a_row_of_another_length_is_named() -> None:
+    with pytest.raises(LinklabError, match="row 2 of the table has 1 values for 2 headings"):
+        table(["a", "b"], [[1, 2], [3]])
+
+
+def test_a_table_without_rows_has_its_headings() -> None:
+    assert str(table(["a", "b"], [])).splitlines()[0] == "a  b"

@@ -1,0 +1,135 @@
+"""The scene behind a figure, and the network in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from linklab.errors import NetworkError
+from linklab.network import COURSE, TWO_HOSTS, Host, NetworkState, Node, Router, Shape, expected_state
+from linklab.show import describe
+from linklab.show.scene import HasState, Scene, scene_of
+
+from .drawn import PLAN, SHAPE, change, change_node, reshape, ring, routed
+
+
+class RunningLab:
+    def __init__(self, state: NetworkState) -> None:
+        self._state = state
+
+    def state(self) -> NetworkState:
+        return self._state
+
+
+def line_with(text: str, words: str) -> str:
+    (line,) = [line for line in text.splitlines() if words in line]
+    return line.strip()
+
+
+def misfits(scene: Scene) -> set[str]:
+    plugs = [*scene.loose, *(end for cable in scene.cables for end in cable.ends)]
+    return {plug.interface for plug in plugs if not plug.fits}
+
+
+def test_the_course_network_in_words() -> None:
+    lines = describe(COURSE).splitlines()
+    assert lines[0] == (
+        "Network course: 9 hosts (h1, h2, h3, h4, h5, h6, h7, h8, h9), 2 switches (s1, s2), "
+        "4 routers (r1, r2, r3, r4), 14 cables."
+    )
+    assert "Subnet B, 10.0.1.0/24:" in lines
+    assert "  L1: r1-eth1 (10.0.1.1/24) to r2-eth0 (10.0.1.2/24): 40 Mbit/s, 10 ms, 67 packets." in lines
+    assert "  h1-eth0 (10.0.0.2/24) to s1-eth1: not shaped." in lines
+    assert len(lines) == 1 + 8 + 14
+
+
+def test_a_running_lab_is_described_as_it_is_and_keeps_the_names_of_the_plan() -> None:
+    lab = RunningLab(PLAN)
+    assert isinstance(lab, HasState)
+    assert describe(lab).splitlines()[1:] == describe(COURSE).splitlines()[1:]
+    assert describe(PLAN) == describe(lab)
+
+
+def test_names_of_the_plan_are_not_given_to_another_network() -> None:
+    assert "L1" not in describe(expected_state(TWO_HOSTS))
+    assert "L1" not in describe(NetworkState(expected_state(ring(3)).nodes))
+
+
+def test_a_one_sided_delay_is_told_for_both_directions() -> None:
+    text = describe(reshape(PLAN, "r2-eth0", delay_ms=0.0))
+    assert line_with(text, "L1:").endswith("40 Mbit/s, 67 packets, r1 to r2 10 ms, r2 to r1 no delay.")
+
+
+def test_loss_mtu_and_down_are_told() -> None:
+    state = reshape(PLAN, "r3-eth3", loss_percent=1.0)
+    state = change(change(state, "r1-eth1", mtu_bytes=1400), "r2-eth2", up=False)
+    text = describe(state)
+    assert "r3 to r4 1 % loss, r4 to r3 no loss" in line_with(text, "L3:")
+    assert "r1 MTU 1400 / r2 MTU 1500" in line_with(text, "L1:")
+    assert "r2-eth2 is down" in line_with(text, "L2:")
+
+
+def test_unshaped_links_say_so() -> None:
+    state = change(change(PLAN, "r2-eth2", shape=Shape()), "r3-eth0", shape=Shape())
+    assert line_with(describe(state), "L2:").endswith("not shaped.")
+
+
+@pytest.mark.parametrize(
+    ("state", "interfaces"),
+    [
+        (PLAN, set()),
+        (change(PLAN, "h1-eth0", addresses=("10.0.0.2/8",)), {"h1-eth0"}),
+        (change(PLAN, "h7-eth0", addresses=("10.0.2.2/16",)), {"h7-eth0"}),
+        (change(PLAN, "h2-eth0", addresses=("10.0.0.2/24",)), {"h1-eth0", "h2-eth0"}),
+        (change(PLAN, "h9-eth0", addresses=("10.0.9.2/24",)), {"h9-eth0"}),
+        (change(PLAN, "h9-eth0", addresses=()), set()),
+    ],
+)
+def test_addresses_that_do_not_fit_are_found(state: NetworkState, interfaces: set[str]) -> None:
+    assert misfits(scene_of(state)) == interfaces
+
+
+def test_kinds_follow_what_nodes_do() -> None:
+    state = change_node(change_node(PLAN, "r2", forwarding=False), "h8", forwarding=True)
+    kinds = {spot.name: spot.kind for spot in scene_of(state).spots}
+    assert (kinds["r1"], kinds["r2"], kinds["h8"], kinds["h7"], kinds["s1"]) == (
+        "router",
+        "idle",
+        "router",
+        "host",
+        "switch",
+    )
+    assert "1 node with several interfaces that does not forward (r2)" in describe(state)
+
+
+def test_cables_that_are_missing_are_told() -> None:
+    state = change(change_node(PLAN, "h8", interfaces=()), "r3-eth1", peer=None)
+    text = describe(state)
+    assert "r3-eth1 (10.0.4.1/24) has no cable." in text
+    assert "Not connected: h8." in text
+
+
+def test_a_peer_that_is_not_there_is_no_cable() -> None:
+    without = NetworkState(tuple(node for node in PLAN.nodes if node.name != "h9"))
+    assert "r4-eth1 (10.0.7.1/24) has no cable." in describe(without)
+
+
+def test_two_links_between_the_same_nodes_keep_their_names() -> None:
+    nodes: list[Node] = [Router("r1"), Router("r2"), Host("h1"), Host("h2")]
+    pairs = [("r1", "r2"), ("r1", "r2"), ("h1", "r1"), ("h2", "r2")]
+    scene = scene_of(routed("pair", nodes, pairs, **SHAPE))
+    assert [cable.name for cable in scene.cables] == ["L1", "L2", "", ""]
+
+
+def test_a_host_s_two_addresses_are_both_told() -> None:
+    two = change(PLAN, "h9-eth0", addresses=("10.0.7.2/24", "10.0.7.3/24"))
+    assert "h9-eth0 (10.0.7.2/24, 10.0.7.3/24)" in describe(two)
+
+
+def test_something_else_is_refused() -> None:
+    with pytest.raises(NetworkError, match="cannot draw a int: give a network"):
+        describe(3)  # type: ignore[arg-type]
+
+
+def test_a_network_without_subnets_has_prefixes_all_the_same() -> None:
+    assert "Subnet 10.0.1.0/24:" in describe(replace(COURSE, subnets=()))
