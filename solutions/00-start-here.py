@@ -222,8 +222,8 @@ for program in (client, server):
 
 # %% [markdown] id="queue-notice"
 # **What to notice.** The first ping was faster than the transfer's start and found the link idle. The
-# others took 50 to 70 ms. The link did not become longer: the extra time was spent in the queue of `h1`,
-# where 50 frames of 1.2 ms make 60 ms. The way back stayed quick, because only small acknowledgements
+# others took about 50 to 70 ms. The link did not become longer: the extra time was spent in the queue of
+# `h1`, where 50 frames of 1.2 ms make 60 ms. The way back stayed quick, because only small acknowledgements
 # travel there.
 #
 # Why at most 70 ms, and not 20 + 60? In Mininet the queue and the delay are one: a packet that has waited
