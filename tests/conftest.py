@@ -49,17 +49,22 @@ os.environ["LINKLAB_TEST_SESSION"] = SESSION  # inherited by every process of a 
 
 
 def lab_processes() -> dict[int, str]:
-    """Every process of labs that this test session started: keepers, bubblewrap around labs, guests, agents."""
+    """Every process of labs that this test session started: keepers, bubblewrap, guests, agents, what they run.
+
+    Known by the session's mark in its environment, its command line or its working folder. Namespaces by number
+    would not do: the kernel gives a freed number to the next lab of whoever else uses this machine.
+    """
     found = {}
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit() or int(folder.name) == os.getpid():
             continue
         try:
             words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            ours = SESSION.encode() in (folder / "environ").read_bytes() or SESSION in words
+            marked = SESSION.encode() in (folder / "environ").read_bytes() or SESSION in words
+            marked = marked or SESSION in os.readlink(folder / "cwd")
         except OSError:
             continue
-        if ours and any(mark in words for mark in ("keeper.py", "/run/linklab/init", "linklab.runtime.agent")):
+        if marked:
             found[int(folder.name)] = words
     return found
 
