@@ -100,4 +100,4 @@ def _sign(axes: Axes, sign: str, x: float, y: float) -> None:
         axes.plot(x + 0.26, y, marker="x", color=colours.VERMILLION, markersize=7, markeredgewidth=2)
     else:
         colour, width, style = _LINES[sign]
-        axes.plot([x + 0.08, x + 0.36], [y, y], color=colour, linewidth=width, linestyle=style)
+        axes.plot([x + 0.08, x + 0.36], [y, y], color=colour, linewidth=width, linestyle=style, solid_capstyle="butt")

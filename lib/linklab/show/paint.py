@@ -103,7 +103,7 @@ def _line(axes: Axes, start: Point, end: Point, colour: str, width: float, style
 
 def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = False, lonely: bool = False) -> None:
     """A node: a circle (or pill) for a router, a square for a switch, a screen for a host. They differ by shape."""
-    from matplotlib.patches import FancyBboxPatch, Rectangle
+    from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
     fill, ink = {
         "router": (colours.BLUE, "#FFFFFF"),
@@ -120,8 +120,9 @@ def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = Fa
     left, bottom = box.left, box.bottom
     across, high = box.right - box.left, box.top - box.bottom
     if kind in ("router", "idle"):
-        round_box = f"round,pad=0,rounding_size={high / 2}"
-        patches: list[Patch] = [FancyBboxPatch((left, bottom), across, high, boxstyle=round_box)]
+        # A box with round corners is a circle only almost.
+        pill = FancyBboxPatch((left, bottom), across, high, boxstyle=f"round,pad=0,rounding_size={high / 2}")
+        patches: list[Patch] = [pill if across > high + 1e-9 else Circle((x, y), high / 2)]
     elif kind == "switch":
         patches = [Rectangle((left, bottom), across, high)]
     else:
