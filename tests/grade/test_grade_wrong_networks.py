@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from linklab.grade import GradeError, Result, lab01
 
-from .fake_lab import PLAN, FakeLab, without_route
+from .fake_lab import PLAN, FakeLab, change, without_route
 from .wrong_networks import WRONG
 
 CHECKS: dict[str, Callable[[FakeLab], Result]] = {
@@ -107,3 +107,10 @@ def test_every_pair_of_hosts_is_pinged_once() -> None:
     lab = FakeLab(PLAN)
     lab01.check_reachability(lab)
     assert len(lab.commands) == len(set(lab.commands)) == 9 * 8 // 2
+
+
+def test_a_host_whose_interface_is_down_is_told_so() -> None:
+    result = lab01.check_routes(change(PLAN, "h1-eth0", up=False))
+    assert failed(result) == ("routes of h1",)
+    assert "h1 has no address on an interface that is up, so h1 cannot reach h2" in str(result)
+    assert "or set its interface up" in str(result)

@@ -44,7 +44,7 @@ class Advice:
         node, choice = self.culprit(fault, destination), fault.choice
         subnet = self._subnet(destination, address)
         if fault.kind == "no address":
-            return f"{node} has no address"
+            return f"{node} has no address on an interface that is up"
         if fault.kind == "no route":
             return f"{node} has no route to {subnet}"
         if choice is None:
@@ -76,7 +76,7 @@ class Advice:
         """What to do about it."""
         node, choice = self.culprit(fault, destination), fault.choice
         if fault.kind == "no address":
-            return f"give {node} its address first: see the check of addresses"
+            return f"give {node} its address, or set its interface up: see the checks of addresses and links"
         if fault.kind == "own address" and choice is None:
             return f"give {destination} and {node} an address each: see the check of addresses"
         if fault.kind == "loop":
