@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import os
 import sys
+import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +15,7 @@ from linklab.errors import LabError
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
 from linklab.runtime import kernel
-from linklab.runtime.door import open_door
+from linklab.runtime.door import Door, open_door
 from linklab.runtime.kinds import KindName, choose
 from linklab.runtime.process import WALL_LIMIT_S, LabProcess
 
@@ -60,13 +62,19 @@ class Node:
 
 
 class Lab:
-    """A running network. Use it as a context manager, or call `stop`; it also ends with the notebook."""
+    """A running network. Use it as a context manager, or call `stop`; it also ends with its last reference, and with
+    the notebook.
+    """
 
     def __init__(self, process: LabProcess, name: str) -> None:
         self.process, self.name = process, name
         self.nodes: list[str] = process.call(f"{_INSIDE}:names")
         """The names of all hosts, routers and switches."""
-        self._door = open_door(name, lambda: self.nodes, self._visit)
+        # The door's thread must not hold this object: a lab whose last name is gone, as when a cell that starts
+        # one is run again, ends at once.
+        self.door = open_door(name, partial(list, self.nodes), partial(_visit, process))
+        """Where `linklab shell` comes in."""
+        self._end = weakref.finalize(self, _end, self.door, process)
 
     @property
     def clock(self) -> Literal["real", "virtual"]:
@@ -122,16 +130,12 @@ class Lab:
     def info(self) -> dict[str, str]:
         """What runs here: kind, clock and kernel of the lab, and the versions of the tools in it."""
         about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release}
-        return about | self.process.call("linklab.emulation.versions:tool_versions")
+        tools: dict[str, str] = self.process.call("linklab.emulation.versions:tool_versions")
+        return about | tools
 
     def stop(self) -> None:
         """Ends the lab and everything in it. Calling it twice does no harm."""
-        self._door.close()
-        self.process.stop()
-
-    def _visit(self, node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:
-        """What `linklab shell` asks for from another terminal."""
-        self.process.call(f"{_INSIDE}:command", node, command, None, on_event=show, stop=stop)
+        self._end()
 
     def __enter__(self) -> Lab:
         return self
@@ -142,6 +146,18 @@ class Lab:
     def __repr__(self) -> str:
         what = "running" if self.process.running else "stopped"
         return f"<lab {self.name}: {what}, {self.kind}, {self.clock} time, Linux {self.process.kernel_release}>"
+
+
+def _end(door: Door, process: LabProcess) -> None:
+    door.close()
+    process.stop()
+
+
+def _visit(
+    process: LabProcess, node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]
+) -> None:
+    """What `linklab shell` asks for from another terminal."""
+    process.call(f"{_INSIDE}:command", node, command, None, on_event=show, stop=stop)
 
 
 def start(

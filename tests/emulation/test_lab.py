@@ -220,6 +220,27 @@ def test_what_cannot_be_started_is_one_clear_line(tmp_path: Path) -> None:
         linklab.start(TWO_HOSTS, folder="/")
 
 
+def test_a_queue_of_50_packets_holds_50_packets(virtual: Kind, tmp_path: Path) -> None:
+    """TCP must not join segments: 50 frames of 1514 bytes on 10 Mbit/s are 60.6 ms, and the way back takes 10."""
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+        server = lab["h2"].popen("iperf3 -s -1")
+        lab["h2"].wait_listening(5201)
+        client = lab["h1"].popen("iperf3 -c 10.0.0.2 -t 8")
+        worst_ms = float(lab["h1"].cmd("ping -c 30 -i 0.2 10.0.0.2").rpartition("= ")[2].split("/")[2])
+        for program in (client, server):
+            program.wait(30)
+    assert 50 < worst_ms <= 71
+
+
+def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:
+    lab = linklab.start(TWO_HOSTS, "virtual", folder=tmp_path)
+    process = lab.process
+    lab = linklab.start(TWO_HOSTS, "virtual", folder=tmp_path)
+    assert not process.running
+    assert lab.process.running
+    lab.stop()
+
+
 def test_an_unknown_switch_is_refused(virtual: Kind, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="switch 'hub' is unknown: say one of bridge, ovs, ovs-user"):
         linklab.start(TWO_HOSTS, "virtual", switch="hub", folder=tmp_path)  # type: ignore[arg-type]

@@ -72,13 +72,16 @@ def command(context: Context, name: str, text: str, timeout_s: float | None) -> 
     while host.waiting:
         try:
             left = None if deadline is None else deadline - time.monotonic()
-            if (left is not None and left <= 0) or not context.poll([host.stdout.fileno()], left):
+            ready = context.poll([host.stdout.fileno()], left)
+            if deadline is not None and not ready and time.monotonic() >= deadline:
                 outcome = "timeout"
         except Interrupted:
             outcome = "interrupted"
         if outcome != "done":
             pieces += _end_command(context, host)
             break
+        if not ready:
+            continue  # the channel was readable, without an interrupt
         piece = host.monitor().replace("\r", "")
         pieces.append(piece)
         if piece:

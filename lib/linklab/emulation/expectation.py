@@ -46,7 +46,7 @@ def expectation_of(topo: Topo) -> Expectation:
             peer_name = _interface_name(info, 3 - number, other)
             wish = {**info, **(info.get(f"params{number}") or {})}
             _check_name(name, node)
-            addresses = None if topo.isSwitch(node) or "ip" not in wish else (wish["ip"],)
+            addresses = None if topo.isSwitch(node) or wish.get("ip") is None else (wish["ip"],)
             interfaces[node].append(
                 ExpectedInterface(
                     name=name,

@@ -45,6 +45,8 @@ def prepare(net: Mininet, expected: NetworkState | None) -> None:
             for name in node.nameToIntf:
                 if name != "lo":
                     netns.switch_offloads_off(name)
+                    # TCP joins segments into one "packet" even then, unless an interface takes one at a time
+                    commands[node.name].append(f"link set dev {name} gso_max_segs 1")
             if isinstance(node, Switch):
                 continue
             netns.set_sysctl("ipv6.conf.all.disable_ipv6", "1")

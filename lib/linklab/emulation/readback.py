@@ -26,6 +26,7 @@ _NOT_BUILT = {
     "ifb0",
     "ifb1",
 }
+JOINED_SEGMENTS = ("several TCP segments in one packet (gso_max_segs)",)
 _ENVIRONMENT = {"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
@@ -68,7 +69,7 @@ class _Reader:
             mtu_bytes=entry["mtu"],
             up="UP" in entry["flags"],
             shape=shapes[name],
-            offloads_on=netns.offloads_on(name),
+            offloads_on=netns.offloads_on(name) + (JOINED_SEGMENTS if entry.get("gso_max_segs", 1) > 1 else ()),
             peer=self._cables.get((node.name, name)) if entry.get("operstate") != "LOWERLAYERDOWN" else None,
         )
 
@@ -90,7 +91,7 @@ def _route(entry: dict[str, Any]) -> Route:
 
 def _ip(*commands: str) -> list[list[dict[str, Any]]]:
     """The answers of one ``ip`` to several commands."""
-    lines = _run(["ip", "-j", "-batch", "-"], commands)
+    lines = _run(["ip", "-j", "-details", "-batch", "-"], commands)
     return [json.loads(line) for line in lines if line.startswith("[")]
 
 

@@ -99,7 +99,7 @@ def offloads(pair: Pair, want: tuple[str, ...]) -> str:
     """Why offloads are on or off."""
     if set(pair.have.offloads_on) - set(want):
         return (
-            f"they were not switched off with ethtool -K {pair.want.name}: "
+            f"switch them off with ethtool -K {pair.want.name} and ip link set {pair.want.name} gso_max_segs 1: "
             "one packet in a queue can then be many times the MTU"
         )
     return f"switch them on with ethtool -K {pair.want.name}"

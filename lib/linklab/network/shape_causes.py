@@ -118,9 +118,7 @@ def _without_netem(have: Shape, argument: str) -> str:
     # netem always has a limit, so a limit that was read back shows that netem is there.
     if have.queue_packets is not None:
         return f"netem is there, but the link was made without {argument}"
-    return (
-        f"netem is not there: the kernel has no sch_netem, or the link was made without TCLink or {argument}"
-    )
+    return f"the link was made without {argument} or TCLink, or the kernel has no netem (sch_netem)"
 
 
 def _swapped(pair: Pair) -> str | None:

@@ -148,4 +148,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # Under its own name: an `Interrupted` raised by the module __main__ is not the one that commands wait for.
+    from linklab.runtime import agent
+
+    agent.main()

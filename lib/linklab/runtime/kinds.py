@@ -94,8 +94,7 @@ def choose(clock: Literal["auto", "real", "virtual"] = "auto", name: KindName | 
 
     ``auto`` prefers virtual time and takes real time only where virtual time cannot be had (yet).
     """
-    if sys.platform != "linux":
-        raise LabError(f"labs need Linux and this is {platform.system()}: use `vagrant up`, see the README")
+    need_linux()
     if clock not in ("auto", "real", "virtual"):
         raise LabError(f"clock {clock!r} is unknown: say 'auto', 'real' or 'virtual'")
     x86_64 = platform.machine() == "x86_64"
@@ -119,6 +118,12 @@ def choose(clock: Literal["auto", "real", "virtual"] = "auto", name: KindName | 
         except LabError:
             pass
     return Kind("guest", "real", find_kernel("real"))
+
+
+def need_linux() -> None:
+    """Raises `LabError` with what to do where this is another system."""
+    if sys.platform != "linux":
+        raise LabError(f"labs need Linux and this is {platform.system()}: use `vagrant up`, see the README")
 
 
 def native(*, with_netem: bool = False) -> Kind:
