@@ -28,6 +28,7 @@ from linklab.network import (
 from linklab.show import describe, draw
 from linklab.show.figure import Drawing
 from linklab.show.layout import positions
+from linklab.show.placing import place
 from linklab.show.scene import scene_of
 from matplotlib.figure import Figure
 
@@ -84,6 +85,8 @@ THINGS: dict[str, Network | NetworkState] = {
     "cut": CUT,
     "bare": BARE,
     "not forwarding": NOT_FORWARDING,
+    "one side bare": change(PLAN, "r2-eth0", shape=Shape()),
+    "two shapes": change(PLAN, "r3-eth0", shape=Shape(100, 200, 0.001, 1000)),
     "two hosts": TWO_HOSTS,
     "chain": CHAIN,
     "star": STAR,
@@ -108,6 +111,19 @@ def test_no_text_covers_another_or_leaves_the_page(name: str) -> None:
     figure = drawn(name)
     assert overlaps(figure) == []
     assert outside(figure) == []
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_no_label_covers_a_node(name: str) -> None:
+    scene = scene_of(THINGS[name])
+    placed = place(scene, positions(scene))
+    covered = [
+        (label.lines[0].text, node)
+        for label in placed.labels
+        for node, box in placed.nodes.items()
+        if label.box.shared_with(box) > 0
+    ]
+    assert covered == []
 
 
 @pytest.mark.parametrize("name", THINGS)

@@ -69,6 +69,11 @@ def test_loss_mtu_and_down_are_told() -> None:
     assert "r2-eth2 is down" in line_with(text, "L2:")
 
 
+def test_a_side_without_any_shape_says_so() -> None:
+    text = describe(change(PLAN, "r2-eth0", shape=Shape()))
+    assert line_with(text, "L1:").endswith(": r1 to r2 40 Mbit/s, 10 ms, 67 packets, r2 to r1 not shaped.")
+
+
 def test_unshaped_links_say_so() -> None:
     state = change(change(PLAN, "r2-eth2", shape=Shape()), "r3-eth0", shape=Shape())
     assert line_with(describe(state), "L2:").endswith("not shaped.")

@@ -75,8 +75,14 @@ def _both_ways(cable: Cable) -> list[str]:
     differing = [say for say in fields if say(one) != say(two)]
     lines = ["  ".join(words for words in same if not words.startswith("no "))]
     for near, far in (cable.ends, cable.ends[::-1]):
-        what = "  ".join(say(near.shape) for say in differing)
-        lines.append(f"{near.node}\u2192{far.node} {what}")
+        start = f"{near.node}\u2192{far.node}"
+        if near.shape == Shape():
+            lines.append(f"{start} not shaped")
+            continue
+        # Two to a line: more would not fit between two nodes.
+        what = [say(near.shape) for say in differing]
+        lines.append(f"{start} {'  '.join(what[:2])}")
+        lines.append("  ".join(what[2:]))
     return [line for line in lines if line]
 
 
