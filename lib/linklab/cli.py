@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +16,7 @@ from linklab import __version__
 from linklab.errors import LinklabError
 from linklab.notebooks import cli as notebooks_cli
 from linklab.runtime.kernel import cli as kernel_cli
+from linklab.runtime.kinds import need_linux
 
 _INTERRUPTED = 130
 PORT = 8888
@@ -27,6 +30,10 @@ def main(argv: list[str] | None = None) -> int:
         return status
     except LinklabError as error:
         print(f"linklab: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # the reader (head, less) has gone; Python must not write to it once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         print(f"linklab: {error.strerror or error}: {error.filename or 'the system refused'}", file=sys.stderr)
@@ -42,27 +49,41 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="try what works on this machine, and what mends what does not")
     doctor.set_defaults(run=_doctor)
     up = commands.add_parser("up", help="open the labs in JupyterLab")
-    up.add_argument("--port", type=int, default=int(os.environ.get("LINKLAB_PORT", PORT)), help="default: %(default)s")
+    up.add_argument(
+        "--port", type=int, default=os.environ.get("LINKLAB_PORT", PORT), help=f"default: LINKLAB_PORT, or else {PORT}"
+    )
     up.add_argument("--folder", type=Path, help="the folder to open (default: labs, or the present one)")
     up.add_argument("--no-browser", action="store_true", help="only print the address")
-    # For the virtual machine alone: what reaches its network card there comes from the host's loopback.
-    up.add_argument("--address", default="127.0.0.1", help=argparse.SUPPRESS)
     up.set_defaults(run=_up)
     shell = commands.add_parser("shell", help="a command line on a host of the running lab, or of a new one")
     shell.add_argument("host", nargs="?", help="h1, r2, ...; root is the lab itself (default: the first host)")
     shell.add_argument("--network", metavar="NAME", help="start this network of the catalogue: course, two-hosts")
+    shell.add_argument("--lab", metavar="TEXT", help="the running lab whose name or process number has this in it")
     shell.add_argument("--clock", choices=["virtual", "real"], help="for a lab that is started")
     shell.set_defaults(run=_shell)
     run = commands.add_parser("run", help="run notebooks without a browser")
     run.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
     run.add_argument("--clock", choices=["virtual", "real"], help="for labs that do not say themselves")
     run.add_argument("--output", type=Path, default=Path("executed"), metavar="DIR", help="default: %(default)s")
+    run.add_argument(
+        "--cell-limit-s",
+        type=_seconds,
+        default=900,
+        metavar="N",
+        help="a cell that takes longer fails; default: %(default)s",
+    )
     run.set_defaults(run=_run)
     for part in (kernel_cli, notebooks_cli):
         part.add_parser(commands)
     for name, part in (("kernel", kernel_cli), ("notebooks", notebooks_cli)):
         commands.choices[name].set_defaults(run=part.run)
     return parser
+
+
+def _seconds(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of seconds above 0")
+    return int(text)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -72,7 +93,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     findings: list[doctor.Finding] = []
     with console.status("trying what labs need ..."):
         well = doctor.report(findings.append)
-    table = Table("", "what", "what was found", "what mends it", box=None, pad_edge=False)
+    table = Table("", "what", "what was found", "what mends it", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for finding in findings:
         mark = "[green]works[/]" if finding.works else ("[red]FAILS[/]" if finding.needed else "[yellow]no[/]")
         table.add_row(mark, finding.what, finding.detail, finding.fix)
@@ -84,19 +105,25 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _up(arguments: argparse.Namespace) -> int:
     from linklab import jupyter
 
+    need_linux()
     folder = arguments.folder or (Path("labs") if Path("labs").is_dir() else Path())
-    return jupyter.up(folder.resolve(), arguments.port, address=arguments.address, browser=not arguments.no_browser)
+    return jupyter.up(folder.resolve(), arguments.port, browser=not arguments.no_browser)
 
 
 def _shell(arguments: argparse.Namespace) -> int:
+    need_linux()
     from linklab.shell import shell
 
-    return shell(arguments.host, arguments.network, arguments.clock)
+    return shell(arguments.host, arguments.network, arguments.clock, lab_name=arguments.lab)
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    need_linux()
     from linklab.headless import run_notebook
 
+    _refuse_same_names(arguments.notebooks)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
     failed = False
     for notebook in arguments.notebooks:
 
@@ -105,9 +132,20 @@ def _run(arguments: argparse.Namespace) -> int:
             if sys.stdout.isatty() or cell in (1, total):
                 print(f"{name}: cell {cell} of {total}", end=end, flush=True)
 
-        done = run_notebook(notebook, arguments.output, arguments.clock, show)
+        done = run_notebook(notebook, arguments.output, arguments.clock, show, cell_limit_s=arguments.cell_limit_s)
         for failure in done.failures:
             print(f"{notebook}: {failure}", file=sys.stderr)
         print(f"{notebook}: {'FAILED' if done.failures else 'passed'}, {done.cells} cells, copy in {done.copy}")
         failed = failed or bool(done.failures)
     return 1 if failed else 0
+
+
+def _refuse_same_names(notebooks: list[Path]) -> None:
+    names = [notebook.name for notebook in notebooks]
+    for name in names:
+        if names.count(name) > 1:
+            raise LinklabError(f"two notebooks are called {name}, and their copies too: run one after the other")
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

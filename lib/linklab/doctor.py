@@ -18,6 +18,7 @@ from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
 from linklab.network.path import path
 from linklab.runtime import kernel
+from linklab.runtime.kinds import native
 
 INSTALL = "make lab (it installs what is missing), or as root: bash vagrant/provision.sh"
 _TOOLS = {
@@ -30,6 +31,8 @@ _TOOLS = {
     "bwrap": "bubblewrap",
     "ifconfig": "net-tools",
 }
+_LIMIT_S = 60
+_NATIVE_FIX = "nothing where another kind of lab works; else what the middle column says"
 _SWITCHED = Network(
     name="doctor",
     nodes=(Host("h1"), Host("h2"), Switch("s1")),
@@ -61,7 +64,10 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Tries one thing after the other and yields what was found, the needed ones first."""
-    yield _machine()
+    machine = _machine()
+    yield machine
+    if not machine.works:
+        return  # advice about packages is of no use on another system
     yield _python()
     yield _tools()
     yield _confinement()
@@ -126,17 +132,33 @@ def _confinement() -> Finding:
     what = "confinement by bubblewrap"
     words = ["bwrap", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_LIMIT_S)
     except OSError:
         return _bad(what, "bwrap is missing", "sudo apt-get install bubblewrap", needed=True)
+    except subprocess.TimeoutExpired:
+        return _bad(what, f"it was not done after {_LIMIT_S} s", "run linklab doctor again", needed=True)
     if done.returncode == 0:
         return _good(what, "a process sees the files read-only and no network", needed=True)
-    restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-    if restricted.exists() and restricted.read_text().strip() == "1":
-        fix = "sudo bash vagrant/provision.sh (it installs an AppArmor profile that lets bwrap work)"
-    else:
-        fix = "sudo sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000"
-    return _bad(what, (done.stderr.strip().splitlines() or ["it failed"])[-1], fix, needed=True)
+    return _bad(what, (done.stderr.strip().splitlines() or ["it failed"])[-1], _namespaces_fix(), needed=True)
+
+
+def _namespaces_fix() -> str:
+    """What lets bubblewrap make its namespaces: each distribution has its own switch against it."""
+    if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return "sudo bash vagrant/allow-bwrap.sh (an AppArmor profile that lets bwrap work)"
+    if _setting("kernel/unprivileged_userns_clone") == "0":
+        return "sudo sysctl -w kernel.unprivileged_userns_clone=1"
+    if _setting("user/max_user_namespaces") == "0":
+        return "sudo sysctl -w user.max_user_namespaces=10000"
+    return "allow user namespaces here; inside a container, start it with --security-opt seccomp=unconfined"
+
+
+def _setting(name: str) -> str | None:
+    """A setting of the kernel, None where it has no such."""
+    try:
+        return Path("/proc/sys", name).read_text().strip()
+    except OSError:
+        return None
 
 
 def _lab(
@@ -150,14 +172,20 @@ def _lab(
     target = network.address_of("h2")
     floor_ms = rtt_floor_ms(path(network, "h1", "h2"))
     try:
-        with lab.start(network, clock, kind=kind, switch=switch, folder=None, wall_limit_s=120) as running:
+        if kind == "native":
+            native(with_netem=True)
+        with lab.start(network, clock, kind=kind, switch=switch, wall_limit_s=_LIMIT_S) as running:
             said = running["h1"].cmd(f"ping -c 3 -i 0.2 {target}")
             release = running.process.kernel_release
-    except LinklabError as error:
+    except (LinklabError, OSError) as error:
         return _bad(what, str(error), _fix(kind, clock, str(error)))
     match = re.search(r"3 received.*?= ([\d.]+)/([\d.]+)/", said, re.DOTALL)
     if match is None:
-        return _bad(what, f"ping was not answered: {said.strip().splitlines()[-1]}", "linklab shell shows more")
+        return _bad(
+            what,
+            f"ping was not answered: {(said.split() and said.splitlines()[-1]) or 'it said nothing'}",
+            "linklab shell --network two-hosts shows more",
+        )
     if float(match[1]) < floor_ms - 0.01:
         return _bad(
             what, f"ping took {match[1]} ms and must take {floor_ms:g}", "this kernel's netem cannot be trusted"
@@ -166,15 +194,15 @@ def _lab(
 
 
 def _fix(kind: str, clock: str, reason: str) -> str:
-    if clock == "virtual":
-        if kernel.build_is_running():
-            return "wait: the kernel is being built (linklab kernel status)"
-        return "linklab kernel build"
-    if kind == "guest":
-        return "sudo apt-get install user-mode-linux" if "user-mode-linux" in reason else "linklab kernel build"
-    if "netem" in reason:
-        return "none needed where a lab in user mode works; else: sudo modprobe sch_netem"
-    return "none needed where a lab in user mode works; else run as root or with passwordless sudo"
+    if kind == "native":
+        return _NATIVE_FIX
+    if platform.machine() != "x86_64":
+        return "none: user-mode Linux needs an x86-64 processor"
+    if "bubblewrap" in reason:
+        return "sudo apt-get install bubblewrap"
+    if kernel.build_is_running():
+        return "wait: the kernel is being built (linklab kernel status)"
+    return "linklab kernel build"
 
 
 def report(show: Callable[[Finding], None]) -> bool:

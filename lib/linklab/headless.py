@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import datetime
 import os
 import platform
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from linklab import __version__
-from linklab.emulation.versions import tool_versions
 from linklab.errors import LabError
 from linklab.runtime.kinds import Clock, choose
 
-CELL_LIMIT_S = 600
+CELL_LIMIT_S = 900
+"""Above `linklab.runtime.process.WALL_LIMIT_S`, so that a lab that hangs is told apart from a cell that does."""
 
 
 @dataclass(frozen=True)
@@ -31,60 +35,125 @@ class Run:
     failures: tuple[str, ...]
 
 
-def run_notebook(notebook: Path, output: Path, clock: Clock | None, progress: Callable[[int, int], None]) -> Run:
+def run_notebook(
+    notebook: Path,
+    output: Path,
+    clock: Clock | None,
+    progress: Callable[[int, int], None],
+    *,
+    cell_limit_s: int = CELL_LIMIT_S,
+) -> Run:
     """Runs every cell, also those after a failing one, and writes the executed copy into `output`.
 
     The copy's metadata say which clock, kernel and tools it was run with. `progress` gets the number of the cell
-    begun and how many there are. Raises `LabError` for a file that is not a notebook.
+    begun and how many there are. A cell that takes longer than `cell_limit_s` ends the run. At KeyboardInterrupt
+    the notebook's kernel and its labs are ended and the copy has what was done until then.
+    Raises `LabError` for a file that is not a notebook, and for a copy that would replace its notebook.
     """
-    try:
-        book = nbformat.read(notebook, as_version=4)
-    except FileNotFoundError:
-        raise LabError(f"there is no notebook {notebook}") from None
-    except Exception as error:
-        raise LabError(f"{notebook} is not a notebook: {error}") from None
-    output.mkdir(parents=True, exist_ok=True)
+    book = _read(notebook)
     copy = output / notebook.name
     if copy.resolve() == notebook.resolve():
         raise LabError(f"{copy} would be overwritten by its executed copy: say another folder with --output")
+    output.mkdir(parents=True, exist_ok=True)
     book.metadata["linklab"] = _metadata(clock)
-    total = sum(cell.cell_type == "code" for cell in book.cells)
-    begun = 0
+    total = sum(_runs(cell) for cell in book.cells)
+    began: list[int] = []
 
     def count(cell: nbformat.NotebookNode, cell_index: int) -> None:
-        nonlocal begun
-        begun += 1
-        progress(begun, total)
+        if _runs(cell):
+            began.append(cell_index)
+            progress(len(began), total)
 
     client = NotebookClient(
-        book, timeout=CELL_LIMIT_S, kernel_name="python3", allow_errors=True, on_cell_start=count,
+        book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=count,
         resources={"metadata": {"path": str(notebook.parent.resolve())}},
     )  # fmt: skip
-    failures: list[str] = []
-    environment = os.environ | ({"LINKLAB_CLOCK": clock} if clock else {})
+    stopped = None
     try:
-        client.execute(env=environment)
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        failures.append(str(error).strip().splitlines()[-1])
+        _execute(client, os.environ | ({"LINKLAB_CLOCK": clock} if clock else {}))
+    except CellTimeoutError:
+        stopped = f"was not done after {cell_limit_s} s and was ended; give more with --cell-limit-s"
+    except DeadKernelError:
+        stopped = "ended the notebook's kernel"
     finally:
-        nbformat.write(book, copy)
-    failures += _failures(book)
+        nbformat.write(book, copy)  # type: ignore[no-untyped-call]
+    failures = _failures(book)
+    if stopped is not None:
+        failures.append(f"{_label(book, began[-1])} {stopped}" if began else f"the notebook {stopped}")
     return Run(notebook, copy, total, tuple(failures))
 
 
+def _read(notebook: Path) -> nbformat.NotebookNode:
+    try:
+        book: nbformat.NotebookNode = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
+    except OSError as error:
+        why = "there is no notebook" if isinstance(error, FileNotFoundError) else f"{error.strerror}:"
+        raise LabError(f"{why} {notebook}") from None
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:100]
+        raise LabError(f"{notebook} is not a notebook: {reason}") from None
+    return book
+
+
+def _execute(client: NotebookClient, environment: dict[str, str]) -> None:
+    """Runs the notebook in a thread of its own.
+
+    nbclient takes SIGINT and SIGTERM for itself in the main thread, and an interrupted run would look like one
+    whose kernel died by itself.
+    """
+    loop = asyncio.new_event_loop()
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_until_complete(task)
+        except BaseException as error:
+            failure.append(error)
+
+    task: asyncio.Task[Any] = loop.create_task(client.async_execute(env=environment))
+    worker = threading.Thread(target=work, name="notebook")
+    worker.start()
+    try:
+        worker.join()
+    except KeyboardInterrupt:
+        client.shutdown_kernel = "immediate"
+        with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+            loop.call_soon_threadsafe(task.cancel)
+        worker.join()
+        raise
+    finally:
+        loop.close()
+    if failure:
+        raise failure[0]
+
+
+def _runs(cell: nbformat.NotebookNode) -> bool:
+    return cell.cell_type == "code" and bool(cell.source.strip())
+
+
+def _label(book: nbformat.NotebookNode, index: int) -> str:
+    return f"cell {index + 1} ({book.cells[index].get('id', 'no id')})"
+
+
 def _failures(book: nbformat.NotebookNode) -> list[str]:
+    """A line for each cell that raised, those left out whose tag says that they shall."""
     return [
-        f"cell {number} ({cell.get('id', '')}): {output.ename}: {output.evalue}"
-        for number, cell in enumerate(book.cells)
-        if cell.cell_type == "code"
+        f"{_label(book, index)}: {output.ename}: {(output.evalue.splitlines() or [''])[0]}"
+        for index, cell in enumerate(book.cells)
+        if cell.cell_type == "code" and "raises-exception" not in cell.metadata.get("tags", [])
         for output in cell.outputs
         if output.output_type == "error"
     ]
 
 
 def _metadata(clock: Clock | None) -> dict[str, str]:
+    """What a lab that leaves the choice to us runs on."""
+    from linklab.emulation.versions import tool_versions
+
+    wish: Literal["auto", "real", "virtual"] = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
     try:
-        kind = choose(clock or "auto")
+        kind = choose(wish)
         kernel = kind.kernel.version if kind.kernel else platform.release()
         ran = {"kind": kind.name, "clock": kind.clock, "kernel": kernel}
     except LabError as error:

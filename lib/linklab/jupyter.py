@@ -3,119 +3,205 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import errno
+import http.client
+import importlib.util
 import os
+import secrets
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-import urllib.request
 import webbrowser
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
+from urllib.parse import quote
 
 from linklab.errors import LabError
+from linklab.jupyter_server import TOKEN_VARIABLE
 
 LOOPBACK = "127.0.0.1"
+FIRST_NOTEBOOK = "00-start-here.ipynb"
 _START_LIMIT_S = 120.0
 _MIN_FREE_MB = 200
+_POLL_S = 0.1
 
 
-def up(folder: Path, port: int, *, address: str = LOOPBACK, browser: bool = True) -> int:
-    """Runs JupyterLab until Ctrl-C or SIGTERM; its exit status. Raises `LabError` with one line where it cannot."""
-    if not folder.is_dir():
-        raise LabError(f"there is no folder {folder}: run linklab up in the folder that holds labs/, or say --folder")
-    if shutil.disk_usage(folder).free < _MIN_FREE_MB * 1_000_000:
-        raise LabError(f"less than {_MIN_FREE_MB} MB are free where {folder} lies: make room and run it again")
-    _check_port(address, port)
-    words = [sys.executable, "-m", "jupyter", "lab", "--no-browser", f"--ServerApp.ip={address}"]
-    words += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}"]
-    # An empty token would let every user of this machine in; a password set elsewhere would hide the token.
-    words += ["--IdentityProvider.token=" + _token(), "--PasswordIdentityProvider.hashed_password="]
+def up(folder: Path, port: int, *, browser: bool = True) -> int:
+    """Runs JupyterLab until Ctrl-C, SIGTERM or SIGHUP, and returns 0 once it and its kernels are gone.
+
+    Raises `LabError` with one line where it cannot start, and where it ends by itself with a failure.
+    """
+    _check_folder(folder)
+    _check_port(port)
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise LabError("JupyterLab is not installed for this Python: make lab installs what is missing")
+    token = secrets.token_hex(24)
+    server = _start(folder, port, token)
+    said = _Log(server)
+    with _on_signals(_interrupt):
+        try:
+            _wait_until_up(server, said, port, token)
+            url = _address(folder, port, token)
+            print(f"\nThe labs are open at\n\n    {url}\n\nCtrl-C ends them.", flush=True)
+            if browser and _has_display():
+                webbrowser.open(url)
+            while server.poll() is None:
+                said.read(show_warnings=True)
+        except KeyboardInterrupt:
+            print("\nClosing the labs.", flush=True)
+            return 0
+        finally:
+            with _on_signals(signal.SIG_IGN):
+                _end(server)
+    if server.returncode != 0:
+        raise LabError(f"JupyterLab ended with status {server.returncode}: {said.last_line()}")
+    return 0
+
+
+def _start(folder: Path, port: int, token: str) -> subprocess.Popen[bytes]:
+    words = [sys.executable, "-m", "linklab.jupyter_server", str(os.getpid()), "--no-browser"]
+    words += [f"--ServerApp.ip={LOOPBACK}", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    words += [f"--ServerApp.root_dir={folder}", "--PasswordIdentityProvider.hashed_password="]
+    # A question about news from the net is not how a course should begin.
+    words += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     if os.geteuid() == 0:
         words.append("--allow-root")
-    server = subprocess.Popen(
-        words, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    return subprocess.Popen(
+        words,
+        env=os.environ | {TOKEN_VARIABLE: token},
+        start_new_session=True,  # Ctrl-C is ours to hear, and the server's kernels are to end in order
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    try:
-        url = _wait_until_up(server, address, port)
-        print(f"\nThe labs are open at\n\n    {url}\n\nStart with 00-start-here. Ctrl-C ends everything.", flush=True)
-        if browser and _has_display():
-            webbrowser.open(url)
-        _follow(server)
-        return server.wait()
-    except KeyboardInterrupt:
-        print("\nClosing the labs.", flush=True)
-        return 0
-    finally:
-        _end(server)
 
 
-_secret = ""
+def _address(folder: Path, port: int, token: str) -> str:
+    page = f"/lab/tree/{quote(FIRST_NOTEBOOK)}" if (folder / FIRST_NOTEBOOK).is_file() else "/lab"
+    return f"http://{LOOPBACK}:{port}{page}?token={token}"
 
 
-def _token() -> str:
-    """A new random token per start, or LINKLAB_TOKEN's (a service keeps its address over restarts)."""
-    global _secret
-    _secret = _secret or os.environ.get("LINKLAB_TOKEN") or os.urandom(24).hex()
-    return _secret
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise LabError(f"there is no folder {folder}: run linklab up in the folder that holds labs/, or say --folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise LabError(f"{folder} cannot be written, and notebooks save what you do: say another with --folder")
+    if shutil.disk_usage(folder).free < _MIN_FREE_MB * 1_000_000:
+        raise LabError(f"less than {_MIN_FREE_MB} MB are free where {folder} lies: make room and run it again")
 
 
-def _check_port(address: str, port: int) -> None:
+def _check_port(port: int) -> None:
     if not 1024 <= port <= 65535:
         raise LabError(f"port {port} is not between 1024 and 65535: say another with --port")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((address, port))
-        except OSError:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
             raise LabError(f"port {port} is taken, perhaps by labs already open: say another with --port") from None
 
 
-def _wait_until_up(server: subprocess.Popen[bytes], address: str, port: int) -> str:
-    """The address to open, once the server answers. Raises `LabError` with what it said last if it ends."""
-    host = LOOPBACK if address == "0.0.0.0" else address
-    assert server.stdout is not None
-    os.set_blocking(server.stdout.fileno(), False)
-    deadline, said = time.monotonic() + _START_LIMIT_S, b""
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _on_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> Iterator[None]:
+    """SIGTERM and SIGHUP (the terminal was closed) do what Ctrl-C does."""
+    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
+
+
+class _Log:
+    """What the server says. Its kernels write there too, so the end of the stream is not the end of the server."""
+
+    def __init__(self, server: subprocess.Popen[bytes]) -> None:
+        assert server.stdout is not None
+        self._pipe = server.stdout.fileno()
+        self._rest, self._last, self._open = b"", b"", True
+        os.set_blocking(self._pipe, False)
+
+    def read(self, *, show_warnings: bool = False) -> None:
+        """Waits for a moment and takes in what was said; warnings and errors are passed on, if asked."""
+        if not self._open:
+            time.sleep(_POLL_S)
+            return
+        # a short wait, because the server may end while a kernel holds the pipe
+        if not select.select([self._pipe], [], [], 1.0 if show_warnings else _POLL_S)[0]:
+            return
+        data = os.read(self._pipe, 65536)
+        self._open = bool(data)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in filter(None, lines):
+            self._last = line
+            if show_warnings and line.startswith((b"[W", b"[E", b"[C")):
+                print(line.decode(errors="replace"), file=sys.stderr)
+
+    def last_line(self) -> str:
+        """The last that it said."""
+        return (self._rest or self._last).decode(errors="replace").strip() or "it said nothing"
+
+
+def _wait_until_up(server: subprocess.Popen[bytes], said: _Log, port: int, token: str) -> None:
+    """Returns once the server answers. Raises `LabError` with what it said last if it ends."""
+    deadline = time.monotonic() + _START_LIMIT_S
     while time.monotonic() < deadline:
-        with contextlib.suppress(BlockingIOError, TypeError):
-            said += os.read(server.stdout.fileno(), 65536)
+        said.read()
         if server.poll() is not None:
-            tail = said.decode(errors="replace").strip().splitlines()
-            raise LabError(f"JupyterLab did not start: {tail[-1] if tail else 'it said nothing'}")
-        request = urllib.request.Request(
-            f"http://{host}:{port}/api/status", headers={"Authorization": f"token {_token()}"}
-        )
-        with contextlib.suppress(OSError, ValueError):
-            # no proxy: this address is on this machine
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            with opener.open(request, timeout=5) as answer:
-                json.load(answer)
-                return f"http://{host}:{port}/lab?token={_token()}"
-        time.sleep(0.1)
-    raise LabError(f"JupyterLab did not answer within {_START_LIMIT_S:g} s")
+            said.read()
+            raise LabError(f"JupyterLab did not start: {said.last_line()}")
+        if _answers(port, token):
+            return
+    raise LabError(f"JupyterLab did not answer within {_START_LIMIT_S:g} s: {said.last_line()}")
 
 
-def _follow(server: subprocess.Popen[bytes]) -> None:
-    """Reads what the server says until it ends, and shows its warnings only."""
-    assert server.stdout is not None
-    os.set_blocking(server.stdout.fileno(), True)
-    for line in server.stdout:
-        if line.startswith((b"[W", b"[E", b"[C")):
-            sys.stderr.write(line.decode(errors="replace"))
+def _answers(port: int, token: str) -> bool:
+    # http.client and not urllib: a proxy of the environment has no business here
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
+    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/api/status", headers={"Authorization": f"token {token}"})
+        return connection.getresponse().status == 200
+    return False
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
-    """Asks the server to end, which ends its kernels; a lab ends with its kernel."""
-    for number, patience_s in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):
-        if server.poll() is not None:
-            return
-        server.send_signal(number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            server.wait(patience_s)
+    """Asks the server to end, which ends its kernels, and ends what is left of both; a lab ends with its kernel."""
+    kernels = _children(server.pid)
+    try:
+        for number, patience_s in ((signal.SIGTERM, 15), (signal.SIGKILL, 5)):
+            if server.poll() is None:
+                server.send_signal(number)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    server.wait(patience_s)
+        for kernel in kernels:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(kernel, signal.SIGKILL)
+            select.select([kernel], [], [], 5)
+    finally:
+        for kernel in kernels:
+            os.close(kernel)
+
+
+def _children(parent: int) -> list[int]:
+    """Descriptors of its children: unlike numbers of processes, they cannot come to mean another one."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                    found.append(os.pidfd_open(int(folder.name)))
+    return found
 
 
 def _has_display() -> bool:

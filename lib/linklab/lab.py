@@ -153,9 +153,7 @@ def _end(door: Door, process: LabProcess) -> None:
     process.stop()
 
 
-def _visit(
-    process: LabProcess, node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]
-) -> None:
+def _visit(process: LabProcess, node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:
     """What `linklab shell` asks for from another terminal."""
     process.call(f"{_INSIDE}:command", node, command, None, on_event=show, stop=stop)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import readline  # noqa: F401 - gives input() its history and line editing
 import sys
-from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 from linklab import lab
 from linklab.emulation.names import ROOT
@@ -14,38 +14,39 @@ from linklab.network import by_name
 from linklab.runtime.door import Visit, running_labs
 from linklab.runtime.kinds import Clock
 
-Runner = Callable[[str, str], Iterator[str]]
-_HELP = "Type commands for {host}; `on HOST` changes the host ({hosts}); Ctrl-C ends a command, Ctrl-D the shell."
+DEFAULT_NETWORK = "course"
+_HELP = """Commands run on {host}. `on HOST` goes to another: {hosts} (root is the lab itself).
+Ctrl-C ends a command, a & behind it leaves it running, Ctrl-D ends the shell."""
 
 
-def shell(host: str | None, network: str | None, clock: Clock | None) -> int:
-    """Visits the one running lab, or starts `network` where none runs or one is named. Raises `LabError`."""
+def shell(host: str | None, network: str | None, clock: Clock | None, *, lab_name: str | None = None) -> int:
+    """Visits the newest running lab, or starts `network` where none runs or one is named. Raises `LabError`.
+
+    `lab_name` is part of the name of the lab to visit, as `running_labs` gives it. The commands come from standard
+    input, line by line; a prompt is shown on a terminal only.
+    """
     labs = {} if network else running_labs()
-    if len(labs) > 1:
-        print("Several labs run; this is the newest: " + list(labs)[-1], file=sys.stderr)
+    if lab_name is not None:
+        labs = {name: address for name, address in labs.items() if lab_name in name} or _refuse(lab_name, labs)
     if labs:
         name, address = list(labs.items())[-1]
-        with contextlib.closing(_visit(address)) as visit:
-            return _converse(name, host, visit.nodes, visit.run)
-    with lab.start(by_name(network or "course"), clock or "auto") as running:
-
-        def run(node: str, command: str) -> Iterator[str]:
-            running[node].cmd(command, show=True)
-            yield ""
-
-        return _converse(running.name, host, running.nodes, run)
-
-
-def _visit(address: str) -> Visit:
-    try:
-        return Visit(address)
-    except OSError:
-        raise LabError("the lab has just ended: start it again in the notebook") from None
+        more = f", the newest of {len(labs)} running labs" if len(labs) > 1 else ""
+        print(f"This is {name}{more}; it goes on when you leave.", file=sys.stderr)
+        with contextlib.closing(Visit(address)) as visit:
+            return _converse(name, host, visit)
+    with lab.start(by_name(network or DEFAULT_NETWORK), clock or "auto") as running:
+        print(f"This is a new lab, {running.name}, in {running.clock} time; it ends with the shell.", file=sys.stderr)
+        with contextlib.closing(Visit(running.door.address)) as visit:
+            return _converse(running.name, host, visit)
 
 
-def _converse(name: str, host: str | None, nodes: list[str], run: Runner) -> int:
-    hosts = [ROOT, *nodes]
-    host = host or nodes[0]
+def _refuse(lab_name: str, labs: dict[str, str]) -> NoReturn:
+    raise LabError(f"no running lab has {lab_name!r} in its name; running: {', '.join(labs) or 'none'}")
+
+
+def _converse(name: str, host: str | None, visit: Visit) -> int:
+    hosts = [ROOT, *visit.nodes]
+    host = host or visit.nodes[0]
     if host not in hosts:
         raise LabError(f"there is no {host!r} in {name}: choose one of {', '.join(hosts)}")
     if sys.stdin.isatty():
@@ -58,24 +59,25 @@ def _converse(name: str, host: str | None, nodes: list[str], run: Runner) -> int
         except KeyboardInterrupt:
             print()
             continue
+        words = line.split()
         if line in ("exit", "logout"):
             return 0
-        if line.startswith("on ") and len(line.split()) == 2:
-            wish = line.split()[1]
-            if wish in hosts:
-                host = wish
+        if words[:1] == ["on"] and len(words) == 2:
+            if words[1] in hosts:
+                host = words[1]
             else:
-                print(f"there is no {wish!r} here: choose one of {', '.join(hosts)}", file=sys.stderr)
+                print(f"there is no {words[1]!r} here: choose one of {', '.join(hosts)}", file=sys.stderr)
         elif line:
-            _run(run, host, line)
+            _run(visit, host, line)
 
 
-def _run(run: Runner, host: str, line: str) -> None:
+def _run(visit: Visit, host: str, line: str) -> None:
     try:
-        for text in run(host, line):
-            sys.stdout.write(text)
-            sys.stdout.flush()
-    except KeyboardInterrupt:
-        print()
-    except (LabError, RuntimeError) as error:
+        visit.run(host, line, _show)
+    except RuntimeError as error:
         print(error, file=sys.stderr)
+
+
+def _show(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -52,6 +52,7 @@ class Door:
 def open_door(name: str, nodes: Callable[[], list[str]], run: Run, *, silence_limit_s: float = SILENCE_LIMIT_S) -> Door:
     """Lets visitors in, in a thread of its own, until the door is closed.
 
+    `nodes` gives the names of the nodes, none once the lab has ended.
     A visitor's command that is silent for `silence_limit_s` of real time is ended: while it runs the notebook
     waits, and a lab that is silent for longer still is taken for hung and ended whole.
     """
@@ -97,7 +98,8 @@ def _welcome(visitor: socket.socket, nodes: Callable[[], list[str]], run: Run, s
         lines.say(nodes=nodes())
         while (wish := lines.hear()) is not None:
             if "command" in wish:  # else an interrupt that came when the command was done already
-                lines.say(done=True, error=_carry_out(wish, lines, run, silence_limit_s))
+                error = _carry_out(wish, lines, run, silence_limit_s)
+                lines.say(done=True, error=error, ended=not nodes())
 
 
 def _carry_out(wish: dict[str, Any], lines: _Lines, run: Run, silence_limit_s: float) -> str | None:
@@ -158,9 +160,9 @@ class Visit:
             welcome = self._lines.hear() if _owner(self._socket) == os.getuid() else {}
         except OSError:
             welcome = None
-        if not welcome:
+        if not welcome or not welcome["nodes"]:
             self._socket.close()
-            why = "has just ended: start it again in the notebook" if welcome is None else "is another user's"
+            why = "is another user's" if welcome == {} else "has just ended: start it again in the notebook"
             raise LabError(f"the lab {why}")
         self.nodes: list[str] = welcome["nodes"]
 
@@ -176,6 +178,8 @@ class Visit:
                 if "output" in message:
                     show(message["output"])
                 if "done" in message:
+                    if message["ended"]:
+                        raise LabError(message["error"] or "the lab has ended")
                     if message["error"]:
                         raise RuntimeError(message["error"])
                     return

@@ -142,9 +142,9 @@ class LabProcess:
                 raise LabError(
                     f"the lab ended unexpectedly: {tail or 'killed'}; start a new one with linklab.start(...)"
                 ) from None
-            except ChannelTimeout:
+            except ChannelTimeout as silence:
                 self.stop()
-                raise LabError(self._hung()) from None
+                raise LabError(self._hung(*silence.args)) from None
             self._pause()
             return self._result(answer)
 
@@ -168,7 +168,7 @@ class LabProcess:
                         on_event(message["event"])
             except ChannelTimeout:
                 if time.monotonic() >= deadline:
-                    raise
+                    raise ChannelTimeout(_INTERRUPT_LIMIT_S if interrupted else self.wall_limit_s) from None
             except KeyboardInterrupt:
                 if interrupted:
                     self.stop()
@@ -190,11 +190,13 @@ class LabProcess:
             raise error
         return answer["result"]
 
-    def _hung(self) -> str:
+    def _hung(self, silent_s: float | None = None) -> str:
+        limit_s = silent_s or self.wall_limit_s
+        after = "" if limit_s == self.wall_limit_s else " after it was interrupted"
         if self.kind.clock == "real":
-            return f"the lab was silent for {self.wall_limit_s:g} s and was ended; give more with wall_limit_s="
+            return f"the lab was silent for {limit_s:g} s{after} and was ended; give more with wall_limit_s="
         return (
-            f"the lab computed for {self.wall_limit_s:g} s of real time without an answer and was ended: something "
+            f"the lab computed for {limit_s:g} s of real time without an answer{after} and was ended: something "
             "in it waits in a busy loop, and on virtual time that waits for ever; let it sleep, or say clock='real'"
         )
 
