@@ -72,7 +72,7 @@ class Lab:
         """The names of all hosts, routers and switches."""
         # The door's thread must not hold this object: a lab whose last name is gone, as when a cell that starts
         # one is run again, ends at once.
-        self.door = open_door(name, partial(list, self.nodes), partial(_visit, process))
+        self.door = open_door(name, partial(_nodes, process, self.nodes), partial(_visit, process))
         """Where `linklab shell` comes in."""
         self._end = weakref.finalize(self, _end, self.door, process)
 
@@ -151,6 +151,11 @@ class Lab:
 def _end(door: Door, process: LabProcess) -> None:
     door.close()
     process.stop()
+
+
+def _nodes(process: LabProcess, names: list[str]) -> list[str]:
+    """What a visitor finds: nothing once the lab has ended."""
+    return names if process.running else []
 
 
 def _visit(process: LabProcess, node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:

@@ -175,7 +175,10 @@ class LabProcess:
                     raise
                 interrupted = True
                 deadline = time.monotonic() + _INTERRUPT_LIMIT_S
-                self._channel.send({"interrupt": request["id"]}, _INTERRUPT_LIMIT_S)
+                try:
+                    self._channel.send({"interrupt": request["id"]}, _INTERRUPT_LIMIT_S)
+                except ChannelTimeout:
+                    raise ChannelTimeout(_INTERRUPT_LIMIT_S) from None
 
     def _result(self, answer: dict[str, Any]) -> Any:
         if "printed" in answer:
