@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any
 
-from linklab.network import COURSE, NetworkState, NodeState, Route, expected_state
+from linklab.network import COURSE, NetworkState, NodeState, Route, Shape, expected_state
 
 PLAN = expected_state(COURSE)
 REPLY = """PING {address} ({address}) 56(84) bytes of data.
@@ -168,3 +168,38 @@ def plug(state: NetworkState, one: str, two: str) -> NetworkState:
     """``state`` with interface ``one`` joined to interface ``two``; both must exist."""
     state = change(state, one, peer=(two.partition("-")[0], two))
     return change(state, two, peer=(one.partition("-")[0], one))
+
+
+def with_cable(state: NetworkState, one: str, two: str) -> NetworkState:
+    """``state`` with one cable more, between interfaces that were not there before."""
+    for mine, theirs in ((one, two), (two, one)):
+        node = state.node(mine.partition("-")[0])
+        assert node is not None
+        assert node.interface(mine) is None
+        far = (theirs.partition("-")[0], theirs)
+        added = replace(node.interfaces[0], name=mine, addresses=(), shape=Shape(), peer=far)
+        state = change_node(state, node.name, interfaces=(*node.interfaces, added))
+    return state
+
+
+def renamed(state: NetworkState, old: str, new: str) -> NetworkState:
+    """``state`` with another name for an interface, wherever it is mentioned."""
+    return NetworkState(
+        tuple(
+            replace(
+                node,
+                interfaces=tuple(
+                    replace(
+                        it,
+                        name=new if it.name == old else it.name,
+                        peer=(it.peer[0], new) if it.peer and it.peer[1] == old else it.peer,
+                    )
+                    for it in node.interfaces
+                ),
+                routes=tuple(
+                    replace(route, interface=new) if route.interface == old else route for route in node.routes
+                ),
+            )
+            for node in state.nodes
+        )
+    )
