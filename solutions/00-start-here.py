@@ -11,10 +11,11 @@
 import json
 import time
 
+from mininet.topo import Topo
+
 import linklab
 from linklab import show
 from linklab.grade import lab00
-from mininet.topo import Topo
 
 # %% [markdown] id="words"
 # ## 1. Three words

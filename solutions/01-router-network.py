@@ -9,12 +9,13 @@
 # same.
 
 # %% id="imports"
+from mininet.topo import Topo
+
 import linklab
 from linklab import show
 from linklab.grade import lab01
 from linklab.network import COURSE, path, rtt_floor_ms
 from linklab.notebooks.figures import without_addresses
-from mininet.topo import Topo
 
 # %% [markdown] id="target"
 # ## 1. The network to build

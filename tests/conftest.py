@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from linklab.errors import LabError
 from linklab.runtime.kinds import Kind, choose
 

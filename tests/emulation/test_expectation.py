@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("mininet.topo", reason="needs the distribution's Mininet: apt-get install mininet")
+from mininet.topo import Topo
+
 from linklab.emulation.expectation import delay_ms, expectation_of
 from linklab.emulation.topo import NetworkTopo
 from linklab.errors import NetworkError
 from linklab.network import COURSE, Shape
-from mininet.topo import Topo
 
 
 @pytest.mark.parametrize(

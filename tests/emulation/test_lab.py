@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-import linklab
 import pytest
+from mininet.topo import Topo
+
+import linklab
 from linklab.errors import LabError
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
 from linklab.runtime.kinds import Kind
-from mininet.topo import Topo
 
 pytestmark = pytest.mark.lab
 

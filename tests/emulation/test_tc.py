@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from linklab.emulation.tc import shape_of
 from linklab.network import Shape
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+
 from linklab.errors import MeasurementError
 from linklab.grade import Check, GradeError, Result, lab00, lab01
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from linklab.grade import Result, lab01
 from linklab.network import COURSE
 

@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError
 from html.parser import HTMLParser
 
 import pytest
+
 from linklab.errors import LinklabError
 from linklab.grade import Check, GradeError, Result, lab00
 from linklab.network import TWO_HOSTS, Shape, expected_state

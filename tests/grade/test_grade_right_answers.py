@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from linklab.errors import LabError
 from linklab.grade import lab01
 from linklab.network import NetworkState, Route

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from linklab.grade import GradeError, Result, lab01
 
 from .fake_lab import PLAN, FakeLab, change, without_route

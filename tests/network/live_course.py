@@ -21,9 +21,7 @@ PLAN = expected_state(COURSE)
 
 def change_node(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
     assert state.node(name) is not None
-    return NetworkState(
-        tuple(replace(node, **changes) if node.name == name else node for node in state.nodes)
-    )
+    return NetworkState(tuple(replace(node, **changes) if node.name == name else node for node in state.nodes))
 
 
 def change(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:

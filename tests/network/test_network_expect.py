@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from linklab.network import (
     CATALOGUE,
     COURSE,
@@ -21,7 +22,8 @@ from linklab.network import (
     expected_state,
     first_difference,
 )
-from live_course import L1, PLAN, change, change_node, only, routes_of, without_route
+
+from .live_course import L1, PLAN, change, change_node, only, routes_of, without_route
 
 
 def test_expected_of_the_course() -> None:
@@ -152,9 +154,7 @@ def test_extra_routes() -> None:
 
 def test_missing_and_renamed_nodes() -> None:
     without = NetworkState(tuple(node for node in PLAN.nodes if node.name != "h3"))
-    assert str(only(without)).startswith(
-        "h3: node is missing, expected present: addHost or addSwitch was not"
-    )
+    assert str(only(without)).startswith("h3: node is missing, expected present: addHost or addSwitch was not")
     renamed = change_node(PLAN, "h3", name="H3")
     missing, extra = differences(PLAN, renamed)
     assert "called H3 instead" in missing.cause
@@ -164,10 +164,7 @@ def test_missing_and_renamed_nodes() -> None:
 def test_a_node_of_the_wrong_kind() -> None:
     difference = first_difference(PLAN, change_node(PLAN, "h3", kind="switch"))
     assert difference is not None
-    assert (
-        str(difference)
-        == "h3: kind is a switch, expected a host: it was added with addSwitch: use addHost('h3')"
-    )
+    assert str(difference) == "h3: kind is a switch, expected a host: it was added with addSwitch: use addHost('h3')"
     other = first_difference(PLAN, change_node(PLAN, "s1", kind="host", congestion_control="cubic"))
     assert other is not None
     assert "use addSwitch('s1')" in other.cause
@@ -192,14 +189,10 @@ def test_what_a_switch_does_with_packets_of_layer_3_is_not_compared() -> None:
 
 
 def test_differences_come_in_a_stable_order_whatever_the_order_found() -> None:
-    found = change(
-        PLAN, "h7-eth0", addresses=("10.0.2.9/24",), up=False, mtu_bytes=9000, offloads_on=("gro",)
-    )
+    found = change(PLAN, "h7-eth0", addresses=("10.0.2.9/24",), up=False, mtu_bytes=9000, offloads_on=("gro",))
     found = change(found, "h7-eth0", peer=("r2", "r2-eth9"))
     found = change(found, "r1-eth1", shape=Shape(loss_percent=1))
-    found = change_node(
-        found, "r4", forwarding=False, congestion_control="bbr", routes=routes_of(PLAN, "r4")[1:]
-    )
+    found = change_node(found, "r4", forwarding=False, congestion_control="bbr", routes=routes_of(PLAN, "r4")[1:])
     wrong = Route("10.0.0.0/24", "10.0.3.2", "r3-eth0")
     more = Route("10.9.0.0/24", "10.0.3.1", "r3-eth0")
     found = change_node(found, "r3", routes=(wrong, *routes_of(PLAN, "r3")[1:], more))

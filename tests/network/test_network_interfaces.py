@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from linklab.network import (
     COURSE,
     Difference,
@@ -15,7 +16,8 @@ from linklab.network import (
     expected_state,
     first_difference,
 )
-from live_course import L1, PLAN, change, change_node, only
+
+from .live_course import L1, PLAN, change, change_node, only
 
 
 @pytest.mark.parametrize(
@@ -121,9 +123,7 @@ def test_a_shape_where_none_is_planned() -> None:
 
 
 def test_loss_that_is_missing_or_wrong() -> None:
-    lossy = replace(
-        COURSE, links=tuple(replace(li, loss_percent=2) if li.name == "L1" else li for li in COURSE.links)
-    )
+    lossy = replace(COURSE, links=tuple(replace(li, loss_percent=2) if li.name == "L1" else li for li in COURSE.links))
     plan = expected_state(lossy)
     both = differences(plan, PLAN)
     assert [(d.field, d.found, d.expected) for d in both] == [("loss", "0 %", "2 %")] * 2
@@ -172,9 +172,7 @@ def test_loss_that_is_missing_or_wrong() -> None:
         ("h1-eth0", {"offloads_on": ("gro",)}, "offloads", "gro on", "ethtool -K h1-eth0"),
     ],
 )
-def test_an_interface_that_differs(
-    interface: str, changes: dict[str, Any], field: str, found: str, cause: str
-) -> None:
+def test_an_interface_that_differs(interface: str, changes: dict[str, Any], field: str, found: str, cause: str) -> None:
     difference = only(change(PLAN, interface, **changes))
     assert (difference.interface, difference.field, difference.found) == (interface, field, found)
     assert cause in difference.cause

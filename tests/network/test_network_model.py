@@ -7,6 +7,7 @@ import sys
 from ipaddress import IPv4Interface, IPv4Network
 
 import pytest
+
 from linklab.errors import NetworkError
 from linklab.network import (
     CATALOGUE,
@@ -85,9 +86,7 @@ def test_each_address_of_the_course_is_in_its_plan() -> None:
     prefixes = [IPv4Network(subnet.prefix) for subnet in COURSE.subnets]
     addresses = [end.address for link in COURSE.links for end in link.ends if end.address]
     assert len(addresses) == 9 + 11
-    assert all(
-        sum(IPv4Interface(address).network == prefix for prefix in prefixes) == 1 for address in addresses
-    )
+    assert all(sum(IPv4Interface(address).network == prefix for prefix in prefixes) == 1 for address in addresses)
 
 
 def test_interfaces_of_a_router_are_numbered_in_order() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from linklab.errors import NetworkError
 from linklab.network import End, Host, Link, Network, Node, Switch
 

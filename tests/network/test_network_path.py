@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
+
 from linklab.errors import NetworkError
 from linklab.network import (
     COURSE,
@@ -141,9 +142,7 @@ def test_the_longest_prefix_wins() -> None:
 
 
 def router_cable(one: str, two: str, third: int) -> Link:
-    return Link(
-        End(one, f"{one}-to-{two}", f"10.0.{third}.1/24"), End(two, f"{two}-to-{one}", f"10.0.{third}.2/24")
-    )
+    return Link(End(one, f"{one}-to-{two}", f"10.0.{third}.1/24"), End(two, f"{two}-to-{one}", f"10.0.{third}.2/24"))
 
 
 def ring(size: int) -> Network:
@@ -151,9 +150,7 @@ def ring(size: int) -> Network:
     names = [f"r{number}" for number in range(size)]
     links = [router_cable(one, names[(i + 1) % size], i) for i, one in enumerate(names)]
     links += [router_cable(f"h{i}", name, 100 + i) for i, name in enumerate(names)]
-    return Network(
-        "ring", (*(Host(f"h{i}") for i in range(size)), *(Router(name) for name in names)), tuple(links)
-    )
+    return Network("ring", (*(Host(f"h{i}") for i in range(size)), *(Router(name) for name in names)), tuple(links))
 
 
 @pytest.mark.parametrize("size", [3, 4, 5, 6])

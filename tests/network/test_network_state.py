@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from linklab.errors import NetworkError
 from linklab.network import COURSE, NetworkState, expected_state
 
@@ -58,8 +59,6 @@ def damaged(path: list[str | int], value: Any) -> dict[str, Any]:
         (["nodes", 0, "routes"], [{"destination": "0.0.0.0/0"}], "damaged"),
     ],
 )
-def test_a_state_of_another_version_or_damaged_is_refused(
-    path: list[str | int], value: Any, message: str
-) -> None:
+def test_a_state_of_another_version_or_damaged_is_refused(path: list[str | int], value: Any, message: str) -> None:
     with pytest.raises(NetworkError, match=message):
         NetworkState.from_json(damaged(path, value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from linklab.errors import NetworkError
 from linklab.network import (
     COURSE,
@@ -40,9 +41,7 @@ def one_link(**shape: Any) -> Path:
         ("h1", "h9", 80, 19.13, "L3"),
     ],
 )
-def test_the_course_in_theory(
-    source: str, target: str, rtt_ms: float, ceiling_mbps: float, narrowest: str
-) -> None:
+def test_the_course_in_theory(source: str, target: str, rtt_ms: float, ceiling_mbps: float, narrowest: str) -> None:
     way = path(COURSE, source, target)
     assert rtt_floor_ms(way) == rtt_ms
     assert goodput_ceiling_mbps(way) == pytest.approx(ceiling_mbps, abs=0.005)
@@ -129,9 +128,7 @@ def test_queueing_delay_by_hand() -> None:
         ({"rate_mbps": 10}, float("nan"), "must not be negative"),
     ],
 )
-def test_a_queueing_delay_needs_rate_and_queue(
-    shape: dict[str, Any], packets: float | None, message: str
-) -> None:
+def test_a_queueing_delay_needs_rate_and_queue(shape: dict[str, Any], packets: float | None, message: str) -> None:
     (link,) = one_link(**shape).links
     with pytest.raises(NetworkError, match=message):
         queueing_delay_ms(link, packets)

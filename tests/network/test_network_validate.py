@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from linklab.errors import NetworkError
 from linklab.network import COURSE, End, Host, Link, Network, Node, Router, Subnet, Switch
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import nbformat
 import pytest
+
 from linklab.errors import LinklabError
 from linklab.notebooks import cli
 from linklab.notebooks.build import build_all

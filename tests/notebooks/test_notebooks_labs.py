@@ -6,11 +6,11 @@ from typing import Any
 
 import nbformat
 import pytest
-from linklab.notebooks.build import build_all, sources
-from linklab.notebooks.leaks import leaks
 from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
 
+from linklab.notebooks.build import build_all, sources
+from linklab.notebooks.leaks import leaks
 from tests.notebooks.run_notebook import ROOT, read
 
 NAMES = [f"{source.stem}.ipynb" for source in sources(ROOT)]

@@ -6,6 +6,7 @@ from typing import Any
 
 import nbformat
 import pytest
+
 from linklab.notebooks.leaks import leaks
 from linklab.notebooks.render import render
 from linklab.notebooks.source import Cell

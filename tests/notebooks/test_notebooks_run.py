@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import linklab
 import pytest
+
+import linklab
 from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
 from linklab.runtime.kinds import choose
-
 from tests.notebooks.run_notebook import read, run
 
 pytestmark = pytest.mark.lab

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from linklab.errors import LinklabError
 from linklab.notebooks.source import Cell, read_source
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from linklab.runtime.kinds import Kind
 
+from linklab.runtime.kinds import Kind
 from tests.conftest import lab_processes, wait_for_none_left
 
 pytestmark = pytest.mark.lab

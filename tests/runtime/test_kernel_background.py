@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from linklab.runtime.kernel import background, cache
 
 LIMIT_S = 60.0

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from linklab.errors import LabError
 from linklab.runtime.kernel import build, cache, stages
 from linklab.runtime.kernel.process import ProgramFailed, Programs, environment, find_program

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from linklab.errors import LabError
 from linklab.runtime.kernel import build, cache, cli
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from linklab.errors import LabError
 from linklab.runtime.kernel import find
 from linklab.runtime.kernel.cache import Record, cache_folder, kernel_hash, publish, version_key

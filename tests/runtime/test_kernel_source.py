@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from linklab.errors import LabError
 from linklab.runtime.kernel import source
 from linklab.runtime.kernel.process import Programs

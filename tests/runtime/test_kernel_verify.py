@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from linklab.errors import LabError
 from linklab.runtime.kernel import build, guest, stages, verify
 from linklab.runtime.kernel.find import find_kernel

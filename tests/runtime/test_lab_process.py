@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from linklab.errors import LabError, MeasurementError
 from linklab.runtime.kinds import Kind
 from linklab.runtime.process import LabProcess

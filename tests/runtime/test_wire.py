@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+
 from linklab.runtime.wire import FROM_GUEST_BYTES, Channel, ChannelClosed, ChannelTimeout
 
 Pair = tuple[Channel, Channel, socket.socket, socket.socket]

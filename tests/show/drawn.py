@@ -8,6 +8,10 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
 from linklab.network import (
     COURSE,
     End,
@@ -20,9 +24,6 @@ from linklab.network import (
     Switch,
     expected_state,
 )
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 PLAN = expected_state(COURSE)
 

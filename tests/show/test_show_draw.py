@@ -11,8 +11,10 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-import linklab
 import pytest
+from matplotlib.figure import Figure
+
+import linklab
 from linklab.errors import NetworkError
 from linklab.network import (
     COURSE,
@@ -30,7 +32,6 @@ from linklab.show.figure import Drawing
 from linklab.show.layout import positions
 from linklab.show.placing import place
 from linklab.show.scene import scene_of
-from matplotlib.figure import Figure
 
 from .drawn import (
     PLAN,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from linklab.errors import LinklabError
 from linklab.show import Table, table
 

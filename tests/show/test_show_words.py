@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from linklab.errors import NetworkError
 from linklab.network import COURSE, TWO_HOSTS, Host, NetworkState, Node, Router, Shape, expected_state
 from linklab.show import describe

@@ -93,9 +93,7 @@ delays and queues are those of the course report (chapter 3). Its eight subnets 
 leaves the one of h8 without a letter, here F, and has no H.
 """
 
-CATALOGUE: Final[Mapping[str, Network]] = MappingProxyType(
-    {network.name: network for network in (TWO_HOSTS, COURSE)}
-)
+CATALOGUE: Final[Mapping[str, Network]] = MappingProxyType({network.name: network for network in (TWO_HOSTS, COURSE)})
 """All networks of this module by name."""
 
 

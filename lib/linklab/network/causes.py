@@ -24,9 +24,7 @@ def wrong_kind(name: str, want: NodeKind) -> str:
     return f"it was added with {wrong}: use {right}({name!r})"
 
 
-def missing_interface(
-    want: InterfaceState | ExpectedInterface, node: NodeState | ExpectedNode, have: NodeState
-) -> str:
+def missing_interface(want: InterfaceState | ExpectedInterface, node: NodeState | ExpectedNode, have: NodeState) -> str:
     """Why an interface is not there."""
     if want.peer is None:
         return "its link was not added, or the interface has another name"
@@ -61,9 +59,7 @@ def addresses(pair: Pair, want: tuple[str, ...]) -> str:
             "for others give addLink params1 or params2={'ip': ...}"
         )
     if set(want) < set(have):
-        return (
-            f"{' and '.join(sorted(set(have) - set(want)))} is there besides: remove it with ip address del"
-        )
+        return f"{' and '.join(sorted(set(have) - set(want)))} is there besides: remove it with ip address del"
     for node in pair.expected.nodes:
         for interface in node.interfaces or ():
             shared = set(interface.addresses or ()) & set(have)
@@ -142,9 +138,7 @@ def wrong_route(route: Route, there: Route, node: str, expected: Expected, found
     if owner == node:
         return f"{there.via} is an address of {node} itself: name the other end of the link, {route.via}"
     if owner is not None and owner == target:
-        return (
-            f"{there.via} is {owner}'s address on another link: name the one on the shared link, {route.via}"
-        )
+        return f"{there.via} is {owner}'s address on another link: name the one on the shared link, {route.via}"
     if owner is None:
         return f"no interface has the address {there.via}: the next hop is {route.via}"
     return f"{there.via} belongs to {owner}, and the shortest way goes over {target or route.via}"

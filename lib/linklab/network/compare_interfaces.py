@@ -65,9 +65,7 @@ def _delay(pair: Pair) -> Iterator[Difference]:
 
 
 def _loss(pair: Pair) -> Iterator[Difference]:
-    if (want := pair.want.shape) and not shape_causes.same_loss(
-        want.loss_percent, pair.have.shape.loss_percent
-    ):
+    if (want := pair.want.shape) and not shape_causes.same_loss(want.loss_percent, pair.have.shape.loss_percent):
         expected, found = f"{want.loss_percent:.9g} %", f"{pair.have.shape.loss_percent:.9g} %"
         yield _of(pair, "loss", expected, found, shape_causes.loss(pair, want))
 

@@ -65,9 +65,7 @@ def _wrong_routes(pair: NodePair) -> Iterator[Difference]:
         there = live.get(route.destination)
         if there is not None and there != route:
             cause = causes.wrong_route(route, there, want.name, pair.expected, pair.found)
-            yield Difference(
-                want.name, None, f"route to {route.destination}", _hop(route), _hop(there), cause
-            )
+            yield Difference(want.name, None, f"route to {route.destination}", _hop(route), _hop(there), cause)
 
 
 def _extra_routes(pair: NodePair) -> Iterator[Difference]:

@@ -62,9 +62,7 @@ class Network:
         if len(found) == 1:
             return found[0]
         if found:
-            raise NetworkError(
-                f"network {self.name} has {len(found)} links {name}: give each a name of its own"
-            )
+            raise NetworkError(f"network {self.name} has {len(found)} links {name}: give each a name of its own")
         known = ", ".join(link.label for link in self.links)
         raise NetworkError(f"network {self.name} has no link {name!r}: choose one of {known}")
 

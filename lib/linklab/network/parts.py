@@ -111,6 +111,4 @@ class Link:
             return self.b
         if node == self.b.node:
             return self.a
-        raise NetworkError(
-            f"link {self.label} joins {self.a.node} and {self.b.node}, not {node}: name one of the two"
-        )
+        raise NetworkError(f"link {self.label} joins {self.a.node} and {self.b.node}, not {node}: name one of the two")

@@ -78,9 +78,7 @@ def path(
     return Path((source, *(hop.into.node for hop in hops)), tuple(hops))
 
 
-def _next_hop(
-    network: Network, node: str, target: IPv4Address, table: Iterable[Route]
-) -> tuple[End, IPv4Address]:
+def _next_hop(network: Network, node: str, target: IPv4Address, table: Iterable[Route]) -> tuple[End, IPv4Address]:
     ends = {end.interface: end for end in network.ends_of(node)}
     choices: list[tuple[IPv4Network, str | None, str]] = [
         (IPv4Interface(end.address or "").network, None, end.interface) for end in ends.values()
@@ -92,9 +90,7 @@ def _next_hop(
     # max keeps the first of equals: a connected subnet wins over a route to the same prefix, as in Linux.
     _, via, interface = max(fitting, key=lambda choice: choice[0].prefixlen)
     if interface not in ends:
-        raise NetworkError(
-            f"{node} has a route to {target} by {interface}, which it lacks: correct the route"
-        )
+        raise NetworkError(f"{node} has a route to {target} by {interface}, which it lacks: correct the route")
     return ends[interface], IPv4Address(via) if via else target
 
 

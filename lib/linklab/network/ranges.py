@@ -37,9 +37,7 @@ def link_problems(link: Link) -> Iterator[str]:
     yield from _whole(what, "mtu_bytes", link.mtu_bytes, MTU_BYTES, "bytes")
 
 
-def _number(
-    what: str, field: str, value: float, bounds: tuple[float, float], unit: str, hint: str
-) -> Iterator[str]:
+def _number(what: str, field: str, value: float, bounds: tuple[float, float], unit: str, hint: str) -> Iterator[str]:
     low, high = bounds
     # Python's bool is an int, and a notebook's author may well write "40": both would reach tc.
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -77,9 +75,7 @@ def interface_name_problems(what: str, name: str) -> Iterator[str]:
     if not name:
         yield f"{what}: the interface name is empty: call it NODE-eth0, NODE-eth1, ..."
     elif bad is not None:
-        yield (
-            f"{what}: interface name {name!r} contains {bad!r}: use only letters, digits, '-', '_' and '.'"
-        )
+        yield (f"{what}: interface name {name!r} contains {bad!r}: use only letters, digits, '-', '_' and '.'")
     elif len(name) > INTERFACE_NAME_LENGTH:
         yield (
             f"{what}: interface name {name!r} has {len(name)} characters and Linux takes at most "

@@ -59,9 +59,7 @@ def _default_route(network: Network, host: str, domains: tuple[Segment, ...]) ->
     order = {router.name: position for position, router in enumerate(network.routers)}
     for mine in network.ends_of(host):
         domain = next(domain for domain in domains if mine in domain.stations)
-        gateways = sorted(
-            (end for end in domain.stations if end.node in order), key=lambda end: order[end.node]
-        )
+        gateways = sorted((end for end in domain.stations if end.node in order), key=lambda end: order[end.node])
         if gateways:
             return (Route(DEFAULT_DESTINATION, _bare(gateways[0]), mine.interface),)
     return ()
@@ -86,10 +84,7 @@ def _next_steps(domains: tuple[Segment, ...], routers: set[str]) -> dict[tuple[s
     # below that, a bit of its own: no two paths weigh the same, so the shortest is unique, the same in both
     # directions, and every router on it agrees with the one before. Integers keep this exact.
     attachments = [
-        (end.node, index)
-        for index, domain in enumerate(domains)
-        for end in domain.stations
-        if end.node in routers
+        (end.node, index) for index, domain in enumerate(domains) for end in domain.stations if end.node in routers
     ]
     hop = 1 << len(attachments)
     graph: Any = networkx.Graph()

@@ -54,9 +54,7 @@ def segments(nodes: Sequence[Node], links: Sequence[Link]) -> tuple[Segment, ...
     for position, link in enumerate(links):
         joints = {end.node for end in link.ends} & switches
         touching = [
-            group
-            for group in groups
-            if any(end.node in joints for member in group for end in links[member].ends)
+            group for group in groups if any(end.node in joints for member in group for end in links[member].ends)
         ]
         groups = [group for group in groups if group not in touching]
         groups.append(sorted([*(member for group in touching for member in group), position]))

@@ -56,9 +56,7 @@ def rate(pair: Pair, want: Shape) -> str:
     if far is not None and same_rate(want.rate_mbps, far.shape.rate_mbps):
         return _one_side_only(far)
     if have.rate_mbps is None:
-        return (
-            "HTB is not there: the kernel has no sch_htb, or the link was made without TCLink or without bw="
-        )
+        return "HTB is not there: the kernel has no sch_htb, or the link was made without TCLink or without bw="
     if swapped := _swapped(pair):
         return swapped
     if any(same_rate(have.rate_mbps * factor, want.rate_mbps) for factor in (8, 1 / 8)):
@@ -133,7 +131,5 @@ def _swapped(pair: Pair) -> str | None:
                 and same_delay(other.delay_ms, have.delay_ms)
                 and other.queue_packets in (None, have.queue_packets)
             ):
-                return (
-                    f"{interface.name} on {node.name} is to have this shape: two links are swapped or alike"
-                )
+                return f"{interface.name} on {node.name} is to have this shape: two links are swapped or alike"
     return None

@@ -46,9 +46,7 @@ def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
     one_way_ms = sum(link.delay_ms for link in path.links)
     if size_bytes:
         one_way_ms += sum(
-            _serialisation_ms(1, size_bytes, link.rate_mbps)
-            for link in path.links
-            if link.rate_mbps is not None
+            _serialisation_ms(1, size_bytes, link.rate_mbps) for link in path.links if link.rate_mbps is not None
         )
     return 2 * one_way_ms
 
@@ -78,9 +76,7 @@ def bottleneck(path: Path) -> Link:
     return min(limited, key=lambda link: link.rate_mbps or math.inf)
 
 
-def goodput_ceiling_mbps(
-    path_or_rate: Path | float, mtu_bytes: int | None = None, timestamps: bool = True
-) -> float:
+def goodput_ceiling_mbps(path_or_rate: Path | float, mtu_bytes: int | None = None, timestamps: bool = True) -> float:
     """The most application data that one or more TCP flows can carry, in Mbit/s.
 
     A full segment of an MTU of M bytes carries M - 20 (IPv4) - 20 (TCP) - 12 (timestamps option) bytes of
@@ -107,9 +103,7 @@ def goodput_ceiling_mbps(
         raise NetworkError(f"the rate is {rate_mbps} Mbit/s: it must be a number above 0")
     headers = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + (TIMESTAMPS_OPTION_BYTES if timestamps else 0)
     if mtu <= headers:
-        raise NetworkError(
-            f"an MTU of {mtu} bytes has no room for data after {headers} bytes of headers: raise it"
-        )
+        raise NetworkError(f"an MTU of {mtu} bytes has no room for data after {headers} bytes of headers: raise it")
     return rate_mbps * (mtu - headers) / (mtu + ETHERNET_HEADER_BYTES)
 
 
