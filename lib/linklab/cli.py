@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
 
 from rich.console import Console
 from rich.table import Table
@@ -122,8 +120,6 @@ def _run(arguments: argparse.Namespace) -> int:
     from linklab.headless import run_notebook
 
     _refuse_same_names(arguments.notebooks)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
     failed = False
     for notebook in arguments.notebooks:
 
@@ -145,7 +141,3 @@ def _refuse_same_names(notebooks: list[Path]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise LinklabError(f"two notebooks are called {name}, and their copies too: run one after the other")
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -7,8 +7,10 @@ import contextlib
 import datetime
 import os
 import platform
+import signal
+import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -79,7 +81,9 @@ def run_notebook(
         nbformat.write(book, copy)  # type: ignore[no-untyped-call]
     failures = _failures(book)
     if stopped is not None:
-        failures.append(f"{_label(book, began[-1])} {stopped}" if began else f"the notebook {stopped}")
+        last = _label(book, began[-1]) if began else "the notebook"
+        # the cell that was ended has an interrupt among its outputs, which was ours
+        failures = [failure for failure in failures if not failure.startswith(last)] + [f"{last} {stopped}"]
     return Run(notebook, copy, total, tuple(failures))
 
 
@@ -102,7 +106,11 @@ def _execute(client: NotebookClient, environment: dict[str, str]) -> None:
     whose kernel died by itself.
     """
     loop = asyncio.new_event_loop()
+    # What a kernel says outside its cells is about itself.
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    task: asyncio.Task[Any] = loop.create_task(client.async_execute(env=environment, **quiet))
     failure: list[BaseException] = []
+    cancelled = threading.Event()
 
     def work() -> None:
         asyncio.set_event_loop(loop)
@@ -110,22 +118,41 @@ def _execute(client: NotebookClient, environment: dict[str, str]) -> None:
             loop.run_until_complete(task)
         except BaseException as error:
             failure.append(error)
+        finally:
+            left = asyncio.all_tasks(loop)
+            for other in left:
+                other.cancel()
+            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
-    task: asyncio.Task[Any] = loop.create_task(client.async_execute(env=environment))
-    worker = threading.Thread(target=work, name="notebook")
-    worker.start()
-    try:
-        worker.join()
-    except KeyboardInterrupt:
+    def cancel() -> None:
+        cancelled.set()
         client.shutdown_kernel = "immediate"
         with contextlib.suppress(RuntimeError):  # the loop has ended by itself
             loop.call_soon_threadsafe(task.cancel)
+
+    worker = threading.Thread(target=work, name="notebook")
+    with _signals_to(cancel):
+        worker.start()
         worker.join()
-        raise
-    finally:
-        loop.close()
+    loop.close()
     if failure:
-        raise failure[0]
+        # interrupted, nbclient says this or that
+        raise KeyboardInterrupt if cancelled.is_set() else failure[0]
+
+
+@contextlib.contextmanager
+def _signals_to(cancel: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C and the like call `cancel` and raise nothing: clean-up that has begun is not torn off by a second one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, lambda *_: cancel()) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _runs(cell: nbformat.NotebookNode) -> bool:
