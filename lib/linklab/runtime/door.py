@@ -32,20 +32,23 @@ SILENCE_LIMIT_S = 300.0
 _PREFIX = "linklab-lab"
 _LISTENING = 0x10000  # __SO_ACCEPTCON in the flags of /proc/net/unix
 _NAME_CHARACTERS = 40  # an abstract address has room for 107 bytes
+_CLOSE_LIMIT_S = 5.0
 _numbers = itertools.count(1)
 
 
 class Door:
     """A lab's door while it is open. `address` is what `Visit` takes."""
 
-    def __init__(self, listener: socket.socket, address: str) -> None:
-        self._listener, self.address = listener, address
+    def __init__(self, listener: socket.socket, address: str, waiter: threading.Thread) -> None:
+        self._listener, self.address, self._waiter = listener, address, waiter
 
     def close(self) -> None:
         """Nobody can come in any more. Calling it twice does no harm."""
         with contextlib.suppress(OSError):
             # close alone does not wake the thread that waits in accept, and its socket would stay open
             self._listener.shutdown(socket.SHUT_RDWR)
+        if threading.current_thread() is not self._waiter:  # a forgotten lab ends in whichever thread runs
+            self._waiter.join(_CLOSE_LIMIT_S)
         self._listener.close()
 
 
@@ -71,7 +74,7 @@ def open_door(name: str, nodes: Callable[[], list[str]], run: Run, *, silence_li
         target=_serve, args=(listener, nodes, run, silence_limit_s), name="linklab-door", daemon=True
     )
     waiter.start()
-    return Door(listener, address)
+    return Door(listener, address, waiter)
 
 
 def _serve(listener: socket.socket, nodes: Callable[[], list[str]], run: Run, silence_limit_s: float) -> None:
@@ -109,7 +112,8 @@ def _carry_out(wish: dict[str, Any], lines: _Lines, run: Run, silence_limit_s: f
     def show(text: str) -> None:
         nonlocal heard_at
         heard_at = time.monotonic()
-        lines.say(output=text)
+        with contextlib.suppress(OSError):  # a visitor who is gone; `stop` sees it, and the command is ended in order
+            lines.say(output=text)
 
     def stop() -> bool:
         nonlocal silent_too_long

@@ -1,0 +1,222 @@
+"""``linklab doctor``: what it tries, what it says of each thing that does not work, and its exit status."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab import doctor, lab
+from linklab.cli import main
+from linklab.errors import LabError
+from linklab.network import TWO_HOSTS
+from linklab.runtime import kernel, kinds
+from linklab.runtime.kinds import Kind
+
+from .terminal import Terminal
+
+pytestmark = pytest.mark.timeout(180)
+WELL = doctor.Finding("machine", "works", "Linux on x86_64", needed=True)
+NEEDED = doctor.Finding("tools", "does not work", "missing: iperf3", "sudo apt-get install iperf3", needed=True)
+LAB = doctor.Finding("lab on virtual time", "works", "netem and ping work")
+NO_LAB = doctor.Finding("lab in real time, native", "does not work", "no netem", "sudo modprobe sch_netem")
+
+
+@pytest.fixture
+def path_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes a script the only `bwrap` there is; an empty one stands for no `bwrap`."""
+
+    def replace(script: str) -> None:
+        if script:
+            (tmp_path / "bwrap").write_text(f"#!/bin/sh\n{script}\n")
+            (tmp_path / "bwrap").chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+    return replace
+
+
+def broken(reason: str) -> Callable[..., Any]:
+    def start(*_: Any, **__: Any) -> Any:
+        raise LabError(reason)
+
+    return start
+
+
+@pytest.mark.parametrize(
+    ("findings", "status", "marks"),
+    [
+        ([WELL, LAB, NO_LAB], 0, ["works", "works", "no"]),
+        ([WELL, NO_LAB], 1, ["works", "no"]),
+        ([WELL, NEEDED, LAB], 1, ["works", "FAILS", "works"]),
+    ],
+)
+def test_table_and_status(
+    findings: list[doctor.Finding],
+    status: int,
+    marks: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(doctor, "examine", lambda: iter(findings))
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["doctor"]) == status
+    head, *rows, verdict = capsys.readouterr().out.splitlines()
+    assert head.split("  ")[-1] or "what mends it" in head
+    assert all(title in head for title in ("what", "what was found", "what mends it"))
+    assert [row.split()[0] for row in rows] == marks
+    for row, finding in zip(rows, findings, strict=True):
+        assert row.index(finding.what) == head.index("what")
+        assert row.index(finding.detail) == head.index("what was found")
+        assert not finding.fix or row.index(finding.fix) == head.index("what mends it")
+    assert verdict.startswith("Labs work on this machine" if status == 0 else "Labs do not work here yet")
+
+
+def test_bubblewrap_is_missing(path_of: Callable[[str], None]) -> None:
+    path_of("")
+    found = doctor._confinement()
+    assert (found.works, found.needed, found.fix) == (False, True, "sudo apt-get install bubblewrap")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "fix"),
+    [
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "vagrant/allow-bwrap.sh"),
+        ("kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
+        ("user/max_user_namespaces", "0", "user.max_user_namespaces=10000"),
+        ("user/max_user_namespaces", "1000", "container"),
+    ],
+)
+def test_user_namespaces_are_refused(
+    path_of: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, setting: str, value: str, fix: str
+) -> None:
+    path_of("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
+    monkeypatch.setattr(doctor, "_setting", lambda name: value if name == setting else None)
+    found = doctor._confinement()
+    assert not found.works
+    assert found.needed
+    assert found.detail == "bwrap: setting up uid map: Permission denied"
+    assert fix in found.fix
+
+
+def test_a_setting_of_the_kernel_is_read() -> None:
+    assert doctor._setting("kernel/ostype") == "Linux"
+    assert doctor._setting("kernel/there_is_no_such_setting") is None
+
+
+def test_mininet_is_invisible(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.util.find_spec
+    for missing, said in (("mininet", "does not see the distribution's Mininet"), ("jupyterlab", "jupyterlab missing")):
+
+        def find(name: str, gone: str = missing) -> object:
+            return None if name == gone else real(name)
+
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name, gone=missing: None if name == gone else real(name)
+        )
+        found = doctor._python()
+        assert not found.works
+        assert found.needed
+        assert said in found.detail
+        assert found.fix.startswith("make lab")
+
+
+def test_tools_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_search_path", lambda: "/nonexistent")
+    found = doctor._tools()
+    assert not found.works
+    assert found.fix.startswith("sudo apt-get install mininet iperf3 bridge-utils")
+
+
+@pytest.mark.parametrize(
+    ("building", "machine", "fix"),
+    [
+        (True, "x86_64", "wait: the kernel is being built (linklab kernel status)"),
+        (False, "x86_64", "linklab kernel build"),
+        (False, "aarch64", "none: user-mode Linux needs an x86-64 processor"),
+    ],
+)
+def test_no_kernel_for_virtual_time(monkeypatch: pytest.MonkeyPatch, building: bool, machine: str, fix: str) -> None:
+    monkeypatch.setattr(lab, "start", broken("no kernel for virtual time"))
+    monkeypatch.setattr(kernel, "build_is_running", lambda: building)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    found = doctor._lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
+    assert (found.works, found.needed, found.detail, found.fix) == (False, False, "no kernel for virtual time", fix)
+
+
+def test_netem_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The capability taken away: a line of the doctor's, and an error of the lab's, never a wrong measurement."""
+    monkeypatch.setattr(kinds, "_has_netem", lambda kind: False)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    found = doctor._lab("lab in real time, native", TWO_HOSTS, "native", "real")
+    assert not found.works
+    assert "kernel has no netem: sudo modprobe sch_netem" in found.detail
+    assert "another kind of lab" in found.fix
+
+
+class FakeLab:
+    """A lab whose ping says what the test wants."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+        self.process = self
+        self.kernel_release = "7.3.4"
+
+    def __enter__(self) -> FakeLab:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __getitem__(self, name: str) -> FakeLab:
+        return self
+
+    def cmd(self, command: str) -> str:
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("said", "works", "detail"),
+    [
+        ("3 packets transmitted, 3 received\nrtt min/avg/max/mdev = 20.0/20.1/20.2/0.0 ms", True, "RTT 20.1 ms of 20"),
+        ("3 packets transmitted, 3 received\nrtt min/avg/max/mdev = 0.08/0.1/0.2/0.0 ms", False, "must take 20"),
+        ("3 packets transmitted, 0 received, 100% packet loss", False, "ping was not answered: 3 packets"),
+        ("", False, "it said nothing"),
+    ],
+)
+def test_ping_must_be_answered_and_no_sooner_than_theory_says(
+    monkeypatch: pytest.MonkeyPatch, said: str, works: bool, detail: str
+) -> None:
+    monkeypatch.setattr(lab, "start", lambda *_, **__: FakeLab(said))
+    found = doctor._lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
+    assert found.works is works
+    assert detail in found.detail
+
+
+def test_another_system_is_told_to_use_the_virtual_machine(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    (found,) = doctor.examine()
+    assert found.fix == "vagrant up"
+    assert main(["doctor"]) == 1
+    assert "apt-get" not in capsys.readouterr().out
+
+
+@pytest.mark.lab
+def test_the_doctor_on_this_machine_leaves_nothing(virtual: Kind, tmp_path: Path) -> None:
+    interfaces = sorted(path.name for path in Path("/sys/class/net").iterdir())
+    with Terminal(tmp_path, "doctor", environment={"COLUMNS": "200", "TMPDIR": str(tmp_path)}) as run:
+        assert run.end() == 0, run.said
+        rows = {line[7:45].strip(): line.split()[0] for line in run.said.splitlines()}
+        assert rows["lab on virtual time"] == "works", run.said
+        assert rows["Open vSwitch in the kernel"] == "works", run.said
+        assert rows["Open vSwitch in user space"] == "works", run.said
+        assert run.left() == {}
+    assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == interfaces
+    assert list(tmp_path.iterdir()) == []

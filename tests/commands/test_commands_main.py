@@ -1,0 +1,74 @@
+"""``linklab`` itself: mistakes are one line, on machines of the wrong kind too."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+from linklab import __version__
+from linklab.cli import main
+from linklab.errors import LabError
+from linklab.runtime import kinds
+
+from .terminal import one_line
+
+
+@pytest.mark.parametrize("words", [["up", "--no-browser"], ["shell"], ["run", "a.ipynb"]])
+def test_not_linux(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    assert main(words) == 1
+    assert one_line(capsys.readouterr().err).startswith("linklab: labs need Linux and this is Darwin: use `vagrant up`")
+
+
+def test_not_x86_64(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    assert main(["shell", "--network", "two-hosts", "--clock", "virtual"]) == 1
+    assert "needs an x86-64 processor and this is aarch64" in one_line(capsys.readouterr().err)
+
+
+def test_unknown_network(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "--network", "internet"]) == 1
+    assert "internet" in one_line(capsys.readouterr().err)
+
+
+def test_what_the_system_refuses_is_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def full(*_: object, **__: object) -> int:
+        raise OSError(28, "No space left on device", "/tmp/lab")
+
+    monkeypatch.setattr("linklab.shell.shell", full)
+    assert main(["shell"]) == 1
+    assert one_line(capsys.readouterr().err) == "linklab: No space left on device: /tmp/lab"
+
+
+def test_ctrl_c_has_its_own_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("linklab.shell.shell", interrupted)
+    assert main(["shell"]) == 130
+
+
+def test_a_reader_that_leaves_early() -> None:
+    words = f"{sys.executable} -m linklab kernel status | true; test ${{PIPESTATUS[0]}} -le 1"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"linklab {__version__}\n"
+
+
+def test_no_kind_of_lab_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def none(*_: object, **__: object) -> object:
+        raise LabError("no kernel was found: linklab kernel build")
+
+    monkeypatch.setattr(kinds, "find_kernel", none)
+    monkeypatch.setattr(kinds, "native", none)
+    assert main(["shell", "--network", "two-hosts"]) == 1
+    assert one_line(capsys.readouterr().err).endswith("linklab kernel build")

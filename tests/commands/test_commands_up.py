@@ -1,0 +1,230 @@
+"""``linklab up``: the page opens for its owner alone, and nothing stays when it ends, whatever ends it."""
+
+from __future__ import annotations
+
+import http.client
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+
+from linklab import jupyter
+from linklab.cli import main
+from linklab.runtime.kinds import Kind
+
+from .terminal import Terminal, one_line
+
+pytestmark = pytest.mark.timeout(120)
+_LISTEN = "0A"
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        number: int = probe.getsockname()[1]
+        return number
+
+
+@pytest.fixture
+def fails(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., str]:
+    """Runs ``linklab up`` where it must fail; the line that it says."""
+
+    def run(*words: str) -> str:
+        assert main(["up", "--no-browser", "--folder", str(tmp_path), *words]) == 1
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        line: str = one_line(captured.err)
+        return line
+
+    return run
+
+
+def ask(port: int, path: str, token: str | None = None, method: str = "GET") -> tuple[int, Any]:
+    """Status and JSON answer of the page's server."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request(method, path, headers={"Authorization": f"token {token}"} if token else {})
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    is_json = "json" in (answer.getheader("Content-Type") or "")
+    return answer.status, json.loads(body) if is_json and body else None
+
+
+def token_of(said: str, port: int) -> str:
+    found = re.search(rf"http://127\.0\.0\.1:{port}/lab\S*\?token=([0-9a-f]+)", said)
+    assert found, said
+    return found[1]
+
+
+def listeners(port: int) -> set[str]:
+    """The local addresses, as the kernel writes them, of the sockets that listen on `port`."""
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            fields = line.split()
+            address, _, number = fields[1].partition(":")
+            if fields[3] == _LISTEN and int(number, 16) == port:
+                found.add(address)
+    return found
+
+
+def start_lab_in_a_notebook(port: int, token: str, runtime: Path) -> None:
+    """A notebook's kernel, and in it a lab, as a student has them when the page is closed."""
+    status, kernel = ask(port, "/api/kernels", token, "POST")
+    assert status == 201
+    client = BlockingKernelClient(connection_file=str(runtime / f"kernel-{kernel['id']}.json"))
+    client.load_connection_file()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=60)
+        code = "import linklab; from linklab.network import TWO_HOSTS; lab = linklab.start(TWO_HOSTS, 'virtual')"
+        reply = client.execute_interactive(code, timeout=60)
+        assert reply["content"]["status"] == "ok", reply["content"]
+    finally:
+        client.stop_channels()
+
+
+def test_the_page_is_for_its_owner_on_this_machine(tmp_path: Path, port: int) -> None:
+    (tmp_path / jupyter.FIRST_NOTEBOOK).write_text("{}")
+    with Terminal(tmp_path, "up", "--no-browser", "--port", str(port)) as up:
+        said = up.wait_for("Ctrl-C ends them.")
+        token = token_of(said, port)
+        assert f"/lab/tree/{jupyter.FIRST_NOTEBOOK}?token=" in said
+        assert ask(port, "/api/contents")[0] == 403
+        assert ask(port, "/api/contents", "0" * len(token))[0] == 403
+        assert ask(port, "/lab")[0] == 302
+        status, folder = ask(port, "/api/contents", token)
+        assert status == 200
+        assert [item["name"] for item in folder["content"]] == [jupyter.FIRST_NOTEBOOK]
+        assert listeners(port) == {"0100007F"}, "127.0.0.1 alone"
+        assert len(up.alive()) >= 2
+        assert not [words for words in up.alive().values() if token in words], "every user can read command lines"
+        up.interrupt()
+        assert up.end() == 0, up.said
+        assert "Traceback" not in up.said
+        assert up.left() == {}
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_nothing_is_left_of_page_notebook_and_lab(
+    virtual: Kind, tmp_path: Path, port: int, number: signal.Signals
+) -> None:
+    with Terminal(tmp_path, "up", "--no-browser", "--port", str(port)) as up:
+        token = token_of(up.wait_for("Ctrl-C ends them."), port)
+        start_lab_in_a_notebook(port, token, tmp_path / ".jupyter" / "runtime")
+        before = list(up.alive().values())
+        assert any("ipykernel" in words for words in before)
+        assert any("keeper.py" in words for words in before)
+        up.interrupt(number)
+        assert up.process.wait(60) == (-signal.SIGKILL if number == signal.SIGKILL else 0)
+        assert up.left() == {}
+    with socket.socket() as again:
+        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        again.bind(("127.0.0.1", port))
+
+
+def test_two_signals_are_as_good_as_one(tmp_path: Path, port: int) -> None:
+    with Terminal(tmp_path, "up", "--no-browser", "--port", str(port)) as up:
+        up.wait_for("Ctrl-C ends them.")
+        up.interrupt()
+        up.wait_for("Closing the labs.")
+        up.interrupt(signal.SIGTERM)
+        assert up.end() == 0, up.said
+        assert up.left() == {}
+
+
+def test_port_taken(fails: Callable[..., str], port: int) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", port))
+        other.listen()
+        assert f"port {port} is taken" in fails("--port", str(port))
+
+
+@pytest.mark.parametrize("number", ["80", "0", "-1", "65536"])
+def test_port_out_of_range(fails: Callable[..., str], number: str) -> None:
+    assert "not between 1024 and 65535" in fails("--port", number)
+
+
+@pytest.mark.parametrize("where", ["--port", "LINKLAB_PORT"])
+def test_port_that_is_no_number(
+    where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["up", "--no-browser"]
+    if where == "--port":
+        words += ["--port", "eighty"]
+    else:
+        monkeypatch.setenv("LINKLAB_PORT", "eighty")
+    with pytest.raises(SystemExit) as status:
+        main(words)
+    assert status.value.code == 2
+    assert "invalid int value: 'eighty'" in capsys.readouterr().err
+
+
+def test_folder_missing(fails: Callable[..., str], tmp_path: Path) -> None:
+    assert "there is no folder" in fails("--folder", str(tmp_path / "nowhere"))
+
+
+def test_folder_that_cannot_be_written(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
+    assert "cannot be written" in fails()
+
+
+def test_no_space(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 1000))
+    assert "less than 200 MB are free" in fails()
+
+
+def test_jupyterlab_missing(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "jupyterlab" else real(name))
+    assert "make lab" in fails("--port", str(port))
+
+
+def server_that(code: str) -> Callable[..., subprocess.Popen[bytes]]:
+    def start(*_: object) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    return start
+
+
+def test_a_server_that_does_not_start(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+    monkeypatch.setattr(jupyter, "_start", server_that("print('first'); raise SystemExit('no room for a notebook')"))
+    assert fails("--port", str(port)).endswith("JupyterLab did not start: no room for a notebook")
+
+
+def test_a_server_that_ends_by_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, port: int
+) -> None:
+    monkeypatch.setattr(jupyter, "_start", server_that("input(); raise SystemExit('out of memory')"))
+    monkeypatch.setattr(jupyter, "_wait_until_up", lambda server, *_: None)
+    assert main(["up", "--no-browser", "--folder", str(tmp_path), "--port", str(port)]) == 1
+    assert "JupyterLab ended with status 1" in one_line(capsys.readouterr().err)
+
+
+def test_the_browser_is_opened_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, port: int
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(jupyter, "_start", server_that(""))
+    monkeypatch.setattr(jupyter, "_wait_until_up", lambda *_: None)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    for display, words in ((None, []), (":0", ["--no-browser"]), (":0", [])):
+        monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+        monkeypatch.delenv("WSL_DISTRO_NAME", raising=False)
+        monkeypatch.setenv("DISPLAY", display) if display else monkeypatch.delenv("DISPLAY", raising=False)
+        assert main(["up", "--folder", str(tmp_path), "--port", str(port), *words]) == 0
+        assert len(opened) == (1 if display and not words else 0)
+    assert opened[0] in capsys.readouterr().out
