@@ -7,6 +7,7 @@ a tmpfs in a mount namespace of its own, so the kernel removes it with the last 
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 from linklab.errors import LabError
@@ -48,8 +49,16 @@ def bubblewrap(folder: Path | None, script_fd: int, info_fd: int | None = None, 
         words += ["--info-fd", str(info_fd)]
     if privileged:
         words += ["--cap-add", "ALL", "--tmpfs", "/tmp", "--setenv", "TMPDIR", "/tmp"]
+        for place in _own_places():
+            words += ["--ro-bind", str(place), str(place)]
     else:
         words += ["--setenv", "TMPDIR", "/dev/shm"]
     if folder is not None:
         words += ["--bind", str(folder), str(folder)]
     return [*words, "--"]
+
+
+def _own_places() -> list[Path]:
+    """Where Linklab and its Python lie, if that is below the /tmp that a native lab does not see."""
+    places = {Path(sys.prefix), Path(__file__).resolve().parents[2]}
+    return sorted(place for place in places if place.is_relative_to("/tmp"))

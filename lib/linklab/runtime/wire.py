@@ -7,16 +7,20 @@ Linux's serial line stalls for ever once its 4096-byte input buffer has been ful
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
 import struct
+import sys
+import termios
 import time
 from collections import deque
 from typing import Any
 
 TO_GUEST_BYTES = 2 * 1024
 FROM_GUEST_BYTES = 16 * 1024
+_ASKED_BETWEEN_READS = 100
 _HEADER = struct.Struct(">BI")
 _MORE, _LAST, _ACK = 1, 2, 3
 
@@ -34,8 +38,11 @@ class ChannelTimeout(Exception):
 class Channel:
     """A two-way message channel over a pair of file descriptors.
 
-    With ``spin=True`` waiting is done by reading again and again instead of blocking. On virtual time that
+    With ``spin=True`` waiting is done by asking again and again instead of blocking. On virtual time that
     is the difference between time standing still (computing takes no time) and time racing to the next timer.
+    What is asked is how many bytes are there (FIONREAD): a read that finds nothing costs a microsecond of
+    virtual time, by which user-mode Linux keeps programs that poll from hanging, and this costs none. A read in
+    between makes the kernel hand over what the line has received, which nothing else may do while this spins.
     """
 
     def __init__(self, read_fd: int, write_fd: int, *, frame_bytes: int = TO_GUEST_BYTES, spin: bool = False) -> None:
@@ -79,7 +86,9 @@ class Channel:
         """Waits until at least some bytes arrived."""
         if self.spin:
             while not self._fill_once():
-                pass
+                for _ in range(_ASKED_BETWEEN_READS):
+                    if self._bytes_waiting():
+                        break
             return
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not self._fill_once():
@@ -87,6 +96,14 @@ class Channel:
             if left is not None and left <= 0:
                 raise ChannelTimeout
             select.select([self.read_fd], [], [], left)
+
+    def _bytes_waiting(self) -> int:
+        count = bytearray(4)
+        try:
+            fcntl.ioctl(self.read_fd, termios.FIONREAD, count)
+        except OSError as error:
+            raise ChannelClosed(str(error)) from None
+        return int.from_bytes(count, sys.byteorder)
 
     def _fill_once(self) -> bool:
         try:
