@@ -67,8 +67,7 @@ def _start(folder: Path, port: int, token: str) -> subprocess.Popen[bytes]:
     words = [sys.executable, "-m", "linklab.jupyter_server", str(os.getpid()), "--no-browser"]
     words += [f"--ServerApp.ip={LOOPBACK}", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
     words += [f"--ServerApp.root_dir={folder}", "--PasswordIdentityProvider.hashed_password="]
-    # A question about news from the net is not how a course should begin.
-    words += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    words += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     if os.geteuid() == 0:
         words.append("--allow-root")
     return subprocess.Popen(

@@ -1,7 +1,7 @@
 """JupyterLab's process for `linklab up`: ``python -m linklab.jupyter_server PARENT_PID OPTION...``.
 
-It is JupyterLab and nothing else, but it ends with the process that started it, and its token comes through the
-environment: the command line of a process is there for every user of the machine to read.
+It is JupyterLab, less what has no place in a course, and it ends with the process that started it. Its token comes
+through the environment: the command line of a process is there for every user of the machine to read.
 """
 
 from __future__ import annotations
@@ -10,8 +10,14 @@ import ctypes
 import os
 import signal
 import sys
+from typing import Any
 
 TOKEN_VARIABLE = "LINKLAB_PAGE_TOKEN"
+HIDDEN = (
+    "@jupyterlab/apputils-extension:announcements",  # asks whether it may fetch news, though told not to
+    "@jupyterlab/extensionmanager-extension",  # installs things from the net
+    "@jupyter/nbgrader",  # its buttons turn cells into graded ones and back: for instructors, who have commands
+)
 _PR_SET_PDEATHSIG = 1
 
 
@@ -22,10 +28,20 @@ def main() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         sys.exit("linklab up is gone")
-    token = os.environ.pop(TOKEN_VARIABLE)
-    from jupyterlab.labapp import main as jupyterlab  # type: ignore[import-untyped]
+    from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
+    from traitlets.config import Config
 
-    jupyterlab([*options, f"--IdentityProvider.token={token}"])
+    config = Config()
+    config.ServerApp.tornado_settings = {"page_config_hook": hide}
+    # as an option, because a user's own configuration files stand above `config`
+    token = f"--IdentityProvider.token={os.environ.pop(TOKEN_VARIABLE)}"
+    LabApp.initialize_server([*options, token], config=config).start()
+
+
+def hide(handler: object, page_config: dict[str, Any]) -> dict[str, Any]:
+    """JupyterLab's hook on what it tells the page: leaves out the parts in `HIDDEN`."""
+    page_config["disabledExtensions"] = [*page_config.get("disabledExtensions", []), *HIDDEN]
+    return page_config
 
 
 if __name__ == "__main__":

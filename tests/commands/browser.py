@@ -1,0 +1,105 @@
+"""A headless Chromium that uses JupyterLab's page as a student does: menus, and what is to be seen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support import expected_conditions as until
+from selenium.webdriver.support.wait import WebDriverWait
+
+_PATIENCE_S = 120
+_FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+_FLAGS = (
+    "--headless=new",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--no-proxy-server",
+    "--force-color-profile=srgb",
+    "--window-size=1280,900",
+)
+
+
+def missing() -> str | None:
+    """What a machine lacks for this; None where nothing is missing."""
+    absent = [program for program in ("chromium", "chromedriver") if shutil.which(program) is None]
+    return f"needs {' and '.join(absent)}: sudo apt-get install chromium chromium-driver" if absent else None
+
+
+class Page:
+    """JupyterLab's page in a browser of its own, with an empty profile."""
+
+    def __init__(self, profile: Path) -> None:
+        options = ChromeOptions()
+        options.binary_location = str(shutil.which("chromium"))
+        for flag in (*_FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        if os.geteuid() == 0:
+            options.add_argument("--no-sandbox")  # Chromium's sandbox refuses to run as root
+        self.browser = Chrome(options=options, service=ChromeService(str(shutil.which("chromedriver"))))
+
+    def open(self, url: str) -> None:
+        """Opens an address and waits until JupyterLab has taken its splash away."""
+        self.browser.get(url)
+        self.see(".jp-LabShell")
+        self.wait(lambda: not self.all("#jupyterlab-splash"), "the splash went away")
+
+    def see(self, selector: str) -> WebElement:
+        """Waits until something that matches can be seen."""
+        found: WebElement = WebDriverWait(self.browser, _PATIENCE_S).until(
+            until.visibility_of_element_located((By.CSS_SELECTOR, selector)), f"{selector} is not to be seen"
+        )
+        return found
+
+    def all(self, selector: str) -> list[WebElement]:
+        """What matches now."""
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def wait(self, happened: Callable[[], bool], what: str, patience_s: float = _PATIENCE_S) -> None:
+        """Waits until `happened`; fails with `what` did not."""
+        WebDriverWait(self.browser, patience_s, ignored_exceptions=[]).until(lambda _: happened(), f"not: {what}")
+
+    def menu(self, title: str, command: str) -> None:
+        """Clicks an entry of the menu bar, known by JupyterLab's name of its command."""
+        (bar,) = [item for item in self.all("#jp-MainMenu .lm-MenuBar-item") if item.text == title]
+        bar.click()
+        self.see(f'.lm-Menu-item[data-command="{command}"]').click()
+
+    def front_tabs(self) -> list[str]:
+        """The titles of the tabs in front, in the middle of the page."""
+        return [tab.text for tab in self.all("#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current")]
+
+    def kernel_status(self) -> str:
+        """``idle``, ``busy``, ...: the sign at the upper right of the notebook that is in front."""
+        (sign,) = self.all(f"{_FRONT} .jp-Notebook-ExecutionIndicator")
+        return sign.get_attribute("data-status") or ""
+
+    def run_all(self, done: Callable[[list[str]], bool], patience_s: float) -> None:
+        """Runs the notebook in front from top to bottom by the menu; `done` is given the prompts of its code cells."""
+        self.see(f"{_FRONT} .jp-Notebook-ExecutionIndicator")
+        self.wait(lambda: self.kernel_status() == "idle", "the notebook's kernel is ready")
+        self.menu("Run", "runmenu:run-all")
+        self.wait(lambda: done(self.prompts()) and self.kernel_status() == "idle", "the notebook was run", patience_s)
+
+    def prompts(self) -> list[str]:
+        """What stands beside each code cell: ``[ ]:`` not run, ``[*]:`` running or waiting, ``[3]:`` run."""
+        return [prompt.text for prompt in self.all(f"{_FRONT} .jp-CodeCell .jp-InputArea-prompt")]
+
+    def save(self) -> None:
+        """Saves the notebook by the menu, and waits until its tab has lost the mark of unsaved changes."""
+        self.menu("File", "docmanager:save")
+        self.wait(lambda: not self.all(".lm-TabBar-tab.lm-mod-current.jp-mod-dirty"), "it was saved")
+
+    def close(self) -> None:
+        """Ends the browser."""
+        self.browser.quit()

@@ -1,0 +1,113 @@
+"""The main job, end to end: ``linklab up``, and a lab run from top to bottom through the page in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.jupyter import FIRST_NOTEBOOK
+from linklab.runtime.kinds import Kind
+
+from . import browser
+from .browser import Page
+from .terminal import Terminal
+
+ROOT = Path(__file__).parents[2]
+SOLUTION = "solution.ipynb"
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(400)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the page shows: lab 00 as students get it, and its solution."""
+    labs = tmp_path_factory.mktemp("page") / "labs"
+    labs.mkdir()
+    shutil.copy(ROOT / "labs" / FIRST_NOTEBOOK, labs / FIRST_NOTEBOOK)
+    shutil.copy(ROOT / "solutions" / FIRST_NOTEBOOK, labs / SOLUTION)
+    return labs
+
+
+@pytest.fixture(scope="module")
+def address(virtual: Kind, folder: Path) -> Iterator[str]:
+    """What ``linklab up`` prints."""
+    if (lack := browser.missing()) is not None:
+        pytest.skip(lack)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with Terminal(folder.parent, "up", "--no-browser", "--port", str(port)) as up:
+        found = re.search(r"http://\S+", up.wait_for("Ctrl-C ends them."))
+        assert found
+        yield found[0]
+        up.interrupt()
+        assert up.end() == 0, up.said
+        assert up.left() == {}
+
+
+@pytest.fixture(scope="module")
+def page(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    opened = Page(tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
+
+
+def code_cells(notebook: Path) -> list[dict[str, Any]]:
+    cells: list[dict[str, Any]] = json.loads(notebook.read_text())["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+def outputs(cells: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [output for cell in cells for output in cell["outputs"] if output["output_type"] == kind]
+
+
+def test_without_the_token_the_page_shows_no_lab(page: Page, address: str) -> None:
+    page.browser.get(address.partition("?")[0])
+    page.see("#password_input")
+    assert not page.all(".jp-LabShell")
+
+
+def test_a_solution_runs_from_top_to_bottom(page: Page, address: str, folder: Path) -> None:
+    page.open(address.replace(FIRST_NOTEBOOK, SOLUTION))
+    page.run_all(lambda prompts: all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts), 240)
+    page.save()
+    cells = code_cells(folder / SOLUTION)
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    assert outputs(cells, "error") == []
+    shown = [kind for output in outputs(cells, "execute_result") for kind in output["data"]]
+    assert {"image/png", "image/svg+xml"} & set(shown), "the network is drawn"
+    assert "0% packet loss" in "".join("".join(output["text"]) for output in outputs(cells, "stream"))
+    assert page.all(".jp-OutputArea-output img, .jp-OutputArea-output svg")
+
+
+def test_the_address_opens_the_first_lab_with_nothing_in_its_way(page: Page, address: str) -> None:
+    page.open(address)
+    page.see(".jp-NotebookPanel .jp-Notebook-ExecutionIndicator")
+    page.wait(lambda: FIRST_NOTEBOOK in page.front_tabs(), "the first lab is in front")
+    titles = [item.text for item in page.all("#jp-MainMenu .lm-MenuBar-item")]
+    assert "Run" in titles
+    assert "Nbgrader" not in titles
+    assert not page.all(".Toastify__toast"), "a question about news"
+    assert not page.all(".jp-Dialog")
+
+
+def test_a_starter_stops_at_its_first_graded_cell_and_says_what_is_missing(
+    page: Page, address: str, folder: Path
+) -> None:
+    page.open(address)
+    page.run_all(lambda prompts: "[*]:" not in prompts and "[1]:" in prompts, 240)
+    error = page.see('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stderr"]').text
+    assert "failed" in error
+    assert "Hint:" in error
+    assert "Traceback" not in error
+    page.save()
+    cells = code_cells(folder / FIRST_NOTEBOOK)
+    failed = [cell for cell in cells if outputs([cell], "error")]
+    assert len(failed) == 1
+    assert failed[0]["metadata"]["nbgrader"]["grade"] is True
