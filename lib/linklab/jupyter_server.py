@@ -33,9 +33,11 @@ def main() -> None:
 
     config = Config()
     config.ServerApp.tornado_settings = {"page_config_hook": hide}
-    # as an option, because a user's own configuration files stand above `config`
-    token = f"--IdentityProvider.token={os.environ.pop(TOKEN_VARIABLE)}"
-    LabApp.initialize_server([*options, token], config=config).start()
+    token = os.environ.pop(TOKEN_VARIABLE, None)
+    if token is not None:  # else Jupyter's own rule holds: JUPYTER_TOKEN_FILE, or a new one
+        # as an option, because a user's own configuration files stand above `config`
+        options.append(f"--IdentityProvider.token={token}")
+    LabApp.initialize_server(options, config=config).start()
 
 
 def hide(handler: object, page_config: dict[str, Any]) -> dict[str, Any]:
