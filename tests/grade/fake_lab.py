@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
-from typing import Any
 
-from linklab.network import COURSE, NetworkState, NodeState, Route, Shape, expected_state
+from linklab.network import NetworkState, NodeState, Route, Shape
+from tests.states import change, change_node, routes_of
 
-PLAN = expected_state(COURSE)
 REPLY = """PING {address} ({address}) 56(84) bytes of data.
 64 bytes from {address}: icmp_seq=1 ttl=62 time=60.1 ms
 
@@ -112,33 +111,6 @@ class FakeLab:
                 if found is not None:
                     return found
         return None
-
-
-def change_node(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
-    assert state.node(name) is not None
-    return NetworkState(tuple(replace(node, **changes) if node.name == name else node for node in state.nodes))
-
-
-def change(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
-    """``state`` with another interface ``name``; the node stands in its name."""
-    node = state.node(name.partition("-")[0])
-    assert node is not None
-    assert node.interface(name) is not None
-    interfaces = tuple(replace(it, **changes) if it.name == name else it for it in node.interfaces)
-    return change_node(state, node.name, interfaces=interfaces)
-
-
-def reshape(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
-    """``state`` with another shape of interface ``name``."""
-    live = state.interface(name.partition("-")[0], name)
-    assert live is not None
-    return change(state, name, shape=replace(live.shape, **changes))
-
-
-def routes_of(state: NetworkState, name: str) -> tuple[Route, ...]:
-    node = state.node(name)
-    assert node is not None
-    return node.routes
 
 
 def reroute(

@@ -81,6 +81,84 @@ def test_the_error_is_linklab_s_and_an_assertion_s() -> None:
     assert shown == f"GradeError: {error}"
 
 
+def failing(number: int) -> Check:
+    hint = f"it is in subnet {chr(64 + number)}, 10.0.{number}.0/24: the router has .1"
+    return Check.failing(f"h{number}-eth0", f"h{number}-eth0 is not filled in yet", hint)
+
+
+def message(*checks: Check) -> list[str]:
+    return str(GradeError(Result("Lab", checks))).splitlines()
+
+
+def test_a_notebook_s_lines_fit_and_break_between_words() -> None:
+    reason = "r3 sends packets for 10.0.7.0/24 to 10.0.3.1 in a circle (r3 - r2 - r3), so h1-eth0 gets nothing"
+    error = GradeError(Result("A title of many words " * 5, (Check.failing("routes " * 15, reason, "x" * 90),)))
+    (shown,) = error._render_traceback_()
+    lines = shown.splitlines()
+    assert len(lines) > len(str(error).splitlines())
+    assert [line for line in lines if len(line) > 80] == ["          " + "x" * 90]
+    assert shown.split() == f"GradeError: {error}".split()
+    at = next(number for number, line in enumerate(lines) if "r3 sends" in line)
+    assert lines[at].startswith("      r3")
+    assert lines[at + 1].startswith("          ")
+
+
+def test_checks_that_fail_alike_share_a_hint_and_each_reason_is_told() -> None:
+    checks = [Check.failing(f"address of h{it}", f"h{it}: none", f"h{it}: give it one") for it in (1, 2)]
+    other = Check.failing("the rate", "it is 5 Mbit/s", "give it one")
+    assert message(*checks, other) == [
+        "Lab: 3 of 3 checks failed",
+        "  \u2717 failed: address of h1, h2",
+        "      h1, h2: none",
+        "      Hint: h1, h2: give it one",
+        "  \u2717 failed: the rate",
+        "      it is 5 Mbit/s",
+        "      Hint: give it one",
+    ]
+    rates = [Check.failing(f"rate of L{it}", f"it is {it} Mbit/s", "set it") for it in (1, 2)]
+    assert message(*rates)[1:] == [
+        "  \u2717 failed: rate of L1, L2",
+        "      it is 1 Mbit/s; it is 2 Mbit/s",
+        "      Hint: set it",
+    ]
+
+
+def test_what_both_ends_of_a_link_lack_is_said_once() -> None:
+    sides = "r1-eth1 on r1: delay is 0 ms; r2-eth0 on r2: delay is 0 ms"
+    check = Check.failing("L1: delay", sides, "r1-eth1: no netem; or TCLink; r2-eth0: no netem; or TCLink")
+    assert message(check)[2:] == [
+        "      r1-eth1 on r1, r2-eth0 on r2: delay is 0 ms",
+        "      Hint: r1-eth1, r2-eth0: no netem; or TCLink",
+    ]
+    assert "r1-eth1, r2-eth0: no netem; or TCLink" in words_of(Result("Lab", (check,))._repr_html_())
+    assert "Hint: r1-eth1, r2-eth0: no netem; or TCLink" in str(Result("Lab", (check,)))
+    assert Result("Lab", (check,)).to_json()["checks"][0]["hint"] == check.hint
+
+
+def test_few_failures_keep_their_own_hints_and_many_show_the_first_one_s() -> None:
+    few = message(*(failing(number) for number in (1, 2)))
+    assert sum("Hint: " in line for line in few) == 2
+    checks = [failing(number) for number in range(1, 20)]
+    assert message(*checks) == [
+        "Lab: 19 of 19 checks failed",
+        "  \u2717 failed: h1-eth0, h2-eth0, h3-eth0, h4-eth0, ... (15 more)",
+        "      the first of them: h1-eth0 is not filled in yet",
+        "      Hint: it is in subnet A, 10.0.1.0/24: the router has .1",
+    ]
+    page = words_of(Result("Lab", tuple(checks))._repr_html_())
+    assert all(check.reason in page and check.hint in page for check in checks)
+
+
+def test_an_error_is_never_longer_than_25_lines_and_counts_what_it_leaves_out() -> None:
+    checks = [Check.failing(f"thing {word}", f"{word} is bad", f"mend {word} " * 12) for word in "abcdefghijklmnop"]
+    error = GradeError(Result("Lab", tuple(checks)))
+    (shown,) = error._render_traceback_()
+    assert len(shown.splitlines()) <= 25
+    told = sum(line.startswith("  \u2717 failed: ") for line in shown.splitlines())
+    assert told > 1
+    assert f"\n  and {16 - told} more, to look at after these: thing " in shown
+
+
 def test_text_has_each_check() -> None:
     text = str(MIXED)
     assert text.startswith("Lab <0>: 1 of 4 points, 2 open until measured again\n")

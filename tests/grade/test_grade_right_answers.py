@@ -9,8 +9,9 @@ import pytest
 from linklab.errors import LabError
 from linklab.grade import lab01
 from linklab.network import NetworkState, Route
+from tests.states import PLAN, change_node
 
-from .fake_lab import PLAN, FakeLab, change_node, reroute, without_route
+from .fake_lab import FakeLab, reroute, without_route
 
 ALL = (
     lab01.check_nodes,

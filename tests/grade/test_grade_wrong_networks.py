@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from linklab.grade import GradeError, Result, lab01
+from tests.states import PLAN, change
 
-from .fake_lab import PLAN, FakeLab, change, without_route
+from .fake_lab import FakeLab, without_route
 from .wrong_networks import WRONG
 
 CHECKS: dict[str, Callable[[FakeLab], Result]] = {

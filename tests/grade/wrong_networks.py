@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from linklab.network import NetworkState, NodeState, Shape
+from tests.states import PLAN, change, change_node, reshape
 
-from .fake_lab import (
-    PLAN,
-    change,
-    change_node,
-    plug,
-    renamed,
-    reshape,
-    with_cable,
-    without_node,
-)
+from .fake_lab import plug, renamed, with_cable, without_node
 from .wrong_routes import WRONG_ROUTES, Wrong
 
 _SWAPPED_SWITCHES = plug(plug(PLAN, "h1-eth0", "s2-eth1"), "h4-eth0", "s1-eth1")

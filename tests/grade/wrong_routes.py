@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from linklab.network import NetworkState, Route
+from tests.states import PLAN, change_node
 
-from .fake_lab import PLAN, change_node, reroute, without_route
+from .fake_lab import reroute, without_route
 
 
 @dataclass(frozen=True)

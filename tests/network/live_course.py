@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 from linklab.network import (
-    COURSE,
     Difference,
     NetworkState,
     Route,
     Shape,
     differences,
-    expected_state,
     first_difference,
 )
-
-PLAN = expected_state(COURSE)
-
-
-def change_node(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
-    assert state.node(name) is not None
-    return NetworkState(tuple(replace(node, **changes) if node.name == name else node for node in state.nodes))
-
-
-def change(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
-    """``state`` with another interface ``name``; the node stands in its name."""
-    node = state.node(name.partition("-")[0])
-    assert node is not None
-    assert node.interface(name) is not None
-    interfaces = tuple(replace(it, **changes) if it.name == name else it for it in node.interfaces)
-    return change_node(state, node.name, interfaces=interfaces)
-
-
-def routes_of(state: NetworkState, name: str) -> tuple[Route, ...]:
-    node = state.node(name)
-    assert node is not None
-    return node.routes
+from tests.states import PLAN, change_node, routes_of
 
 
 def without_route(name: str, destination: str, *instead: Route) -> NetworkState:

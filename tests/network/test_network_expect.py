@@ -22,8 +22,9 @@ from linklab.network import (
     expected_state,
     first_difference,
 )
+from tests.states import PLAN, change, change_node, routes_of
 
-from .live_course import L1, PLAN, change, change_node, only, routes_of, without_route
+from .live_course import L1, only, without_route
 
 
 def test_expected_of_the_course() -> None:

@@ -16,8 +16,9 @@ from linklab.network import (
     expected_state,
     first_difference,
 )
+from tests.states import PLAN, change, change_node
 
-from .live_course import L1, PLAN, change, change_node, only
+from .live_course import L1, only
 
 
 @pytest.mark.parametrize(

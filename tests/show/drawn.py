@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -13,38 +12,14 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from linklab.network import (
-    COURSE,
     End,
     Host,
     Link,
     Network,
-    NetworkState,
     Node,
     Router,
     Switch,
-    expected_state,
 )
-
-PLAN = expected_state(COURSE)
-
-
-def change_node(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
-    return NetworkState(tuple(replace(node, **changes) if node.name == name else node for node in state.nodes))
-
-
-def change(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
-    """``state`` with another interface ``name``; the node stands in its name."""
-    node = state.node(name.partition("-")[0])
-    assert node is not None
-    assert node.interface(name) is not None
-    interfaces = tuple(replace(it, **changes) if it.name == name else it for it in node.interfaces)
-    return change_node(state, node.name, interfaces=interfaces)
-
-
-def reshape(state: NetworkState, name: str, /, **changes: Any) -> NetworkState:
-    live = state.interface(name.partition("-")[0], name)
-    assert live is not None
-    return change(state, name, shape=replace(live.shape, **changes))
 
 
 def routed(name: str, nodes: Iterable[Node], pairs: Iterable[tuple[str, str]], **shape: Any) -> Network:

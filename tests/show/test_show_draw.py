@@ -32,20 +32,9 @@ from linklab.show.figure import Drawing
 from linklab.show.layout import positions
 from linklab.show.placing import place
 from linklab.show.scene import scene_of
+from tests.states import PLAN, change, change_node, reshape
 
-from .drawn import (
-    PLAN,
-    SHAPE,
-    change,
-    change_node,
-    outside,
-    overlaps,
-    reshape,
-    ring,
-    routed,
-    texts_of,
-    tree,
-)
+from .drawn import SHAPE, outside, overlaps, ring, routed, texts_of, tree
 
 BROKEN = change(
     change_node(
@@ -179,6 +168,27 @@ def test_what_is_broken_is_marked_in_words() -> None:
     assert "no address" in words(draw(change(PLAN, "h9-eth0", addresses=())))
     assert "r3-eth3 is down" in words(draw(change(PLAN, "r3-eth3", up=False)))
     assert "not shaped" in words(draw(BARE))[: words(draw(BARE)).index("host")]
+
+
+def without_addresses(state: NetworkState, names: set[str]) -> NetworkState:
+    for name in sorted(names):
+        state = change(state, name, addresses=())
+    return state
+
+
+def test_many_missing_addresses_are_told_once_and_few_where_they_miss() -> None:
+    addressed = [it.name for node in PLAN.nodes if node.kind == "host" for it in node.interfaces]
+    half = len(addressed) // 2
+    few = words(draw(without_addresses(PLAN, set(addressed[: half - 1]))))
+    assert few.count("no address") == half - 1
+    assert "interface without address" not in few
+    for bare in (addressed[:half], addressed):
+        figure = draw(without_addresses(PLAN, set(bare)))
+        assert "no address" not in words(figure)
+        assert words(figure).count("interface without address") == 1
+        # The legend's sign is such a name as well.
+        assert len([it for it in words(figure) if it.startswith("eth")]) == len(addressed) + 1
+        assert overlaps(figure) == []
 
 
 def test_a_path_is_drawn_strongly() -> None:

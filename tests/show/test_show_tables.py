@@ -16,8 +16,8 @@ def test_text_is_aligned() -> None:
         "Round-trip times",
         "path   theory (ms)  measured (ms)  remark",
         "-----  -----------  -------------  ------",
-        "L1              20             20  -",
-        "h1-h9           80         79.625  <slow>",
+        "L1              20          20.00  -",
+        "h1-h9           80          79.63  <slow>",
     ]
 
 
@@ -25,14 +25,28 @@ def test_html_is_escaped_and_numbers_stand_on_the_right() -> None:
     page = table(HEADINGS, ROWS)._repr_html_()
     assert "<slow>" not in page
     assert "&lt;slow&gt;" in page
-    assert '<td style="text-align:right">79.625</td>' in page
+    assert '<td style="text-align:right">79.63</td>' in page
     assert '<td style="text-align:left">h1-h9</td>' in page
     assert '<th scope="col" style="text-align:right">theory (ms)</th>' in page
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(9.564, "9.564"), (20.0, "20"), (0, "0"), (True, "True"), (None, "-"), ("a b", "a b"), (38260.12, "38260.12")],
+    [
+        (80.001, "80.00"),
+        (9.564, "9.56"),
+        (9.5, "9.5"),
+        (0.1 + 0.2, "0.3"),
+        (0.001234, "0.0012"),
+        (-3.14159, "-3.14"),
+        (20.0, "20"),
+        (0, "0"),
+        (1234567, "1234567"),
+        (True, "True"),
+        (None, "-"),
+        ("a b", "a b"),
+        (38260.12, "38260.12"),
+    ],
 )
 def test_values_for_reading(value: object, text: str) -> None:
     assert str(Table(("x",), ((value,),))).splitlines()[-1].strip() == text

@@ -10,8 +10,9 @@ from linklab.errors import NetworkError
 from linklab.network import COURSE, TWO_HOSTS, Host, NetworkState, Node, Router, Shape, expected_state
 from linklab.show import describe
 from linklab.show.scene import HasState, Scene, scene_of
+from tests.states import PLAN, change, change_node, reshape
 
-from .drawn import PLAN, SHAPE, change, change_node, reshape, ring, routed
+from .drawn import SHAPE, ring, routed
 
 
 class RunningLab:
