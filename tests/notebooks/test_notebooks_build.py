@@ -84,6 +84,19 @@ def test_graded_cells_carry_nbgraders_metadata_and_say_that_they_fail_in_the_sta
     assert "linklab" not in _cells(kit)["reflect-why"]["metadata"]
 
 
+def test_a_notebook_has_the_metadata_that_jupyterlab_would_add(kit: Path) -> None:
+    for folder in ("labs", "solutions"):
+        metadata = json.loads((kit / folder / "07-small.ipynb").read_text())["metadata"]
+        assert metadata["language_info"] == {
+            "codemirror_mode": {"name": "ipython", "version": 3},
+            "file_extension": ".py",
+            "mimetype": "text/x-python",
+            "name": "python",
+            "nbconvert_exporter": "python",
+            "pygments_lexer": "ipython3",
+        }
+
+
 def test_building_twice_changes_no_byte(kit: Path) -> None:
     files = sorted(kit.glob("*/*.ipynb"))
     before = [file.read_bytes() for file in files]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from textwrap import wrap
 from typing import Final
 
 from linklab.grade.check import Check, Outcome
+from linklab.grade.grouping import Group, each_reason, first_reason, merged, named
 from linklab.show.colours import BLUE, BLUISH_GREEN, VERMILLION
 
 # A word stands beside each sign, and the signs differ in shape: colour alone tells nobody anything.
@@ -14,6 +16,10 @@ _SIGNS: Final[dict[Outcome, str]] = {"passed": "\u2713", "failed": "\u2717", "in
 _COLOURS: Final[dict[Outcome, str]] = {"passed": BLUISH_GREEN, "failed": VERMILLION, "inconclusive": BLUE}
 _ORDER: Final[tuple[Outcome, ...]] = ("failed", "inconclusive", "passed")
 _SHOWN_AT_ONCE: Final = 8
+# A notebook breaks longer lines of an error, and it does so inside words.
+_COLUMNS: Final = 80
+_HANGING: Final = " " * 4
+_LINES_AT_MOST: Final = 25
 
 _CELL: Final = "text-align:left;vertical-align:top;padding:3px 10px 3px 6px;white-space:normal"
 
@@ -34,7 +40,11 @@ def text(title: str, checks: Sequence[Check]) -> str:
 
 
 def failures(title: str, checks: Sequence[Check]) -> str:
-    """What an error says: only the checks that did not pass."""
+    """What an error says: only the checks that did not pass, in few lines, which :func:`in_columns` may break.
+
+    What several checks have in common is said once, the more so the more there are; if it is still too
+    much, the last ones are only named.
+    """
     counts = {outcome: sum(check.outcome == outcome for check in checks) for outcome in _ORDER}
     total = f"of {len(checks)} check{'s' if len(checks) > 1 else ''}"
     if counts["failed"]:
@@ -42,8 +52,51 @@ def failures(title: str, checks: Sequence[Check]) -> str:
         head += f", {counts['inconclusive']} inconclusive" if counts["inconclusive"] else ""
     else:
         head = f"{title}: {counts['inconclusive']} {total} inconclusive, no points lost and none given yet"
-    lines = (line for check in checks if not check.passed for line in _lines(check))
-    return "\n".join([head, *lines])
+    troubled = [check for check in checks if not check.passed]
+    groups = each_reason(troubled)
+    text = _message(head, groups, len(groups))
+    if _is_short(text):
+        return text
+    groups = first_reason(troubled)
+    texts = (_message(head, groups, shown) for shown in range(len(groups), 0, -1))
+    return next((text for text in texts if _is_short(text)), _message(head, groups, 1))
+
+
+def in_columns(text: str) -> str:
+    """The text with no line longer than 80 columns, unless one word is; what continues a line is indented."""
+    return "\n".join(part for line in text.split("\n") for part in _wrapped(line))
+
+
+def _is_short(text: str) -> bool:
+    return in_columns(text).count("\n") < _LINES_AT_MOST
+
+
+def _wrapped(line: str) -> list[str]:
+    words = line.lstrip()
+    indent = line[: len(line) - len(words)]
+    return wrap(
+        words,
+        _COLUMNS,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}{_HANGING}",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _message(head: str, groups: Sequence[Group], shown: int) -> str:
+    lines = [head, *(line for group in groups[:shown] for line in _block(group))]
+    left = [description for group in groups[shown:] for description in group.descriptions]
+    if left:
+        lines.append(f"  and {len(left)} more, to look at after these: {named(left)}")
+    return "\n".join(lines)
+
+
+def _block(group: Group) -> Iterable[str]:
+    yield f"  {_SIGNS[group.outcome]} {group.outcome}: {group.title}"
+    yield f"      the first of them: {group.reason}" if group.first_only else f"      {group.reason}"
+    if group.hint:
+        yield f"      Hint: {group.hint}"
 
 
 def _lines(check: Check) -> Iterable[str]:
@@ -54,7 +107,7 @@ def _lines(check: Check) -> Iterable[str]:
     yield line
     yield f"      {check.reason}"
     if check.hint:
-        yield f"      Hint: {check.hint}"
+        yield f"      Hint: {merged([check.hint])}"
 
 
 def html(title: str, checks: Sequence[Check]) -> str:
@@ -92,7 +145,7 @@ def _row(check: Check, with_hints: bool) -> str:
     cells = [f"{sign}&nbsp;{escape(check.outcome)}"]
     cells += [escape(words) for words in (check.description, check.expected, found)]
     if with_hints:
-        cells.append(escape(check.hint))
+        cells.append(escape(merged([check.hint])))
     mark = f"border-left:4px solid {_COLOURS[check.outcome]}"
     styles = [f"{_CELL};{mark}", *[_CELL] * (len(cells) - 1)]
     joined = "".join(f'<td style="{style}">{cell}</td>' for style, cell in zip(styles, cells, strict=True))

@@ -14,14 +14,19 @@ RESULT_VERSION: Final = 1
 
 
 class GradeError(LinklabError, AssertionError):
-    """A graded cell has not passed: its message lists each check that did not, with reason and hint.
+    """A graded cell has not passed: its message says which checks did not, with reasons and hints.
 
-    ``result`` has them all. It is an AssertionError, so that a test runner counts it as a failed test.
+    Checks that failed alike stand together there; ``result`` has each of them. It is an AssertionError, so
+    that a test runner counts it as a failed test.
     """
 
     def __init__(self, result: Result) -> None:
         super().__init__(render.failures(result.title, result.checks))
         self.result = result
+
+    def _render_traceback_(self) -> list[str]:
+        """The message as a notebook shows it, in lines that fit there."""
+        return [render.in_columns(part) for part in super()._render_traceback_()]
 
 
 @dataclass(frozen=True)

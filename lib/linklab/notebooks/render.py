@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from typing import Any, Final, Literal
 
 import nbformat
@@ -19,13 +20,22 @@ TEXT_STUB: Final = "*Write your answer here. (Enter opens this cell, Shift+Enter
 """What students find in place of a model answer."""
 
 _KERNELSPEC: Final = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+# What JupyterLab would add when it opens a notebook, which would then count as changed.
+_LANGUAGE: Final = {
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "name": "python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+}
 
 
 def render(cells: Iterable[Cell], audience: Audience) -> str:
     """The notebook as the text of an .ipynb file: valid, not executed, the same each time."""
     notebook = _v4.new_notebook(
         cells=[_node(cell, audience) for cell in cells],
-        metadata={"kernelspec": dict(_KERNELSPEC), "language_info": {"name": "python"}},
+        metadata={"kernelspec": dict(_KERNELSPEC), "language_info": deepcopy(_LANGUAGE)},
     )
     nbformat.validate(notebook)
     return f"{_v4.writes(notebook)}\n"

@@ -48,6 +48,11 @@ class Label:
             yield line, (self.box.centre[0], y - line.height / 2)
             y -= line.height
 
+    def shortened(self, count: int) -> Label:
+        """The first lines alone, in the middle of the same place."""
+        lines = self.lines[:count]
+        return Label(lines, Box.around(self.box.centre, *size_of(lines)))
+
 
 def name_line(name: str) -> Line:
     """A node's name, as it stands in its shape."""

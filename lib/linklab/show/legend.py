@@ -86,6 +86,8 @@ def _entries(placed: Placed, highlighted: bool) -> list[tuple[str, str]]:
         entries.append(("loose", "no cable"))
     if not all(plug.fits for plug in plugs):
         entries.append(("!", "address does not fit"))
+    if scene.mostly_bare:
+        entries.append(("eth0", "interface without address"))
     return entries
 
 
@@ -96,6 +98,8 @@ def _sign(axes: Axes, sign: str, x: float, y: float) -> None:
         node(axes, kind, Box.around((x + 0.24, y), width * _SHRUNK, height * _SHRUNK))
     elif sign == "!":
         words(axes, Line("!", "warning", bold=True, points=10), x + 0.28, y)
+    elif sign == "eth0":
+        words(axes, Line(sign, "quiet"), x + 0.22, y)
     elif sign == "loose":
         axes.plot(x + 0.26, y, marker="x", color=colours.VERMILLION, markersize=7, markeredgewidth=2)
     else:

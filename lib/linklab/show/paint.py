@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from linklab.show import colours
@@ -57,11 +57,18 @@ def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
     for spot in placed.scene.spots:
         lonely = spot.name in alone and len(placed.nodes) > 1
         node(axes, spot.kind, placed.nodes[spot.name], spot.name, spot.name in on_path, lonely)
-    labels = [*placed.links.values(), *placed.ends.values(), *placed.remarks]
-    for label in labels:
+    for label in (*placed.links.values(), *_end_labels(placed), *placed.remarks):
         text(axes, label)
     for number, label in placed.areas.items():
         text(axes, label, blended(tint[number], 0.45, "#000000"))
+
+
+def _end_labels(placed: Placed) -> Iterator[Label]:
+    """Where most interfaces have no address, those give their names alone, for the legend says the rest."""
+    plugs = [*placed.scene.loose, *(end for cable in placed.scene.cables for end in cable.ends)]
+    bare = {(plug.node, plug.interface) for plug in plugs if not plug.addresses}
+    for place, label in placed.ends.items():
+        yield label.shortened(1) if placed.scene.mostly_bare and place in bare else label
 
 
 def _area(axes: Axes, placed: Placed, number: int, tint: str) -> None:

@@ -102,6 +102,13 @@ class Scene:
     loose: tuple[Plug, ...]
     areas: tuple[Area, ...]
 
+    @property
+    def mostly_bare(self) -> bool:
+        """Whether half of the interfaces of hosts and routers, or more, have no address."""
+        switches = {spot.name for spot in self.spots if spot.kind == "switch"}
+        plugs = [plug for plug in (*self.loose, *_ends(self.cables)) if plug.node not in switches]
+        return bool(plugs) and 2 * sum(not plug.addresses for plug in plugs) >= len(plugs)
+
     def spot(self, name: str) -> Spot:
         """The node called ``name``. Raises NetworkError if there is none."""
         for spot in self.spots:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -10,13 +11,16 @@ from numbers import Real
 from linklab.errors import LinklabError
 
 _EMPTY = "-"
+_SMALL = 0.1
+# What sums and products of decimals like 0.1 leave behind.
+_NO_FRACTION = 1e-9
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows under headings. The headings carry the units: ``"measured (ms)"``.
 
-    Numbers are shown with up to three decimals; None, for what is not there yet, as a dash.
+    Numbers are shown with two decimals at most; None, for what is not there yet, as a dash.
 
     Raises LinklabError if a row has not one value for each heading.
     """
@@ -83,9 +87,17 @@ def _is_number(value: object) -> bool:
 
 
 def shown(value: object) -> str:
-    """A value for reading: numbers with up to three decimals, None as a dash."""
+    """A value for reading; None as a dash.
+
+    A number with a longer fraction, as measurements have, is rounded to two decimals, or to two digits if it
+    is small: 80.001 is shown as 80.00, and 20.0 as 20.
+    """
     if value is None or value is ...:
         return _EMPTY
     if isinstance(value, Real) and not isinstance(value, bool):
-        return f"{float(value):.3f}".rstrip("0").rstrip(".")
+        number = float(value)
+        rounded = f"{number:.2f}"
+        if math.isclose(float(rounded), number, rel_tol=0, abs_tol=_NO_FRACTION):
+            return rounded.rstrip("0").rstrip(".")
+        return rounded if abs(number) >= _SMALL else f"{number:.2g}"
     return str(value)
