@@ -176,7 +176,7 @@ visitor.sendall(b'{{"nodes": ["h1"]}}\\n')
 visitor.recv(100)
 """
     with subprocess.Popen(
-        [sys.executable, "-c", code], user=NOBODY, group=NOBODY, extra_groups=[], stdout=subprocess.PIPE, cwd="/"
+        ["/usr/bin/python3", "-c", code], user=NOBODY, group=NOBODY, extra_groups=[], stdout=subprocess.PIPE, cwd="/"
     ) as trap:
         assert trap.stdout is not None
         assert trap.stdout.readline() == b"open\n"

@@ -63,7 +63,7 @@ def _cable_check(network: Network, link: Link, state: NetworkState) -> Check:
     if missing:
         return Check.failing(
             description,
-            f"{' and '.join(missing)} is not there, so this cable has no end",
+            f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not there, so this cable has no end",
             f"add {' and '.join(missing)} to the Topo first",
             "plugged in",
             "missing",
