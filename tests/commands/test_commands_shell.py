@@ -6,7 +6,6 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
