@@ -51,7 +51,8 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
     mount("tmpfs", base, "tmpfs")
     for part in ("upper", "work", "root"):
         os.mkdir(f"{base}/{part}")
-    mount("overlay", f"{base}/root", "overlay", 0, f"lowerdir=/,upperdir={base}/upper,workdir={base}/work")
+    # nosuid: an ordinary user's guest sees root's files as nobody's, and mount(8) would run as that
+    mount("overlay", f"{base}/root", "overlay", _MS_NOSUID, f"lowerdir=/,upperdir={base}/upper,workdir={base}/work")
     root = f"{base}/root"
     for kind, where in (("proc", "proc"), ("sysfs", "sys"), ("devtmpfs", "dev"), ("tmpfs", "run")):
         mount(kind, f"{root}/{where}", kind, _MS_NOSUID)
@@ -59,7 +60,7 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
         os.makedirs(f"{root}/{where}", exist_ok=True)
         mount("x", f"{root}/{where}", "devpts" if "pts" in where else "tmpfs", _MS_NOSUID, options)
     if folder is not None:
-        mount("none", root + folder, "hostfs", 0, folder)
+        mount("none", root + folder, "hostfs", _MS_NOSUID, folder)
     for name, target in (
         ("fd", "/proc/self/fd"),
         ("stdin", "/proc/self/fd/0"),
