@@ -171,15 +171,15 @@ def test_rm_rf_in_a_guest_leaves_the_host_whole(
             sh(f"test -e /mnt/host{target}"),
             sh(f"rm -f /mnt/host{target}"),
             sh(f"echo overwritten > /mnt/host{target}"),
+            sh(f"rm -rf {folder} {os.path.dirname(target)}"),
             # all of / takes minutes and does the same: tried by hand
-            sh(f"rm -rf /etc /home /root /boot {folder} {os.path.dirname(target)}"),
+            sh("rm -rf /etc /home /root /boot"),
         ]
 
     with LabProcess(every_kind(name), lab_folder) as lab:
-        there, removed, overwritten, all_gone = lab.call(destroy, str(precious), str(lab_folder))
+        there, removed, overwritten, *_ = lab.call(destroy, str(precious), str(lab_folder))
         assert not lab.call(lambda context: __import__("os").path.exists("/etc/hostname"))
     assert there == "0"
-    assert all_gone != ""
     assert "0" not in (removed, overwritten)
     assert precious.read_text() == "keep me"
     assert Path("/etc/hostname").exists()
