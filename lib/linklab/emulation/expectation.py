@@ -9,6 +9,7 @@ from mininet.topo import Topo
 
 from linklab.errors import NetworkError
 from linklab.network import Expectation, ExpectedInterface, ExpectedNode, Shape
+from linklab.network.expect import CONGESTION_CONTROL
 
 # tc's units of time; a bare number means microseconds to tc, and to Mininet, which hands it on
 _TIME_MS = {
@@ -62,7 +63,7 @@ def expectation_of(topo: Topo) -> Expectation:
                 name=name,
                 kind="switch" if topo.isSwitch(name) else "host",
                 interfaces=tuple(interfaces[name]),
-                congestion_control=None if topo.isSwitch(name) else "cubic",
+                congestion_control=None if topo.isSwitch(name) else CONGESTION_CONTROL,
             )
             for name in topo.nodes()
         )

@@ -17,8 +17,8 @@ from mininet.node import Node, Switch
 from linklab.emulation import netns
 from linklab.errors import LabError
 from linklab.network import NetworkState
+from linklab.network.expect import CONGESTION_CONTROL
 
-CONGESTION_CONTROL = "cubic"
 DEFAULT_MTU_BYTES = 1500
 _SIOCGIFADDR, _SIOCGIFNETMASK, _SIOCGIFHWADDR = 0x8915, 0x891B, 0x8927
 

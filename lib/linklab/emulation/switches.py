@@ -19,10 +19,6 @@ _RUN, _SCHEMA = Path("/run/openvswitch"), Path("/usr/share/openvswitch/vswitch.o
 _DATABASE = _RUN / "conf.db"
 
 
-class BridgeSwitch(LinuxBridge):
-    """The Linux bridge. It learns and forwards from the start, without a spanning tree."""
-
-
 class KernelOVS(OVSSwitch):
     """Open vSwitch with the kernel's datapath, switching like a plain learning switch."""
 
@@ -44,7 +40,8 @@ def prepare(context: Context, name: str) -> type:
     if name == "bridge":
         if shutil.which("brctl") is None:
             raise LabError("brctl is missing, which Mininet's LinuxBridge calls: sudo apt-get install bridge-utils")
-        return BridgeSwitch
+        bridge: type = LinuxBridge  # it learns and forwards from the start, without a spanning tree
+        return bridge
     if shutil.which("ovs-vswitchd") is None:
         raise LabError("Open vSwitch is missing: sudo apt-get install openvswitch-switch, or say switch='bridge'")
     # a young guest's Open vSwitch forwards nothing; on virtual time the guest was old at once

@@ -77,7 +77,8 @@ class Context:
         printed = io.StringIO()
         try:
             with contextlib.redirect_stdout(printed):
-                result = _function(request)(self, *_arguments(request))
+                function, arguments = _asked(request)
+                result = function(self, *arguments)
             json.dumps(result)
             answer: dict[str, Any] = {"result": result}
         except Interrupted:
@@ -97,21 +98,15 @@ class Context:
         return answer
 
 
-def _function(request: dict[str, Any]) -> Any:
-    if "function" not in request:
-        return _unpickle(request["pickle"])[0]
+def _asked(request: dict[str, Any]) -> tuple[Any, Any]:
+    """The function that a request names or carries, and its arguments."""
+    if "pickle" in request:
+        import cloudpickle
+
+        function, arguments = cloudpickle.loads(base64.b64decode(request["pickle"]))
+        return function, arguments
     module, _, name = request["function"].partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
-def _arguments(request: dict[str, Any]) -> Any:
-    return _unpickle(request["pickle"])[1] if "pickle" in request else request["arguments"]
-
-
-def _unpickle(text: str) -> Any:
-    import cloudpickle
-
-    return cloudpickle.loads(base64.b64decode(text))
+    return getattr(importlib.import_module(module), name), request["arguments"]
 
 
 def grow_up(clock: str) -> None:
