@@ -7,10 +7,9 @@ import contextlib
 import datetime
 import os
 import platform
-import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +21,7 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from linklab import __version__
 from linklab.errors import LabError
 from linklab.runtime.kinds import Clock, choose
+from linklab.signals import calling_once
 
 CELL_LIMIT_S = 900
 """Above `linklab.runtime.process.WALL_LIMIT_S`, so that a lab that hangs is told apart from a cell that does."""
@@ -131,28 +131,13 @@ def _execute(client: NotebookClient, environment: dict[str, str]) -> None:
             loop.call_soon_threadsafe(task.cancel)
 
     worker = threading.Thread(target=work, name="notebook")
-    with _signals_to(cancel):
+    with calling_once(cancel):
         worker.start()
         worker.join()
     loop.close()
     if failure:
         # interrupted, nbclient says this or that
         raise KeyboardInterrupt if cancelled.is_set() else failure[0]
-
-
-@contextlib.contextmanager
-def _signals_to(cancel: Callable[[], None]) -> Iterator[None]:
-    """Ctrl-C and the like call `cancel` and raise nothing: clean-up that has begun is not torn off by a second one."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, lambda *_: cancel()) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _runs(cell: nbformat.NotebookNode) -> bool:

@@ -16,13 +16,12 @@ import subprocess
 import sys
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from urllib.parse import quote
 
 from linklab.errors import LabError
 from linklab.jupyter_server import TOKEN_VARIABLE
+from linklab.signals import dropped, interrupted_once
 
 LOOPBACK = "127.0.0.1"
 FIRST_NOTEBOOK = "00-start-here.ipynb"
@@ -43,7 +42,7 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
     token = secrets.token_hex(24)
     server = _start(folder, port, token)
     said = _Log(server)
-    with _on_signals(_interrupt):
+    with interrupted_once():
         try:
             _wait_until_up(server, said, port, token)
             url = _address(folder, port, token)
@@ -56,7 +55,7 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
             print("\nClosing the labs.", flush=True)
             return 0
         finally:
-            with _on_signals(signal.SIG_IGN):
+            with dropped():
                 _end(server)
     if server.returncode != 0:
         raise LabError(f"JupyterLab ended with status {server.returncode}: {said.last_line()}")
@@ -105,21 +104,6 @@ def _check_port(port: int) -> None:
             if error.errno != errno.EADDRINUSE:
                 raise
             raise LabError(f"port {port} is taken, perhaps by labs already open: say another with --port") from None
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-@contextlib.contextmanager
-def _on_signals(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> Iterator[None]:
-    """SIGTERM and SIGHUP (the terminal was closed) do what Ctrl-C does."""
-    before = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, earlier in before.items():
-            signal.signal(number, earlier)
 
 
 class _Log:

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -27,6 +22,7 @@ from linklab.runtime.kernel.background import background_log
 from linklab.runtime.kernel.build import build_kernel
 from linklab.runtime.kernel.cache import Record, Status, build_is_running, build_lock, cache_folder
 from linklab.runtime.kernel.find import find_kernel
+from linklab.signals import interrupted_once
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -75,7 +71,7 @@ def _build(arguments: argparse.Namespace) -> int:
         return 0
     reporter = BarReporter if sys.stdout.isatty() and not arguments.background else PlainReporter
     try:
-        with _terminable(), reporter() as reports:
+        with interrupted_once(), reporter() as reports:
             path = build_kernel(
                 reports.progress,
                 arguments.jobs,
@@ -89,24 +85,6 @@ def _build(arguments: argparse.Namespace) -> int:
         return _INTERRUPTED
     print(path)
     return 0
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM and SIGHUP end a build as Ctrl-C does, with its compilers."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class PlainReporter:

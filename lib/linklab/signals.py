@@ -1,0 +1,88 @@
+"""Ctrl-C, SIGTERM and SIGHUP (the terminal was closed) as one and the same, and once only.
+
+The first one begins the clean-up. Those that follow, as of a person who presses Ctrl-C twice or of a session that ends
+and sends SIGTERM after SIGHUP, must not tear it off, nor turn the status of a program that is ending in order into
+another: they are dropped until the process ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_Setting = Callable[[int, FrameType | None], object] | int | None
+
+
+@contextlib.contextmanager
+def interrupted_once() -> Iterator[None]:
+    """Inside, the first of `SIGNALS` raises KeyboardInterrupt. Outside the main thread nothing changes."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with calling_once(interrupt):
+        yield
+
+
+@contextlib.contextmanager
+def calling_once(function: Callable[[], None]) -> Iterator[None]:
+    """Inside, the first of `SIGNALS` calls `function`, between two steps of the main thread.
+
+    Without a signal, what was set before is set again at the end. Outside the main thread nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = False
+
+    def first(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+        for each in SIGNALS:
+            # Not SIG_IGN yet: Python complains on standard error of one that it has noted and not yet handled.
+            signal.signal(each, _nothing)
+        function()
+
+    before = {number: signal.signal(number, first) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        if came:
+            _drop()
+        else:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def dropped() -> Iterator[None]:
+    """Inside, `SIGNALS` have no effect at all. Outside the main thread nothing changes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = _drop()
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _drop() -> dict[signal.Signals, _Setting]:
+    """Sets `SIGNALS` to be ignored by the kernel, as they then are while Python itself ends; what was set before."""
+    before = {number: signal.signal(number, _nothing) for number in SIGNALS}
+    # While they are blocked none can come between Python's note of it and the new setting.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    return before
+
+
+def _nothing(number: int, frame: FrameType | None) -> None:
+    """Handles a signal by doing nothing."""
