@@ -1,0 +1,194 @@
+"""iperf3's reports are read in full or refused; the receiver's numbers are the result."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult
+from linklab.measure.flows import payload_rate_mbps
+from linklab.measure.iperf3 import parse_tcp, parse_udp
+
+from .captured import RELEASES, captured
+
+ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
+TCP, UDP = TcpFlow("h1", "h4", 2), UdpFlow("h1", "h4", 20, 2, payload_bytes=1472)
+
+
+def tcp(release: str, name: str = "tcp", flow: TcpFlow = TCP) -> TcpResult:
+    return parse_tcp(*_reports(release, name), flow, ORIGIN)
+
+
+def udp(release: str, name: str = "udp", flow: UdpFlow = UDP) -> UdpResult:
+    return parse_udp(*_reports(release, name), flow, ORIGIN)
+
+
+def _reports(release: str, name: str) -> tuple[str, str]:
+    return captured(release, f"iperf3-{name}-client.json"), captured(release, f"iperf3-{name}-server.json")
+
+
+def test_tcp_is_what_the_receiver_got_and_when() -> None:
+    result = tcp("deb12")
+    assert result.throughput_mbps == pytest.approx(8 * result.received_bytes / result.duration_s / 1e6, rel=1e-4)
+    assert result.throughput_mbps < 27.1985  # what the sender says of itself
+    assert (result.retransmitted_segments, result.congestion) == (40, "cubic")
+    assert result.duration_s == pytest.approx(2.060, abs=0.001)
+    assert [round(sample.end_s) for sample in result.samples] == [1, 2, 2]
+    assert result.samples[0].start_s == 0
+    assert len(result.streams) == 1
+    assert result.streams[0].throughput_mbps == result.throughput_mbps
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_samples_add_up_to_the_whole(release: str) -> None:
+    for result in (tcp(release), udp(release), udp(release, "udp-loss")):
+        megabits = sum(sample.throughput_mbps * (sample.end_s - sample.start_s) for sample in result.samples)
+        assert megabits / result.duration_s == pytest.approx(result.throughput_mbps, rel=1e-4)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_streams_add_up_to_the_flow(release: str) -> None:
+    two = tcp(release, "tcp-2-streams", TcpFlow("h1", "h4", 2, streams=2))
+    assert len(two.streams) == 2
+    assert sum(stream.throughput_mbps for stream in two.streams) == pytest.approx(two.throughput_mbps, rel=1e-3)
+    both = udp(release, "udp-2-streams", UdpFlow("h1", "h4", 5, 2, streams=2, payload_bytes=1472))
+    assert [round(stream.throughput_mbps, 1) for stream in both.streams] == [4.9, 4.9]
+    assert both.sent_packets in (1698, 1700)
+    assert both.lost_packets == 0
+
+
+def test_udp_counts_packets_and_jitter() -> None:
+    result = udp("deb12")
+    assert (result.sent_packets, result.received_packets, result.lost_packets) == (3396, 3396, 0)
+    assert result.sent_mbps == pytest.approx(19.995, abs=0.001)
+    assert result.jitter_ms == pytest.approx(0.0763, abs=0.0001)
+    assert result.out_of_order_packets == 0
+    assert all(sample.lost_packets == 0 and sample.jitter_ms is not None for sample in result.samples)
+
+
+@pytest.mark.parametrize(("release", "gaps"), [("deb12", 939), ("deb13", 940)])
+def test_udp_loss_counts_what_was_lost_after_the_last_arrival_too(release: str, gaps: int) -> None:
+    result = udp(release, "udp-loss")
+    assert gaps <= result.lost_packets <= gaps + 3
+    assert result.received_packets == result.sent_packets - result.lost_packets
+    assert result.loss_percent == pytest.approx(15.8, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("release", "error"),
+    [
+        ("deb12", "failed: unable to connect to server: Connection refused"),
+        ("deb13", "failed: unable to connect to server - .*: Connection refused"),
+    ],
+)
+def test_a_refused_connection_is_an_error_although_iperf3_exits_with_0(release: str, error: str) -> None:
+    refused = captured(release, "iperf3-refused.json")
+    ended = captured(release, "iperf3-killed-server.json")
+    with pytest.raises(MeasurementError, match="iperf3 from h1 to h4 " + error):
+        parse_tcp(refused, ended, TCP, ORIGIN)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_interrupted_client_is_an_error_although_there_are_numbers(release: str) -> None:
+    with pytest.raises(MeasurementError, match="failed: interrupt - the client has terminated"):
+        tcp(release, "killed", TcpFlow("h1", "h4", 5))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_servers_error_is_the_cause(release: str) -> None:
+    in_use, client = captured(release, "iperf3-port-in-use.json"), captured(release, "iperf3-refused.json")
+    for said in (client, captured(release, "iperf3-tcp-client.json")):
+        with pytest.raises(MeasurementError, match=r"server on h4 .*listener for connections: Address already in use"):
+            parse_tcp(said, in_use, TCP, ORIGIN)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_is_no_report_is_quoted(release: str) -> None:
+    _, server = _reports(release, "tcp")
+    with pytest.raises(MeasurementError, match="no report that can be read, but: iperf3: parameter error - test dur"):
+        parse_tcp(captured(release, "iperf3-usage.txt"), server, TCP, ORIGIN)
+    with pytest.raises(MeasurementError, match="but: it printed nothing"):
+        parse_tcp(server, "", TCP, ORIGIN)
+
+
+def _without(report: str, *keys: str) -> str:
+    """The report less one of its parts."""
+    data: Any = json.loads(report)
+    inner = data
+    for key in keys[:-1]:
+        inner = inner[key]
+    del inner[keys[-1]]
+    return json.dumps(data)
+
+
+def test_a_report_that_lacks_something_is_refused_by_its_name() -> None:
+    client, server = _reports("deb12", "tcp")
+    with pytest.raises(MeasurementError, match=r"not known \(it lacks 'sum_received'\)"):
+        parse_tcp(client, _without(server, "end", "sum_received"), TCP, ORIGIN)
+    with pytest.raises(MeasurementError, match="it lacks 'intervals'"):
+        parse_tcp(client, _without(server, "intervals"), TCP, ORIGIN)
+    with pytest.raises(MeasurementError, match="it lacks 'retransmits'"):
+        parse_tcp(_without(client, "end", "sum_sent", "retransmits"), server, TCP, ORIGIN)
+
+
+def test_a_report_of_another_test_is_refused() -> None:
+    with pytest.raises(MeasurementError, match="another test than was asked for"):
+        tcp("deb12", flow=TcpFlow("h1", "h4", 2, streams=2))
+    with pytest.raises(MeasurementError, match="another test than was asked for"):
+        parse_udp(*_reports("deb12", "tcp"), UDP, ORIGIN)
+
+
+def test_more_received_than_sent_is_refused() -> None:
+    client, server = _reports("deb12", "udp")
+    lines = client.splitlines()[1:]
+    data = json.loads("".join(lines))
+    data["end"]["sum_sent"]["packets"] = 3000
+    with pytest.raises(MeasurementError, match="duplicates packets"):
+        parse_udp(json.dumps(data), server, UDP, ORIGIN)
+
+
+def test_the_payload_that_fills_a_link() -> None:
+    # 1472 + 8 + 20 = 1500, the MTU; and 14 of Ethernet, which HTB counts
+    assert payload_rate_mbps(40, 1472) == pytest.approx(40 * 1472 / 1514)
+    for rate, payload in ((0, 1472), (40, 0), (float("inf"), 1472)):
+        with pytest.raises(MeasurementError, match="above 0"):
+            payload_rate_mbps(rate, payload)
+
+
+def test_the_commands_in_full() -> None:
+    stream = TcpFlow("h1", "h4", 3, streams=2).words("10.0.5.2", 5202)
+    assert " ".join(stream) == "iperf3 --json -c 10.0.5.2 -p 5202 -t 3 -P 2 -C cubic"
+    datagrams = UdpFlow("h1", "h4", 9.5, 3).words("10.0.5.2", 5201)
+    assert " ".join(datagrams) == "iperf3 --json -c 10.0.5.2 -p 5201 -t 3 -u -b 9500000 -l 1448"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"duration_s": 0}, "duration_s is 0"),
+        ({"duration_s": 1.5}, "whole seconds"),
+        ({"streams": 129}, "streams is 129"),
+    ],
+)
+def test_impossible_tests_are_refused(wrong: dict[str, Any], reason: str) -> None:
+    with pytest.raises(MeasurementError, match=reason):
+        TcpFlow("h1", "h4", **wrong)
+    with pytest.raises(MeasurementError, match=reason):
+        UdpFlow("h1", "h4", 20, **wrong)
+
+
+def test_impossible_datagrams_are_refused() -> None:
+    with pytest.raises(MeasurementError, match="rate_mbps is -1"):
+        UdpFlow("h1", "h4", -1)
+    with pytest.raises(MeasurementError, match="payload_bytes is 70000"):
+        UdpFlow("h1", "h4", 20, payload_bytes=70000)
+
+
+def test_a_sample_has_its_units() -> None:
+    sample = tcp("deb12").samples[1]
+    assert (sample.start_s, sample.end_s) == pytest.approx((1, 2), abs=0.01)
+    assert sample.throughput_mbps == pytest.approx(28.4, abs=0.3)
+    assert (sample.lost_packets, sample.jitter_ms) == (None, None)

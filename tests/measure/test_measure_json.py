@@ -1,0 +1,66 @@
+"""Results are stored as JSON and load again; what is damaged or of another version is refused by name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.measure import Origin, PingFlow, Result, TcpFlow, UdpFlow, load_result
+from linklab.measure.iperf3 import parse_tcp, parse_udp
+from linklab.measure.ping import parse_ping
+
+from .captured import captured
+
+ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
+
+
+def results() -> list[Result]:
+    two = TcpFlow("h1", "h4", 2, streams=2)
+    datagrams = UdpFlow("h1", "h4", 35, 2, payload_bytes=1472)
+    return [
+        parse_ping(captured("deb13", "ping-loss.txt"), PingFlow("h1", "h4", 12), ORIGIN),
+        parse_ping(captured("deb13", "ping-unreachable.txt"), PingFlow("h1", "h4", 3, address="10.0.0.9"), ORIGIN),
+        parse_tcp(
+            captured("deb12", "iperf3-tcp-2-streams-client.json"),
+            captured("deb12", "iperf3-tcp-2-streams-server.json"), two, ORIGIN,
+        ),
+        parse_udp(
+            captured("deb12", "iperf3-udp-loss-client.json"), captured("deb12", "iperf3-udp-loss-server.json"),
+            datagrams, ORIGIN,
+        ),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("result", results(), ids=lambda result: str(result.KIND))
+def test_json_and_back(result: Result) -> None:
+    data = json.loads(json.dumps(result.to_json()))
+    assert (data["measurement"], data["version"]) == (result.KIND, 1)
+    assert load_result(data) == result
+
+
+def _changed(**changes: Any) -> dict[str, Any]:
+    return json.loads(json.dumps(results()[0].to_json())) | changes  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ([], "not a measurement"),
+        ({"version": 1}, "not a measurement"),
+        (_changed(measurement="echo"), "'echo' is unknown: it is one of ping, tcp, udp"),
+        (_changed(version=2), "version 2, and this Linklab reads 1"),
+        (_changed(version=None), "version None"),
+        (_changed(duplicates="three"), "ping.duplicates is damaged: 'three' is no int"),
+        (_changed(duplicates=True), "ping.duplicates is damaged"),
+        (_changed(rtt_ms=60.0), "ping.rtt_ms is damaged: it should be a list"),
+        (_changed(rtt_ms=["fast"]), "ping.rtt_ms is damaged: 'fast' is no float"),
+        (_changed(extra=1), "ping is damaged: it should have the keys"),
+        (_changed(origin={"tool": "ping"}), "ping.origin is damaged: it should have the keys clock, kernel, tool"),
+    ],
+)
+def test_what_is_damaged_is_refused_by_name(data: Any, reason: str) -> None:
+    with pytest.raises(MeasurementError, match=reason):
+        load_result(data)

@@ -1,0 +1,113 @@
+"""ping's output is read in full or refused; no unread line becomes a lost packet."""
+
+from __future__ import annotations
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.measure import Origin, PingFlow, PingResult
+from linklab.measure.ping import parse_ping
+from linklab.measure.probe import read_version
+
+from .captured import RELEASES, captured
+
+ORIGIN = Origin("ping from iputils 20221126", "virtual", "7.3.4")
+FLOW = PingFlow("h1", "h4", count=5)
+
+
+def read(text: str) -> PingResult:
+    return parse_ping(text, FLOW, ORIGIN)
+
+
+def test_every_packet_and_the_summary_with_its_microseconds() -> None:
+    result = read(captured("deb12", "ping.txt"))
+    assert result.rtt_ms == (60.0,) * 5
+    assert (result.rtt_min_ms, result.rtt_mean_ms, result.rtt_max_ms, result.rtt_deviation_ms) == (60, 60, 60.001, 0)
+    assert (result.sent_packets, result.lost_packets, result.loss_percent) == (5, 0, 0)
+    newer = read(captured("deb13", "ping.txt"))
+    assert newer.rtt_ms == (76.0, 60.0, 60.0, 60.0, 60.0)
+    assert (newer.rtt_mean_ms, newer.rtt_max_ms) == (63.209, 76.046)
+
+
+def test_lost_packets_are_none_where_they_were() -> None:
+    older = read(captured("deb12", "ping-loss.txt"))
+    newer = read(captured("deb13", "ping-loss.txt"))
+    assert newer.rtt_ms == (60.0, 60.0, 60.0, None, 60.0, None, 60.0, 60.0, None, 60.0, 60.0, None)
+    assert newer.lost_packets == 4
+    assert newer.loss_percent == pytest.approx(33.333, abs=0.001)
+    assert older.sent_packets == 12
+    assert older.rtt_ms.count(60.0) == 12 - older.lost_packets
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_no_answer_at_all_is_loss_with_the_icmp_errors_counted(release: str) -> None:
+    result = read(captured(release, "ping-unreachable.txt"))
+    assert result.rtt_ms == (None, None, None)
+    assert (result.rtt_mean_ms, result.icmp_errors, result.loss_percent) == (None, 3, 100)
+
+
+def test_duplicates_are_counted_and_take_no_packets_place() -> None:
+    result = read(captured("deb12", "ping-duplicates.txt"))
+    assert result.rtt_ms == (20.0,) * 4
+    assert result.duplicates == 3
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_ping_that_did_not_run_is_no_loss(release: str) -> None:
+    with pytest.raises(MeasurementError, match=r"from h1 to h4 did not work: .*nosuch: Temporary failure in name"):
+        read(captured(release, "ping-name.txt"))
+
+
+def _edited(old: str, new: str) -> str:
+    text = captured("deb12", "ping.txt")
+    assert old in text
+    return text.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "it printed nothing"),
+        (_edited("5 packets transmitted, 5 received", "5 packets sent, 5 back"), "did not work: rtt min"),
+        (_edited("icmp_seq=3 ttl=61 time=60.0 ms", "seq=3 in 60.0 ms"), "a line that is not known: '64 bytes"),
+        (_edited("icmp_seq=3", "icmp_seq=9"), "icmp_seq=9 of 5 packets"),
+        (_edited("icmp_seq=3 ttl=61 time=60.0 ms\n", "icmp_seq=2 ttl=61 time=60.0 ms\n"), "counted 5 answers and.* 4"),
+        (_edited("5 received", "4 received"), "counted 4 answers and printed 5"),
+        (_edited("rtt min/avg/max/mdev", "round-trip min/avg/max"), "summary of 5 answers cannot be read"),
+        (captured("deb12", "ping.txt").partition("---")[0], "did not work: 64 bytes from"),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(MeasurementError, match=reason):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"count": 0}, "count is 0"),
+        ({"count": 65536}, "choose 1 to 65535"),
+        ({"interval_s": 0.0}, "interval_s is 0.0"),
+        ({"interval_s": float("nan")}, "interval_s is nan"),
+        ({"payload_bytes": 8}, "choose 16 to 65507"),
+    ],
+)
+def test_impossible_pings_are_refused(wrong: dict[str, float], reason: str) -> None:
+    with pytest.raises(MeasurementError, match=reason):
+        PingFlow("h1", "h4", **wrong)  # type: ignore[arg-type]
+
+
+def test_the_command_in_full() -> None:
+    assert " ".join(PingFlow("h1", "h4", 3, 0.5).words("10.0.5.2")) == "ping -n -c 3 -i 0.5 -s 56 10.0.5.2"
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_versions_are_known(release: str) -> None:
+    assert read_version("ping", captured(release, "ping-version.txt")).startswith("ping from iputils 202")
+    assert read_version("iperf3", captured(release, "iperf3-version.txt")).startswith("iperf 3.1")
+
+
+@pytest.mark.parametrize("said", ["bash: ping: command not found", "BusyBox v1.36.1 multi-call binary.", ""])
+def test_a_missing_or_different_tool_is_named_with_the_fix(said: str) -> None:
+    with pytest.raises(MeasurementError, match="sudo apt-get install iputils-ping"):
+        read_version("ping", said)
