@@ -193,17 +193,11 @@ def start(
     try:
         # expected_state needs networkx, which takes long to load: it is asked here and not in the lab
         expected = expected_state(network) if isinstance(network, Network) else None
-        process.call(_build, network, expected, switch, verify)
+        process.call("linklab.emulation.build:build", network, expected, switch, verify)
     except BaseException:
         process.stop()
         raise
     return Lab(process, name)
-
-
-def _build(context: Any, network: Any, expected: NetworkState | None, switch: str, verify: bool) -> Any:
-    from linklab.emulation.build import build
-
-    return build(context, network, expected, switch, verify)
 
 
 def _with_network(context: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+import resource
 
-from mininet.link import TCLink
 from mininet.log import lg
-from mininet.net import Mininet
 from mininet.topo import Topo
 
 from linklab.emulation import switches
 from linklab.emulation.expectation import expectation_of
+from linklab.emulation.net import LabNetwork
 from linklab.emulation.prepare import prepare
 from linklab.emulation.readback import read_state
 from linklab.emulation.topo import NetworkTopo
@@ -19,11 +18,11 @@ from linklab.errors import LabError, LinklabError
 from linklab.network import Network, NetworkState, first_difference
 from linklab.runtime.agent import Context
 
+_FILES_PER_NODE, _FILES_BESIDES = 6, 256
 
-def build(
-    context: Context, wish: Network | Topo, expected: NetworkState | None, switch: str, verify: bool
-) -> dict[str, Any]:
-    """Builds `wish` in this lab, once; returns the state read back, as JSON.
+
+def build(context: Context, wish: Network | Topo, expected: NetworkState | None, switch: str, verify: bool) -> None:
+    """Builds `wish` in this lab, once, and reads it back.
 
     `expected` comes with a `Network`, with the routes to set; a Topo says itself what it asks for.
     Raises `LabError` naming the first difference between what was asked for and what the kernel has.
@@ -36,16 +35,10 @@ def build(
     lg.addHandler(said)
     lg.setLevel(logging.ERROR)
     # Mininet would raise the limit of open files to 16384 and then close that many for every node it starts
-    Mininet.inited = True
+    LabNetwork.inited = True
+    _raise_file_limit(len(topo.nodes()))
     try:
-        net = Mininet(
-            topo=topo,
-            link=TCLink,
-            switch=switches.prepare(context, switch),
-            controller=None,
-            autoSetMacs=True,
-            build=False,
-        )
+        net = LabNetwork(topo=topo, switch=switches.prepare(context, switch), autoSetMacs=True, build=False)
         context.state["net"] = net
         net.build()
         net.start()
@@ -61,7 +54,14 @@ def build(
     if difference is not None:
         reason = f" (while building, Mininet said: {said.first()})" if said.first() else ""
         raise LabError(f"the network is not as asked: {difference}{reason}")
-    return state.to_json()
+
+
+def _raise_file_limit(nodes: int) -> None:
+    """A namespace that is held open takes three descriptors, a shell two."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wish = min(_FILES_PER_NODE * nodes + _FILES_BESIDES, hard)
+    if wish > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wish, hard))
 
 
 class _Said(logging.Handler):

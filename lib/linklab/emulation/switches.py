@@ -11,6 +11,8 @@ from typing import Any
 from mininet.node import OVSSwitch
 from mininet.nodelib import LinuxBridge
 
+from linklab.emulation.netlink import links
+from linklab.emulation.nodes import LateShell
 from linklab.errors import LabError
 from linklab.runtime.agent import MATURE_S, Context
 
@@ -19,14 +21,39 @@ _RUN, _SCHEMA = Path("/run/openvswitch"), Path("/usr/share/openvswitch/vswitch.o
 _DATABASE = _RUN / "conf.db"
 
 
-class KernelOVS(OVSSwitch):
+class LabBridge(LateShell, LinuxBridge):
+    """A Linux bridge: it learns and forwards from the start, without a spanning tree unless `stp` asks for one."""
+
+    def start(self, controllers: Any) -> None:
+        """Makes the bridge and gives it its ports."""
+        if self.stp:
+            super().start(controllers)
+            return
+        there = self.namespace
+        there.kernel.ask(*links.bridge(self.name))
+        index = there.index(self.name)
+        ports = [there.index(intf.name) for intf in self.intfList() if intf.name != "lo"]
+        there.kernel.ask_all([links.change(port, master=index) for port in ports] + [links.change(index, up=True)])
+
+    def stop(self, deleteIntfs: bool = True) -> None:
+        """Removes the bridge, and its ports."""
+        if self.stp:
+            super().stop(deleteIntfs)
+            return
+        self.namespace.kernel.ask(*links.remove(self.namespace.index(self.name)))
+        if deleteIntfs:
+            self.deleteIntfs()
+        self.terminate()
+
+
+class KernelOVS(LateShell, OVSSwitch):
     """Open vSwitch with the kernel's datapath, switching like a plain learning switch."""
 
     def __init__(self, name: str, **params: Any) -> None:
         super().__init__(name, failMode="standalone", datapath="kernel", **params)
 
 
-class UserOVS(OVSSwitch):
+class UserOVS(LateShell, OVSSwitch):
     """Open vSwitch with its datapath in user space."""
 
     def __init__(self, name: str, **params: Any) -> None:
@@ -38,10 +65,7 @@ def prepare(context: Context, name: str) -> type:
     if name not in NAMES:
         raise LabError(f"switch {name!r} is unknown: say one of {', '.join(NAMES)}")
     if name == "bridge":
-        if shutil.which("brctl") is None:
-            raise LabError("brctl is missing, which Mininet's LinuxBridge calls: sudo apt-get install bridge-utils")
-        bridge: type = LinuxBridge  # it learns and forwards from the start, without a spanning tree
-        return bridge
+        return LabBridge
     if shutil.which("ovs-vswitchd") is None:
         raise LabError("Open vSwitch is missing: sudo apt-get install openvswitch-switch, or say switch='bridge'")
     # a young guest's Open vSwitch forwards nothing; on virtual time the guest was old at once

@@ -32,6 +32,7 @@ WALL_LIMIT_S = 600.0
 _INTERRUPT_LIMIT_S = 15.0
 _LOOK_UP_S = 0.2
 _CONSOLE_TAIL_LINES = 5
+_PLAIN = (str, int, float, bool, type(None))
 
 
 class LabProcess:
@@ -115,7 +116,7 @@ class LabProcess:
         on_event: Callable[[Any], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Any:
-        """Runs a function inside: ``"module:name"`` with JSON arguments, or a Python function, which is carried over.
+        """Runs a function inside: ``"module:name"``, or a Python function, which is carried over as arguments are.
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does.
@@ -130,9 +131,11 @@ class LabProcess:
             self._requests += 1
             request: dict[str, Any] = {"id": self._requests}
             if isinstance(function, str):
-                request |= {"function": function, "arguments": arguments}
+                request["function"] = function
+                plain = all(isinstance(argument, _PLAIN) for argument in arguments)
+                request |= {"arguments": arguments} if plain else {"pickle": _pickled(arguments, *arguments)}
             else:
-                request["pickle"] = _pickled(function, arguments)
+                request["pickle"] = _pickled((function, arguments), function, *arguments)
             self._resume()
             try:
                 answer = self._ask(request, on_event, stop)
@@ -248,16 +251,16 @@ class LabProcess:
         self.stop()
 
 
-def _pickled(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
-    """The function with all that it needs. What comes from a module of the user's own goes by value: the lab's
-    Python finds Linklab and what is installed, not the files beside a notebook.
+def _pickled(carried: Any, *parts: Any) -> str:
+    """Functions and objects with all that they need. What comes from a module of the user's own goes by value: the
+    lab's Python finds Linklab and what is installed, not the files beside a notebook.
     """
-    names = {function.__module__, *(type(argument).__module__ for argument in arguments)}
+    names = {getattr(part, "__module__", type(part).__module__) for part in parts}
     own = [module for name in names if (module := sys.modules.get(name)) and not _installed(module)]
     for module in own:
         cloudpickle.register_pickle_by_value(module)
     try:
-        return base64.b64encode(cloudpickle.dumps((function, arguments))).decode()
+        return base64.b64encode(cloudpickle.dumps(carried)).decode()
     finally:
         for module in own:
             cloudpickle.unregister_pickle_by_value(module)

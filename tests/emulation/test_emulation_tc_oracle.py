@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from linklab.emulation.tc import shape_of
 from linklab.network import Shape
+
+from .tc import shape_of
 
 HTB_AND_NETEM = [
     '[{"kind":"htb","handle":"5:","root":true,"refcnt":2,"options":{"r2q":10,"default":"0x1",'

@@ -1,0 +1,171 @@
+"""Mininet's links and their interfaces, made and shaped over netlink instead of by shell commands."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+from typing import Any
+
+from mininet.link import Intf, Link, TCIntf
+from mininet.log import error
+from mininet.node import Node
+
+from linklab.emulation.expectation import delay_ms
+from linklab.emulation.namespace import SEGMENTATION_OFFLOADS, namespace_of
+from linklab.emulation.netlink import links, shaping
+from linklab.emulation.netlink.links import Request
+
+ONE_SEGMENT = 1
+"""TCP joins segments into one packet even with all offloads off, unless an interface takes one at a time."""
+
+_seeds = itertools.count(1)
+
+
+class LabIntf(TCIntf):
+    """An interface. What Mininet's own can do with shell commands only (HFSC, RED, ...) it still does with them."""
+
+    @property
+    def index(self) -> int:
+        """The kernel's number of this interface."""
+        return namespace_of(self.node).index(self.name)
+
+    def _ask(self, *requests: Request) -> None:
+        namespace_of(self.node).kernel.ask_all(list(requests))
+
+    def ifconfig(self, *args: str) -> str:
+        """As Mininet's; ``up`` and ``down`` without a shell."""
+        if args in (("up",), ("down",)):
+            self._ask(links.change(self.index, up=args == ("up",)))
+            return ""
+        return str(super().ifconfig(*args))
+
+    def isUp(self, setUp: bool = False) -> bool:
+        """Whether it is up; `setUp` brings it up first."""
+        if setUp:
+            self.ifconfig("up")
+            return True
+        return any(device.up for device in links.devices(namespace_of(self.node).kernel) if device.name == self.name)
+
+    def setIP(self, ipstr: str, prefixLen: int | str | None = None) -> str:
+        """Gives it this address in place of its first one, and brings it up, as ifconfig does."""
+        if "/" not in ipstr and prefixLen is None:
+            raise ValueError(f"no prefix length for {ipstr} on {self.name}: write it like 10.0.0.2/24")
+        self.ip, _, length = ipstr.partition("/")
+        self.prefixLen = length or prefixLen
+        there, index = namespace_of(self.node), self.index
+        before = there.primary_address(self.name)
+        requests = [links.remove_address(index, before)] if before else []
+        address = links.add_address(index, f"{self.ip}/{self.prefixLen}")
+        self._ask(*requests, address, links.change(index, up=True))
+        return ""
+
+    def setMAC(self, macstr: str) -> str:
+        """Gives it this Ethernet address, and brings it up, as Mininet does."""
+        self.mac = macstr
+        self._ask(links.change(self.index, mac=macstr, up=True))
+        return ""
+
+    def updateMAC(self) -> str | None:
+        """Reads its Ethernet address again."""
+        found = links.devices(namespace_of(self.node).kernel)
+        self.mac = next((device.mac for device in found if device.name == self.name), None)
+        return self.mac
+
+    def config(
+        self,
+        bw: float | None = None,
+        delay: str | float | None = None,
+        jitter: str | float | None = None,
+        loss: float | None = None,
+        max_queue_size: int | None = None,
+        gro: bool = False,
+        txo: bool = True,
+        rxo: bool = True,
+        **params: Any,
+    ) -> dict[str, Any] | None:
+        """Mininet's parameters of a TCLink's end, with their meaning: Mbit/s, ``"10ms"``, percent, packets."""
+        rare = {name: params[name] for name in _BY_MININET if params.get(name)}
+        if rare or not 0 < (bw or 1) <= self.bwParamMax:
+            shape = {"bw": bw, "delay": delay, "jitter": jitter, "loss": loss, "max_queue_size": max_queue_size}
+            return super().config(gro=gro, txo=txo, rxo=rxo, **shape, **params)  # type: ignore[no-any-return]
+        others = {name: value for name, value in params.items() if name not in _BY_MININET}
+        result: dict[str, Any] = Intf.config(self, **others)
+        self._set_offloads(gro=gro, txo=txo, rxo=rxo)
+        if bw is None and not delay and not loss and max_queue_size is None:
+            return None
+        self._clear_shape()
+        try:
+            self._shape(bw, delay, jitter, loss, max_queue_size)
+        except OSError as failure:
+            # as Mininet does; reading back then says what is missing
+            error(f"*** Error: {failure.strerror}\n")
+        return result
+
+    def _set_offloads(self, *, gro: bool, txo: bool, rxo: bool) -> None:
+        there = namespace_of(self.node)
+        wish = dict.fromkeys(SEGMENTATION_OFFLOADS, False) | {"generic-receive-offload": gro}
+        for name, on in (wish | ({} if txo else {"tx-checksumming": False})).items():
+            there.set_offload(self.name, name, on)
+        if not rxo:
+            there.set_offload(self.name, "rx-checksumming", False)
+
+    def _clear_shape(self) -> None:
+        try:
+            self._ask(shaping.clear(self.index))
+        except OSError as nothing:
+            if nothing.errno not in (errno.ENOENT, errno.EINVAL):
+                raise
+
+    def _shape(self, bw: Any, delay: Any, jitter: Any, loss: Any, queue_packets: int | None) -> None:
+        index = self.index
+        requests = shaping.htb(index, float(bw)) if bw is not None else []
+        if delay is not None or jitter is not None or loss or queue_packets is not None:
+            wish = shaping.Netem(
+                delay_ms=delay_ms(delay) if delay is not None else 0.0,
+                jitter_ms=delay_ms(jitter) if jitter is not None else 0.0,
+                loss_percent=float(loss or 0),
+                queue_packets=queue_packets,
+                seed=next(_seeds),
+            )
+            requests.append(shaping.netem(index, wish, under_htb=bw is not None))
+        self._ask(*requests)
+
+    def delete(self) -> None:
+        """Removes it; the other end of its cable goes too."""
+        try:
+            self._ask(links.remove(self.index))
+        except OSError as gone:
+            if gone.errno != errno.ENODEV:
+                raise
+        self.node.delIntf(self)
+        self.link = None
+
+
+_BY_MININET = (
+    "speedup", "use_hfsc", "use_tbf", "latency_ms", "enable_ecn", "enable_red", "disable_gro",
+)  # fmt: skip
+
+
+class LabLink(Link):
+    """A cable between two nodes, shaped alike in both directions unless `params1` or `params2` say otherwise."""
+
+    def __init__(self, node1: Node, node2: Node, **params: Any) -> None:
+        super().__init__(node1, node2, **({"cls1": LabIntf, "cls2": LabIntf} | params))
+
+    @classmethod
+    def makeIntfPair(
+        cls,
+        intfname1: str,
+        intfname2: str,
+        addr1: str | None = None,
+        addr2: str | None = None,
+        node1: Node | None = None,
+        node2: Node | None = None,
+        deleteIntfs: bool = True,
+    ) -> None:
+        """Called by Mininet: one request makes both ends, each in its node's namespace. Raises OSError."""
+        if node1 is None or node2 is None:  # asked for with fast=False
+            super().makeIntfPair(intfname1, intfname2, addr1, addr2, deleteIntfs=deleteIntfs)
+            return
+        near, far = namespace_of(node1), namespace_of(node2)
+        near.kernel.ask(*links.veth(intfname1, addr1, intfname2, addr2, far.number, ONE_SEGMENT))

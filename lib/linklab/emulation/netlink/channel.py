@@ -1,0 +1,93 @@
+"""A netlink socket: requests, acknowledgements, dumps."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Iterator
+
+from linklab.emulation.netlink.codec import attributes, text_of
+
+_HEADER = struct.Struct("=IHHII")
+REQUEST, ACK, REPLACE, EXCLUSIVE, CREATE = 0x01, 0x04, 0x100, 0x200, 0x400
+_DUMP = 0x300
+_ERROR, _DONE = 2, 3
+_CAPPED, _EXTENDED_ACK = 0x100, 0x200
+_SOL_NETLINK, _EXT_ACK = 270, 11
+_MESSAGE_ATTRIBUTE = 1
+_BUFFER_BYTES = 1 << 20
+# One send holds as many requests as leave room for their acknowledgements in the socket's receive buffer.
+_BATCH_MESSAGES = 64
+
+
+class Netlink:
+    """A socket to the kernel's network configuration, of the namespace in which it is made, wherever it is used."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+        self._socket.setsockopt(_SOL_NETLINK, _EXT_ACK, 1)
+        self._number = 0
+
+    def ask(self, kind: int, body: bytes, flags: int = 0) -> None:
+        """Has the kernel do one thing. Raises OSError with the kernel's own words, or the error's name."""
+        self.ask_all([(kind, body, flags)])
+
+    def ask_all(self, requests: list[tuple[int, bytes, int]]) -> None:
+        """Has the kernel do many things, in order, the rest too when one fails. Raises OSError for the first failure."""
+        failure: OSError | None = None
+        for start in range(0, len(requests), _BATCH_MESSAGES):
+            batch = requests[start : start + _BATCH_MESSAGES]
+            self._socket.send(b"".join(self._message(kind, body, flags | ACK) for kind, body, flags in batch))
+            answered = 0
+            while answered < len(batch):
+                for kind, flags, body in _messages(self._socket.recv(_BUFFER_BYTES)):
+                    if kind == _ERROR:
+                        answered += 1
+                        failure = failure or _failure(flags, body)
+        if failure is not None:
+            raise failure
+
+    def dump(self, kind: int, body: bytes) -> list[bytes]:
+        """The bodies of all that the kernel has of a kind. Raises OSError."""
+        self._socket.send(self._message(kind, body, _DUMP))
+        found = []
+        while True:
+            for kind, flags, answer in _messages(self._socket.recv(_BUFFER_BYTES)):
+                if kind == _DONE:
+                    return found
+                if kind == _ERROR:
+                    raise _failure(flags, answer) or OSError("the kernel acknowledged a question")
+                found.append(answer)
+
+    def close(self) -> None:
+        """Gives the socket back."""
+        self._socket.close()
+
+    def _message(self, kind: int, body: bytes, flags: int) -> bytes:
+        self._number += 1
+        header = _HEADER.pack(_HEADER.size + len(body), kind, REQUEST | flags, self._number, 0)
+        return header + body + bytes(-len(body) % 4)
+
+
+def _messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Kind, flags and body of each message in what was received."""
+    start = 0
+    while start + _HEADER.size <= len(data):
+        length, kind, flags, _, _ = _HEADER.unpack_from(data, start)
+        yield kind, flags, data[start + _HEADER.size : start + length]
+        start += (length + 3) & ~3
+
+
+def _failure(flags: int, body: bytes) -> OSError | None:
+    """What an error message says; None where it is an acknowledgement."""
+    (number,) = struct.unpack_from("=i", body)
+    if number == 0:
+        return None
+    words = os.strerror(-number)
+    if flags & _EXTENDED_ACK:
+        # the request comes back in front of the attributes, whole unless it is capped
+        (length,) = struct.unpack_from("=I", body, 4)
+        start = 4 + (_HEADER.size if flags & _CAPPED else (length + 3) & ~3)
+        words = text_of(attributes(body, start).get(_MESSAGE_ATTRIBUTE, b"")) or words
+    return OSError(-number, words)
