@@ -7,6 +7,7 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -188,11 +189,13 @@ def start(
     chosen = choose(os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock, kind)  # type: ignore[arg-type]
     if clock == "auto" and chosen.clock == "real":
         _tell_why_real()
-    process = LabProcess(chosen, _writable(folder), wall_limit_s)
     name = network.name if isinstance(network, Network) else type(network).__name__
+    with ThreadPoolExecutor(1) as beside:
+        # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
+        planned = beside.submit(expected_state, network) if isinstance(network, Network) else None
+        process = LabProcess(chosen, _writable(folder), wall_limit_s)
     try:
-        # expected_state needs networkx, which takes long to load: it is asked here and not in the lab
-        expected = expected_state(network) if isinstance(network, Network) else None
+        expected = planned.result() if planned else None
         process.call("linklab.emulation.build:build", network, expected, switch, verify)
     except BaseException:
         process.stop()

@@ -24,6 +24,9 @@ _seeds = itertools.count(1)
 class LabIntf(TCIntf):
     """An interface. What Mininet's own can do with shell commands only (HFSC, RED, ...) it still does with them."""
 
+    ip: str | None
+    mac: str | None
+
     @property
     def index(self) -> int:
         """The kernel's number of this interface."""
@@ -50,12 +53,12 @@ class LabIntf(TCIntf):
         """Gives it this address in place of its first one, and brings it up, as ifconfig does."""
         if "/" not in ipstr and prefixLen is None:
             raise ValueError(f"no prefix length for {ipstr} on {self.name}: write it like 10.0.0.2/24")
-        self.ip, _, length = ipstr.partition("/")
-        self.prefixLen = length or prefixLen
+        ip, _, length = ipstr.partition("/")
+        self.ip, self.prefixLen = ip, length or prefixLen
         there, index = namespace_of(self.node), self.index
         before = there.primary_address(self.name)
         requests = [links.remove_address(index, before)] if before else []
-        address = links.add_address(index, f"{self.ip}/{self.prefixLen}")
+        address = links.add_address(index, f"{ip}/{self.prefixLen}")
         self._ask(*requests, address, links.change(index, up=True))
         return ""
 

@@ -22,6 +22,7 @@ class LateShell(Node):
 
     isSetup = True  # Mininet would look for ifconfig and mnexec by starting two programs
     namespace: Namespace
+    inNamespace: bool
 
     def startShell(self, mnopts: str | None = None) -> None:
         """Called by Mininet's constructor: makes the namespace, leaves the shell for later."""

@@ -43,9 +43,12 @@ def prepare(net: Mininet, expected: NetworkState | None) -> None:
     wanted = {node.name: node for node in expected.nodes} if expected else {}
     segment = _segments(net)
     ports: list[_Port] = []
+    seen: dict[Namespace, dict[str, links.Device]] = {}  # switches share one
     for node in (*net.hosts, *net.switches):
         there = namespace_of(node)
-        devices = {device.name: device for device in links.devices(there.kernel) if device.name in node.nameToIntf}
+        if there not in seen:
+            seen[there] = {device.name: device for device in links.devices(there.kernel)}
+        devices = {name: seen[there][name] for name in node.nameToIntf if name in seen[there]}
         requests = list(_interfaces(there, devices, wanted.get(node.name)))
         if not isinstance(node, Switch):
             _set_host(there, wanted.get(node.name))

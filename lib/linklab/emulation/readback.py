@@ -27,12 +27,13 @@ _NOT_BUILT = {
     "ifb0",
     "ifb1",
 }
+_Cables = dict[tuple[str, str], tuple[str, str]]
 JOINED_SEGMENTS = ("several TCP segments in one packet (gso_max_segs)",)
 
 
 def read_state(net: Mininet) -> NetworkState:
     """The whole network as it is now. Raises OSError for what cannot be read."""
-    cables: dict[tuple[str, str], tuple[str, str]] = {}
+    cables: _Cables = {}
     for link in net.links:
         one, two = ((intf.node.name, intf.name) for intf in (link.intf1, link.intf2))
         cables |= {one: two, two: one}
@@ -63,9 +64,7 @@ def _contents(there: Namespace) -> _Contents:
     return _Contents(devices, addresses, shaping.shapes(there.kernel))
 
 
-def _node(
-    node: Node, there: Namespace, contents: _Contents, cables: dict[tuple[str, str], tuple[str, str]]
-) -> NodeState:
+def _node(node: Node, there: Namespace, contents: _Contents, cables: _Cables) -> NodeState:
     switch = isinstance(node, Switch)
     names = {device.index: device.name for device in contents.devices.values()}
     # switches live in the lab's first namespace together: a switch has the ports that Mininet gave it

@@ -17,8 +17,8 @@ _CAPPED, _EXTENDED_ACK = 0x100, 0x200
 _SOL_NETLINK, _EXT_ACK = 270, 11
 _MESSAGE_ATTRIBUTE = 1
 _BUFFER_BYTES = 1 << 20
-# One send holds as many requests as leave room for their acknowledgements in the socket's receive buffer.
-_BATCH_MESSAGES = 64
+# One send holds as many requests as leave room in the socket's receive buffer if every one of them is refused.
+_BATCH_MESSAGES = 128
 
 
 class Netlink:
@@ -34,16 +34,17 @@ class Netlink:
         self.ask_all([(kind, body, flags)])
 
     def ask_all(self, requests: list[tuple[int, bytes, int]]) -> None:
-        """Has the kernel do many things, in order, the rest too when one fails. Raises OSError for the first failure."""
+        """Has the kernel do many things, in order, the rest too when one fails. Raises OSError for the first."""
         failure: OSError | None = None
         for start in range(0, len(requests), _BATCH_MESSAGES):
-            batch = requests[start : start + _BATCH_MESSAGES]
-            self._socket.send(b"".join(self._message(kind, body, flags | ACK) for kind, body, flags in batch))
+            *batch, last = requests[start : start + _BATCH_MESSAGES]
+            messages = [self._message(kind, body, flags) for kind, body, flags in batch]
+            messages.append(self._message(last[0], last[1], last[2] | ACK))
+            self._socket.send(b"".join(messages))
             answered = 0
-            while answered < len(batch):
-                for kind, flags, body in _messages(self._socket.recv(_BUFFER_BYTES)):
+            while answered != self._number:  # the others are answered only where they fail
+                for kind, answered, flags, body in _messages(self._socket.recv(_BUFFER_BYTES)):
                     if kind == _ERROR:
-                        answered += 1
                         failure = failure or _failure(flags, body)
         if failure is not None:
             raise failure
@@ -51,9 +52,9 @@ class Netlink:
     def dump(self, kind: int, body: bytes) -> list[bytes]:
         """The bodies of all that the kernel has of a kind. Raises OSError."""
         self._socket.send(self._message(kind, body, _DUMP))
-        found = []
+        found: list[bytes] = []
         while True:
-            for kind, flags, answer in _messages(self._socket.recv(_BUFFER_BYTES)):
+            for kind, _, flags, answer in _messages(self._socket.recv(_BUFFER_BYTES)):
                 if kind == _DONE:
                     return found
                 if kind == _ERROR:
@@ -70,12 +71,12 @@ class Netlink:
         return header + body + bytes(-len(body) % 4)
 
 
-def _messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Kind, flags and body of each message in what was received."""
+def _messages(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
+    """Kind, number, flags and body of each message in what was received."""
     start = 0
     while start + _HEADER.size <= len(data):
-        length, kind, flags, _, _ = _HEADER.unpack_from(data, start)
-        yield kind, flags, data[start + _HEADER.size : start + length]
+        length, kind, flags, number, _ = _HEADER.unpack_from(data, start)
+        yield kind, number, flags, data[start + _HEADER.size : start + length]
         start += (length + 3) & ~3
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import socket
 import struct
 
@@ -30,11 +31,13 @@ def number(kind: int, value: int) -> bytes:
     return attribute(kind, struct.pack("=I", value))
 
 
+@functools.lru_cache(maxsize=4096)
 def address(kind: int, value: str) -> bytes:
     """An IPv4 address."""
     return attribute(kind, socket.inet_aton(value))
 
 
+@functools.lru_cache(maxsize=4096)
 def mac(kind: int, value: str) -> bytes:
     """An Ethernet address, written ``02:00:00:00:00:01``."""
     return attribute(kind, bytes.fromhex(value.replace(":", "")))
