@@ -41,11 +41,12 @@ class Netlink:
             messages = [self._message(kind, body, flags) for kind, body, flags in batch]
             messages.append(self._message(last[0], last[1], last[2] | ACK))
             self._socket.send(b"".join(messages))
-            answered = 0
-            while answered != self._number:  # the others are answered only where they fail
-                for kind, answered, flags, body in _messages(self._socket.recv(_BUFFER_BYTES)):
+            done = False
+            while not done:
+                for kind, number, flags, body in _messages(self._socket.recv(_BUFFER_BYTES)):
                     if kind == _ERROR:
                         failure = failure or _failure(flags, body)
+                    done = number == self._number  # those before it are answered only where they fail
         if failure is not None:
             raise failure
 
