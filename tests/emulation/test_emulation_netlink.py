@@ -47,7 +47,7 @@ def shaped(context: Any, link_class: str, shapes: list[dict[str, Any]]) -> list[
     module, _, name = link_class.partition(":")
     net = LabNetwork(link=getattr(importlib.import_module(module), name))
     one, two = net.addHost("h1"), net.addHost("h2")
-    found = []
+    found: list[list[str]] = []
     for wish in shapes:
         link = net.addLink(one, two, **wish)
         found.append([])
@@ -103,11 +103,11 @@ def inside(function: Callable[..., Any], kind: Kind, folder: Path) -> Any:
 
 
 def test_the_kernels_own_words_come_with_a_refusal(virtual: Kind, tmp_path: Path) -> None:
-    def refused(net: Any) -> list[str]:
+    def refused(net: Any) -> list[str | None]:
         from linklab.emulation.namespace import namespace_of
         from linklab.emulation.netlink import links
 
-        said = []
+        said: list[str | None] = []
         there = namespace_of(net["h1"])
         for request in (
             links.route("10.9.0.0/16", "192.168.1.1", there.index("h1-eth0")),
@@ -144,7 +144,7 @@ def test_a_node_has_no_shell_until_it_needs_one(virtual: Kind, tmp_path: Path) -
 
 def test_what_mininet_offers_later_works_on_our_nodes_too(virtual: Kind, tmp_path: Path) -> None:
     def change(net: Any) -> dict[str, Any]:
-        h1, h2 = net["h1"], net["h2"]
+        h1 = net["h1"]
         h1.setIP("10.0.0.77/24")
         h1.setMAC("02:00:00:00:07:07")
         found = {

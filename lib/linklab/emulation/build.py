@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import resource
+import time
 
 from mininet.log import lg
 from mininet.topo import Topo
 
 from linklab.emulation import switches
 from linklab.emulation.expectation import expectation_of
+from linklab.emulation.namespace import first_namespace
 from linklab.emulation.net import LabNetwork
+from linklab.emulation.netlink import links
 from linklab.emulation.prepare import prepare
 from linklab.emulation.readback import read_state
 from linklab.emulation.topo import NetworkTopo
@@ -19,6 +22,7 @@ from linklab.network import Network, NetworkState, first_difference
 from linklab.runtime.agent import Context
 
 _FILES_PER_NODE, _FILES_BESIDES = 6, 256
+_SETTLE_S = 4.0
 
 
 def build(context: Context, wish: Network | Topo, expected: NetworkState | None, switch: str, verify: bool) -> None:
@@ -49,11 +53,22 @@ def build(context: Context, wish: Network | Topo, expected: NetworkState | None,
     finally:
         lg.removeHandler(said)
     prepare(net, expected)
+    _settle(context, net)
     state = read_state(net)
     difference = first_difference(asked, state) if verify else None
     if difference is not None:
         reason = f" (while building, Mininet said: {said.first()})" if said.first() else ""
         raise LabError(f"the network is not as asked: {difference}{reason}")
+
+
+def _settle(context: Context, net: LabNetwork) -> None:
+    """Waits until the switches' ports are in use, at most for a few seconds of the lab's time."""
+    ports = {name for switch in net.switches for name in switch.nameToIntf if name != "lo"}
+    deadline = time.monotonic() + _SETTLE_S
+    while ports and time.monotonic() < deadline:
+        ports &= {device.name for device in links.devices(first_namespace().kernel) if device.settling}
+        if ports:
+            context.poll((), _SETTLE_S / 200)
 
 
 def _raise_file_limit(nodes: int) -> None:

@@ -13,7 +13,7 @@ from mininet.util import numCores
 
 from linklab.emulation.interfaces import LabLink
 from linklab.emulation.nodes import LabHost
-from linklab.emulation.switches import LabBridge
+from linklab.emulation.switches import LabBridge, UserOVS
 
 # A Topo may name Mininet's own classes; a class that a student has derived from them stays as it is.
 _OURS: dict[type, type] = {Host: LabHost, Node: LabHost, TCLink: LabLink, LinuxBridge: LabBridge}
@@ -39,6 +39,9 @@ class LabNetwork(Mininet):
         self, node1: Any, node2: Any, port1: Any = None, port2: Any = None, cls: Any = None, **params: Any
     ) -> Any:
         """As Mininet's."""
+        if self.switch is UserOVS:
+            # It hands packets on as bytes: checksums that the kernel leaves for a network card would stay wrong.
+            params = {"txo": False} | params
         return super().addLink(node1, node2, port1, port2, _OURS.get(cls, cls) if cls else None, **params)
 
     def randMac(self) -> str:

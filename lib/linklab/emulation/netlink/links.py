@@ -27,7 +27,7 @@ _IFLA_LINKINFO, _IFLA_NET_NS_FD, _IFLA_EXT_MASK, _IFLA_GSO_MAX_SEGS = 18, 28, 29
 _INFO_KIND, _INFO_DATA, _VETH_PEER = 1, 2, 1
 _IFF_UP = 1
 _NO_COUNTERS = 8
-_LOWER_LAYER_DOWN = 3
+_LOWER_LAYER_DOWN, _UNDECIDED = 3, (0, 2)  # RFC 2863: lowerLayerDown; unknown and down
 
 _ADDRESS = struct.Struct("=BBBBI")  # family, prefix length, flags, scope, interface index
 _IFA_ADDRESS, _IFA_LOCAL, _IFA_BROADCAST = 1, 2, 4
@@ -43,7 +43,11 @@ _NDA_DST, _NDA_LLADDR, _PERMANENT = 1, 2, 0x80
 
 @dataclass(frozen=True)
 class Device:
-    """A network interface as the kernel has it. `alone`: the other end of its cable is not up or not there."""
+    """A network interface as the kernel has it.
+
+    `alone`: the other end of its cable is not up or not there. `settling`: the kernel has not looked at the cable
+    yet, which it does up to a second after a change; until then a bridge passes nothing on to this port.
+    """
 
     index: int
     name: str
@@ -51,6 +55,7 @@ class Device:
     mtu_bytes: int
     up: bool
     alone: bool
+    settling: bool
     gso_max_segs: int
 
 
@@ -176,7 +181,8 @@ def devices(kernel: Netlink) -> Iterator[Device]:
             mac=found.get(_IFLA_ADDRESS, b"").hex(":"),
             mtu_bytes=codec.number_of(found[_IFLA_MTU]),
             up=bool(flags & _IFF_UP),
-            alone=found.get(_IFLA_OPERSTATE, b"\0")[0] == _LOWER_LAYER_DOWN,
+            alone=found[_IFLA_OPERSTATE][0] == _LOWER_LAYER_DOWN,
+            settling=bool(flags & _IFF_UP) and found[_IFLA_OPERSTATE][0] in _UNDECIDED,
             gso_max_segs=codec.number_of(found[_IFLA_GSO_MAX_SEGS]),
         )
 
