@@ -187,6 +187,8 @@ make_environment() {
     say "installing the Python packages of requirements.txt (log: $log)"
     run_pip "$log" -r "$repo/requirements.txt"
     run_pip "$log" --no-deps -e "$repo"
+    # A guest reads these files too and cannot keep what it compiles: every start would compile them anew.
+    "$venv/bin/python" -m compileall -q "$repo/lib" || true
     pinned >"$venv/.linklab-installed"
     changed=yes
 }
