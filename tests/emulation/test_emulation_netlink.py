@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mininet.topo import Topo
 
 import linklab
-from linklab.network import COURSE, TWO_HOSTS
+from linklab.network import COURSE, TWO_HOSTS, expected_state
 from linklab.runtime.kinds import Kind
 from linklab.runtime.process import LabProcess
 
@@ -194,3 +195,48 @@ def test_private_folders_belong_to_their_node(virtual: Kind, tmp_path: Path) -> 
     own, other = inside(look, virtual, tmp_path)
     assert own == "file"
     assert "file" not in other
+
+
+class Chain(Topo):  # type: ignore[misc]
+    """Switches in a row, a host at each."""
+
+    def build(self, switches: int) -> None:
+        for number in range(1, switches + 1):
+            self.addLink(self.addHost(f"h{number}"), self.addSwitch(f"s{number}"), bw=100, delay="1ms")
+            if number > 1:
+                self.addLink(f"s{number - 1}", f"s{number}", bw=100, delay="1ms")
+
+
+def effort(context: Any, wish: Any, expected: Any) -> list[int]:
+    """Inside a lab: how many programs a network takes to be built, and how often the kernel is asked."""
+    import subprocess
+
+    from linklab.emulation import build
+    from linklab.emulation.netlink.channel import Netlink
+
+    counted = {"programs": 0, "questions": 0}
+
+    def counting(owner: Any, name: str, what: str) -> None:
+        real = getattr(owner, name)
+
+        def count(*words: Any, **more: Any) -> Any:
+            counted[what] += 1
+            return real(*words, **more)
+
+        setattr(owner, name, count)
+
+    counting(subprocess.Popen, "__init__", "programs")
+    counting(Netlink, "ask_all", "questions")
+    counting(Netlink, "dump", "questions")
+    build.build(context, wish, expected, "bridge", True)
+    return [counted["programs"], counted["questions"]]
+
+
+def test_building_starts_no_program_and_grows_with_the_number_of_nodes(virtual: Kind, tmp_path: Path) -> None:
+    found = []
+    for wish, expected in ((COURSE, expected_state(COURSE)), (Chain(5), None), (Chain(40), None)):
+        with LabProcess(virtual, tmp_path) as process:
+            found.append(process.call(effort, wish, expected))
+    assert [programs for programs, _ in found] == [0, 0, 0]
+    questions_per_node = [questions / nodes for (_, questions), nodes in zip(found[1:], (10, 80), strict=True)]
+    assert questions_per_node[1] <= 1.2 * questions_per_node[0]
