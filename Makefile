@@ -14,7 +14,7 @@ endef
 export start_kernel
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test doctor notebooks check clean install install-quietly install-tests install-tests-quietly
+.PHONY: help lab test bench doctor notebooks check clean install install-quietly install-tests install-tests-quietly
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,10 @@ lab: install ## install what is missing and open the labs in JupyterLab
 
 test: install-tests ## install what is missing and run every check and test (less than 30 minutes)
 	@bash .ci/parts $(BIN) kernel ruff format mypy shellcheck pytest notebooks
+
+bench: install-quietly ## measure fidelity, starts and speed side by side into bench-results/ (about 20 minutes)
+	@$(BIN)/linklab kernel build
+	@$(BIN)/linklab bench $(BENCH)
 
 check: install-tests-quietly ## the linters and the type checker alone
 	@bash .ci/parts $(BIN) ruff format mypy shellcheck

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linklab import options
 
@@ -37,6 +37,9 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--repeats", type=options.count, metavar="N", help="of fidelity; others repeat less (default: 10, quick 2)"
     )
+    parser.add_argument(
+        "--against", type=Path, metavar="JSON", help="an earlier bench.json: fidelity must have the same three digits"
+    )
     parser.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help="default: %(default)s")
 
 
@@ -54,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     parts = chosen(arguments.only)
     output: Path = arguments.output
+    earlier = _records(arguments.against) if arguments.against else []
     _need_writable(output)
     choose("virtual", "guest")
     began_s = time.monotonic()
@@ -63,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     machine = about_machine()
     with TemporaryDirectory(prefix="linklab-bench-") as folder:
-        wish = settings(arguments.quick, arguments.repeats, Path(folder))
+        wish = settings(arguments.quick, arguments.repeats, Path(folder), earlier)
         with interrupted_once():
             outcomes = run_parts(parts, wish, say)
         with dropped():
@@ -93,3 +97,15 @@ def _need_writable(output: Path) -> None:
         probe.unlink()
     except OSError as error:
         raise LinklabError(f"{output} cannot be written to: {error.strerror}; say another with --output") from None
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    """Fidelity's records in an earlier report. Raises `LinklabError` where there are none to read."""
+    from linklab.bench.report import fidelity_records
+    from linklab.errors import LinklabError
+
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise LinklabError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}") from None
+    return fidelity_records(text, str(path))

@@ -26,7 +26,10 @@ def report(records: Sequence[Record], settings: Settings) -> Findings:
         tables += [_table("On virtual time", virtual), _digits(virtual)]
     if real:
         tables.append(_table("In real time, for the contrast: no verdict", real))
-    return Findings(tuple(tables), tuple(claim(virtual, settings) for claim in (_rtt, _tcp, _udp, _same)))
+    claims = [claim(virtual, settings) for claim in (_rtt, _tcp, _udp, _same)]
+    if settings.earlier:
+        claims.append(_second_run(virtual, having(settings.earlier, clock="virtual"), settings))
+    return Findings(tuple(tables), tuple(claims))
 
 
 def _rtt(records: Sequence[Record], settings: Settings) -> Claim:
@@ -82,20 +85,29 @@ def _udp(records: Sequence[Record], settings: Settings) -> Claim:
 
 
 def _same(records: Sequence[Record], settings: Settings) -> Claim:
+    text = "On virtual time RTT, TCP and UDP have the same three digits in every repeat, idle and busy, in every lab"
+    return _agreeing(text, records, _complete(records, settings))
+
+
+def _second_run(records: Sequence[Record], earlier: Sequence[Record], settings: Settings) -> Claim:
+    text = "The same three digits also together with those of an earlier run of the benchmark"
+    return _agreeing(text, [*records, *earlier], bool(earlier) and _complete(records, settings))
+
+
+def _agreeing(text: str, records: Sequence[Record], complete: bool) -> Claim:
     agreements = {
-        (row.name, label): agreement(values)
+        f"{row.name} {label}": agreement(values)
         for row in ROWS
         for label, key, _ in _QUANTITIES
         if (values := _values(records, row, key))
     }
-    different = [key for key, found in agreements.items() if found.sameness is Sameness.DIFFERENT]
-    edges = [key for key, found in agreements.items() if found.sameness is Sameness.EDGE]
-    text = "On virtual time RTT, TCP and UDP have the same three digits in every repeat, idle and busy, in every lab"
+    different = [name for name, found in agreements.items() if found.sameness is Sameness.DIFFERENT]
+    edges = [name for name, found in agreements.items() if found.sameness is Sameness.EDGE]
     numbers = f"{len(agreements) - len(different) - len(edges)} of {len(agreements)} the same"
-    for what, keys in (("on a rounding edge", edges), ("different", different)):
-        if keys:
-            numbers += f", {len(keys)} {what} ({', '.join(' '.join(key) for key in keys)})"
-    met = not different if _complete(records, settings) else None
+    for what, names in (("on a rounding edge", edges), ("different", different)):
+        if names:
+            numbers += f", {len(names)} {what} ({', '.join(names)})"
+    met = not different if complete else None
     return Claim.judged(text, _refuted(met, bool(different)), numbers if agreements else "")
 
 

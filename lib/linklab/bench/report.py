@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from linklab.bench.findings import Claim, Table, Verdict
+from linklab.bench.findings import Claim, Record, Table, Verdict
 from linklab.bench.run import Outcomes
 from linklab.bench.settings import Settings
+from linklab.errors import LinklabError
 
 VERSION = 1
 """Of the JSON form."""
@@ -61,6 +63,20 @@ def as_markdown(outcomes: Outcomes, settings: Settings, machine: Mapping[str, st
         for table in outcome.findings(settings).tables:
             lines += _section(table)
     return "\n".join(lines) + "\n"
+
+
+def fidelity_records(text: str, name: str) -> list[Record]:
+    """The records of the fidelity part in a report's JSON. Raises `LinklabError` where there are none."""
+    try:
+        data = json.loads(text)
+        if (data["benchmark"], data["version"]) != ("linklab", VERSION):
+            raise LinklabError(f"{name} is of version {data['version']}, and this Linklab reads {VERSION}")
+        records: list[Record] = data["parts"]["fidelity"]["records"]
+    except (ValueError, KeyError, TypeError):
+        raise LinklabError(
+            f"{name} is no bench.json with the part fidelity: name one that linklab bench wrote"
+        ) from None
+    return records
 
 
 def verdict_lines(outcomes: Outcomes, settings: Settings) -> list[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from linklab.bench.findings import Record
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,8 @@ class Settings:
     folder: Path = Path("bench-results")
     """What labs may write to: an empty folder of the benchmark's own."""
     cores: int = 1
+    earlier: tuple[Record, ...] = ()
+    """Fidelity's records of an earlier benchmark, to compare with."""
 
     @property
     def tcp_s(self) -> int:
@@ -72,6 +77,6 @@ class Settings:
         return 3 if self.quick else 10
 
 
-def settings(quick: bool, repeats: int | None, folder: Path) -> Settings:
+def settings(quick: bool, repeats: int | None, folder: Path, earlier: Sequence[Record] = ()) -> Settings:
     """The settings of one run; `repeats` None leaves them to `quick`."""
-    return Settings(quick, repeats or (2 if quick else 10), folder, len(os.sched_getaffinity(0)))
+    return Settings(quick, repeats or (2 if quick else 10), folder, len(os.sched_getaffinity(0)), tuple(earlier))

@@ -17,6 +17,7 @@ from linklab.network import COURSE
 
 NAME, TITLE = "switches", "Switches: Linux bridge and Open vSwitch, on virtual time"
 SWITCHES = ("bridge", "ovs", "ovs-user")
+TCP_SHARE = 0.98
 _PATH = next(row for row in ROWS if row.name == "h1-h4")
 
 
@@ -61,17 +62,15 @@ def _one(crew: Crew, switch: str, settings: Settings) -> Record:
 
 
 def report(records: Sequence[Record], settings: Settings) -> Findings:
-    """The kinds of switch side by side, and whether each of them forwards. Pure."""
-    rows, claims = [], []
-    for switch in SWITCHES:
-        found = [record for record in having(records, switch=switch) if "failed" not in record]
-        failures = [record["failed"] for record in having(records, switch=switch) if "failed" in record]
-        claims.append(_forwards(switch, found, failures))
+    """The kinds of switch side by side, and whether Open vSwitch forwards as the bridge does. Pure."""
+    done = {switch: [r for r in having(records, switch=switch) if "failed" not in r] for switch in SWITCHES}
+    failures = {record["switch"]: record["failed"] for record in records if "failed" in record}
+    rows = []
+    for switch, found in done.items():
         if not found:
             continue
-        answered = [record["rtt_mean_ms"] for record in found if record["rtt_mean_ms"] is not None]
         rows.append((
-            switch, str(len(found)), seconds_text([r["start_s"] for r in found]), range_text(answered, 3),
+            switch, str(len(found)), seconds_text([r["start_s"] for r in found]), range_text(_means_ms(found), 3),
             range_text([r["tcp_mbps"] for r in found], 3),
             f"{median([r['cpu_s'] / r['virtual_s'] for r in found]):.3f}",
             f"{median([r['wall_s'] / r['virtual_s'] for r in found]):.3f}",
@@ -80,19 +79,23 @@ def report(records: Sequence[Record], settings: Settings) -> Findings:
         "h1-h4 of the course network, through s1 and s2",
         ("switch", "repeats", "start, s", "RTT mean, ms", "TCP, Mbit/s", "CPU s / virtual s", "wall s / virtual s"),
         tuple(rows),
+        (f"Start: with the guest's boot. RTT in theory {_PATH.rtt_floor_ms:.3f} ms. CPU and wall: during TCP.",),
     )
+    claims = [_forwards(switch, done, failures) for switch in SWITCHES if switch != "bridge"]
     return Findings((table,) if rows else (), tuple(claims))
 
 
-def _forwards(switch: str, found: Sequence[Record], failures: Sequence[str]) -> Claim:
-    text = f"Switch {switch} forwards on virtual time: no ping lost, RTT within 0.01 ms of theory"
-    if failures:
-        return Claim.judged(text, False, failures[0])
-    if not found:
+def _forwards(switch: str, done: dict[str, list[Record]], failures: dict[str, str]) -> Claim:
+    text = f"Switch {switch} works on virtual time: no ping lost, TCP at {TCP_SHARE:.0%} or more of the bridge's"
+    if switch in failures:
+        return Claim.judged(text, False, failures[switch])
+    if not done[switch] or not done["bridge"]:
         return Claim.judged(text, None, "")
-    lost = sum(record["pings_lost"] for record in found)
-    means_ms = [record["rtt_mean_ms"] for record in found if record["rtt_mean_ms"] is not None]
-    off_ms = max((abs(mean - _PATH.rtt_floor_ms) for mean in means_ms), default=0.0)
-    tcp = range_text([record["tcp_mbps"] for record in found], 2)
-    met = lost == 0 and len(means_ms) == len(found) and off_ms <= 0.01
-    return Claim.judged(text, met, f"{lost} pings lost, RTT off by {off_ms:.4f} ms at most, TCP {tcp} Mbit/s")
+    lost = sum(record["pings_lost"] for record in done[switch])
+    share = min(r["tcp_mbps"] for r in done[switch]) / median([r["tcp_mbps"] for r in done["bridge"]])
+    numbers = f"{lost} pings lost, RTT {range_text(_means_ms(done[switch]), 3)} ms, TCP {share:.1%} of the bridge's"
+    return Claim.judged(text, lost == 0 and share >= TCP_SHARE, numbers)
+
+
+def _means_ms(records: Sequence[Record]) -> list[float]:
+    return [record["rtt_mean_ms"] for record in records if record["rtt_mean_ms"] is not None]

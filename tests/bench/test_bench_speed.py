@@ -1,0 +1,88 @@
+"""Speed and switches: the verdicts, and the five test cases as the course report has them."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from linklab.bench import cases, overhead, speed_report, switches
+from linklab.bench.findings import Verdict, having
+from linklab.bench.usage import read_stat
+from linklab.measure import PingFlow, TcpFlow, UdpFlow
+
+from .made import FEW, speed_records, switch_records, verdicts
+
+
+def test_ten_virtual_seconds_for_a_second_on_all_cores() -> None:
+    found = speed_report.report(speed_records(), FEW)
+    assert verdicts(found) == [Verdict.MET]
+    assert found.claims[0].numbers == "6.0 with one lab, 12.0 with 2 labs at once"
+    assert verdicts(speed_report.report(speed_records(9.9), FEW)) == [Verdict.NOT_MET]
+    assert all(len(row) == len(table.headings) for table in found.tables for row in table.rows)
+
+
+def test_without_all_cores_there_is_no_verdict() -> None:
+    assert verdicts(speed_report.report(having(speed_records(), labs=1), FEW)) == [Verdict.NOT_MEASURED]
+    assert verdicts(speed_report.report([], FEW)) == [Verdict.NOT_MEASURED]
+
+
+def test_the_five_test_cases_are_the_reports() -> None:
+    steps = cases.steps(25)
+    assert [sum(step.case == case for step in steps) for case in range(1, 6)] == [3, 6, 6, 4, 1]
+    case_1 = [flow for step in steps if step.case == 1 for flow in step.flows]
+    assert [(flow.source, flow.destination) for flow in case_1] == [("h1", "h4"), ("h7", "h9"), ("h1", "h9")]
+    assert all(isinstance(flow, UdpFlow) and flow.duration_s == 10 for flow in case_1)
+    transfers = [flow for step in steps for flow in step.flows if isinstance(flow, TcpFlow)]
+    assert {flow.duration_s for flow in transfers} == {25}
+    pings = [flow for step in steps for flow in step.flows if isinstance(flow, PingFlow)]
+    assert {flow.count for flow in pings} == {25}
+    case_4 = [step for step in steps if step.case == 4]
+    assert [len(step.flows) for step in case_4] == [4, 6, 4, 4]
+    (case_5,) = (step for step in steps if step.case == 5)
+    assert [(flow.source, flow.streams) for flow in case_5.flows if isinstance(flow, TcpFlow)] == [
+        ("h1", 2), ("h2", 1), ("h3", 1),
+    ]  # fmt: skip
+
+
+def test_switches_are_measured_against_the_bridge() -> None:
+    found = switches.report(switch_records(), FEW)
+    assert verdicts(found) == [Verdict.MET] * 2
+    assert [row[0] for row in found.tables[0].rows] == ["bridge", "ovs", "ovs-user"]
+    assert found.tables[0].rows[0][-2:] == ("0.500", "0.400")
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        ({"pings_lost": 10, "rtt_mean_ms": None}, "10 pings lost, RTT - ms"),
+        ({"tcp_mbps": 27.0}, "TCP 96.4% of the bridge's"),
+        ({"failed": "Open vSwitch is missing"}, "Open vSwitch is missing"),
+    ],
+)
+def test_a_switch_that_does_not_forward_is_not_met(spoilt: dict[str, object], said: str) -> None:
+    records = switch_records()
+    records[1] |= spoilt
+    found = switches.report(records, FEW)
+    assert verdicts(found) == [Verdict.NOT_MET, Verdict.MET]
+    assert said in found.claims[0].numbers
+
+
+def test_switches_without_the_bridge_are_not_judged() -> None:
+    assert verdicts(switches.report(switch_records()[1:], FEW)) == [Verdict.NOT_MEASURED] * 2
+
+
+def test_a_notebooks_overhead_is_what_it_takes_more_than_python() -> None:
+    times = {"python": 0.05, "notebook": 2.05, "message": 0.0005}
+    records = [{"what": what, "repeat": 1, "wall_s": wall_s} for what, wall_s in times.items()]
+    (table,) = overhead.report(records, FEW).tables
+    assert [row[2] for row in table.rows] == ["0.50", "50.00", "2050", "2000"]
+    assert all(len(row) == len(table.headings) for row in table.rows)
+    assert overhead.report([], FEW).tables == ()
+
+
+def test_cpu_seconds_of_a_process_with_a_strange_name() -> None:
+    line = "42 (a) b (c) S 7 42 42 0 -1 4194560 1 2 3 4 100 50 30 20 20 0 1 0"
+    parent, cpu_s = read_stat(line)
+    assert parent == 7
+    assert cpu_s == pytest.approx(200 / os.sysconf("SC_CLK_TCK"))
