@@ -1,0 +1,45 @@
+"""Does a program do what simpleperf is to do? Black box: it runs confined, over real sockets, in a lab of its own.
+
+    from linklab.grade import simpleperf
+
+    simpleperf.check("simpleperf.py")                              # all steps: a Report
+    simpleperf.check_step("simpleperf.py", "transfer").require()   # one step: a linklab.grade.Result
+
+The grader first learns how the program writes (columns, units, end message), then judges what it does. What is
+looked at, and what is not, stands in docs/simpleperf-checks.md. On the command line: ``linklab check simpleperf.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal
+
+from linklab.errors import LinklabError
+from linklab.grade.result import Result
+from linklab.grade.simpleperf.report import ConformanceCheck, Report
+from linklab.grade.simpleperf.steps import STEPS
+
+__all__ = ["STEPS", "ConformanceCheck", "Report", "Where", "check", "check_step"]
+
+Where = Literal["auto", "lab", "loopback"]
+
+
+def check(
+    file: str | Path,
+    steps: Iterable[str] | None = None,
+    where: Where = "auto",
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Checks the program, all steps or some of `STEPS`.
+
+    `where`: in a lab on virtual time, or on loopback, where timing may come out inconclusive; ``auto`` takes the lab
+    where there is one. `progress` is told what is being done. The file is copied, with the small files beside it,
+    and only the copy runs. Raises LinklabError, in one line, where there is no Python program to check.
+    """
+    raise LinklabError("the simpleperf checks are being written")
+
+
+def check_step(file: str | Path, step: str, where: Where = "auto") -> Result:
+    """The checks of one of `STEPS`, as a result with ``require()``. Raises as `check`."""
+    return check(file, [step], where).results[step]
