@@ -1,0 +1,4 @@
+"""Programs to prove a grader with: right ones in many dialects, wrong ones with one mistake each, hostile ones.
+
+They end in ``.py.txt``: nothing imports, checks or runs them by accident. :mod:`.make` turns them into files to run.
+"""
