@@ -18,7 +18,7 @@ def fidelity_records(clock: str = "virtual") -> list[Record]:
             "clock": clock,
             "load": load,
             "repeat": repeat,
-            "lab": lab,
+            "round": round,
             "row": row.name,
             "rtt_mean_ms": row.rtt_floor_ms + 0.001 * repeat,
             "rtt_min_ms": row.rtt_floor_ms,
@@ -35,7 +35,7 @@ def fidelity_records(clock: str = "virtual") -> list[Record]:
             "udp_jitter_ms": 0.01,
         }
         for load in ("idle", "busy")
-        for repeat, lab in ((1, "fresh lab"), (1, "same lab again"), (2, "fresh lab"))
+        for repeat, round in ((1, 0), (1, 1), (2, 0))
         for row in ROWS
     ]
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from linklab.bench import cases, overhead, speed_report, switches
+from linklab.bench import cases, overhead, speed, speed_report, switches
 from linklab.bench.findings import Verdict, having
 from linklab.bench.usage import read_stat
 from linklab.measure import PingFlow, TcpFlow, UdpFlow
@@ -43,6 +43,14 @@ def test_the_five_test_cases_are_the_reports() -> None:
     assert [(flow.source, flow.streams) for flow in case_5.flows if isinstance(flow, TcpFlow)] == [
         ("h1", 2), ("h2", 1), ("h3", 1),
     ]  # fmt: skip
+
+
+def test_only_the_time_in_which_flows_send_is_counted() -> None:
+    assert speed.traffic_s(PingFlow("h1", "h4", count=25, interval_s=1.0)) == 24
+    assert speed.traffic_s(TcpFlow("h1", "h4", 25)) == 25
+    assert {name: max(map(speed.traffic_s, flows)) for name, flows in speed.loads(10).items()} == {
+        "ping": pytest.approx(99.8), "UDP": 10, "one TCP flow": 10, "four TCP flows": 10,
+    }  # fmt: skip
 
 
 def test_switches_are_measured_against_the_bridge() -> None:

@@ -50,7 +50,7 @@ def _condition(clock: str, load: str, repeats: int, workers: int, settings: Sett
                 for time in range(round.again + 1):
                     where = "fresh lab" if time == 0 else "same lab again"
                     say(f"{clock} time, {load}: {where}, repeat {round.number} of {repeats}")
-                    labels: Record = {"clock": clock, "load": load, "repeat": round.number, "lab": where}
+                    labels: Record = {"clock": clock, "load": load, "repeat": round.number, "round": time}
                     for row in ROWS:
                         keep(labels | measure_row(lab, row, settings))
             finally:

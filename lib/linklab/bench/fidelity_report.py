@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from linklab.bench.course import ROWS, UDP_SHARE, Row
 from linklab.bench.findings import Claim, Findings, Record, Table, having
@@ -85,7 +86,10 @@ def _udp(records: Sequence[Record], settings: Settings) -> Claim:
 
 
 def _same(records: Sequence[Record], settings: Settings) -> Claim:
-    text = "On virtual time RTT, TCP and UDP have the same three digits in every repeat, idle and busy, in every lab"
+    text = (
+        "On virtual time RTT, TCP and UDP have the same three digits in every fresh lab, idle and busy, and, measured "
+        "again in a lab, the same idle and busy"
+    )
     return _agreeing(text, records, _complete(records, settings))
 
 
@@ -96,10 +100,11 @@ def _second_run(records: Sequence[Record], earlier: Sequence[Record], settings: 
 
 def _agreeing(text: str, records: Sequence[Record], complete: bool) -> Claim:
     agreements = {
-        f"{row.name} {label}": agreement(values)
+        f"{row.name} {label}{'' if round == 0 else f' again ({round})'}": agreement(values)
         for row in ROWS
         for label, key, _ in _QUANTITIES
-        if (values := _values(records, row, key))
+        for round in _rounds(records)
+        if (values := _values(records, row, key, round=round))
     }
     different = [name for name, found in agreements.items() if found.sameness is Sameness.DIFFERENT]
     edges = [name for name, found in agreements.items() if found.sameness is Sameness.EDGE]
@@ -111,6 +116,11 @@ def _agreeing(text: str, records: Sequence[Record], complete: bool) -> Claim:
     return Claim.judged(text, _refuted(met, bool(different)), numbers if agreements else "")
 
 
+def _rounds(records: Sequence[Record]) -> list[int]:
+    """0 is the first measurement of a fresh lab, 1 the second in the same lab, and so on."""
+    return sorted({record["round"] for record in records})
+
+
 def _refuted(met: bool | None, against: object) -> bool | None:
     """Records that do not suffice to confirm a claim may still refute it."""
     return False if met is None and against else met
@@ -119,9 +129,7 @@ def _refuted(met: bool | None, against: object) -> bool | None:
 def _complete(records: Sequence[Record], settings: Settings) -> bool:
     """Whether every row was measured in as many fresh labs as was asked for, idle and busy."""
     return all(
-        len(having(records, row=row.name, load=load, lab="fresh lab")) >= settings.repeats
-        for row in ROWS
-        for load in _LOADS
+        len(having(records, row=row.name, load=load, round=0)) >= settings.repeats for row in ROWS for load in _LOADS
     )
 
 
@@ -133,7 +141,7 @@ def _counted(records: Sequence[Record]) -> str:
     )
 
 
-def _values(records: Sequence[Record], row: Row, key: str, **labels: str) -> list[float]:
+def _values(records: Sequence[Record], row: Row, key: str, **labels: Any) -> list[float]:
     return [r[key] for r in having(records, row=row.name, **labels) if r[key] is not None]
 
 
@@ -170,27 +178,29 @@ def _table(title: str, records: Sequence[Record]) -> Table:
 
 def _digits(records: Sequence[Record]) -> Table:
     rows = []
-    for row in ROWS:
-        for label, key, unit in _QUANTITIES:
-            if not (values := _values(records, row, key)):
-                continue
-            found = agreement(values)
-            by_lab = (_values(records, row, key, lab=lab) for lab in ("fresh lab", "same lab again"))
-            by_load = (_values(records, row, key, load=load) for load in _LOADS)
-            rows.append((
-                row.name, f"{label}, {unit}", *(range_text(part, 4) for part in (*by_load, *by_lab)),
-                " / ".join(f"{value:#.3g}" for value in found.rounded), f"{found.spread:.2f}", found.sameness.value,
-            ))  # fmt: skip
-    headings = (
-        "from, to", "quantity", "idle", "busy", "fresh labs", "same lab again", "to three digits", "spread", "verdict",
-    )  # fmt: skip
+    for round in _rounds(records):
+        for row in ROWS:
+            for label, key, unit in _QUANTITIES:
+                if not (values := _values(records, row, key, round=round)):
+                    continue
+                found = agreement(values)
+                by_load = (_values(records, row, key, round=round, load=load) for load in _LOADS)
+                rows.append((
+                    "fresh" if round == 0 else f"again ({round})", row.name, f"{label}, {unit}", str(len(values)),
+                    *(range_text(part, 4) for part in by_load),
+                    " / ".join(f"{value:#.3g}" for value in found.rounded),
+                    f"{found.spread:.3f}", found.sameness.value,
+                ))  # fmt: skip
+    headings = ("lab", "from, to", "quantity", "values", "idle", "busy", "to three digits", "spread", "verdict")
     return Table(
         "The same three digits, on virtual time",
         headings,
         tuple(rows),
         (
-            "min..max, idle and busy, and the same numbers divided by whether the lab was started anew, which is the "
-            "harder test. Spread: largest less smallest, in units of the third digit.",
+            "min..max. fresh: the first measurement of a lab of its own, for every repeat. again: the same measurement "
+            "once more in the first of these labs, idle and busy. It begins at another instant, and where TCP loses "
+            "packets that alone may change a third digit: so it is compared with its like. Spread: largest less "
+            "smallest, in units of the third digit.",
             "same: all values round to one number. edge: they round to two, but lie within a tenth of the third "
             "digit's unit, so that they differ by where the edge of the rounding falls. different: anything else.",
         ),

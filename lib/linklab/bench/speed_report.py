@@ -51,8 +51,9 @@ def _rates(records: Sequence[Record]) -> Table:
         ("load", "labs at once", "virtual s, all labs", "wall s", "virtual / wall", "virtual / wall, each core"),
         tuple(rows),
         (
-            "h1-h4; four flows: h1-h4, h2-h5, h3-h6, h7-h9. Each lab is pinned to a core of its own. Starting the "
-            "tools and waiting for the last packets are included, starting the lab is not. The test cases are spread "
+            "h1-h4; four flows: h1-h4, h2-h5, h3-h6, h7-h9. Each lab is pinned to a core of its own. Virtual "
+            "seconds are those in which flows send; the wall's also start the tools and wait for the last packets, but "
+            "do not start the lab. The test cases are spread "
             "over the labs, the other loads run in each of them.",
         ),
     )
