@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from .reference import load
-from .runner import LOOPBACK, REFERENCE, Server, read_to_end, reset, rows, run_client
+from .runner import LOOPBACK, PATIENCE_S, REFERENCE, Server, read_to_end, reset, rows, run_client
 
 simpleperf = load()
 
@@ -175,6 +175,25 @@ def test_a_server_that_vanishes() -> None:
     assert rows(done.stdout) == []
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
+
+
+def test_all_connections_are_open_before_one_ends() -> None:
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        listener.settimeout(PATIENCE_S)
+
+        def serve() -> None:
+            connections = [listener.accept()[0] for _ in range(5)]  # times out if they come one after the other
+            for connection in connections:
+                with connection:
+                    _read(connection)
+                    connection.sendall(b"ACK: BYE")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        done = run_client(REFERENCE, listener.getsockname()[1], "-n", "3KB", "-P", "5")
+        thread.join()
+    assert done.returncode == 0
+    assert len(rows(done.stdout)) == 5
 
 
 def test_one_connection_of_several_fails(tmp_path: Path) -> None:

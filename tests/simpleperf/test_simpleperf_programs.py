@@ -103,7 +103,9 @@ def test_a_right_program_refuses_what_is_wrong(program: Program, tmp_path: Path)
         assert done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["mebi-rate", "bye-in-pieces", "first-interval-twice", "num-in-whole-chunks"])
+@pytest.mark.parametrize(
+    "name", ["mebi-rate", "asked-time", "one-at-a-time", "first-interval-twice", "num-in-whole-chunks"]
+)
 def test_a_wrong_program_runs(name: str, tmp_path: Path) -> None:
     path = registry()[name].write(tmp_path)
     with Server(path, tmp_path) as server:

@@ -125,11 +125,7 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         "reads-counted",
         "each read is counted as a full buffer",
         "the server reports more bytes than were sent",
-        (
-            Edit("data = conn.recv(65536)", "data = conn.recv(1000)"),
-            Edit("received += len(data)", "received += 1000"),
-            Edit("received -= 3", "received -= 1000"),
-        ),
+        (Edit("received += len(data)", "received += 65536"),),
     ),
     Mistake(
         "one-at-a-time",
