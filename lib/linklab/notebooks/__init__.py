@@ -10,4 +10,7 @@
     # %% [markdown] reflect="why" points=1       a free answer, graded by hand: holds the model answer
 
 Every cell has a name, so that its id in the notebooks never depends on its neighbours.
+
+A file that students edit beside their notebook is made from ``solutions/NAME`` and ``solutions/NAME.starter``:
+:mod:`linklab.notebooks.starters`.
 """

@@ -1,4 +1,4 @@
-"""Making all notebooks of a kit, or saying which are out of date."""
+"""Making all that students get of a kit, or saying what is out of date: notebooks, and the files beside them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from linklab.errors import LinklabError
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
+from linklab.notebooks.starters import SUFFIX, read_blocks, stage
 
 SOLUTIONS, LABS = "solutions", "labs"
 
@@ -31,18 +32,20 @@ def sources(root: Path) -> tuple[Path, ...]:
 
 
 def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
-    """Make the instructors' and the students' notebook of each lab below ``root``.
+    """Make the instructors' and the students' notebook of each lab below ``root``, and the students' other files.
 
     ``check`` writes nothing. Either way the result lists every generated file, those that were (or are)
-    out of date with ``stale`` set. Raises LinklabError if a source is not well formed, or if a notebook
-    lies there that no source makes: it would go to students unseen.
+    out of date with ``stale`` set. Raises LinklabError if a source is not well formed, or if a notebook or
+    a program lies there that no source makes: it would go to students unseen.
     """
     wanted: dict[Path, str] = {}
     for source in sources(root):
         cells = read_source(source)
         wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
         wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student")
-    present = {Path(folder, path.name) for folder in (SOLUTIONS, LABS) for path in (root / folder).glob("*.ipynb")}
+    wanted |= _starters(root)
+    kinds = (SOLUTIONS, "*.ipynb"), (LABS, "*.ipynb"), (LABS, "*.py")
+    present = {Path(folder, path.name) for folder, kind in kinds for path in (root / folder).glob(kind)}
     orphans = sorted(str(path) for path in present - set(wanted))
     if orphans:
         raise LinklabError(f"no source makes {', '.join(orphans)}: move it away, or add its source to solutions/")
@@ -53,6 +56,23 @@ def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
             _write(root / path, text)
         built.append(Built(path, stale))
     return tuple(built)
+
+
+def _starters(root: Path) -> dict[Path, str]:
+    """What students get beside their notebooks, by its place. Raises LinklabError where it cannot be made."""
+    starters = {}
+    for path in sorted((root / SOLUTIONS).glob(f"*{SUFFIX}")):
+        finished = path.with_suffix("")
+        try:
+            text = stage(finished.read_text(encoding="utf-8"), read_blocks(path.read_text(encoding="utf-8")))
+            if finished.suffix == ".py":
+                compile(text, finished.name, "exec")
+        except FileNotFoundError:
+            raise LinklabError(f"{path.name} has no {finished.name} beside it: add the finished file") from None
+        except (LinklabError, SyntaxError) as error:
+            raise LinklabError(f"{path.name}: {error}") from error
+        starters[Path(LABS, finished.name)] = text
+    return starters
 
 
 def _read(path: Path) -> str | None:
