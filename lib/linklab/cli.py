@@ -6,12 +6,15 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from rich.console import Console
 from rich.table import Table
 
 from linklab import __version__
+from linklab.bench import cli as bench_cli
 from linklab.errors import LinklabError
+from linklab.headless import cli as run_cli
 from linklab.notebooks import cli as notebooks_cli
 from linklab.runtime.kernel import cli as kernel_cli
 from linklab.runtime.kinds import need_linux
@@ -40,8 +43,16 @@ def main(argv: list[str] | None = None) -> int:
         return _INTERRUPTED
 
 
+class _Parser(argparse.ArgumentParser):
+    """A mistake is one line here too."""
+
+    def error(self, message: str) -> NoReturn:
+        """Says what is wrong with the words of a command, and where they are explained; status 2."""
+        self.exit(2, f"linklab: {message}; {self.prog} --help explains\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="linklab", description="A teaching lab kit on network performance.")
+    parser = _Parser(prog="linklab", description="A teaching lab kit on network performance.")
     parser.add_argument("--version", action="version", version=f"linklab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     doctor = commands.add_parser("doctor", help="try what works on this machine, and what mends what does not")
@@ -59,29 +70,10 @@ def _parser() -> argparse.ArgumentParser:
     shell.add_argument("--lab", metavar="TEXT", help="the running lab whose name or process number has this in it")
     shell.add_argument("--clock", choices=["virtual", "real"], help="for a lab that is started")
     shell.set_defaults(run=_shell)
-    run = commands.add_parser("run", help="run notebooks without a browser")
-    run.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
-    run.add_argument("--clock", choices=["virtual", "real"], help="for labs that do not say themselves")
-    run.add_argument("--output", type=Path, default=Path("executed"), metavar="DIR", help="default: %(default)s")
-    run.add_argument(
-        "--cell-limit-s",
-        type=_seconds,
-        default=900,
-        metavar="N",
-        help="a cell that takes longer fails; default: %(default)s",
-    )
-    run.set_defaults(run=_run)
-    for part in (kernel_cli, notebooks_cli):
+    for name, part in (("run", run_cli), ("kernel", kernel_cli), ("notebooks", notebooks_cli), ("bench", bench_cli)):
         part.add_parser(commands)
-    for name, part in (("kernel", kernel_cli), ("notebooks", notebooks_cli)):
         commands.choices[name].set_defaults(run=part.run)
     return parser
-
-
-def _seconds(text: str) -> int:
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of seconds above 0")
-    return int(text)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -113,31 +105,3 @@ def _shell(arguments: argparse.Namespace) -> int:
     from linklab.shell import shell
 
     return shell(arguments.host, arguments.network, arguments.clock, lab_name=arguments.lab)
-
-
-def _run(arguments: argparse.Namespace) -> int:
-    need_linux()
-    from linklab.headless import run_notebook
-
-    _refuse_same_names(arguments.notebooks)
-    failed = False
-    for notebook in arguments.notebooks:
-
-        def show(cell: int, total: int, name: str = notebook.name) -> None:
-            end = "\r" if sys.stdout.isatty() else "\n"
-            if sys.stdout.isatty() or cell in (1, total):
-                print(f"{name}: cell {cell} of {total}", end=end, flush=True)
-
-        done = run_notebook(notebook, arguments.output, arguments.clock, show, cell_limit_s=arguments.cell_limit_s)
-        for failure in done.failures:
-            print(f"{notebook}: {failure}", file=sys.stderr)
-        print(f"{notebook}: {'FAILED' if done.failures else 'passed'}, {done.cells} cells, copy in {done.copy}")
-        failed = failed or bool(done.failures)
-    return 1 if failed else 0
-
-
-def _refuse_same_names(notebooks: list[Path]) -> None:
-    names = [notebook.name for notebook in notebooks]
-    for name in names:
-        if names.count(name) > 1:
-            raise LinklabError(f"two notebooks are called {name}, and their copies too: run one after the other")

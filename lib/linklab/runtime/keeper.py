@@ -22,24 +22,26 @@ import sys
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _SECONDS_TO_DIE = 8
+_SEATS_PER_CORE = 64
 
 
 def claim_core() -> socket.socket | None:
-    """Pins this process and its children to one CPU, one that no other lab has if there is one.
+    """Pins this process and its children to one CPU: one that no other lab has, else one that few others have.
 
     The claim is a name in the abstract socket namespace: the kernel frees it whatever way the keeper ends.
     """
     cores = sorted(os.sched_getaffinity(0))
     random.shuffle(cores)
-    for core in cores:
-        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        try:
-            claim.bind(f"\0linklab-core-{core}")
-        except OSError:
-            claim.close()
-            continue
-        os.sched_setaffinity(0, {core})
-        return claim
+    for seat in range(_SEATS_PER_CORE):
+        for core in cores:
+            claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            try:
+                claim.bind(f"\0linklab-core-{core}-{seat}")
+            except OSError:
+                claim.close()
+                continue
+            os.sched_setaffinity(0, {core})
+            return claim
     os.sched_setaffinity(0, {cores[0]})
     return None
 

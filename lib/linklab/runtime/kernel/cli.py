@@ -17,6 +17,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from linklab import options
 from linklab.errors import LabError
 from linklab.runtime.kernel.background import background_log
 from linklab.runtime.kernel.build import build_kernel
@@ -36,7 +37,7 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser("kernel", help="build the kernel for virtual time, or tell about it")
     actions = parser.add_subparsers(dest="kernel_action", required=True, metavar="ACTION")
     build = actions.add_parser("build", help="build it (goes on where an earlier build was stopped)")
-    build.add_argument("--jobs", type=_positive, metavar="N", help="compilers at once (default: one per CPU)")
+    build.add_argument("--jobs", type=options.count, metavar="N", help="compilers at once (default: one per CPU)")
     build.add_argument("--keep", action="store_true", help="keep source and objects (0.9 GB)")
     build.add_argument("--background", action="store_true", help="at low priority; leave at once if a build runs")
     build.add_argument("--source", metavar="PACKAGE", help="insist on a source package, as linux-source-6.12")
@@ -56,13 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(find_kernel("virtual").path)
         return 0
     return _clean()
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
 
 
 def _build(arguments: argparse.Namespace) -> int:

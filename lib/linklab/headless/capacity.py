@@ -1,0 +1,54 @@
+"""How many notebooks a machine bears at once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from linklab.errors import LabError
+
+JOBS_PER_CORE = 4
+"""A notebook's lab computes nearly all the time, on one core. More labs a core only make each of them slower."""
+NOTEBOOK_MB = 400
+"""A notebook with a lab of the course network used 260 MB (by `linklab.headless.family`), and a guest may grow."""
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def refuse_jobs(jobs: int, what: str) -> None:
+    """Raises `LabError` for more jobs at once than the cores bear."""
+    most = JOBS_PER_CORE * cores()
+    if jobs > most:
+        have = "1 core bears" if cores() == 1 else f"{cores()} cores bear"
+        raise LabError(f"{jobs} {what} at once are too many: the {have} {most} at most; say --jobs {most} or less")
+
+
+def how_many(asked: int | None, notebooks: int) -> int:
+    """How many notebooks are run at once: as many as asked for, else one a core; never more than there are.
+
+    Raises `LabError` where more are asked for than cores or free memory bear. Where none are asked for, there are as
+    many as fit into memory.
+    """
+    if asked is not None:
+        refuse_jobs(asked, "notebooks")
+    jobs = min(asked or cores(), notebooks)
+    fitting = max(1, int(free_memory_mb() // NOTEBOOK_MB))
+    if jobs <= fitting:
+        return jobs
+    if asked is None:
+        return fitting
+    raise LabError(
+        f"{jobs} notebooks at once need {jobs * NOTEBOOK_MB} MB and {free_memory_mb():.0f} MB are free: "
+        f"say --jobs {fitting} or less"
+    )
+
+
+def free_memory_mb() -> float:
+    """The memory that programs can get without swapping, as the kernel estimates it (MemAvailable)."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024 / 1e6
+    raise LabError("/proc/meminfo does not say how much memory is free (MemAvailable): say --jobs 1")

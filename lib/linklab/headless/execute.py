@@ -1,0 +1,153 @@
+"""One notebook from top to bottom, in a kernel of its own, the executed copy kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import os
+import platform
+import subprocess
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+from linklab import __version__
+from linklab.errors import LabError
+from linklab.headless.book import copy_path, failures, label, read_book, runs, write_book
+from linklab.runtime.kinds import Clock, choose
+from linklab.signals import calling_once
+
+CELL_LIMIT_S = 900
+"""Above `linklab.runtime.process.WALL_LIMIT_S`, so that a lab that hangs is told apart from a cell that does."""
+_KERNEL_START_LIMIT_S = 300  # many kernels that start at once on a slow machine
+
+
+@dataclass(frozen=True)
+class Run:
+    """How one notebook went: where the executed copy is, and what failed, one line a cell."""
+
+    notebook: Path
+    copy: Path
+    cells: int
+    failures: tuple[str, ...]
+    stopped: bool = False
+    """Whether it was interrupted, so that not all cells were run."""
+
+
+def run_notebook(
+    notebook: Path,
+    output: Path,
+    clock: Clock | None,
+    progress: Callable[[int, int, str], None],
+    *,
+    cell_limit_s: int = CELL_LIMIT_S,
+) -> Run:
+    """Runs every cell, also those after a failing one, and writes the executed copy into `output`.
+
+    The copy's metadata say which clock, kernel and tools it was run with. `progress` gets the number of the cell
+    begun, how many there are, and the cell's name. A cell that takes longer than `cell_limit_s` ends the run, and so
+    does a first Ctrl-C, SIGTERM or SIGHUP; the copy then has what was done until then.
+    Raises `LabError` for a file that is not a notebook, and for a copy that would replace its notebook; OSError
+    where the copy cannot be written.
+    """
+    book = read_book(notebook)
+    copy = copy_path(notebook, output)
+    copy.unlink(missing_ok=True)  # an earlier run's must not be taken for this one's
+    book.metadata["linklab"] = _metadata(clock)
+    total = sum(runs(cell) for cell in book.cells)
+    began: list[int] = []
+
+    def count(cell: nbformat.NotebookNode, cell_index: int) -> None:
+        if runs(cell):
+            began.append(cell_index)
+            progress(len(began), total, label(book, cell_index))
+
+    client = NotebookClient(
+        book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=count,
+        startup_timeout=_KERNEL_START_LIMIT_S, resources={"metadata": {"path": str(notebook.parent.resolve())}},
+    )  # fmt: skip
+    execution = _Execution(client, os.environ | ({"LINKLAB_CLOCK": clock} if clock else {}))
+    ended = None
+    with calling_once(execution.cancel):
+        try:
+            execution.run()
+        except CellTimeoutError:
+            ended = f"was not done after {cell_limit_s} s and was ended; give more with --cell-limit-s"
+        except DeadKernelError:
+            ended = "ended the notebook's kernel"
+        finally:
+            write_book(book, copy)
+    failed = failures(book)
+    if ended is not None:
+        last = label(book, began[-1]) if began else "the notebook"
+        # the cell that was ended has an interrupt among its outputs, which was ours
+        failed = [failure for failure in failed if not failure.startswith(last)] + [f"{last} {ended}"]
+    return Run(notebook, copy, total, tuple(failed), execution.cancelled)
+
+
+class _Execution:
+    """A notebook's run, in a thread of its own.
+
+    nbclient takes SIGINT and SIGTERM for itself in the main thread, and an interrupted run would look like one
+    whose kernel died by itself.
+    """
+
+    def __init__(self, client: NotebookClient, environment: dict[str, str]) -> None:
+        self.cancelled = False
+        self._client = client
+        self._loop = asyncio.new_event_loop()
+        # What a kernel says outside its cells is about itself.
+        quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._task: asyncio.Task[Any] = self._loop.create_task(client.async_execute(env=environment, **quiet))
+        self._failure: BaseException | None = None
+
+    def run(self) -> None:
+        """Runs to the end, or until it is cancelled. Raises what nbclient raises."""
+        worker = threading.Thread(target=self._work, name="notebook")
+        worker.start()
+        worker.join()
+        self._loop.close()
+        # cancelled, nbclient says this or that
+        if self._failure is not None and not self.cancelled:
+            raise self._failure
+
+    def cancel(self) -> None:
+        """Ends the notebook's kernel, and with it the run."""
+        self.cancelled = True
+        self._client.shutdown_kernel = "immediate"
+        with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+    def _work(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._task)
+        except BaseException as error:
+            self._failure = error
+        finally:
+            left = asyncio.all_tasks(self._loop)
+            for other in left:
+                other.cancel()
+            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+
+
+def _metadata(clock: Clock | None) -> dict[str, str]:
+    """What a lab that leaves the choice to us runs on."""
+    from linklab.emulation.versions import tool_versions
+
+    wish: Literal["auto", "real", "virtual"] = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
+    try:
+        kind = choose(wish)
+        kernel = kind.kernel.version if kind.kernel else platform.release()
+        ran = {"kind": kind.name, "clock": kind.clock, "kernel": kernel}
+    except LabError as error:
+        ran = {"lab": str(error)}
+    at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return {"linklab": __version__, "run_at": at} | ran | tool_versions(None)

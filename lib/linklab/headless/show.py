@@ -1,0 +1,102 @@
+"""What a person sees of notebooks that run: how far each is, and in the end how each went."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from types import TracebackType
+from typing import get_args
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from linklab.headless.pool import Outcome, Verdict
+
+
+class PlainProgress:
+    """A line when a notebook begins its first and its last cell, for logs and pipes; one when it is over, if many."""
+
+    def __init__(self, notebooks: int) -> None:
+        self._many = notebooks > 1
+
+    def __enter__(self) -> PlainProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout.flush()
+
+    def began(self, notebook: Path) -> None:
+        """Nothing is said: the first cell is near."""
+
+    def at_cell(self, notebook: Path, cell: int, cells: int) -> None:
+        """Says it of the first cell and the last."""
+        if cell in (1, cells):
+            print(f"{notebook.name}: cell {cell} of {cells}", flush=True)
+
+    def ended(self, outcome: Outcome) -> None:
+        """Says how it went; the lines that say why come with all the others in the end."""
+        if self._many:
+            print(f"{outcome.notebook.name}: {outcome.verdict}", flush=True)
+
+
+class LiveProgress:
+    """A bar for each notebook that runs and one for all, for a terminal; gone in the end."""
+
+    def __init__(self, notebooks: int) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[at]}"),
+            TimeElapsedColumn(),
+            console=Console(),
+            transient=True,
+        )
+        self._failed = 0
+        self._tasks: dict[Path, TaskID] = {}
+        self._all = self._progress.add_task("all notebooks", total=notebooks, at="", visible=notebooks > 1)
+
+    def __enter__(self) -> LiveProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def began(self, notebook: Path) -> None:
+        """Adds its bar."""
+        self._tasks[notebook] = self._progress.add_task(notebook.name, total=None, at="starts")
+
+    def at_cell(self, notebook: Path, cell: int, cells: int) -> None:
+        """Moves its bar by the cells that are done."""
+        self._progress.update(self._tasks[notebook], completed=cell - 1, total=cells, at=f"cell {cell} of {cells}")
+
+    def ended(self, outcome: Outcome) -> None:
+        """Takes its bar away."""
+        self._progress.remove_task(self._tasks.pop(outcome.notebook))
+        self._failed += outcome.verdict == "FAILED"
+        self._progress.update(self._all, advance=1, at=f"{self._failed} failed" if self._failed else "")
+
+
+def print_outcomes(outcomes: list[Outcome], jobs: int, wall_s: float) -> None:
+    """How each notebook went, in the order given: what failed on standard error, the verdict on standard output."""
+    for outcome in outcomes:
+        for failure in outcome.failures:
+            print(f"{outcome.notebook}: {failure}", file=sys.stderr, flush=True)
+        print(f"{outcome.notebook}: {_how_it_went(outcome)}", flush=True)
+    if len(outcomes) > 1:
+        counts = Counter(outcome.verdict for outcome in outcomes)
+        words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in get_args(Verdict) if counts[verdict])
+        print(f"{len(outcomes)} notebooks, {jobs} at once: {words}; {wall_s:.1f} s")
+
+
+def _how_it_went(outcome: Outcome) -> str:
+    if outcome.verdict == "not begun":
+        return outcome.verdict
+    cells = f"{outcome.of_cells} cells"
+    if outcome.cells < outcome.of_cells:
+        cells = f"{outcome.cells} of {cells}"
+    where = f"copy in {outcome.copy}" if outcome.copy.is_file() else "no copy"
+    return f"{outcome.verdict}, {cells}, {outcome.wall_s:.1f} s, {where}"

@@ -1,0 +1,106 @@
+"""The process that executes one notebook: ``python -m linklab.headless.worker JSON``.
+
+It tells `linklab.headless.pool` how far it is, a line of JSON each, and ends with everything that came of it: the
+notebook's kernel, labs, and what the notebook started besides.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import sys
+import threading
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from linklab.errors import LinklabError
+from linklab.headless.execute import run_notebook
+from linklab.headless.family import become_head, end_below
+from linklab.runtime.kinds import Clock
+from linklab.signals import dropped
+
+ORPHAN_LIMIT_S = 20.0
+_LABS_END_S = 10.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is asked to do. `memory_mb` bounds what one process may allocate; `parent` is the asker."""
+
+    notebook: str
+    output: str
+    clock: Clock | None
+    cell_limit_s: int
+    memory_mb: int
+    parent: int
+
+    def command(self) -> list[str]:
+        """The worker's command line. -P: files beside a notebook must not stand in for Python's own modules."""
+        return [sys.executable, "-P", "-m", "linklab.headless.worker", json.dumps(asdict(self))]
+
+
+def main() -> None:
+    """Executes the notebook and says how it went, in the last line: ``ended``, or ``refused`` with the reason."""
+    task = Task(**json.loads(sys.argv[1]))
+    if not become_head(task.parent):
+        sys.exit("linklab run is gone")
+    # RLIMIT_DATA and not RLIMIT_AS: a guest's memory is a shared file, and numpy's threads reserve what they never use
+    resource.setrlimit(resource.RLIMIT_DATA, (task.memory_mb * 10**6, task.memory_mb * 10**6))
+    _watch_for_orphanhood(task.parent)
+    with os.fdopen(os.dup(1), "w", buffering=1) as out:
+        os.dup2(2, 1)  # whatever else is printed here is not for the pool
+        try:
+            last = _execute(task, out)
+        except LinklabError as error:
+            last = {"refused": str(error)}
+        except OSError as error:
+            last = {"refused": f"{error.strerror or error}: {error.filename or task.notebook}"}
+        with dropped():
+            end_below(os.getpid(), _LABS_END_S)
+            _tell(out, last)
+
+
+def _execute(task: Task, out: TextIO) -> dict[str, Any]:
+    done = run_notebook(
+        Path(task.notebook),
+        Path(task.output),
+        task.clock,
+        lambda cell, cells, name: _tell(out, {"cell": cell, "cells": cells, "name": name}),
+        cell_limit_s=task.cell_limit_s,
+    )
+    failures = [
+        f"{failure.rstrip(': ')} (a process may allocate {task.memory_mb} MB; give more with --memory-mb)"
+        if ": MemoryError" in failure
+        else failure
+        for failure in done.failures
+    ]
+    return {"ended": True, "cells": done.cells, "failures": failures, "stopped": done.stopped}
+
+
+def _tell(out: TextIO, message: dict[str, Any]) -> None:
+    with contextlib.suppress(BrokenPipeError):  # the pool is gone: this process is told so by a signal
+        print(json.dumps(message), file=out)
+
+
+def _watch_for_orphanhood(parent: int) -> None:
+    """Ends this process for good some time after its parent's death, should the signal not do it."""
+
+    def watch() -> None:
+        waiting = os.pidfd_open(parent)
+        with contextlib.closing(os.fdopen(waiting, "rb", buffering=0)):
+            select.select([waiting], [], [])
+        time.sleep(ORPHAN_LIMIT_S)
+        end_below(os.getpid(), _LABS_END_S)
+        os._exit(1)
+
+    with contextlib.suppress(ProcessLookupError):
+        threading.Thread(target=watch, name="watch", daemon=True).start()
+
+
+if __name__ == "__main__":
+    main()
