@@ -34,13 +34,8 @@ class Tiny(Settings):
     def sizes(self) -> tuple[int, ...]:
         return (10,)
 
-    @property
-    def tcp_s(self) -> int:
+    def tcp_s(self, is_link: bool) -> int:
         return 2
-
-    @property
-    def udp_s(self) -> int:
-        return 1
 
 
 def bench(*words: str, folder: Path) -> list[str]:

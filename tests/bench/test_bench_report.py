@@ -133,7 +133,7 @@ def test_parts_are_chosen_by_name_in_their_order() -> None:
 def test_quick_is_less_of_everything() -> None:
     quick, full = settings(True, None, FEW.folder), settings(False, None, FEW.folder)
     assert (quick.repeats, full.repeats) == (2, 10)
-    for name in ("pings", "case_s", "speed_s", "real_s", "course_repeats", "real_repeats"):
+    for name in ("pings", "case_s", "speed_s", "real_s", "real_pings", "udp_s", "course_repeats", "real_repeats"):
         assert getattr(quick, name) < getattr(full, name), name
     assert set(quick.sizes) < set(full.sizes)
     assert settings(False, 1, FEW.folder).course_repeats == 1

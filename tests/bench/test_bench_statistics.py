@@ -71,4 +71,9 @@ def test_medians_and_texts() -> None:
         median([])
     assert range_text([20.0, 20.0004], 3) == "20.000"
     assert range_text([20.0, 20.001], 3) == "20.000..20.001"
-    assert (range_text([], 3), seconds_text([]), seconds_text([1.0])) == ("-", "-", "1.00")
+    assert (range_text([], 3), seconds_text([]), seconds_text([1.0]), seconds_text([120.4])) == (
+        "-",
+        "-",
+        "1.00",
+        "120",
+    )

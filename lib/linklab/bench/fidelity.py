@@ -62,10 +62,11 @@ def _condition(clock: str, load: str, repeats: int, workers: int, settings: Sett
 def measure_row(lab: Lab, row: Row, settings: Settings) -> Record:
     """RTT, TCP and UDP of one row, one after the other."""
     virtual = lab.clock == "virtual"
-    tcp_s, udp_s = (settings.tcp_s, settings.udp_s) if virtual else (settings.real_s, settings.real_s)
+    tcp_s, udp_s = (settings.tcp_s(row.is_link), settings.udp_s) if virtual else (settings.real_s, settings.real_s)
+    pings = settings.pings if virtual else settings.real_pings
     ends, there = (row.source, row.destination), row.address
     payload_bytes = row.udp_payload_bytes
-    echo = ping(lab, PingFlow(*ends, count=settings.pings, interval_s=0.2, address=there))
+    echo = ping(lab, PingFlow(*ends, count=pings, interval_s=0.2, address=there))
     stream = tcp(lab, TcpFlow(*ends, duration_s=tcp_s, address=there))
     datagrams = udp(lab, UdpFlow(*ends, row.udp_offered_mbps, udp_s, payload_bytes=payload_bytes, address=there))
     return {

@@ -48,7 +48,7 @@ def as_markdown(outcomes: Outcomes, settings: Settings, machine: Mapping[str, st
     """The page: verdicts first, then the machine, then the tables part by part."""
     how = f"{'--quick, ' if settings.quick else ''}{settings.repeats} repeats"
     minutes = sum(outcome.wall_s for outcome in outcomes.parts) / 60
-    lines = ["# Benchmark", "", f"Made by `make bench` ({how}) in {minutes:.1f} minutes. Everything ran side by side."]
+    lines = ["# Benchmark", "", f"Made by `make bench` ({how}) in {minutes:.1f} minutes, all of it in one run."]
     if outcomes.interrupted:
         lines += ["", "**Interrupted:** what was not measured until then is missing."]
     lines += ["", "## Verdicts", ""]

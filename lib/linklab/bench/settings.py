@@ -23,18 +23,22 @@ class Settings:
     earlier: tuple[Record, ...] = ()
     """Fidelity's records of an earlier benchmark, to compare with."""
 
-    @property
-    def tcp_s(self) -> int:
+    def tcp_s(self, is_link: bool) -> int:
         """How long a TCP transfer of the fidelity part lasts on virtual time.
 
-        Slow start costs about 0.2 s of it, and what is asked of TCP (98 % of the ceiling) includes that.
+        Slow start costs about 0.2 s of it, and what is asked of TCP on a link (98 % of the ceiling) includes that.
         """
-        return 10
+        return 10 if is_link else (3 if self.quick else 5)
 
     @property
     def udp_s(self) -> int:
-        """How long datagrams are sent."""
-        return 3
+        """How long datagrams are sent on virtual time."""
+        return 1 if self.quick else 2
+
+    @property
+    def pings(self) -> int:
+        """How many pings make a round trip's mean on virtual time."""
+        return 10 if self.quick else 26
 
     @property
     def real_repeats(self) -> int:
@@ -44,12 +48,12 @@ class Settings:
     @property
     def real_s(self) -> int:
         """How long transfers last in real time."""
-        return 2 if self.quick else 5
+        return 1 if self.quick else 3
 
     @property
-    def pings(self) -> int:
-        """How many pings make a round trip's mean."""
-        return 10 if self.quick else 26
+    def real_pings(self) -> int:
+        """How many pings are sent in real time."""
+        return 5 if self.quick else 10
 
     @property
     def sizes(self) -> tuple[int, ...]:

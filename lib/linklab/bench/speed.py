@@ -45,7 +45,7 @@ def measure(settings: Settings, say: Say, keep: Keep) -> None:
             for name, flows in loads(settings.speed_s).items():
                 say(f"{name} in {_labs(labs)} at once")
                 keep({"load": name, "labs": labs} | _same_in_all(crew, running, flows))
-            keep(_cases(crew, running, steps(settings.case_s), say) | {"flow_s": settings.case_s})
+            _cases(crew, running, steps(settings.case_s), say, keep)
 
 
 def _labs(labs: int) -> str:
@@ -59,8 +59,11 @@ def _same_in_all(crew: Crew, labs: Sequence[Lab], flows: tuple[Flow, ...]) -> Re
     return {"virtual_s": sum(virtual_s), "wall_s": time.perf_counter() - began_s}
 
 
-def _cases(crew: Crew, labs: Sequence[Lab], todo: Sequence[Step], say: Say) -> Record:
-    """All steps, spread over the labs: each takes the next as soon as it is done with one."""
+def _cases(crew: Crew, labs: Sequence[Lab], todo: Sequence[Step], say: Say, keep: Keep) -> None:
+    """All steps, spread over the labs: each takes the next as soon as it is done with one.
+
+    What was done until a failure is kept under a name of its own, and no verdict is built on it.
+    """
     waiting: SimpleQueue[Step] = SimpleQueue()
     # the longest to the front, so that no lab is left alone with it at the end
     for step in sorted(todo, key=lambda step: -len(step.flows)):
@@ -81,11 +84,18 @@ def _cases(crew: Crew, labs: Sequence[Lab], todo: Sequence[Step], say: Say) -> R
                 done.append(record | {"wall_s": time.perf_counter() - began_s})
                 say(f"{CASES} in {_labs(len(labs))}: {len(done)} of {len(todo)} steps")
 
+    def record(load: str) -> Record:
+        wall_s = time.perf_counter() - began_s
+        virtual_s = sum(step["virtual_s"] for step in done)
+        return {"load": load, "labs": len(labs), "virtual_s": virtual_s, "wall_s": wall_s, "steps": done}
+
     began_s = time.perf_counter()
-    crew.side_by_side(work, labs, len(labs))
-    wall_s = time.perf_counter() - began_s
-    virtual_s = sum(record["virtual_s"] for record in done)
-    return {"load": CASES, "labs": len(labs), "virtual_s": virtual_s, "wall_s": wall_s, "steps": done}
+    try:
+        crew.side_by_side(work, labs, len(labs))
+    except BaseException:
+        keep(record(f"{CASES}, the first {len(done)} of {len(todo)} steps"))
+        raise
+    keep(record(CASES))
 
 
 def run(lab: Lab, flows: Sequence[Flow]) -> float:

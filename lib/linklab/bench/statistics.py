@@ -84,4 +84,7 @@ def range_text(values: Sequence[float], decimals: int) -> str:
 
 def seconds_text(values: Sequence[float]) -> str:
     """The median in seconds with three digits, ``-`` for nothing."""
-    return f"{median(values):#.3g}" if values else "-"
+    if not values:
+        return "-"
+    middle = median(values)
+    return f"{middle:.0f}" if middle >= 100 else f"{middle:#.3g}"
