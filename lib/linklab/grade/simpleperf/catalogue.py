@@ -1,0 +1,162 @@
+"""What is checked and what is not: the one list from which checks take their words and points, and the public page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Item:
+    """A check: its stable key, what it looks at, what it is worth, and how it looks."""
+
+    key: str
+    step: str
+    description: str
+    points: float
+    how: str
+
+
+_ITEMS = (
+    Item(
+        "listens",
+        "transfer",
+        "the server listens where -b and -p say",
+        2,
+        "The kernel is asked which sockets listen: the address of -b alone, and the port of -p.",
+    ),
+    Item(
+        "connects", "transfer", "the client connects where -I and -p say", 1, "A relay waits there, on a host of its own."
+    ),
+    Item(
+        "ends",
+        "transfer",
+        "data, end message, acknowledgement; then the client ends",
+        2,
+        "The relay must see data, then an answer to the last of it; the client must end by itself with status 0.",
+    ),
+    Item(
+        "client-row",
+        "transfer",
+        "the client's row can be read",
+        1,
+        "An interval, an amount with its unit, a rate with its unit, in any layout.",
+    ),
+    Item("server-row", "transfer", "the server's row can be read", 1, "As the client's."),
+    Item(
+        "bytes",
+        "transfer",
+        "both report the bytes that were carried",
+        2,
+        "Against what the relay counted, to the last digit printed.",
+    ),
+    Item("time", "clock", "-t sets how long the client sends", 1, "Of -t 2, seen from the relay: 1.9 to 2.5 s."),
+    Item(
+        "ack",
+        "clock",
+        "the client's clock waits for the acknowledgement",
+        3,
+        "The relay reads nothing for 2 s while the time of -t runs out, and holds the acknowledgement back for 2 s "
+        "more. The printed rate must be that of the whole time, within 1.5 %.",
+    ),
+    Item(
+        "client-rate",
+        "clock",
+        "the client's rate is in Mbit/s",
+        2,
+        "The printed rate against bytes * 8 / 1000000 / seconds from the relay's notes; factors of 8 and 1.024 are named.",
+    ),
+    Item("server-rate", "clock", "the server's rate is in Mbit/s, by its own clock", 2, "As the client's."),
+    Item(
+        "link",
+        "clock",
+        "neither side reports more than a shaped link carries",
+        2,
+        "A link of 8 Mbit/s and 10 ms each way, without the relay, for 4 s: at most 1 % above the ceiling of TCP's "
+        "goodput, at least 80 % of it (slow start and the wait for the acknowledgement take the rest).",
+    ),
+    Item("format", "clock", "-f sets the unit of amounts: B, KB, MB", 2, "Amounts in each unit against bytes carried; 1 KB is 1000 B."),
+    Item(
+        "conserved",
+        "clock",
+        "client and server report the same bytes, with -f B",
+        2,
+        "To the last digit. If the server counts its end message as well, that is a hint.",
+    ),
+    Item("interval-rows", "intervals", "-i prints a row for each interval", 2, "-t 6 -i 2: three rows and a total."),
+    Item("interval-join", "intervals", "each interval begins where the one before ended", 1, "To the last digit printed, and 0.15 s."),
+    Item("interval-sum", "intervals", "amounts of intervals add up to the total", 2, "Within the digits printed and 2 %."),
+    Item("interval-rates", "intervals", "each rate fits its own row", 1, "Within the digits printed and 3 %."),
+    Item("interval-total", "intervals", "a last row gives the total", 1, "From 0 to the end, with the bytes carried."),
+    Item("num-understood", "amount", "-n is understood", 1, "1500KB, or 1500 KB, or 1500 with -f KB."),
+    Item("num-exact", "amount", "-n sends what it says, in MB, KB and B", 2, "2MB, 1500KB and 5000B; the relay counts."),
+    Item("num-time", "amount", "-t does not end a transfer of -n", 1, "1500KB at 8 Mbit/s with -t 1."),
+    Item(
+        "num-rows",
+        "amount",
+        "both rows give what was sent",
+        1,
+        "Also where it is no multiple of 1000 bytes (1500B). To send a whole last chunk then is a hint.",
+    ),
+    Item("parallel-together", "parallel", "-P opens its connections at once", 3, "-P 3 -t 2: all open, and sending, at one time."),
+    Item("parallel-client", "parallel", "the client prints a row for each connection", 2, "Three rows for -P 3."),
+    Item("parallel-server", "parallel", "the server prints a row for each connection", 1, "Three rows for -P 3."),
+    Item("parallel-bytes", "parallel", "rows give the bytes of their connections", 2, "Sorted by size, against the relay's notes."),
+    Item(
+        "concurrent",
+        "many",
+        "a second client is served while the first one runs",
+        3,
+        "Client 1 sends for 8 s; client 2 comes after 2 s, sends for 1 s, and must end before client 1.",
+    ),
+    Item(
+        "restart",
+        "many",
+        "the server can be started again at once on the same port",
+        2,
+        "It is ended while a client is connected, so that the port waits (TIME-WAIT), and started anew.",
+    ),
+    Item(
+        "abrupt",
+        "many",
+        "the server outlives clients that misbehave",
+        3,
+        "One leaves at once, one resets the connection, one ends without the end message, one sends random bytes, one "
+        "stays silent; an ordinary client comes after them.",
+    ),
+    Item("quiet", "many", "no traceback because of them", 1, "On either output of the server."),
+    Item("glued", "many", "the end message may come glued to data", 2, "Data and end message in one write."),
+    Item(
+        "pieces",
+        "many",
+        "the end message may come in pieces",
+        2,
+        "Byte by byte. (An end message within the data that ends the transfer is a hint: the program's own client "
+        "never sends one.)",
+    ),
+    Item("modes", "arguments", "exactly one of -s and -c", 2, "Neither; both."),
+    Item("ports", "arguments", "-p from 1024 to 65535", 2, "80, 70000 and text, on both sides."),
+    Item("addresses", "arguments", "-I and -b are IPv4 addresses", 2, "300.1.1.1 and text."),
+    Item("formats", "arguments", "-f is B, KB or MB", 1, "GB."),
+    Item("times", "arguments", "-t is a number above 0", 1, "0, -1 and text."),
+    Item("parallels", "arguments", "-P is 1 to 5", 2, "0, 6 and text."),
+    Item("amounts", "arguments", "-n is an amount", 1, "10XB and text."),
+    Item("interval-text", "arguments", "-i is a number", 1, "Text."),
+    Item("no-server", "arguments", "no server there: one line and a status that is not 0", 2, "A port where nothing listens."),
+    Item("help", "arguments", "-h explains the arguments", 1, "Status 0, and every flag is named."),
+)
+
+ITEMS: Final[dict[str, Item]] = {item.key: item for item in _ITEMS}
+"""All checks, by key, in order."""
+
+NOT_CHECKED: Final = (
+    "The default of -t (25 s) and of the other flags.",
+    "The words of messages and headings, column order and width, colours, blank lines, what an id looks like.",
+    "The end message and the acknowledgement, as long as the program's own two sides agree on them.",
+    "Whether rows of -i are printed while the transfer runs, or only at its end.",
+    "Whether -n counts for each of the -P connections or for all of them together.",
+    "How Ctrl-C ends the program, and what a server does whose port is taken.",
+    "Speed: how much the program could carry on an unshaped link (`linklab bench` tells).",
+    "Style, types, comments, tests.",
+)
+"""What no check looks at."""

@@ -1,0 +1,107 @@
+"""Printed numbers against true ones. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from linklab.grade.simpleperf.mistakes import Mistake
+from linklab.grade.simpleperf.rows import Figure, Row
+
+RATE_TOLERANCE: Final = 0.012
+"""Of a rate: below half of the 2.4 % by which 1000 and 1024 differ."""
+_KI, _MI, _GI = 1.024, 1.048576, 1.073741824
+FACTORS: Final = (
+    (1 / 8, Mistake.BYTES_AS_BITS),
+    (8.0, Mistake.BITS_TWICE),
+    (1 / _MI, Mistake.BINARY_UNITS),
+    (1 / _KI, Mistake.BINARY_UNITS),
+    (_KI, Mistake.BINARY_UNITS),
+    (_MI, Mistake.BINARY_UNITS),
+    (1 / _GI, Mistake.BINARY_UNITS),
+    (1 / 8 / _MI, Mistake.BYTES_AS_BITS),
+    (1 / 8 / _KI, Mistake.BYTES_AS_BITS),
+    (8 / _MI, Mistake.BITS_TWICE),
+    (1e-3, Mistake.WRONG_RATE),
+    (1e3, Mistake.WRONG_RATE),
+)
+_PREFIXES: Final = {"k": 1e3, "m": 1e6, "g": 1e9}
+
+
+def unit_bytes(unit: str, default: str = "B") -> float:
+    """How many bytes a unit of amounts is: B, KB, MB, in any spelling; always decimal."""
+    return _PREFIXES.get((unit or default)[:1].lower(), 1.0)
+
+
+def rate_mbps(rate: Figure) -> float:
+    """A printed rate in Mbit/s, whether its label says bits or bytes (MBps is often meant as Mbit/s)."""
+    if not rate.unit:
+        return rate.value
+    return rate.value * _PREFIXES.get(rate.unit[:1].lower(), 1.0) / 1e6
+
+
+def label_says_bytes(rate: Figure) -> bool:
+    """Whether the label reads as bytes per second: a capital B, or the word."""
+    return "byte" in rate.unit.lower() or "B" in rate.unit
+
+
+def amount_bytes(row: Row, default_unit: str = "B") -> float:
+    """The amount in bytes, by its label."""
+    return row.amount.value * unit_bytes(row.amount.unit, default_unit)
+
+
+def amount_step(row: Row, default_unit: str = "B") -> float:
+    """The last digit of the amount, in bytes."""
+    return max(1.0, row.amount.step * unit_bytes(row.amount.unit, default_unit))
+
+
+def amount_fits(row: Row, true_bytes: float, default_unit: str = "B", slack_bytes: float = 0.0) -> bool:
+    """Whether the amount is that of so many bytes, rounded up, down or to the nearest."""
+    step = amount_step(row, default_unit)
+    slack = slack_bytes + (0 if step == 1 else step * 1.0001)
+    return abs(amount_bytes(row, default_unit) - true_bytes) <= slack
+
+
+def amount_mistake(row: Row, true_bytes: float, default_unit: str = "B") -> Mistake | None:
+    """Why an amount does not fit: units of 1024, or None where that does not explain it."""
+    step = amount_step(row, default_unit)
+    for factor in (_KI, _MI, _GI, 1 / _KI, 1 / _MI):
+        if abs(amount_bytes(row, default_unit) * factor - true_bytes) <= step * factor + true_bytes * 0.004:
+            return Mistake.BINARY_UNITS
+    return None
+
+
+@dataclass(frozen=True)
+class RateVerdict:
+    """What a rate turned out to be: over which of the spans it was taken, and which mistake of units is in it."""
+
+    span: str
+    mistake: Mistake | None
+
+
+def judge_rate(rate: Figure, carried_bytes: float, spans_s: Mapping[str, tuple[float, float]]) -> RateVerdict | None:
+    """Which span (shortest, longest, in seconds) explains the rate, tried in order; None if none does.
+
+    A span without a mistake of units is preferred to the first span with one.
+    """
+    value = rate_mbps(rate)
+    if not math.isfinite(value) or value <= 0:
+        return None
+    for factors in (((1.0, None),), FACTORS):
+        for name, (low_s, high_s) in spans_s.items():
+            for factor, mistake in factors:
+                if _within(value, factor * carried_bytes * 8e-6, low_s, high_s, rate.step):
+                    return RateVerdict(name, mistake)
+    return None
+
+
+def is_whole(rate: Figure) -> bool:
+    """Whether only a whole number is left of a rate that is printed with decimals, or printed without."""
+    return float(rate.value).is_integer()
+
+
+def _within(value: float, megabits: float, low_s: float, high_s: float, step: float) -> bool:
+    slowest, fastest = megabits / max(high_s, 1e-9), megabits / max(low_s, 1e-9)
+    return slowest * (1 - RATE_TOLERANCE) - step <= value <= fastest * (1 + RATE_TOLERANCE) + step

@@ -1,0 +1,220 @@
+"""Step clock: times, rates and units, against what the relay noted and what a shaped link can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from linklab.grade.simpleperf import figures, trouble
+from linklab.grade.simpleperf.judge_transfer import amount_guess, first_take, needs, shown, works
+from linklab.grade.simpleperf.mistakes import Mistake
+from linklab.grade.simpleperf.place import RATE_MBPS
+from linklab.grade.simpleperf.report import ConformanceCheck
+from linklab.grade.simpleperf.rows import Row
+from linklab.grade.simpleperf.session import PACE_MBPS, Session
+from linklab.grade.simpleperf.take import Take
+from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
+from linklab.network import goodput_ceiling_mbps
+
+KEYS = ("time", "ack", "client-rate", "server-rate", "link", "format", "conserved")
+ASKED_S = 2
+HOLD_S = (1.0, 3.0)
+ANSWER_DELAY_S = 2.0
+LINK_S = 4
+LEAST_SHARE = 0.8
+_JITTER_S = 0.01
+_BUSY_MACHINE = "this machine was too busy to time it on loopback: check again, or where a lab on virtual time runs"
+
+
+def held_take(session: Session) -> Take:
+    """A transfer during which the relay reads nothing for a while, and holds the acknowledgement back."""
+    relay = {"pace_mbps": PACE_MBPS, "hold_s": HOLD_S, "answer_delay_s": ANSWER_DELAY_S}
+    return session.pair("clock", [(0.0, ["-t", str(ASKED_S), "-f", "KB"])], server=["-f", "KB"], relay=relay)
+
+
+def link_take(session: Session) -> Take:
+    """A transfer over the shaped link, or through the relay's pace where there is none; amounts in B."""
+    relay = None if session.place.shaped else {"pace_mbps": PACE_MBPS}
+    return session.pair("link", [(0.0, ["-t", str(LINK_S), "-f", "B"])], server=["-f", "B"], relay=relay)
+
+
+def checks(session: Session) -> Iterator[ConformanceCheck]:
+    """The checks of this step."""
+    if why := needs(session):
+        yield from all_unknown(KEYS, why)
+        return
+    held, link = held_take(session), link_take(session)
+    yield _time(session)
+    if works(held) and held.client.rows and held.server.rows:
+        client, mistake = _client_clock(session, held)
+        yield from client
+        yield _server_rate(session, held)
+    else:
+        found = trouble.breach(held) or (trouble.crash(held.client) if held.clients else None)
+        for key in ("ack", "client-rate", "server-rate"):
+            if found and key == "ack":
+                yield failed(key, found[0], f"with -f KB and a late acknowledgement: {found[1]}")
+            else:
+                yield unknown(key, "needs a transfer with -f KB, and a row of each side")
+        mistake = None
+    if link.clients and link.client.ended and link.client.rows and link.server.rows:
+        yield _link(session, link, mistake)
+        yield _format(session, held, link)
+        yield _conserved(session, link)
+    else:
+        found = trouble.breach(link) or (trouble.crash(link.client) if link.clients else None)
+        for key in ("link", "format", "conserved"):
+            if found and key == "format":
+                yield failed(key, found[0], f"with -f B: {found[1]}")
+            else:
+                yield unknown(key, "needs a transfer with -f B, and a row of each side")
+
+
+def _time(session: Session) -> ConformanceCheck:
+    take = first_take(session)
+    passage = take.passages[0]
+    # the data arrives at the relay while it is sent, but for what the two kernels' buffers hold at the end
+    sent_s = passage.up["last_s"] - passage.came_s
+    expected, found = "2 s, and what waits in buffers", f"{sent_s:.1f} s"
+    if sent_s > 20:
+        return failed("time", Mistake.TIME_IGNORED, f"with -t 2 it sends for {sent_s:.0f} s", expected, found)
+    if not 1.9 <= sent_s <= 4.0:
+        if not session.place.virtual and sent_s > 4.0:
+            return unknown("time", _BUSY_MACHINE)
+        return failed("time", Mistake.TIME_IGNORED, f"with -t 2 it sends for {sent_s:.1f} s", expected, found)
+    return passed("time", expected, found)
+
+
+def _client_clock(session: Session, take: Take) -> tuple[list[ConformanceCheck], Mistake | None]:
+    """The checks ack and client-rate, and the mistake in the client's clock if there is one."""
+    passage, row = take.passages[0], take.client.rows[-1]
+    assert passage.answered_s is not None
+    carried = passage.up["bytes"] - len(session.dialect.end)
+    # from the connection or its first byte to the acknowledgement, which still has to travel
+    true = (passage.answered_s - max(passage.came_s, passage.up["first_s"]), passage.answered_s - passage.came_s)
+    jitter_s = _JITTER_S if session.place.virtual else 0.15
+    whole = (true[0] - jitter_s, true[1] + jitter_s)
+    last_s = passage.up["forwarded_s"] - passage.came_s
+    spans = {
+        "whole": whole,
+        "asked": (ASKED_S - 0.002, ASKED_S + 0.002),
+        "sent": (ASKED_S + 0.01, last_s + jitter_s),
+    }
+    expected = f"the rate over {true[1]:.2f} s: {carried * 8e-6 / true[1]:.2f} Mbit/s"
+    found = f"{row.rate.value:g} {row.rate.unit}"
+    verdict = figures.judge_rate(row.rate, carried, spans) or _by_its_own_words(row, carried, whole)
+    if verdict is None:
+        if figures.is_whole(row.rate):
+            mistake, reason = Mistake.INTEGER_DIVISION, f"the rate is the whole number {found}"
+        else:
+            mistake, reason = Mistake.WRONG_RATE, f"{found} fits no time that passed"
+        ack = unknown("ack", f"the rate cannot be read: {mistake.title}")
+        return [ack, failed("client-rate", mistake, reason, expected, found)], None
+    units = (
+        passed("client-rate", "bytes * 8 / 1000000 / seconds", found)
+        if verdict.mistake is None
+        else failed("client-rate", verdict.mistake, f"the client says {found}", expected, found)
+    )
+    if verdict.span == "whole":
+        return [passed("ack", expected, found), units], None
+    clock = Mistake.ASKED_TIME if verdict.span == "asked" else Mistake.CLOCK_BEFORE_ACK
+    reason = f"the acknowledgement came after {true[1]:.2f} s, and the rate {found} is taken over less"
+    return [failed("ack", clock, reason, expected, found), units], clock
+
+
+def _by_its_own_words(row: Row, carried: float, whole: tuple[float, float]) -> figures.RateVerdict | None:
+    """The rate over the interval that the row itself gives, for a clock that is wrong in some other way."""
+    if row.duration_s <= 0:
+        return None
+    half = row.time_step_s / 2
+    own = {"own": (max(0.001, row.duration_s - half), row.duration_s + half)}
+    return figures.judge_rate(row.rate, carried, own) if not whole[0] <= row.duration_s <= whole[1] else None
+
+
+def _server_rate(session: Session, take: Take) -> ConformanceCheck:
+    passage, row = take.passages[0], take.server.rows[-1]
+    carried = passage.up["bytes"] - len(session.dialect.end)
+    jitter_s = _JITTER_S * 3 if session.place.virtual else 0.2
+    first_s, last_s = passage.up["first_s"], passage.up["forwarded_s"]
+    true = {"server": (last_s - first_s - jitter_s, last_s - passage.came_s + jitter_s)}
+    expected = f"the rate over {last_s - passage.came_s:.2f} s: {carried * 8e-6 / (last_s - passage.came_s):.2f} Mbit/s"
+    found = f"{row.rate.value:g} {row.rate.unit}"
+    verdict = figures.judge_rate(row.rate, carried, true)
+    if verdict is None:
+        own = _by_its_own_words(row, carried, true["server"])
+        if own is not None and own.mistake is None:
+            return failed("server-rate", Mistake.SERVER_CLOCK, f"it measured {row.duration_s:g} s", expected, found)
+        if figures.is_whole(row.rate):
+            return failed("server-rate", Mistake.INTEGER_DIVISION, f"the rate is {found}", expected, found)
+        said = figures.amount_bytes(row, "KB")
+        counted = figures.judge_rate(row.rate, said, true)
+        if counted is not None and counted.mistake is None:
+            return failed("server-rate", amount_guess(row, carried, "server", "KB"), f"it counted {shown(row)}", expected, found)
+        return failed("server-rate", own.mistake if own and own.mistake else Mistake.WRONG_RATE, f"it says {found}", expected, found)
+    if verdict.mistake is not None:
+        return failed("server-rate", verdict.mistake, f"the server says {found}", expected, found)
+    return passed("server-rate", expected, found)
+
+
+def _link(session: Session, take: Take, clock: Mistake | None) -> ConformanceCheck:
+    shaped = session.place.shaped is not None
+    ceiling = goodput_ceiling_mbps(RATE_MBPS) if shaped else PACE_MBPS
+    low, high = LEAST_SHARE * ceiling, 1.01 * ceiling
+    rates = {side: figures.rate_mbps(program.rows[-1].rate) for side, program in (("client", take.client), ("server", take.server))}
+    expected = f"{low:.2f} to {high:.2f} Mbit/s"
+    found = ", ".join(f"{side} {rate:.2f}" for side, rate in rates.items())
+    for side, rate in rates.items():
+        if low <= rate <= high:
+            continue
+        if not session.place.virtual and rate < low:
+            return unknown("link", _BUSY_MACHINE)
+        # what is wrong with the clock or the units has been named with the relay's help
+        carried = figures.amount_bytes((take.client if side == "client" else take.server).rows[-1], "B")
+        guess = figures.judge_rate(
+            (take.client if side == "client" else take.server).rows[-1].rate, carried, {"link": (carried * 8e-6 / high, carried * 8e-6 / low)}
+        )
+        mistake = (side == "client" and clock) or (guess and guess.mistake) or None
+        if mistake is None:
+            mistake = Mistake.OVER_CAPACITY if rate > high else Mistake.WRONG_RATE
+            if figures.is_whole((take.client if side == "client" else take.server).rows[-1].rate) and rate < low:
+                mistake = Mistake.INTEGER_DIVISION
+        return failed("link", mistake, f"the {side} reports {rate:.2f} Mbit/s", expected, found)
+    return passed("link", expected, found)
+
+
+def _format(session: Session, held: Take, link: Take) -> ConformanceCheck:
+    expected = "amounts in KB with -f KB, in B with -f B"
+    carried = held.passages[0].up["bytes"] - len(session.dialect.end) if works(held) else None
+    for take, unit in ((held, "KB"), (link, "B")):
+        for side, program in (("client", take.client), ("server", take.server)):
+            if not program.rows:
+                continue
+            row = program.rows[-1]
+            label = (row.amount.unit or unit)[:1].upper()
+            if label != unit[:1]:
+                reason = f"with -f {unit} the {side} says {shown(row)}"
+                return failed("format", Mistake.FORMAT_IGNORED, reason, expected, shown(row))
+            if unit == "KB" and carried and not figures.amount_fits(row, carried, unit, 0.003 * carried):
+                mistake = figures.amount_mistake(row, carried, unit) or amount_guess(row, carried, side, unit)
+                reason = f"the {side} says {shown(row)} of {carried / 1000:.0f} KB"
+                return failed("format", mistake, reason, expected, shown(row))
+    return passed("format", expected)
+
+
+def _conserved(session: Session, take: Take) -> ConformanceCheck:
+    client, server = take.client.rows[-1], take.server.rows[-1]
+    sent, received = figures.amount_bytes(client, "B"), figures.amount_bytes(server, "B")
+    slack = max(figures.amount_step(client, "B"), figures.amount_step(server, "B"))
+    slack = 0 if slack == 1 else slack
+    expected, found = f"both {sent:.0f} B", f"client {sent:.0f} B, server {received:.0f} B"
+    if abs(sent - received) <= slack:
+        return passed("conserved", expected, found)
+    if 0 < received - sent <= max(len(session.dialect.end), 1) + slack:
+        return passed("conserved", expected, found, Mistake.END_COUNTED)
+    reason = f"the server has {received - sent:+.0f} B"
+    if sent and abs(received / sent - 1.024) < 0.002:
+        return failed("conserved", Mistake.CHUNK_SIZE, reason, expected, found)
+    mistake = Mistake.BYTES_LOST if received < sent else Mistake.READS_COUNTED
+    if take.passages:
+        true = take.passages[0].up["bytes"] - len(session.dialect.end)
+        mistake = Mistake.SENDS_COUNTED if abs(received - true) < abs(sent - true) else mistake
+    return failed("conserved", mistake, reason, expected, found)

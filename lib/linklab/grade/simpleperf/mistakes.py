@@ -1,0 +1,143 @@
+"""The mistakes that checks name, with what to do about each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True)
+class _Text:
+    name: str
+    hint: str
+
+
+class Mistake(Enum):
+    """A probable mistake: its name, and a hint."""
+
+    CRASH = _Text("it ends with an error", "run it by hand with the same arguments, and read the last line of the error")
+    TRACEBACK = _Text("traceback shown", "catch the exception where it arises, and print one line that says what to do")
+    NO_LISTENING = _Text(
+        "the server does not listen", "bind the socket to the address of -b and the port of -p, then call listen()"
+    )
+    BIND_IGNORED = _Text("-b is ignored", "bind to (args.bind, args.port): an empty address means all interfaces")
+    PORT_IGNORED = _Text("-p is ignored", "use args.port on both sides, not the default")
+    ADDRESS_IGNORED = _Text("-I is ignored", "connect to (args.serverip, args.port), not to a fixed address")
+    NO_CONNECTION = _Text("the client does not connect", "call connect() with the address of -I and the port of -p")
+    NO_ACKNOWLEDGEMENT = _Text(
+        "the server never acknowledges", "when the end message has come, send the acknowledgement before you close"
+    )
+    NO_END = _Text("it does not come to an end", "after the acknowledgement the client closes, prints its row and exits")
+    NO_END_MESSAGE = _Text("the client sends no end message", "after the data send BYE, then wait for the acknowledgement")
+    NO_ROW = _Text(
+        "no row that can be read",
+        "print a row such as: 10.0.0.2:33540   0.0 - 25.0   85 MB   27.20 Mbps",
+    )
+    BYTES_LOST = _Text(
+        "bytes are missing", "send with sendall(); on the server count len(data) of every read until the end message"
+    )
+    READS_COUNTED = _Text(
+        "each read counted as a full buffer", "recv(1000) may return less: count len(data), not the size asked for"
+    )
+    SENDS_COUNTED = _Text("bytes counted are not the bytes sent", "count what you have sent: chunks of 1000 bytes")
+    CHUNK_SIZE = _Text("chunks of 1024 bytes sent, 1000 counted", "make the chunk 1000 bytes, and count len(chunk)")
+    END_COUNTED = _Text("the end message counted as data", "take the length of BYE off the bytes received")
+    CLOCK_BEFORE_ACK = _Text(
+        "clock stopped before the acknowledgement",
+        "stop the client's clock when the acknowledgement has come: until then data waits in buffers on the way",
+    )
+    ASKED_TIME = _Text(
+        "rate from the asked time, not the measured",
+        "divide by the time that really passed, from the first byte to the acknowledgement, not by args.time",
+    )
+    SERVER_CLOCK = _Text(
+        "the server's clock is wrong", "start it when the client is accepted, stop it when the end message has been read"
+    )
+    CLOCK = _Text("the clock is wrong", "read time.time() before the first byte and after the acknowledgement")
+    TIME_IGNORED = _Text("-t is ignored", "send until args.time seconds have passed since the start")
+    BYTES_AS_BITS = _Text("bits and bytes: the factor 8 is missing", "a rate in Mbit/s is bytes * 8 / 1000000 / seconds")
+    BITS_TWICE = _Text("bits and bytes: multiplied by 8 twice", "a rate in Mbit/s is bytes * 8 / 1000000 / seconds")
+    BINARY_UNITS = _Text(
+        "1000 and 1024 mixed", "sizes and rates are decimal here: 1 KB = 1000 B, 1 MB = 1000 KB, 1 Mbit = 1000000 bit"
+    )
+    INTEGER_DIVISION = _Text("integer division", "divide with / and round only when you print, with :.2f")
+    WRONG_RATE = _Text("the rate does not fit amount and time", "a rate in Mbit/s is bytes * 8 / 1000000 / seconds")
+    WRONG_AMOUNT = _Text("the amount is not what was carried", "divide the bytes by 1, 1000 or 1000000 for B, KB or MB")
+    FORMAT_IGNORED = _Text("-f is ignored", "print amounts in the unit of -f: B, KB or MB")
+    BYTES_LABEL = _Text("MBps as the label of Mbit/s", "MBps means megabytes per second to most readers: write Mbps")
+    OVER_CAPACITY = _Text("more than the link carries", "no clock may stop before the last byte has arrived")
+    INTERVAL_IGNORED = _Text("-i is ignored", "print a row whenever args.interval seconds have passed")
+    FIRST_TWICE = _Text("first interval twice", "print each interval once: remember where the last row ended")
+    LAST_MISSING = _Text(
+        "last interval missing", "when the transfer is over, print the row of what was sent since the last one"
+    )
+    CUMULATIVE = _Text(
+        "intervals count from the start", "in each row show only what was sent since the row before, and its own times"
+    )
+    NO_TOTAL = _Text("no row for the total", "after the rows of the intervals print a line, then the row from 0 to the end")
+    INTERVAL_SUM = _Text("rows do not sum to the total", "count the bytes of each interval once, and none twice")
+    INTERVAL_GAPS = _Text("intervals do not join", "let each interval begin where the one before ended")
+    NUM_IGNORED = _Text("-n is ignored", "with -n send until so many bytes are sent, whatever -t says")
+    NUM_ROUNDED = _Text("-n rounded", "send exactly as many bytes as -n says: 1500KB are 1500000")
+    NUM_CHUNKS = _Text("-n rounded to whole chunks", "make the last chunk as short as what is left to send")
+    NUM_TIME = _Text("-t ends a transfer of -n", "with -n the time does not count: send all of it")
+    NUM_REFUSED = _Text("-n is not understood", "accept amounts such as 10MB, 1000KB or 500B")
+    PARALLEL_IGNORED = _Text("-P is ignored", "open args.parallel connections, each in a thread of its own")
+    PARALLEL_IN_TURN = _Text(
+        "connections opened one after the other", "start all threads first, and join them only then, in a second loop"
+    )
+    PARALLEL_ROWS = _Text("a row is missing for some connections", "print a row for each of the connections")
+    ONE_AT_A_TIME = _Text(
+        "one client at a time", "serve each client in a thread of its own, and go back to accept() at once"
+    )
+    ONE_CLIENT_ONLY = _Text("the server ends after its first client", "call accept() in a loop without end")
+    NO_REUSEADDR = _Text(
+        "no SO_REUSEADDR", "before bind(): sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)"
+    )
+    END_GLUED = _Text(
+        "BYE inside a chunk",
+        "TCP is a stream: BYE may come in one read with data before it, and that data counts",
+    )
+    END_IN_PIECES = _Text(
+        "partial read of BYE", "TCP is a stream: keep the end of the last read, BYE may come as B and YE"
+    )
+    END_IN_DATA = _Text(
+        "BYE in the data ends the transfer", "only a BYE with nothing behind it is the end; yours ends at any BYE in the data"
+    )
+    ABRUPT_CLIENT = _Text(
+        "server dies with an abrupt client", "catch OSError around each client, and treat an empty read as its end"
+    )
+    SPINS = _Text(
+        "the server spins when a client has gone", "recv() that returns b'' means that the client is gone: leave the loop"
+    )
+    SILENT_CLIENT = _Text(
+        "a silent client blocks the server", "serve each client in a thread of its own, so that none waits for another"
+    )
+    STATUS_ZERO = _Text("exit status 0 on errors", "end with sys.exit(1), or another number that is not 0")
+    STATUS_NOT_ZERO = _Text("exit status not 0 on success", "end with status 0 when everything went well")
+    NO_MESSAGE = _Text("no message for a wrong argument", "print one line that names the argument, and exit")
+    UNNAMED = _Text("the message does not name the argument", "say in the message which argument is wrong, and why")
+    ACCEPTED = _Text("a wrong argument is accepted", "check its value before you open a socket")
+    PORT_RANGE = _Text("ports out of range are accepted", "the port must be from 1024 to 65535")
+    ADDRESS_UNCHECKED = _Text("addresses are not checked", "ipaddress.IPv4Address(text) raises ValueError for a bad one")
+    PARALLEL_RANGE = _Text("-P out of range is accepted", "-P is 1 to 5")
+    MODES = _Text("the mode is not checked", "exactly one of -s and -c must be given")
+    NO_HELP = _Text("no help", "argparse prints help for -h if each argument has help=...")
+    BUSY_WAIT = _Text("it waits in a busy loop", "wait with join(), select() or sleep(): a loop that only looks burns a core")
+    ENDLESS = _Text("it computes without end", "a loop never ends, or waits without sleeping")
+    MEMORY = _Text("it fills memory", "count bytes, do not keep them")
+    PROCESSES = _Text("it starts processes or threads without end", "one thread for each connection is enough")
+    FILES = _Text("it opens sockets or files without end", "open one socket for each connection, and close it")
+    OUTPUT = _Text("it prints without end", "print rows, not every chunk")
+    DELETES = _Text("it deletes or changes files", "a program that measures leaves files alone")
+    OUTSIDE = _Text("it writes outside its folder", "a program that measures writes no files")
+
+    @property
+    def title(self) -> str:
+        """The mistake's name."""
+        return self.value.name
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        return self.value.hint

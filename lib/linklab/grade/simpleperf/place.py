@@ -1,0 +1,165 @@
+"""Where a program is tried: a lab network of its own on virtual time, or loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from linklab import lab as labs
+from linklab.errors import LabError
+from linklab.grade.simpleperf.submission import Submission
+from linklab.network import End, Host, Link, Network, Subnet, Switch
+
+RATE_MBPS: Final = 8.0
+DELAY_MS: Final = 10.0
+_FAST_MBPS: Final = 100.0
+
+NETWORK: Final = Network(
+    name="simpleperf-check",
+    nodes=(Host("client"), Host("server"), Host("relay"), Switch("s1")),
+    links=(
+        *(
+            Link(End(name, f"{name}-eth0", f"10.9.0.{number}/24"), End("s1", f"s1-eth{number}"), "", _FAST_MBPS, 0.5)
+            for number, name in enumerate(("client", "server", "relay"), 1)
+        ),
+        Link(
+            End("client", "client-eth1", "10.9.1.1/24"),
+            End("server", "server-eth1", "10.9.1.2/24"),
+            name="shaped",
+            rate_mbps=RATE_MBPS,
+            delay_ms=DELAY_MS,
+            queue_packets=50,
+        ),
+    ),
+    subnets=(Subnet("lan", "10.9.0.0/24"), Subnet("shaped", "10.9.1.0/24")),
+)
+"""Client and server, joined by a shaped link and by a fast network, on which the relay is a third."""
+
+STALL_CPU_S: Final = 6.0
+"""A scene that has cost a lab so much computing makes no progress: ordinary ones cost below 1 s."""
+STALL_WALL_S: Final = 60.0
+
+
+class Place(Protocol):
+    """Plays scenes. ``server`` and ``relay`` are addresses; ``shaped`` is the server's at the end of the shaped link,
+    or None where there is none, and the relay must shape.
+    """
+
+    virtual: bool
+    title: str
+    server: str
+    relay: str
+    shaped: str | None
+
+    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Plays scenes (:mod:`linklab.trial.scene`), up to the first that stalls."""
+        ...
+
+    def close(self) -> None:
+        """Ends it, with everything in it."""
+        ...
+
+
+class LabPlace:
+    """A lab on virtual time. Raises LabError where there can be none."""
+
+    virtual = True
+    title = "in a lab on virtual time"
+    server, relay, shaped = "10.9.0.2", "10.9.0.3", "10.9.1.2"
+
+    def __init__(self, submission: Submission) -> None:
+        self._submission = submission
+        self._lab: labs.Lab | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="linklab-check-")
+        try:
+            self._started()
+        except BaseException:
+            self.close()
+            raise
+
+    def _started(self) -> labs.Lab:
+        if self._lab is None:
+            self._lab = labs.start(NETWORK, "virtual", folder=self._folder.name)
+            self._lab.process.call(
+                "linklab.trial.in_lab:prepare",
+                self._submission.encoded(),
+                self._submission.python,
+                self._submission.packages,
+            )
+        return self._lab
+
+    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """As `Place.play`. After a scene that stalled the next one gets a fresh lab."""
+        process = self._started().process
+        watch = _Watch(process.group_pid)
+        try:
+            records: list[dict[str, Any]] = process.call("linklab.trial.in_lab:play", plans, stop=watch.stalled)
+        except LabError:
+            if process.running and not watch.fired:
+                raise
+            # the program has taken the whole lab along
+            self._end_lab()
+            return [_lost()]
+        if records[-1]["stalled"]:
+            self._end_lab()
+            if not watch.fired:
+                raise KeyboardInterrupt
+        return records
+
+    def _end_lab(self) -> None:
+        if self._lab is not None:
+            self._lab.stop()
+            self._lab = None
+
+    def close(self) -> None:
+        """Ends the lab."""
+        self._end_lab()
+        self._folder.cleanup()
+
+
+def _lost() -> dict[str, Any]:
+    return {
+        "server": None,
+        "listening": [],
+        "alive": False,
+        "restarted": None,
+        "acts": [],
+        "relay": [],
+        "stalled": True,
+        "end_s": 0.0,
+    }
+
+
+class _Watch:
+    """Looks how much computing a lab does for one request: its own clock cannot tell, it stands still meanwhile."""
+
+    def __init__(self, group: int) -> None:
+        self._group = group
+        self._from_s = cpu_s(group)
+        self._began_s = time.monotonic()
+        self.fired = False
+
+    def stalled(self) -> bool:
+        """Whether it is too much."""
+        spent = cpu_s(self._group) - self._from_s
+        self.fired = spent > STALL_CPU_S or time.monotonic() - self._began_s > STALL_WALL_S
+        return self.fired
+
+
+def cpu_s(group: int) -> float:
+    """CPU seconds that the processes of a process group have used, with those of their children that ended."""
+    ticks = sum(sum(map(int, fields[11:15])) for fields in _stats() if int(fields[2]) == group)
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _stats() -> Iterator[list[str]]:
+    """The fields of /proc/PID/stat after the command's name (proc(5): number 3 and on)."""
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                yield (folder / "stat").read_text().rpartition(")")[2].split()

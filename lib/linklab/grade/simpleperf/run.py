@@ -1,0 +1,95 @@
+"""Checks a program: finds a place, plays what the steps need, gathers the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from linklab.errors import LabError, LinklabError
+from linklab.grade.result import Result
+from linklab.grade.simpleperf import (
+    judge_amount,
+    judge_arguments,
+    judge_clock,
+    judge_intervals,
+    judge_many,
+    judge_parallel,
+    judge_transfer,
+    submission,
+)
+from linklab.grade.simpleperf.catalogue import ITEMS
+from linklab.grade.simpleperf.loopback import LoopbackPlace
+from linklab.grade.simpleperf.place import LabPlace, Place
+from linklab.grade.simpleperf.report import ConformanceCheck, Report
+from linklab.grade.simpleperf.session import GaveUp, Session
+from linklab.grade.simpleperf.steps import STEPS
+from linklab.grade.simpleperf.submission import Submission
+from linklab.grade.simpleperf.verdict import unknown
+
+_JUDGES: Final[dict[str, Callable[[Session], Iterator[ConformanceCheck]]]] = {
+    "transfer": judge_transfer.checks,
+    "clock": judge_clock.checks,
+    "intervals": judge_intervals.checks,
+    "amount": judge_amount.checks,
+    "parallel": judge_parallel.checks,
+    "many": judge_many.checks,
+    "arguments": judge_arguments.checks,
+}
+BUSY_WAIT_NOTE: Final = "it waits in a busy loop, for which virtual time stands still: checked on loopback instead"
+
+
+def run(file: Path, steps: Iterable[str] | None, where: str, progress: Callable[[str], None] | None) -> Report:
+    """As :func:`linklab.grade.simpleperf.check`."""
+    wanted = list(STEPS) if steps is None else list(steps)
+    for step in wanted:
+        if step not in STEPS:
+            raise LinklabError(f"no step is called {step!r}: choose one of {', '.join(STEPS)}")
+    if where not in ("auto", "lab", "loopback"):
+        raise LinklabError(f"where={where!r}: say 'auto', 'lab' or 'loopback'")
+    program = submission.read(file)
+    tell = progress or (lambda _: None)
+    place = _place(program, where)
+    note = ""
+    try:
+        session = Session(program, place, tell)
+        if where == "auto" and place.virtual and _busy_waits(session, wanted):
+            place.close()
+            place = LoopbackPlace(program)
+            session = Session(program, place, tell)
+            note = f"; {BUSY_WAIT_NOTE}"
+        order = [step for step in STEPS if step in wanted]
+        results = {step: Result(STEPS[step], tuple(_checks(session, step))) for step in order}
+    finally:
+        place.close()
+    return Report(program.name, place.title + note, results, session.dialect.to_json())
+
+
+def _place(program: Submission, where: str) -> Place:
+    if where == "loopback":
+        return LoopbackPlace(program)
+    try:
+        return LabPlace(program)
+    except LabError:
+        if where == "lab":
+            raise
+        return LoopbackPlace(program)
+
+
+def _busy_waits(session: Session, steps: Iterable[str]) -> bool:
+    """Whether a transfer stalls in the lab, where time passes only while all wait, but may well work elsewhere."""
+    if not set(steps) - {"arguments"}:
+        return False
+    take = judge_transfer.first_take(session)
+    return take.stalled and not any(program.breaches for program in take.programs)
+
+
+def _checks(session: Session, step: str) -> list[ConformanceCheck]:
+    done: list[ConformanceCheck] = []
+    try:
+        done.extend(_JUDGES[step](session))
+    except GaveUp:
+        why = "the program was stopped too often because it computes without end: see the checks that failed"
+        seen = {check.key for check in done}
+        done += [unknown(key, why) for key, item in ITEMS.items() if item.step == step and key not in seen]
+    return done

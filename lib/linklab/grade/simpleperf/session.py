@@ -1,0 +1,114 @@
+"""A program's day before the grader: scenes are planned, played where it is tried, and each is kept."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from linklab.grade.simpleperf.dialect import Dialect
+from linklab.grade.simpleperf.place import Place
+from linklab.grade.simpleperf.submission import Submission
+from linklab.grade.simpleperf.take import Take
+
+PACE_MBPS: Final = 8.0
+"""What the relay lets through to the server, in Mbit/s of application data."""
+LIMIT_S: Final = 60.0
+"""How long a client may take, in the lab's time: twice the 25 s that it sends unless told otherwise, and more."""
+LISTEN_S: Final = 10.0
+STALLS_AT_MOST: Final = 3
+
+
+class GaveUp(Exception):
+    """The program has computed without end too often to try it further."""
+
+
+class Session:
+    """Plays scenes with one program and remembers what it has learnt about it."""
+
+    def __init__(self, submission: Submission, place: Place, tell: Callable[[str], None]) -> None:
+        self.submission, self.place, self.tell = submission, place, tell
+        self.dialect = Dialect()
+        self.takes: dict[str, Take] = {}
+        self.stalls = 0
+        self._port = 5200
+
+    def port(self) -> int:
+        """A port that nothing has used: a server that forgot SO_REUSEADDR would fail for the scene before."""
+        self._port += 1
+        return self._port
+
+    def client_words(self, *arguments: str) -> list[str]:
+        """The words of a client."""
+        return [self.submission.name, "-c", *arguments]
+
+    def pair(
+        self,
+        key: str,
+        clients: Sequence[tuple[float | None, Sequence[str]]],
+        *,
+        server: Sequence[str] = (),
+        relay: dict[str, Any] | None = None,
+        others: Sequence[dict[str, Any]] = (),
+        port: int | None = None,
+        limit_s: float = LIMIT_S,
+    ) -> Take:
+        """Plays a server with clients (start time, None after the one before; arguments), through the relay or not.
+
+        The same key gives the same take again. ``others`` are further acts; in them the target "server" is replaced.
+        """
+        if key in self.takes:
+            return self.takes[key]
+        port = port or self.port()
+        shaped = relay is None and self.place.shaped
+        address = self.place.shaped if shaped else self.place.server
+        assert address is not None
+        to = [self.place.relay, port + 1000] if relay is not None else [address, port]
+        words = ["-I", to[0], "-p", str(to[1])]
+        acts: list[dict[str, Any]] = [
+            {
+                "kind": "client",
+                **({"after": number - 1} if at_s is None else {"at_s": at_s}),
+                "host": "client",
+                "words": self.client_words(*words, *arguments),
+                "limit_s": limit_s,
+            }
+            for number, (at_s, arguments) in enumerate(clients)
+        ]
+        acts += [{**act, "target": [address, port]} if act["kind"] == "peer" else act for act in others]
+        plan = {
+            "server": {
+                "host": "server",
+                "words": [self.submission.name, "-s", "-b", address, "-p", str(port), *server],
+                "port": port,
+                "patience_s": LISTEN_S,
+            },
+            "relay": relay and {"host": "relay", "port": to[1], "target": [address, port], **relay},
+            "acts": acts,
+            "grace_s": 1.0,
+        }
+        return self._play(key, plan)
+
+    def alone(self, key: str, words: Sequence[str], limit_s: float = 20.0) -> Take:
+        """Runs the program by itself with these words."""
+        if key in self.takes:
+            return self.takes[key]
+        act = {"kind": "client", "at_s": 0.0, "host": "client", "limit_s": limit_s}
+        return self._play(key, {"server": None, "acts": [{**act, "words": [self.submission.name, *words]}]})
+
+    def _play(self, key: str, plan: dict[str, Any]) -> Take:
+        if self.stalls >= STALLS_AT_MOST:
+            raise GaveUp
+        self.tell(key)
+        take = Take(self.place.play([plan])[-1])
+        self.stalls += take.stalled
+        self.takes[key] = take
+        return take
+
+    def replay(self, at_s: float, steps: Sequence[Sequence[Any]]) -> dict[str, Any]:
+        """An act: a peer that connects and does the steps; bytes are encoded here."""
+        encoded = [
+            [step[0], *(base64.b64encode(word).decode() if isinstance(word, bytes) else word for word in step[1:])]
+            for step in steps
+        ]
+        return {"kind": "peer", "at_s": at_s, "host": "client", "steps": [["connect"], *encoded]}

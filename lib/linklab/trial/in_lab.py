@@ -1,0 +1,79 @@
+"""Scenes on the hosts of a running lab. These functions run inside it, called by the agent."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from linklab.emulation.commands import node
+from linklab.emulation.namespace import namespace_of
+from linklab.runtime import boot
+from linklab.runtime.agent import Context, Interrupted
+from linklab.trial import scene
+from linklab.trial.program import Stage
+
+_ROOT = Path("/run/trial")
+_BIND, _NOSUID = 4096, 2
+
+
+def prepare(context: Context, files: dict[str, str], python: str, packages: str | None) -> None:
+    """Sets the stage: `files` (name: base64) are what each program finds, from now on."""
+    if "stage" not in context.state:
+        _mount()
+        if packages is not None:
+            # by another name: programs run as a user who may not look into the home where these may lie
+            (_ROOT / "packages").mkdir()
+            boot.mount(packages, str(_ROOT / "packages"), "none", _BIND)
+    number = context.state["stages"] = context.state.get("stages", 0) + 1
+    folder = _ROOT / f"files{number}"
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).write_bytes(base64.b64decode(data))
+    cgroups = _ROOT / "cgroups"
+    context.state["stage"] = Stage(
+        files=folder,
+        scratch=_ROOT / "scratch",
+        python=python,
+        packages=_ROOT / "packages" if packages is not None else None,
+        cgroups=cgroups if cgroups.exists() else None,
+        entered=lambda host: namespace_of(node(context, host)).entered(),
+    )
+
+
+def _mount() -> None:
+    _ROOT.mkdir(mode=0o755)
+    boot.mount("trial", str(_ROOT), "tmpfs", _NOSUID, "size=48m,mode=755")
+    (_ROOT / "scratch").mkdir()
+    (_ROOT / "cgroups").mkdir()
+    try:
+        boot.mount("trial", str(_ROOT / "cgroups"), "cgroup2")
+        (_ROOT / "cgroups" / "cgroup.subtree_control").write_text("+pids +memory")
+    except OSError:
+        # a kernel without: the limits of each process and the guest's own memory remain
+        with contextlib.suppress(OSError):
+            (_ROOT / "cgroups").rmdir()
+
+
+def play(context: Context, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Plays scenes, up to the first that stalls."""
+    with _first_in_line():
+        return scene.play_all(context.state["stage"], plans, context.poll, Interrupted)
+
+
+@contextlib.contextmanager
+def _first_in_line() -> Iterator[None]:
+    """This process gets the processor whenever it wants it.
+
+    On virtual time a program that computes for ever is never interrupted by the clock, which stands still: nobody
+    else would run again, not even to end it.
+    """
+    policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
+    os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, policy, parameters)
