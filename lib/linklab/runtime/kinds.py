@@ -26,6 +26,7 @@ from linklab.runtime.kernel import Kernel, find_kernel
 Clock = Literal["real", "virtual"]
 KindName = Literal["guest", "native"]
 GUEST_MEMORY_MB = 512
+_LEAST_GUEST_MEMORY_MB = 128
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Kind:
         # quiet and con=null: a boot log on the console costs time; errors still come on standard output
         words = [
             str(self.kernel.path),
-            f"mem={GUEST_MEMORY_MB}M",
+            f"mem={guest_memory_mb()}M",
             "root=/dev/root",
             "rootfstype=hostfs",
             "rootflags=/",
@@ -84,12 +85,23 @@ class Kind:
             # as the notebook's, without what site does to find them: that takes a guest 100 ms
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)]),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",  # the same program takes the same steps each time, students' as well
         }
         settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
         python = shlex.quote(sys.executable)
         return (
             f"#!/bin/sh\nexec env -i {settings} {python} -S -m linklab.runtime.agent {shlex.quote(json.dumps(wish))}\n"
         )
+
+
+def guest_memory_mb() -> int:
+    """The memory of a guest, in MB (2^20 bytes): LINKLAB_MEMORY_MB, or else 512. Raises `LabError` for what is none."""
+    wish = os.environ.get("LINKLAB_MEMORY_MB", str(GUEST_MEMORY_MB))
+    if not wish.isascii() or not wish.isdigit() or int(wish) < _LEAST_GUEST_MEMORY_MB:
+        raise LabError(
+            f"LINKLAB_MEMORY_MB is {wish!r}: set it to a whole number of MB, {_LEAST_GUEST_MEMORY_MB} or more"
+        )
+    return int(wish)
 
 
 def choose(clock: Literal["auto", "real", "virtual"] = "auto", name: KindName | None = None) -> Kind:

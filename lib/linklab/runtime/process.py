@@ -6,6 +6,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import signal
 import site
 import socket
@@ -24,7 +25,7 @@ import cloudpickle
 from linklab import errors
 from linklab.errors import LabError
 from linklab.runtime import confine
-from linklab.runtime.kinds import Kind
+from linklab.runtime.kinds import Kind, guest_memory_mb
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 
 BOOT_LIMIT_S = 30.0
@@ -32,6 +33,8 @@ WALL_LIMIT_S = 600.0
 _INTERRUPT_LIMIT_S = 15.0
 _LOOK_UP_S = 0.2
 _CONSOLE_TAIL_LINES = 5
+_KILLED = re.compile(r"^Out of memory.*: Killed process \d+ \((.*?)\)", re.MULTILINE)
+_MORE_MEMORY = "let programs in it use less, or set LINKLAB_MEMORY_MB to more before you start it"
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -50,6 +53,8 @@ class LabProcess:
         self._requests = 0
         self._stopped = False
         self._group = 0
+        self._memory_mb = guest_memory_mb()
+        self._console_read = 0
         self._console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
         self._lifeline, lifeline = socket.socketpair()
         info, info_write = os.pipe()
@@ -140,8 +145,10 @@ class LabProcess:
             try:
                 answer = self._ask(request, on_event, stop)
             except ChannelClosed:
-                tail = self.console_tail()
+                tail, killed = self.console_tail(), self._killed_for_memory()
                 self.stop()
+                if killed or "deadlocked on memory" in tail:
+                    raise LabError(f"{self._short_of_memory} and ended: {_MORE_MEMORY}, and start a new one") from None
                 raise LabError(
                     f"the lab ended unexpectedly: {tail or 'killed'}; start a new one with linklab.start(...)"
                 ) from None
@@ -149,6 +156,8 @@ class LabProcess:
                 self.stop()
                 raise LabError(self._hung(*silence.args)) from None
             self._pause()
+            for program in self._killed_for_memory():
+                print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)
             return self._result(answer)
 
     def _ask(
@@ -218,6 +227,17 @@ class LabProcess:
         if self._group and self._keeper.poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._group, number)
+
+    def _killed_for_memory(self) -> list[str]:
+        """The programs that the guest's kernel has ended since the last call because its memory was full."""
+        size = os.fstat(self._console.fileno()).st_size
+        new = os.pread(self._console.fileno(), size - self._console_read, self._console_read)
+        self._console_read += new.rfind(b"\n") + 1
+        return _KILLED.findall(new.decode(errors="replace"))
+
+    @property
+    def _short_of_memory(self) -> str:
+        return f"the lab ran out of its {self._memory_mb} MB of memory"
 
     def console_tail(self) -> str:
         """The last lines that the guest's kernel or the tools around it wrote, as one line."""
