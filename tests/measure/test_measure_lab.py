@@ -66,14 +66,6 @@ def test_flows_start_at_one_instant(lab: linklab.Lab) -> None:
     assert echo.rtt_max_ms > 30  # it met the queues of the transfers
 
 
-def test_measurements_begin_at_a_whole_second_of_the_virtual_clock(lab: linklab.Lab) -> None:
-    for offset_s in (0.3, 0.77):
-        lab.sleep(offset_s)
-        after_s = lab.process.call("linklab.measure.inside:next_second")
-        assert after_s % 1 < 0.001
-        assert lab.now() - after_s < 0.001
-
-
 def test_no_answer_is_a_result_and_no_error(lab: linklab.Lab) -> None:
     assert ping(lab, PingFlow("h1", "h2", 3, address="10.0.0.77")).loss_percent == 100
 

@@ -67,15 +67,13 @@ def at_once(lab: Lab, flows: Sequence[Flow]) -> AtOnce:
     with contextlib.ExitStack() as programs:
         servers = [_server(programs, lab, flow, port) for port, flow in enumerate(flows, FIRST_PORT)]
         gate = _Gate(programs, lab, flows[0].source) if len(flows) > 1 else None
-        if gate is None:
-            _align(lab)
         clients = []
         for port, (flow, address) in enumerate(zip(flows, addresses, strict=True), FIRST_PORT):
             words = flow.words(address) if isinstance(flow, PingFlow) else flow.words(address, port)
             command = f"exec env LC_ALL=C {shlex.join(words)}"
             clients.append(_started(programs, lab, flow.source, command if gate is None else gate.before(command)))
         if gate is not None:
-            gate.open(clients, lab)
+            gate.open(clients)
         told = [_output(client, flow) for client, flow in zip(clients, flows, strict=True)]
         starts_s, outputs = zip(*map(_split_start, told), strict=True) if gate is not None else ((0.0,), told)
         results = tuple(map(_read, flows, origins, outputs, servers))
@@ -106,22 +104,11 @@ class _Gate:
         """The command, held back; it prints when it was let go, by the lab's clock."""
         return f"exec 9<{self._path}; echo {_READY}; flock -s 9; exec 9<&-; date +%s.%N; {command}"
 
-    def open(self, clients: Sequence[Program], lab: Lab) -> None:
+    def open(self, clients: Sequence[Program]) -> None:
         """Lets go all clients, once each is ready."""
         for client in clients:
             _wait_ready(client)
-        _align(lab)
         self._holder.terminate()
-
-
-def _align(lab: Lab) -> None:
-    """Waits for a whole second of a virtual clock, which costs nothing.
-
-    What ran before leaves some microseconds more or less on that clock. Where packets are lost, TCP turns them into
-    another third digit, because Linux's timers and CUBIC count in ticks: so measurements begin at one point of them.
-    """
-    if lab.clock == "virtual":
-        lab.process.call("linklab.measure.inside:next_second")
 
 
 def _wait_ready(program: Program) -> None:
