@@ -14,6 +14,23 @@ from linklab.errors import LabError
 from linklab.runtime.kinds import Kind, choose
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """For tests side by side (pytest -n): those that share a fixture stay together, and the slow ones begin early."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    for item in items:
+        shared = [name for name, scope in _fixture_scopes(item) if scope in ("module", "class", "package")]
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+def _fixture_scopes(item: pytest.Item) -> Iterator[tuple[str, str]]:
+    """The fixtures that a test uses, directly or not, each with its scope."""
+    if isinstance(item, pytest.Function):
+        for name, definitions in item._fixtureinfo.name2fixturedefs.items():
+            yield name, definitions[-1].scope
+
+
 def _kind_or_skip(clock: str, name: str | None = None) -> Kind:
     try:
         return choose(clock, name)  # type: ignore[arg-type]
@@ -70,7 +87,7 @@ def lab_processes() -> dict[int, str]:
     return found
 
 
-def wait_for_none_left(before: dict[int, str], patience_s: float = 20.0) -> dict[int, str]:
+def wait_for_none_left(before: dict[int, str], patience_s: float = 120.0) -> dict[int, str]:
     """The lab processes that were not there before and do not end; the kernel needs a moment to end the last."""
     deadline = time.monotonic() + patience_s
     while True:

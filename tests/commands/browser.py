@@ -13,7 +13,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support import expected_conditions as until
 from selenium.webdriver.support.wait import WebDriverWait
 
-_PATIENCE_S = 120
+_PATIENCE_S = 600
 _FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 _FLAGS = (
     "--headless=new",

@@ -13,7 +13,7 @@ import uuid
 from pathlib import Path
 
 _MARK = "LINKLAB_TEST_COMMAND"
-_PATIENCE_S = 90.0
+_PATIENCE_S = 600.0
 
 
 class Terminal:
@@ -75,7 +75,7 @@ class Terminal:
 
     def left(self) -> dict[int, str]:
         """The processes that came of the command and do not end: process id and command line."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while (found := self.alive()) and time.monotonic() < deadline:
             time.sleep(0.05)
         return found

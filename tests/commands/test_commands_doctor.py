@@ -21,7 +21,6 @@ from linklab.runtime.kinds import Kind
 
 from .terminal import Terminal
 
-pytestmark = pytest.mark.timeout(180)
 WELL = doctor.Finding("machine", "works", "Linux on x86_64", needed=True)
 NEEDED = doctor.Finding("tools", "does not work", "missing: iperf3", "sudo apt-get install iperf3", needed=True)
 LAB = doctor.Finding("lab on virtual time", "works", "netem and ping work")

@@ -19,7 +19,6 @@ from linklab.runtime.kinds import Kind
 
 from .terminal import Terminal, one_line
 
-pytestmark = pytest.mark.timeout(600)
 START = "import linklab\nfrom linklab.network import TWO_HOSTS\nlab = linklab.start(TWO_HOSTS)"
 
 
@@ -124,7 +123,7 @@ def test_nothing_is_left_of_a_run_that_is_ended(virtual: Kind, tmp_path: Path, n
         assert any("keeper.py" in words for words in run.alive().values())
         run.interrupt(number)
         run.interrupt(number)
-        assert run.process.wait(60) == (-signal.SIGKILL if number == signal.SIGKILL else 130)
+        assert run.process.wait(600) == (-signal.SIGKILL if number == signal.SIGKILL else 130)
         assert run.left() == {}
         run.end()
         assert "Traceback" not in run.said

@@ -25,7 +25,6 @@ from linklab.runtime.kinds import Kind
 
 from .terminal import Terminal, one_line
 
-pytestmark = pytest.mark.timeout(120)
 _LISTEN = "0A"
 
 
@@ -53,7 +52,7 @@ def fails(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., s
 
 def ask(port: int, path: str, token: str | None = None, method: str = "GET") -> tuple[int, Any]:
     """Status and JSON answer of the page's server."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
     connection.request(method, path, headers={"Authorization": f"token {token}"} if token else {})
     answer = connection.getresponse()
     body = answer.read()
@@ -88,9 +87,9 @@ def start_lab_in_a_notebook(port: int, token: str, runtime: Path) -> None:
     client.load_connection_file()
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=60)
+        client.wait_for_ready(timeout=600)
         code = "import linklab; from linklab.network import TWO_HOSTS; lab = linklab.start(TWO_HOSTS, 'virtual')"
-        reply = client.execute_interactive(code, timeout=60)
+        reply = client.execute_interactive(code, timeout=600)
         assert reply["content"]["status"] == "ok", reply["content"]
     finally:
         client.stop_channels()
@@ -129,7 +128,7 @@ def test_nothing_is_left_of_page_notebook_and_lab(
         assert any("ipykernel" in words for words in before)
         assert any("keeper.py" in words for words in before)
         up.interrupt(number)
-        assert up.process.wait(60) == (-signal.SIGKILL if number == signal.SIGKILL else 0)
+        assert up.process.wait(600) == (-signal.SIGKILL if number == signal.SIGKILL else 0)
         assert up.left() == {}
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -11,7 +11,6 @@ import pytest
 
 from linklab.signals import SIGNALS, calling_once, dropped, interrupted_once
 
-pytestmark = pytest.mark.timeout(300)
 _PROGRAM = """
 import atexit, os, signal, sys
 from linklab.signals import interrupted_once

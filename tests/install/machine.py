@@ -102,7 +102,7 @@ class Machine:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
             check=False,
         )
         return Answer(done.returncode, done.stdout, done.stderr)

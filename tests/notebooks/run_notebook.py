@@ -13,7 +13,7 @@ import nbformat
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 
 _nbformat: Any = nbformat
 
@@ -44,7 +44,7 @@ def run(notebook: Any, folder: Path) -> Executed:
     """Run all cells in ``folder``; a cell that fails does not stop the next."""
     resources = {"metadata": {"path": str(folder)}}
     with nothing_left_of(folder):
-        NotebookClient(notebook, timeout=300, allow_errors=True, resources=resources).execute()
+        NotebookClient(notebook, timeout=1800, startup_timeout=300, allow_errors=True, resources=resources).execute()
     return Executed(notebook)
 
 

@@ -73,7 +73,6 @@ def test_more_labs_than_cores_are_spread_evenly() -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.timeout(300)
 def test_two_labs_more_than_cores_all_work(virtual: Kind, tmp_path: Path) -> None:
     labs = []
     try:

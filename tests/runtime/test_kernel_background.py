@@ -11,7 +11,7 @@ import pytest
 
 from linklab.runtime.kernel import background, cache
 
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from linklab.runtime.kernel import build, cache, stages
 from linklab.runtime.kernel.process import ProgramFailed, Programs, environment, find_program
 from linklab.runtime.kernel.source import Candidate
 
-LIMIT_S = 60.0
+LIMIT_S = 300.0
 
 
 def wait_for(path: Path) -> None:
