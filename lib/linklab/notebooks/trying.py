@@ -1,0 +1,205 @@
+"""Trying a simpleperf from a notebook: on this machine's loopback, or between two hosts of a lab.
+
+Each function prints the commands that it runs, so that a student can run them by hand as well
+(``linklab shell h1`` in a terminal). What a program says wrong is printed too, and is no error of the notebook.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from linklab.errors import LabError, LinklabError
+from linklab.grade.simpleperf import rows
+from linklab.grade.simpleperf.figures import rate_mbps
+from linklab.lab import Lab
+from linklab.measure import Sample
+from linklab.measure.run import address_of
+from linklab.program import Program
+
+FILE: Final = "simpleperf.py"
+FIRST_PORT: Final = 8088
+LIMIT_S: Final = 60.0
+"""How long a program may take: twice simpleperf's own 25 s, and more."""
+_START_S = 10.0
+_LAST_WORDS_S = 0.5
+_LOOPBACK = "127.0.0.1"
+_ports = itertools.count(FIRST_PORT)
+
+
+@contextlib.contextmanager
+def serving(lab: Lab, host: str, port: int | None = None, file: str = FILE) -> Iterator[Server]:
+    """The program's server on a host, for the length of a ``with`` statement; then what it said is printed.
+
+    Without ``port`` each server gets one of its own, for a server that forgot SO_REUSEADDR cannot use one again. A
+    server that does not listen says why in what is printed.
+    """
+    server = Server(lab, host, next(_ports) if port is None else port, file)
+    try:
+        server.wait_listening()
+        yield server
+    finally:
+        server.end()
+
+
+class Server:
+    """A running server: ``address``, ``port``, and ``client`` for the words of a client to it."""
+
+    def __init__(self, lab: Lab, host: str, port: int, file: str = FILE) -> None:
+        self._lab, self._host, self._file = lab, host, file
+        self.address, self.port = address_of(lab, host), port
+        words = [file, "-s", "-b", self.address, *_port_words(port)]
+        self.program = _started(lab, host, words)
+
+    def wait_listening(self) -> None:
+        """Waits until it listens or has ended, but not for ever."""
+        deadline_s = self._lab.now() + _START_S
+        while self.program.poll() is None and self._lab.now() < deadline_s:
+            with contextlib.suppress(LabError):
+                self._lab[self._host].wait_listening(self.port, 0.05)
+                return
+
+    def client(self, host: str, flags: str = "") -> Iterator[str]:
+        """Starts a client on a host; its lines as they come. One that runs on after `LIMIT_S` is ended and says so."""
+        words = [self._file, "-c", "-I", self.address, *_port_words(self.port), *shlex.split(flags)]
+        return _lines(self._lab, _started(self._lab, host, words))
+
+    def end(self) -> None:
+        """Ends it, and prints what it said."""
+        # its last row comes after the client's end
+        with contextlib.suppress(LabError):
+            self.program.wait(_LAST_WORDS_S)
+        self.program.terminate()
+        print(f"--- the server on {self._host}:\n{self.program.output.rstrip()}")
+
+
+def between(lab: Lab, client: str, server: str, flags: str = "", *, port: int | None = None, file: str = FILE) -> None:
+    """A transfer between two hosts of the lab; what client and server say is printed."""
+    with serving(lab, server, port, file) as running:
+        for line in running.client(client, flags):
+            print(line, flush=True)
+
+
+def alone(lab: Lab, host: str, flags: str = "", file: str = FILE) -> None:
+    """Runs the program by itself on a host, and prints what it says and its exit status."""
+    program = _started(lab, host, [file, *shlex.split(flags)])
+    for line in _lines(lab, program):
+        print(line)
+    print(f"(exit status {program.returncode})")
+
+
+def loopback(flags: str = "", file: str = FILE) -> None:
+    """A transfer on this machine's loopback, in real time; what client and server say is printed.
+
+    Raises LinklabError if there is no such file.
+    """
+    if not Path(file).is_file():
+        raise LinklabError(f"there is no {file} beside this notebook: copy it from labs/ again")
+    port = _free_port()
+    with _process([file, "-s", "-b", _LOOPBACK, "-p", str(port)]) as server:
+        deadline_s = time.monotonic() + _START_S
+        while server.poll() is None and not _listens(port) and time.monotonic() < deadline_s:
+            time.sleep(0.02)
+        with _process([file, "-c", "-I", _LOOPBACK, "-p", str(port), *shlex.split(flags)]) as client:
+            try:
+                print(client.communicate(timeout=LIMIT_S)[0].rstrip())
+            except subprocess.TimeoutExpired:
+                print(f"it still ran after {LIMIT_S:g} s and was ended")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(_LAST_WORDS_S)
+        server.terminate()
+        print(f"--- the server:\n{server.communicate()[0].rstrip()}")
+
+
+def intervals(lines: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
+    """The rows of ``-i`` by connection, without the totals, from what a client has printed so far.
+
+    Any layout that the checks understand will do. A row that begins before the one above it has ended is a total. Of a
+    client without ``-i`` it is the totals, for they are all there is.
+    """
+    found: dict[str, tuple[Sample, ...]] = {}
+    for row in _rows(lines):
+        before = found.get(row.name, ())
+        if not before or (row.start_s is not None and row.start_s >= before[-1].end_s - row.time_step_s):
+            found[row.name] = (*before, _sample(row))
+    return found
+
+
+def total_mbps(lines: Sequence[str]) -> float | None:
+    """What all connections carried together by their last rows, in Mbit/s; None if no row was printed."""
+    last = {row.name: rate_mbps(row.rate) for row in _rows(lines)}
+    return sum(last.values()) if last else None
+
+
+def _rows(lines: Sequence[str]) -> list[rows.Row]:
+    return [row for row in rows.read((0.0, line) for line in lines).rows if not row.is_sum]
+
+
+def _sample(row: rows.Row) -> Sample:
+    return Sample(row.start_s or 0.0, row.end_s, rate_mbps(row.rate))
+
+
+def _port_words(port: int) -> list[str]:
+    return [] if port == FIRST_PORT else ["-p", str(port)]
+
+
+def _started(lab: Lab, host: str, words: Sequence[str]) -> Program:
+    command = shlex.join(["python3", *words])
+    print(f"{host}$ {command}", flush=True)
+    # unbuffered: a program that does not flush its lines would show them all at its end
+    return lab[host].popen(f"exec env PYTHONUNBUFFERED=1 {command}")
+
+
+def _lines(lab: Lab, program: Program) -> Iterator[str]:
+    deadline_s, rest = lab.now() + LIMIT_S, ""
+    while (left_s := deadline_s - lab.now()) > 0:
+        text = program.read(left_s)
+        *lines, rest = (rest + text).split("\n")
+        yield from lines
+        if not text and program.returncode is not None:
+            break
+    else:
+        program.terminate()
+        rest += f"it still ran after {LIMIT_S:g} s and was ended"
+    if rest:
+        yield rest
+
+
+@contextlib.contextmanager
+def _process(words: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    print(f"$ {shlex.join(['python3', *words])}", flush=True)
+    process = subprocess.Popen(
+        [sys.executable, "-u", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((_LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    """Asks the kernel (proc(5), /proc/net/tcp: state 0A): a connection for a try would count as a client."""
+    entries = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(int(entry[1].rpartition(":")[2], 16) == port and entry[3] == "0A" for entry in entries)
