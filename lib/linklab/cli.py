@@ -1,4 +1,4 @@
-"""The command line: ``linklab doctor | up | shell | run | kernel | notebooks``."""
+"""The command line: ``linklab doctor | up | shell | run | check | kernel | notebooks``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.table import Table
 from linklab import __version__
 from linklab.bench import cli as bench_cli
 from linklab.errors import LinklabError
+from linklab.grade.simpleperf import cli as check_cli
 from linklab.headless import cli as run_cli
 from linklab.notebooks import cli as notebooks_cli
 from linklab.runtime.kernel import cli as kernel_cli
@@ -70,7 +71,13 @@ def _parser() -> argparse.ArgumentParser:
     shell.add_argument("--lab", metavar="TEXT", help="the running lab whose name or process number has this in it")
     shell.add_argument("--clock", choices=["virtual", "real"], help="for a lab that is started")
     shell.set_defaults(run=_shell)
-    for name, part in (("run", run_cli), ("kernel", kernel_cli), ("notebooks", notebooks_cli), ("bench", bench_cli)):
+    for name, part in (
+        ("run", run_cli),
+        ("kernel", kernel_cli),
+        ("notebooks", notebooks_cli),
+        ("bench", bench_cli),
+        ("check", check_cli),
+    ):
         part.add_parser(commands)
         commands.choices[name].set_defaults(run=part.run)
     return parser

@@ -43,11 +43,12 @@ class Limits:
     cpu_s: int = 30
 
 
-def command(folder: Path, python: str, packages: Path | None = None) -> list[str]:
+def command(folder: Path, python: str, packages: Path | None = None, *, proc: bool = True) -> list[str]:
     """bubblewrap's words, to stand before the program's own. ``folder`` alone is writable, and is called `HOME`.
 
     ``python`` is the interpreter, which is shown with all of its prefix. ``packages`` are shown as `PACKAGES`.
-    Raises LabError where bubblewrap is missing.
+    Without ``proc`` there is no /proc: a kernel refuses a new one where the present one is partly covered, as it is
+    in many containers. Raises LabError where bubblewrap is missing.
     """
     program = shutil.which("bwrap")
     if program is None:
@@ -67,7 +68,8 @@ def command(folder: Path, python: str, packages: Path | None = None) -> list[str
         words += ["--ro-bind", str(prefix), str(prefix)]
     if packages is not None:
         words += ["--ro-bind", str(packages), PACKAGES, "--setenv", "PYTHONPATH", PACKAGES]
-    words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm"]
+    words += ["--proc", "/proc"] if proc else []
+    words += ["--dev", "/dev", "--tmpfs", "/dev/shm"]
     words += ["--bind", str(folder), HOME, "--chdir", HOME, "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--"]
 

@@ -19,6 +19,8 @@ from linklab.runtime import sandbox
 OUTPUT_BYTES = 512 * 1024
 """What a program may print on each of its two outputs before it is stopped."""
 _READ = 64 * 1024
+_LOOK_S = 0.1
+_OUT_OF_CPU = (128 + signal.SIGXCPU, -signal.SIGXCPU)
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Stage:
 
     ``files`` is a folder whose files each program finds copied in its own; ``python`` runs them, with ``packages``
     if that is not None. ``cgroups`` is a mounted cgroup2 file system, if there is one. ``scratch`` is an empty
-    folder. ``entered`` makes the namespace of a host this thread's own.
+    folder. ``entered`` makes the namespace of a host this thread's own. ``proc``: whether programs get a /proc.
     """
 
     files: Path
@@ -37,6 +39,7 @@ class Stage:
     cgroups: Path | None
     entered: Callable[[str], AbstractContextManager[Any]]
     limits: sandbox.Limits = field(default_factory=sandbox.Limits)
+    proc: bool = True
 
 
 class Program:
@@ -69,6 +72,7 @@ class Program:
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
             self._loop.add_reader(pipe.fileno(), self._read, name, pipe.fileno())
+        self._watch = None if stage.cgroups else self._loop.create_task(self._look())
 
     def _start(self) -> subprocess.Popen[bytes]:
         stage, cage = self._stage, self._cage
@@ -81,7 +85,7 @@ class Program:
             cage.enter()
             restrict()
 
-        words = sandbox.command(self._folder, stage.python, stage.packages)
+        words = sandbox.command(self._folder, stage.python, stage.packages, proc=stage.proc)
         with stage.entered(self.host):
             return subprocess.Popen(
                 [*words, stage.python, "-u", *self.words],
@@ -103,6 +107,22 @@ class Program:
     def running(self) -> bool:
         """Whether it has not ended yet."""
         return self.ended_s is None
+
+    async def _look(self) -> None:
+        """Without control groups: looks now and then whether the program keeps to its limits."""
+        limits = self._stage.limits
+        while self.running:
+            await asyncio.sleep(_LOOK_S)
+            family = _family(self._process.pid)
+            if len(family) > limits.processes:
+                self._meet("processes")
+            elif sum(map(_resident_mb, family)) > limits.memory_mb:
+                self._meet("memory")
+
+    def _meet(self, breach: str) -> None:
+        if breach not in self.breaches:
+            self.breaches.append(breach)
+        self.stop(f"it met a limit: {breach}")
 
     def computes(self) -> bool:
         """Whether any of its processes computes just now, instead of waiting."""
@@ -130,6 +150,8 @@ class Program:
 
     def clean_up(self) -> None:
         """The same without waiting by the loop, which may be gone."""
+        if self._watch is not None:
+            self._watch.cancel()
         self.stop("interrupted")
         if self.running:
             self._process.wait()
@@ -157,15 +179,16 @@ class Program:
         self._sizes[name] += len(data)
         if room > 0:
             self.printed[name].append((self._clock(), data[:room].decode(errors="replace")))
-        if len(data) > room and "output" not in self.breaches:
-            self.breaches.append("output")
-            self.stop("it printed too much")
+        if len(data) > room:
+            self._meet("output")
         return True
 
     def _ended(self) -> None:
         if not self.running:
             return
         self.status = self._process.wait()
+        if self.status in _OUT_OF_CPU:
+            self.breaches.append("cpu")
         self.ended_s = self._clock()
         for name, pipe in (("out", self._process.stdout), ("err", self._process.stderr)):
             assert pipe is not None
@@ -206,6 +229,14 @@ def _family(pid: int) -> list[int]:
     for one in found:
         found += parents.get(one, [])
     return found
+
+
+def _resident_mb(pid: int) -> float:
+    """Its memory: the second number of /proc/PID/statm, in pages."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def _runs(pid: int) -> bool:

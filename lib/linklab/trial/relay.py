@@ -18,9 +18,9 @@ _BUFFER = 64 * 1024
 
 @dataclass
 class Flow:
-    """One direction of a connection. Times are those of arrival at the relay, of ``head`` and ``tail`` at most 8 KiB."""
+    """One direction of a connection. Times are those of arrival at the relay; of head and tail 8 KiB are kept."""
 
-    bytes: int = 0
+    size: int = 0
     first_s: float | None = None
     last_s: float | None = None
     forwarded_s: float | None = None
@@ -33,14 +33,14 @@ class Flow:
         """Counts what has arrived."""
         self.first_s = now_s if self.first_s is None else self.first_s
         self.last_s = now_s
-        self.bytes += len(data)
+        self.size += len(data)
         self.head += data[: _KEPT_BYTES - len(self.head)]
         self.tail = (self.tail + data)[-_KEPT_BYTES:]
 
     def record(self) -> dict[str, Any]:
         """As JSON; bytes in base64."""
         kept = {name: base64.b64encode(getattr(self, name)).decode() for name in ("head", "tail")}
-        return {**self.__dict__, **kept}
+        return {**self.__dict__, "bytes": self.size, **kept}
 
 
 @dataclass
@@ -57,7 +57,10 @@ class Connection:
     def record(self) -> dict[str, Any]:
         """As JSON."""
         flows = {"up": self.up.record(), "down": self.down.record()}
-        return {**{name: getattr(self, name) for name in ("accepted_s", "client_port", "relay_port", "refused")}, **flows}
+        return {
+            **{name: getattr(self, name) for name in ("accepted_s", "client_port", "relay_port", "refused")},
+            **flows,
+        }
 
 
 class Relay:
@@ -117,7 +120,8 @@ class Relay:
         for one in (client, server):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         await asyncio.gather(
-            self._carry(client, server, note.up, self._wait_up(note)), self._carry(server, client, note.down, self._wait_down)
+            self._carry(client, server, note.up, self._wait_up(note)),
+            self._carry(server, client, note.down, self._wait_down),
         )
         client.close()
         server.close()

@@ -81,6 +81,8 @@ class _Play:
                 return server, found
             await asyncio.sleep(_LOOK_S)
         others = sockets.listening(server.pid) if server.running else []
+        if server.running and not others and server.computes():
+            server.breaches.append("cpu")
         server.stop("it listens elsewhere" if others else "it does not listen")
         await server.finish()
         return server, []

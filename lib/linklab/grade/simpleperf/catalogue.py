@@ -26,7 +26,11 @@ _ITEMS = (
         "The kernel is asked which sockets listen: the address of -b alone, and the port of -p.",
     ),
     Item(
-        "connects", "transfer", "the client connects where -I and -p say", 1, "A relay waits there, on a host of its own."
+        "connects",
+        "transfer",
+        "the client connects where -I and -p say",
+        1,
+        "A relay waits there, on a host of its own.",
     ),
     Item(
         "ends",
@@ -64,7 +68,7 @@ _ITEMS = (
         "clock",
         "the client's rate is in Mbit/s",
         2,
-        "The printed rate against bytes * 8 / 1000000 / seconds from the relay's notes; factors of 8 and 1.024 are named.",
+        "Against bytes * 8 / 1000000 / seconds from the relay's notes; factors of 8 and 1.024 are named.",
     ),
     Item("server-rate", "clock", "the server's rate is in Mbit/s, by its own clock", 2, "As the client's."),
     Item(
@@ -75,7 +79,13 @@ _ITEMS = (
         "A link of 8 Mbit/s and 10 ms each way, without the relay, for 4 s: at most 1 % above the ceiling of TCP's "
         "goodput, at least 80 % of it (slow start and the wait for the acknowledgement take the rest).",
     ),
-    Item("format", "clock", "-f sets the unit of amounts: B, KB, MB", 2, "Amounts in each unit against bytes carried; 1 KB is 1000 B."),
+    Item(
+        "format",
+        "clock",
+        "-f sets the unit of amounts: B, KB, MB",
+        2,
+        "Amounts in each unit against bytes carried; 1 KB is 1000 B.",
+    ),
     Item(
         "conserved",
         "clock",
@@ -84,12 +94,22 @@ _ITEMS = (
         "To the last digit. If the server counts its end message as well, that is a hint.",
     ),
     Item("interval-rows", "intervals", "-i prints a row for each interval", 2, "-t 6 -i 2: three rows and a total."),
-    Item("interval-join", "intervals", "each interval begins where the one before ended", 1, "To the last digit printed, and 0.15 s."),
-    Item("interval-sum", "intervals", "amounts of intervals add up to the total", 2, "Within the digits printed and 2 %."),
+    Item(
+        "interval-join",
+        "intervals",
+        "each interval begins where the one before ended",
+        1,
+        "To the last digit printed, and 0.15 s.",
+    ),
+    Item(
+        "interval-sum", "intervals", "amounts of intervals add up to the total", 2, "Within the digits printed and 2 %."
+    ),
     Item("interval-rates", "intervals", "each rate fits its own row", 1, "Within the digits printed and 3 %."),
     Item("interval-total", "intervals", "a last row gives the total", 1, "From 0 to the end, with the bytes carried."),
     Item("num-understood", "amount", "-n is understood", 1, "1500KB, or 1500 KB, or 1500 with -f KB."),
-    Item("num-exact", "amount", "-n sends what it says, in MB, KB and B", 2, "2MB, 1500KB and 5000B; the relay counts."),
+    Item(
+        "num-exact", "amount", "-n sends what it says, in MB, KB and B", 2, "2MB, 1500KB and 5000B; the relay counts."
+    ),
     Item("num-time", "amount", "-t does not end a transfer of -n", 1, "1500KB at 8 Mbit/s with -t 1."),
     Item(
         "num-rows",
@@ -98,10 +118,22 @@ _ITEMS = (
         1,
         "Also where it is no multiple of 1000 bytes (1500B). To send a whole last chunk then is a hint.",
     ),
-    Item("parallel-together", "parallel", "-P opens its connections at once", 3, "-P 3 -t 2: all open, and sending, at one time."),
+    Item(
+        "parallel-together",
+        "parallel",
+        "-P opens its connections at once",
+        3,
+        "-P 3 -t 2: all open, and sending, at one time.",
+    ),
     Item("parallel-client", "parallel", "the client prints a row for each connection", 2, "Three rows for -P 3."),
     Item("parallel-server", "parallel", "the server prints a row for each connection", 1, "Three rows for -P 3."),
-    Item("parallel-bytes", "parallel", "rows give the bytes of their connections", 2, "Sorted by size, against the relay's notes."),
+    Item(
+        "parallel-bytes",
+        "parallel",
+        "rows give the bytes of their connections",
+        2,
+        "Sorted by size, against the relay's notes.",
+    ),
     Item(
         "concurrent",
         "many",
@@ -135,14 +167,20 @@ _ITEMS = (
         "never sends one.)",
     ),
     Item("modes", "arguments", "exactly one of -s and -c", 2, "Neither; both."),
-    Item("ports", "arguments", "-p from 1024 to 65535", 2, "80, 70000 and text, on both sides."),
-    Item("addresses", "arguments", "-I and -b are IPv4 addresses", 2, "300.1.1.1 and text."),
+    Item("ports", "arguments", "-p from 1024 to 65535", 2, "Server: 80, 70000. Client: text."),
+    Item("addresses", "arguments", "-I and -b are IPv4 addresses", 2, "-I 300.1.1.1, -b with text."),
     Item("formats", "arguments", "-f is B, KB or MB", 1, "GB."),
-    Item("times", "arguments", "-t is a number above 0", 1, "0, -1 and text."),
-    Item("parallels", "arguments", "-P is 1 to 5", 2, "0, 6 and text."),
-    Item("amounts", "arguments", "-n is an amount", 1, "10XB and text."),
+    Item("times", "arguments", "-t is a number above 0", 1, "0, and text."),
+    Item("parallels", "arguments", "-P is 1 to 5", 2, "0 and 6."),
+    Item("amounts", "arguments", "-n is an amount", 1, "10XB."),
     Item("interval-text", "arguments", "-i is a number", 1, "Text."),
-    Item("no-server", "arguments", "no server there: one line and a status that is not 0", 2, "A port where nothing listens."),
+    Item(
+        "no-server",
+        "arguments",
+        "no server there: one line and a status that is not 0",
+        2,
+        "A port where nothing listens.",
+    ),
     Item("help", "arguments", "-h explains the arguments", 1, "Status 0, and every flag is named."),
 )
 

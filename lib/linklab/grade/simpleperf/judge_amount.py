@@ -8,7 +8,7 @@ from linklab.grade.simpleperf import figures, trouble
 from linklab.grade.simpleperf.judge_transfer import needs
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
-from linklab.grade.simpleperf.session import PACE_MBPS, Session
+from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Printed, Take
 from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
 
@@ -28,7 +28,7 @@ def learn_form(session: Session) -> Take:
     take = None
     for form in FORMS:
         arguments = [*words(form, 1500, "KB"), "-t", "1"]
-        take = session.pair(f"amount as {form}", [(0.0, arguments)], relay={"pace_mbps": PACE_MBPS})
+        take = session.pair(f"amount as {form}", [(0.0, arguments)], relay=session.paced())
         if take.passages and take.passages[0].up["bytes"] > 0:
             session.dialect.amount_form = form
             break
@@ -58,7 +58,7 @@ def checks(session: Session) -> Iterator[ConformanceCheck]:
         return
     yield passed("num-understood", "1500KB, or 1500 KB, or 1500 with -f KB", f"as {form}")
     clients = [(0.0, words(form, 2, "MB")), (None, words(form, 5000, "B")), (None, words(form, 1500, "B"))]
-    more = session.pair("amounts", clients, server=["-f", "B"], relay={"pace_mbps": PACE_MBPS})
+    more = session.pair("amounts", clients, server=["-f", "B"], relay=session.paced())
     yield from _judged(session, first, more)
 
 
@@ -85,6 +85,9 @@ def _judged(session: Session, first: Take, more: Take) -> Iterator[ConformanceCh
             yield failed("num-time", mistake, f"it sent for {sent_s:.1f} s", "1500000 B", f"{asked[1_500_000]} B")
         else:
             yield passed("num-time", "it sends on, though -t 1 was over", f"{sent_s:.1f} s")
+        if mistake is Mistake.NUM_IGNORED:
+            yield unknown("num-rows", "needs -n that is not ignored")
+            return
     yield _rows(session, more)
 
 
@@ -111,12 +114,13 @@ def _rows(session: Session, more: Take) -> ConformanceCheck:
     expected = ", ".join(f"{size} B" for size in sizes)
     found = []
     pairs: list[tuple[str, Printed, int, str]] = [
-        ("client", client, size, unit)
-        for client, size, unit in zip(more.clients, sizes, ("MB", "B", "B"), strict=True)
+        ("client", client, size, unit) for client, size, unit in zip(more.clients, sizes, ("MB", "B", "B"), strict=True)
     ]
     for side, program, size, unit in pairs:
         if not program.rows:
-            return failed("num-rows", Mistake.NO_ROW, f"no row of the {side} for {size} B", expected, program.last_words())
+            return failed(
+                "num-rows", Mistake.NO_ROW, f"no row of the {side} for {size} B", expected, program.last_words()
+            )
         row = program.rows[-1]
         found.append(f"{row.amount.value:g} {row.amount.unit}")
         if not figures.amount_fits(row, size, unit):

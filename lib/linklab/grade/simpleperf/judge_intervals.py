@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from linklab.grade.simpleperf import figures, trouble
@@ -9,7 +10,7 @@ from linklab.grade.simpleperf.judge_transfer import needs, works
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
 from linklab.grade.simpleperf.rows import Row
-from linklab.grade.simpleperf.session import PACE_MBPS, Session
+from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Take
 from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
 
@@ -22,7 +23,7 @@ _JOIN_S = 0.15
 def interval_take(session: Session) -> Take:
     """-t 6 -i 2, amounts in KB."""
     words = ["-t", str(SECONDS), "-i", str(EVERY_S), "-f", "KB"]
-    return session.pair("intervals", [(0.0, words)], server=["-f", "KB"], relay={"pace_mbps": PACE_MBPS})
+    return session.pair("intervals", [(0.0, words)], server=["-f", "KB"], relay=session.paced())
 
 
 def checks(session: Session) -> Iterator[ConformanceCheck]:
@@ -80,7 +81,9 @@ def judge(rows: Sequence[Row], carried: float) -> list[ConformanceCheck]:
         checks.append(passed("interval-sum", expected, f"{summed / 1000:.0f} KB"))
     else:
         reason = f"the rows add up to {summed / 1000:.0f} KB"
-        checks.append(failed("interval-sum", fault or Mistake.INTERVAL_SUM, reason, expected, f"{summed / 1000:.0f} KB"))
+        checks.append(
+            failed("interval-sum", fault or Mistake.INTERVAL_SUM, reason, expected, f"{summed / 1000:.0f} KB")
+        )
     checks.append(_rates(parts, fault))
     checks.append(_total(total, carried))
     return checks
@@ -90,7 +93,7 @@ def _fault(parts: Sequence[Row], total: Row | None, carried: float) -> Mistake |
     """What the rows have wrong together, by their amounts and times."""
     amounts = [figures.amount_bytes(row, "KB") for row in parts]
     if len(parts) > 1:
-        grows = all(later > 1.4 * earlier for earlier, later in zip(amounts[:2], amounts[1:3], strict=False))
+        grows = all(later > 1.4 * earlier for earlier, later in itertools.pairwise(amounts[:3]))
         from_0 = all((row.start_s or 0.0) <= _JOIN_S for row in parts)
         if (grows or from_0) and sum(amounts) > 1.3 * carried:
             return Mistake.CUMULATIVE
@@ -144,9 +147,17 @@ def _total(total: Row | None, carried: float) -> ConformanceCheck:
         return failed("interval-total", Mistake.NO_TOTAL, "the last row is not the total", expected, "none")
     if not figures.amount_fits(total, carried, "KB", 0.02 * carried):
         mistake = figures.amount_mistake(total, carried, "KB") or Mistake.WRONG_AMOUNT
-        return failed("interval-total", mistake, f"it says {total.amount.value:g} {total.amount.unit}", expected, total.line.strip())
+        return failed(
+            "interval-total",
+            mistake,
+            f"it says {total.amount.value:g} {total.amount.unit}",
+            expected,
+            total.line.strip(),
+        )
     return passed("interval-total", expected, total.line.strip())
 
 
 def _listed(parts: Sequence[Row]) -> str:
-    return ", ".join(f"{row.start_s or 0:g} - {row.end_s:g}: {row.amount.value:g} {row.amount.unit}" for row in parts[:8])
+    return ", ".join(
+        f"{row.start_s or 0:g} - {row.end_s:g}: {row.amount.value:g} {row.amount.unit}" for row in parts[:8]
+    )

@@ -9,7 +9,7 @@ from linklab.grade.simpleperf.judge_transfer import needs, shown
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
 from linklab.grade.simpleperf.rows import Row
-from linklab.grade.simpleperf.session import PACE_MBPS, Session
+from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Take
 from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
 
@@ -23,7 +23,7 @@ def checks(session: Session) -> Iterator[ConformanceCheck]:
         yield from all_unknown(KEYS, why)
         return
     words = ["-t", "2", "-P", str(CONNECTIONS), "-f", "KB"]
-    take = session.pair("parallel", [(0.0, words)], server=["-f", "KB"], relay={"pace_mbps": PACE_MBPS})
+    take = session.pair("parallel", [(0.0, words)], server=["-f", "KB"], relay=session.paced())
     if not take.passages or not take.clients:
         found = trouble.breach(take) or (trouble.crash(take.client) if take.clients else None)
         mistake, reason = found or (Mistake.NO_CONNECTION, "it opens no connection")
@@ -50,7 +50,9 @@ def _together(take: Take) -> ConformanceCheck:
     count = len(take.passages)
     spans = [(one.up["first_s"], one.up["last_s"]) for one in take.passages if one.up["bytes"]]
     if count < 2:
-        return failed("parallel-together", Mistake.PARALLEL_IGNORED, "there was one connection", expected, "1 connection")
+        return failed(
+            "parallel-together", Mistake.PARALLEL_IGNORED, "there was one connection", expected, "1 connection"
+        )
     begins, ends = max(first for first, _ in spans), min(last for _, last in spans)
     found = f"{count} connections; the last began at {begins:.1f} s, the first ended at {ends:.1f} s"
     if begins >= ends:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from linklab.grade.simpleperf import figures, trouble
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
-from linklab.grade.simpleperf.session import PACE_MBPS, Session
+from linklab.grade.simpleperf.rows import Row
+from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Printed, Take
 from linklab.grade.simpleperf.verdict import failed, passed, unknown
 
@@ -18,7 +19,7 @@ EXAMPLE = "10.0.0.2:33540   0.0 - 2.0   2 MB   8.00 Mbps"
 
 def first_take(session: Session) -> Take:
     """The transfer from which everything else is learnt: -t 2, nothing else."""
-    take = session.pair("transfer", [(0.0, ["-t", str(SECONDS)])], relay={"pace_mbps": PACE_MBPS})
+    take = session.pair("transfer", [(0.0, ["-t", str(SECONDS)])], relay=session.paced())
     if works(take):
         session.dialect.learn_talk(take.passages[0])
         session.dialect.learn_rows(
@@ -63,9 +64,9 @@ def checks(session: Session) -> Iterator[ConformanceCheck]:
             yield unknown(key, "needs a server that listens")
         return
     yield _connects(session, take)
-    yield _ends(take)
-    yield _row("client-row", "client", take.client if take.passages else None)
-    yield _row("server-row", "server", take.server if take.passages else None)
+    yield _ends(session, take)
+    yield _row("client-row", "client", take.client, works(take))
+    yield _row("server-row", "server", take.server, works(take))
     yield _bytes(session, take)
 
 
@@ -80,8 +81,12 @@ def _listens(take: Take) -> ConformanceCheck:
         if take.server.ended:
             return failed("listens", Mistake.NO_LISTENING, "the server ended at once", expected, "nothing listens")
         if take.server.stopped == "it listens elsewhere":
-            return failed("listens", Mistake.PORT_IGNORED, "the server listens on another port", expected, "another port")
-        return failed("listens", Mistake.NO_LISTENING, "nothing listens 10 s after the start", expected, "nothing listens")
+            return failed(
+                "listens", Mistake.PORT_IGNORED, "the server listens on another port", expected, "another port"
+            )
+        return failed(
+            "listens", Mistake.NO_LISTENING, "nothing listens 10 s after the start", expected, "nothing listens"
+        )
     found_at = ", ".join(f"{address}, port {number}" for address, number in take.listening)
     if any(address != asked for address, _ in take.listening):
         return failed("listens", Mistake.BIND_IGNORED, f"it listens on {found_at}", expected, found_at)
@@ -95,7 +100,7 @@ def _connects(session: Session, take: Take) -> ConformanceCheck:
         return passed("connects", expected)
     crashed = trouble.crash(take.client)
     # The same with the default port everywhere tells which of the two arguments is not used.
-    again = session.pair("default port", [(0.0, ["-t", "1"])], relay={"pace_mbps": PACE_MBPS}, port=7088)
+    again = session.pair("default port", [(0.0, ["-t", "1"])], relay=session.paced(), port=7088)
     if again.passages:
         return failed("connects", Mistake.PORT_IGNORED, "with the default port, 8088, it connects", expected, "none")
     if crashed is not None and crashed[0] is Mistake.TRACEBACK and "Refused" not in crashed[1]:
@@ -105,7 +110,7 @@ def _connects(session: Session, take: Take) -> ConformanceCheck:
     return failed("connects", Mistake.ADDRESS_IGNORED if refused else Mistake.NO_CONNECTION, said, expected, "none")
 
 
-def _ends(take: Take) -> ConformanceCheck:
+def _ends(session: Session, take: Take) -> ConformanceCheck:
     expected = "data, an answer to the end message, and status 0"
     if not take.passages:
         return unknown("ends", "needs a connection")
@@ -113,14 +118,16 @@ def _ends(take: Take) -> ConformanceCheck:
     seen = f"{passage.up['bytes']} bytes, {passage.down['bytes']} bytes of answer, status {client.status}"
     if not client.ended:
         if not passage.down["bytes"]:
-            return failed("ends", Mistake.NO_ACKNOWLEDGEMENT, "the client waits for it in vain", expected, seen)
+            return failed("ends", _why_no_answer(session, take), "no acknowledgement comes", expected, seen)
         return failed("ends", Mistake.NO_END, "the client still ran after 60 s", expected, seen)
     if client.traceback:
         return failed("ends", Mistake.TRACEBACK, f"the client: {client.traceback}", expected, seen)
     if not passage.acknowledged:
         if take.server.traceback:
             return failed("ends", Mistake.TRACEBACK, f"the server: {take.server.traceback}", expected, seen)
-        return failed("ends", Mistake.NO_ACKNOWLEDGEMENT, "the server says nothing after the last byte", expected, seen)
+        return failed(
+            "ends", _why_no_answer(session, take), "the server says nothing after the last byte", expected, seen
+        )
     if client.status != 0:
         reason = f"the client ended with status {client.status} and said: {client.last_words()}"
         return failed("ends", Mistake.STATUS_NOT_ZERO, reason, expected, seen)
@@ -129,9 +136,22 @@ def _ends(take: Take) -> ConformanceCheck:
     return passed("ends", expected, seen)
 
 
-def _row(key: str, side: str, program: Printed | None) -> ConformanceCheck:
-    if program is None:
-        return unknown(key, "needs a connection")
+def _why_no_answer(session: Session, take: Take) -> Mistake:
+    """Whether the server answers an end message that comes apart from the data."""
+    session.dialect.learn_talk(take.passages[0])
+    end = session.dialect.end
+    if not end:
+        return Mistake.NO_END_MESSAGE
+    data = session.dialect.stream(3000)[:3000]
+    peer = session.replay(0.0, [["send", data, 1], ["sleep", 0.5], ["send", end, 1], ["receive", 5.0, 1]])
+    apart = session.pair("an end message apart", [], others=[peer])
+    answered = apart.peers and apart.peers[0] and apart.peers[0][-1].get("data")
+    return Mistake.END_GLUED if answered else Mistake.NO_ACKNOWLEDGEMENT
+
+
+def _row(key: str, side: str, program: Printed, done: bool) -> ConformanceCheck:
+    if not program.rows and not done:
+        return unknown(key, "needs a transfer that comes to its end")
     if program.rows:
         advice = Mistake.BYTES_LABEL if figures.label_says_bytes(program.rows[-1].rate) else None
         return passed(key, f"a row such as {EXAMPLE}", program.rows[-1].line.strip(), advice)
@@ -158,7 +178,7 @@ def _bytes(session: Session, take: Take) -> ConformanceCheck:
     return passed("bytes", expected, found)
 
 
-def amount_guess(row: figures.Row, carried: float, side: str, unit: str) -> Mistake:
+def amount_guess(row: Row, carried: float, side: str, unit: str) -> Mistake:
     """What is probably wrong with an amount that is not one of units."""
     said = figures.amount_bytes(row, unit)
     if said < carried:
@@ -166,6 +186,6 @@ def amount_guess(row: figures.Row, carried: float, side: str, unit: str) -> Mist
     return Mistake.READS_COUNTED if side == "server" else Mistake.SENDS_COUNTED
 
 
-def shown(row: figures.Row) -> str:
+def shown(row: Row) -> str:
     """An amount as it was printed."""
     return f"{row.amount.value:.15g} {row.amount.unit}".strip()

@@ -15,7 +15,9 @@ class _Text:
 class Mistake(Enum):
     """A probable mistake: its name, and a hint."""
 
-    CRASH = _Text("it ends with an error", "run it by hand with the same arguments, and read the last line of the error")
+    CRASH = _Text(
+        "it ends with an error", "run it by hand with the same arguments, and read the last line of the error"
+    )
     TRACEBACK = _Text("traceback shown", "catch the exception where it arises, and print one line that says what to do")
     NO_LISTENING = _Text(
         "the server does not listen", "bind the socket to the address of -b and the port of -p, then call listen()"
@@ -27,8 +29,12 @@ class Mistake(Enum):
     NO_ACKNOWLEDGEMENT = _Text(
         "the server never acknowledges", "when the end message has come, send the acknowledgement before you close"
     )
-    NO_END = _Text("it does not come to an end", "after the acknowledgement the client closes, prints its row and exits")
-    NO_END_MESSAGE = _Text("the client sends no end message", "after the data send BYE, then wait for the acknowledgement")
+    NO_END = _Text(
+        "it does not come to an end", "after the acknowledgement the client closes, prints its row and exits"
+    )
+    NO_END_MESSAGE = _Text(
+        "the client sends no end message", "after the data send BYE, then wait for the acknowledgement"
+    )
     NO_ROW = _Text(
         "no row that can be read",
         "print a row such as: 10.0.0.2:33540   0.0 - 25.0   85 MB   27.20 Mbps",
@@ -51,11 +57,14 @@ class Mistake(Enum):
         "divide by the time that really passed, from the first byte to the acknowledgement, not by args.time",
     )
     SERVER_CLOCK = _Text(
-        "the server's clock is wrong", "start it when the client is accepted, stop it when the end message has been read"
+        "the server's clock is wrong",
+        "start it when the client is accepted, stop it when the end message has been read",
     )
     CLOCK = _Text("the clock is wrong", "read time.time() before the first byte and after the acknowledgement")
     TIME_IGNORED = _Text("-t is ignored", "send until args.time seconds have passed since the start")
-    BYTES_AS_BITS = _Text("bits and bytes: the factor 8 is missing", "a rate in Mbit/s is bytes * 8 / 1000000 / seconds")
+    BYTES_AS_BITS = _Text(
+        "bits and bytes: the factor 8 is missing", "a rate in Mbit/s is bytes * 8 / 1000000 / seconds"
+    )
     BITS_TWICE = _Text("bits and bytes: multiplied by 8 twice", "a rate in Mbit/s is bytes * 8 / 1000000 / seconds")
     BINARY_UNITS = _Text(
         "1000 and 1024 mixed", "sizes and rates are decimal here: 1 KB = 1000 B, 1 MB = 1000 KB, 1 Mbit = 1000000 bit"
@@ -74,7 +83,9 @@ class Mistake(Enum):
     CUMULATIVE = _Text(
         "intervals count from the start", "in each row show only what was sent since the row before, and its own times"
     )
-    NO_TOTAL = _Text("no row for the total", "after the rows of the intervals print a line, then the row from 0 to the end")
+    NO_TOTAL = _Text(
+        "no row for the total", "after the rows of the intervals print a line, then the row from 0 to the end"
+    )
     INTERVAL_SUM = _Text("rows do not sum to the total", "count the bytes of each interval once, and none twice")
     INTERVAL_GAPS = _Text("intervals do not join", "let each interval begin where the one before ended")
     NUM_IGNORED = _Text("-n is ignored", "with -n send until so many bytes are sent, whatever -t says")
@@ -91,9 +102,7 @@ class Mistake(Enum):
         "one client at a time", "serve each client in a thread of its own, and go back to accept() at once"
     )
     ONE_CLIENT_ONLY = _Text("the server ends after its first client", "call accept() in a loop without end")
-    NO_REUSEADDR = _Text(
-        "no SO_REUSEADDR", "before bind(): sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)"
-    )
+    NO_REUSEADDR = _Text("no SO_REUSEADDR", "before bind(): sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
     END_GLUED = _Text(
         "BYE inside a chunk",
         "TCP is a stream: BYE may come in one read with data before it, and that data counts",
@@ -102,13 +111,15 @@ class Mistake(Enum):
         "partial read of BYE", "TCP is a stream: keep the end of the last read, BYE may come as B and YE"
     )
     END_IN_DATA = _Text(
-        "BYE in the data ends the transfer", "only a BYE with nothing behind it is the end; yours ends at any BYE in the data"
+        "BYE in the data ends the transfer",
+        "only a BYE with nothing behind it is the end; yours ends at any BYE in the data",
     )
     ABRUPT_CLIENT = _Text(
         "server dies with an abrupt client", "catch OSError around each client, and treat an empty read as its end"
     )
     SPINS = _Text(
-        "the server spins when a client has gone", "recv() that returns b'' means that the client is gone: leave the loop"
+        "the server spins when a client has gone",
+        "recv() that returns b'' means that the client is gone: leave the loop",
     )
     SILENT_CLIENT = _Text(
         "a silent client blocks the server", "serve each client in a thread of its own, so that none waits for another"
@@ -119,11 +130,15 @@ class Mistake(Enum):
     UNNAMED = _Text("the message does not name the argument", "say in the message which argument is wrong, and why")
     ACCEPTED = _Text("a wrong argument is accepted", "check its value before you open a socket")
     PORT_RANGE = _Text("ports out of range are accepted", "the port must be from 1024 to 65535")
-    ADDRESS_UNCHECKED = _Text("addresses are not checked", "ipaddress.IPv4Address(text) raises ValueError for a bad one")
+    ADDRESS_UNCHECKED = _Text(
+        "addresses are not checked", "ipaddress.IPv4Address(text) raises ValueError for a bad one"
+    )
     PARALLEL_RANGE = _Text("-P out of range is accepted", "-P is 1 to 5")
     MODES = _Text("the mode is not checked", "exactly one of -s and -c must be given")
     NO_HELP = _Text("no help", "argparse prints help for -h if each argument has help=...")
-    BUSY_WAIT = _Text("it waits in a busy loop", "wait with join(), select() or sleep(): a loop that only looks burns a core")
+    BUSY_WAIT = _Text(
+        "it waits in a busy loop", "wait with join(), select() or sleep(): a loop that only looks burns a core"
+    )
     ENDLESS = _Text("it computes without end", "a loop never ends, or waits without sleeping")
     MEMORY = _Text("it fills memory", "count bytes, do not keep them")
     PROCESSES = _Text("it starts processes or threads without end", "one thread for each connection is enough")

@@ -40,21 +40,35 @@ NETWORK: Final = Network(
 )
 """Client and server, joined by a shaped link and by a fast network, on which the relay is a third."""
 
-STALL_CPU_S: Final = 6.0
-"""A scene that has cost a lab so much computing makes no progress: ordinary ones cost below 1 s."""
+STALL_CPU_S: Final = 5.0
+"""A scene that has cost a lab so much computing makes no progress: ordinary ones cost about 1 s."""
 STALL_WALL_S: Final = 60.0
 
 
 class Place(Protocol):
     """Plays scenes. ``server`` and ``relay`` are addresses; ``shaped`` is the server's at the end of the shaped link,
-    or None where there is none, and the relay must shape.
+    or None where there is none, and the relay must shape. ``pace_mbps`` is what the relay is to let through to the
+    server, in Mbit/s of application data.
     """
 
     virtual: bool
+    pace_mbps: float
     title: str
-    server: str
-    relay: str
-    shaped: str | None
+
+    @property
+    def server(self) -> str:
+        """The server's address on the fast network."""
+        ...
+
+    @property
+    def relay(self) -> str:
+        """The relay's."""
+        ...
+
+    @property
+    def shaped(self) -> str | None:
+        """The server's at the end of the shaped link."""
+        ...
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Plays scenes (:mod:`linklab.trial.scene`), up to the first that stalls."""
@@ -69,6 +83,7 @@ class LabPlace:
     """A lab on virtual time. Raises LabError where there can be none."""
 
     virtual = True
+    pace_mbps = 8.0
     title = "in a lab on virtual time"
     server, relay, shaped = "10.9.0.2", "10.9.0.3", "10.9.1.2"
 

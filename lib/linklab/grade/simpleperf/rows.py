@@ -7,6 +7,7 @@ units in its heading, the columns are counted.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable
@@ -19,7 +20,9 @@ _SECONDS = r"(?:seconds?|secs?|s)?"
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]")
 _BARS: Final = re.compile("[|\u2500-\u257f]+")
 _STAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]?(?:\d\d:\d\d:\d\d(?:[.,]\d+)?)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b")
-_ADDRESS: Final = re.compile(r"(\d{1,3}(?:\.\d{1,3}){3})(?!\.?\d)(?:(?:'\s*,\s*|\s*:\s*|\s*,?\s*port:?\s*)(\d{1,5})\b)?", re.I)
+_ADDRESS: Final = re.compile(
+    r"(\d{1,3}(?:\.\d{1,3}){3})(?!\.?\d)(?:(?:'\s*,\s*|\s*:\s*|\s*,?\s*port:?\s*)(\d{1,5})\b)?", re.I
+)
 _RATE: Final = re.compile(
     rf"({_NUMBER})\s*[\[(]?\s*((?:[kmg]i?|mega|kilo|giga)?(?:bits?|bytes?|b)(?:ps|p/s|/\s*s(?:ec(?:onds?)?)?|\s+per\s+sec(?:ond)?)"
     r"|(?:[kmg]bit))(?![a-z])",
@@ -27,7 +30,8 @@ _RATE: Final = re.compile(
 )
 _AMOUNT: Final = re.compile(rf"({_NUMBER})\s*[\[(]?\s*((?:[kmg]i?|mega|kilo|giga)?(?:bytes?|b))(?![a-z/])", re.I)
 _INTERVAL: Final = re.compile(
-    rf"(?<![\d.])({_PLAIN})\s*{_SECONDS}\s*(?:-+>?|=>|\u2013|\u2014|\u2212|\u2192|\u2010|\.\.+|~|\bto\b)\s*({_PLAIN})\s*{_SECONDS}(?![\d.]*\d)", re.I
+    rf"(?<![\d.])({_PLAIN})\s*{_SECONDS}\s*(?:-+>?|=>|\u2013|\u2014|\u2212|\u2192|\u2010|\.\.+|~|\bto\b)\s*({_PLAIN})\s*{_SECONDS}(?![\d.]*\d)",
+    re.I,
 )
 _PAIR: Final = re.compile(rf"[\[(]\s*({_PLAIN})\s*{_SECONDS}\s*[,;:]\s*({_PLAIN})\s*{_SECONDS}\s*[\])]", re.I)
 _DURATION: Final = re.compile(rf"(?<![\d.])({_PLAIN})\s*(?:seconds?|secs?|s)\b", re.I)
@@ -105,21 +109,28 @@ def read(lines: Iterable[tuple[float, str]]) -> Reading:
     """Reads lines, given with the time at which each was printed."""
     parts: list[tuple[float, _Parts]] = []
     heading: list[str] = []
+    headings, number_of = 0, {}
     for at_s, raw in lines:
         line = _STAMP.sub(" ", clean(raw)).strip()
         cells = _cells(line)
         if _is_heading(cells):
-            heading = cells
+            heading = cells if len(cells) > 1 else heading
+            headings += 1
         elif line:
             found = _by_meaning(line)
             if found.count < 3 and heading:
                 found = _by_heading(found, cells, heading)
             parts.append((at_s, found))
-    rows = [_row(found, at_s) for at_s, found in parts if found.count == 3]
-    if not rows:
-        rows = _upright(parts)
+            number_of[id(found)] = headings
+    rows = []
+    tables: dict[int, int] = {}
+    for at_s, found in parts:
+        if found.count == 3:
+            rows.append(_row(found, at_s))
+            tables[id(rows[-1])] = number_of[id(found)]
+    rows = _last_of_growing(rows, tables) if rows else _upright(parts)
     unread = [found.line for _, found in parts if 0 < found.count < 3 and _looks_like_a_row(found)]
-    return Reading(tuple(_last_of_growing(rows, parts)), tuple(unread))
+    return Reading(tuple(rows), tuple(unread))
 
 
 def figure(text: str, unit: str = "") -> Figure:
@@ -137,8 +148,8 @@ def _cells(line: str) -> list[str]:
 
 def _is_heading(cells: list[str]) -> bool:
     words = " ".join(cells)
-    kinds = sum(any(pattern.search(cell) for cell in cells) for name, pattern in _COLUMNS.items() if name != "name")
-    return kinds >= 2 and not re.search(r"\d", words) or (kinds == 3 and len(cells) == 1 and not re.search(r"\d", words))
+    kinds = sum(bool(pattern.search(words)) for name, pattern in _COLUMNS.items() if name != "name")
+    return kinds >= 2 and not re.search(r"\d", words)
 
 
 def _by_meaning(line: str) -> _Parts:
@@ -191,7 +202,9 @@ def _looks_like_a_row(found: _Parts) -> bool:
 
 
 def _row(found: _Parts, at_s: float) -> Row:
-    assert found.interval is not None and found.amount is not None and found.rate is not None
+    assert found.interval is not None
+    assert found.amount is not None
+    assert found.rate is not None
     start_s, end_s, step_s = found.interval
     is_sum = bool(_SUM.search(found.name)) and not _ADDRESS.search(found.name)
     return Row(found.line, found.name, start_s, end_s, step_s, found.amount, found.rate, is_sum, at_s)
@@ -217,24 +230,17 @@ def _upright(parts: list[tuple[float, _Parts]]) -> list[Row]:
     return rows
 
 
-def _last_of_growing(rows: list[Row], parts: list[tuple[float, _Parts]]) -> list[Row]:
-    """Without the earlier states of a table that is printed anew, one row longer, each time."""
-    order = {id(found): number for number, (_, found) in enumerate(parts)}
-    del order
-    tables: list[list[Row]] = []
+def _last_of_growing(rows: list[Row], tables: dict[int, int]) -> list[Row]:
+    """Without the earlier states of a table that is printed anew, heading and all, one row longer each time.
+
+    ``tables`` gives the number of the table of each row, by the row's identity.
+    """
+    by_table: dict[int, list[str]] = {}
     for row in rows:
-        first = tables[-1][0] if tables else None
-        if first is None or (row.line == first.line and len(tables[-1]) != 1) or _restarts(tables, row):
-            tables.append([row])
-        else:
-            tables[-1].append(row)
-    if len(tables) > 1 and all(
-        [row.line for row in later[: len(earlier)]] == [row.line for row in earlier] and len(later) > len(earlier)
-        for earlier, later in zip(tables, tables[1:], strict=False)
-    ):
-        return tables[-1]
-    return rows
-
-
-def _restarts(tables: list[list[Row]], row: Row) -> bool:
-    return len(tables) == 1 and len(tables[0]) == 1 and row.line == tables[0][0].line
+        by_table.setdefault(tables[id(row)], []).append(row.line)
+    states = list(by_table.values())
+    grows = len(states) > 1 and all(
+        later[: len(earlier)] == earlier and len(later) > len(earlier) for earlier, later in itertools.pairwise(states)
+    )
+    last = max(by_table, default=0)
+    return [row for row in rows if tables[id(row)] == last] if grows else rows

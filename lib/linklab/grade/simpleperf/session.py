@@ -11,8 +11,6 @@ from linklab.grade.simpleperf.place import Place
 from linklab.grade.simpleperf.submission import Submission
 from linklab.grade.simpleperf.take import Take
 
-PACE_MBPS: Final = 8.0
-"""What the relay lets through to the server, in Mbit/s of application data."""
 LIMIT_S: Final = 60.0
 """How long a client may take, in the lab's time: twice the 25 s that it sends unless told otherwise, and more."""
 LISTEN_S: Final = 10.0
@@ -37,6 +35,10 @@ class Session:
         """A port that nothing has used: a server that forgot SO_REUSEADDR would fail for the scene before."""
         self._port += 1
         return self._port
+
+    def paced(self, **more: Any) -> dict[str, Any]:
+        """A relay at the place's pace."""
+        return {"pace_mbps": self.place.pace_mbps, **more}
 
     def client_words(self, *arguments: str) -> list[str]:
         """The words of a client."""
@@ -63,7 +65,7 @@ class Session:
         shaped = relay is None and self.place.shaped
         address = self.place.shaped if shaped else self.place.server
         assert address is not None
-        to = [self.place.relay, port + 1000] if relay is not None else [address, port]
+        to = (self.place.relay, port + 1000) if relay is not None else (address, port)
         words = ["-I", to[0], "-p", str(to[1])]
         acts: list[dict[str, Any]] = [
             {
@@ -105,10 +107,11 @@ class Session:
         self.takes[key] = take
         return take
 
-    def replay(self, at_s: float, steps: Sequence[Sequence[Any]]) -> dict[str, Any]:
-        """An act: a peer that connects and does the steps; bytes are encoded here."""
+    def replay(self, at_s: float | None, steps: Sequence[Sequence[Any]], after: int = 0) -> dict[str, Any]:
+        """An act: a peer that connects and does the steps, at a time or after an act; bytes are encoded here."""
         encoded = [
             [step[0], *(base64.b64encode(word).decode() if isinstance(word, bytes) else word for word in step[1:])]
             for step in steps
         ]
-        return {"kind": "peer", "at_s": at_s, "host": "client", "steps": [["connect"], *encoded]}
+        when = {"after": after} if at_s is None else {"at_s": at_s}
+        return {"kind": "peer", **when, "host": "client", "steps": [["connect"], *encoded]}

@@ -139,7 +139,7 @@ class Passage:
     @property
     def acknowledged(self) -> bool:
         """Whether the server said something after the client's last byte had been passed on to it."""
-        return self.down["bytes"] > 0 and self.down["last_s"] >= (self.up["forwarded_s"] or 0.0)
+        return bool(self.down["bytes"] and self.down["last_s"] >= (self.up["forwarded_s"] or 0.0))
 
     @property
     def answered_s(self) -> float | None:

@@ -11,6 +11,7 @@ from linklab.grade.simpleperf.take import Printed, Take
 _BREACHES: Final = {
     "deleted": (Mistake.DELETES, "files in its folder were gone afterwards (of a copy: yours are safe)"),
     "changed": (Mistake.DELETES, "files in its folder were changed afterwards (of a copy: yours are safe)"),
+    "cpu": (Mistake.ENDLESS, "it used the processor without end and was stopped"),
     "output": (Mistake.OUTPUT, "it printed more than 512 kB and was stopped"),
     "processes": (Mistake.PROCESSES, "it was held at 64 processes and threads"),
     "memory": (Mistake.MEMORY, "it took more than 192 MB and was ended"),
@@ -19,7 +20,11 @@ _WORDS: Final = (
     (re.compile(r"Too many open files"), Mistake.FILES, "it was held at 128 open sockets and files"),
     (re.compile(r"Read-only file system: '([^']*)'"), Mistake.OUTSIDE, "it was kept from writing {}"),
     (re.compile(r"(?:FileNotFound|Permission)Error.*: '(/[^']*)'"), Mistake.OUTSIDE, "it was kept from {}"),
-    (re.compile(r"can't start new thread|BlockingIOError.*Resource temporarily"), Mistake.PROCESSES, "it was held at 64"),
+    (
+        re.compile(r"can't start new thread|BlockingIOError.*Resource temporarily"),
+        Mistake.PROCESSES,
+        "it was held at 64",
+    ),
     (re.compile(r"MemoryError|Cannot allocate memory"), Mistake.MEMORY, "it was kept from taking more"),
     (re.compile(r"File too large"), Mistake.OUTPUT, "it was kept from writing a file of more than 8 MB"),
 )
