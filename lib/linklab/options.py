@@ -1,8 +1,14 @@
-"""Types of options on the command line, which say in people's words what is wrong with a value."""
+"""Options of the command line: values that cannot be are refused in people's words."""
 
 from __future__ import annotations
 
 import argparse
+import os
+
+from linklab.errors import LinklabError
+
+JOBS_PER_CORE = 4
+"""A lab or a compiler computes nearly all the time, on one core: more of them a core only make each of them slower."""
 
 
 def count(text: str) -> int:
@@ -24,3 +30,16 @@ def _above_0(text: str, what: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not {what} above 0")
     return int(text)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def refuse_jobs(jobs: int, what: str) -> None:
+    """Raises `LinklabError` for more jobs at once than the cores bear."""
+    most = JOBS_PER_CORE * cores()
+    if jobs > most:
+        have = "1 core bears" if cores() == 1 else f"{cores()} cores bear"
+        raise LinklabError(f"{jobs} {what} at once are too many: the {have} {most} at most; say --jobs {most} or less")

@@ -35,6 +35,16 @@ def test_unknown_network(capsys: pytest.CaptureFixture[str]) -> None:
     assert "internet" in one_line(capsys.readouterr().err)
 
 
+def test_an_unknown_clock(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("LINKLAB_CLOCK", "sundial")
+    assert main(["shell", "--network", "two-hosts"]) == 1
+    assert "clock 'sundial' is unknown: say 'auto', 'real' or 'virtual'" in one_line(capsys.readouterr().err)
+    with pytest.raises(SystemExit) as status:
+        main(["shell", "--clock", "sundial"])
+    assert status.value.code == 2
+    assert "invalid choice: 'sundial'" in one_line(capsys.readouterr().err)
+
+
 def test_what_the_system_refuses_is_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def full(*_: object, **__: object) -> int:
         raise OSError(28, "No space left on device", "/tmp/lab")

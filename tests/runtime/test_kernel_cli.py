@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.errors import LabError
+from linklab.errors import LabError, LinklabError
 from linklab.runtime.kernel import build, cache, cli
 
 
@@ -59,8 +59,15 @@ def test_a_build_in_the_background_leaves_at_once_when_one_runs(
 
 def test_jobs_must_be_a_number_above_zero() -> None:
     assert parsed("build", "--jobs", "3").jobs == 3
-    with pytest.raises(SystemExit):
-        parsed("build", "--jobs", "0")
+    for wrong in ("0", "-1", "x"):
+        with pytest.raises(SystemExit):
+            parsed("build", "--jobs", wrong)
+
+
+def test_more_jobs_than_the_cores_bear_are_refused(own_cache: Path) -> None:
+    with pytest.raises(LinklabError, match=r"^10000 compilers at once are too many: .*; say --jobs \d+ or less$"):
+        cli.run(parsed("build", "--jobs", "10000"))
+    assert not any(own_cache.iterdir()), "nothing was begun"
 
 
 def test_plain_progress_is_one_line_per_five_percent(capsys: pytest.CaptureFixture[str]) -> None:

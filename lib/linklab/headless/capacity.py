@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from linklab.errors import LabError
+from linklab.options import cores, refuse_jobs
 
-JOBS_PER_CORE = 4
-"""A notebook's lab computes nearly all the time, on one core. More labs a core only make each of them slower."""
 NOTEBOOK_MB = 400
 """A notebook with a lab of the course network used 260 MB (by `linklab.headless.family`), and a guest may grow."""
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
-def refuse_jobs(jobs: int, what: str) -> None:
-    """Raises `LabError` for more jobs at once than the cores bear."""
-    most = JOBS_PER_CORE * cores()
-    if jobs > most:
-        have = "1 core bears" if cores() == 1 else f"{cores()} cores bear"
-        raise LabError(f"{jobs} {what} at once are too many: the {have} {most} at most; say --jobs {most} or less")
 
 
 def how_many(asked: int | None, notebooks: int) -> int:

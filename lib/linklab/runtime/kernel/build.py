@@ -6,6 +6,7 @@ power goes on where it was. A stage's result gets its final name only once it is
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import re
@@ -32,6 +33,7 @@ TOOLS = {
     "flex": "flex",
     "bison": "bison",
     "bc": "bc",
+    "patch": "patch",
     "gcc": "gcc",
     "make": "make",
     "strip": "binutils",
@@ -117,6 +119,10 @@ def _build(folder: Path, lock: int, options: Options, progress: Progress, say: S
             programs = Programs(log, options.low_priority, (lock,))
             build = Build(folder, programs, options, report, say)
             path = build.first_that_works()
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise full(folder) from error
+        raise
     finally:
         status.remove()
     if not options.keep:
@@ -161,6 +167,14 @@ def check_space(folder: Path, needed_bytes: int, free_bytes: int | None = None) 
             f"building the kernel needs {needed_bytes / 1e9:.1f} GB for a while, and {folder} has "
             f"{free_bytes / 1e9:.1f} GB free: free some, or set XDG_CACHE_HOME to a folder with more"
         )
+
+
+def full(folder: Path) -> LabError:
+    """What to say when the disk is full after all."""
+    needed = f"free {NEEDED_AFTER_UNPACKING_BYTES / 1e9:.1f} GB"
+    return LabError(
+        f"the disk of {folder} is full: {needed} and run linklab kernel build again; it goes on where it was"
+    )
 
 
 @dataclass
@@ -254,10 +268,7 @@ class Build:
     def _raise_if_full(self, failure: Exception) -> None:
         """A full disk is no fault of the source, and the next one would meet it too."""
         if "No space left" in str(failure) or shutil.disk_usage(self.folder).free < _FULL_BYTES:
-            raise LabError(
-                f"the disk of {self.folder} is full: free {NEEDED_AFTER_UNPACKING_BYTES / 1e9:.1f} GB "
-                "and run linklab kernel build again; it goes on where it was"
-            ) from failure
+            raise full(self.folder) from failure
 
 
 def verified_seccomp(kernel: Path) -> bool:

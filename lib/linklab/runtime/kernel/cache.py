@@ -32,6 +32,7 @@ from linklab.errors import LabError
 
 RECORD_FORMAT = 1
 _STATUS_INTERVAL_S = 0.5
+_ELSEWHERE = "set XDG_CACHE_HOME to a folder you may write to"
 
 
 def cache_folder() -> Path:
@@ -45,9 +46,7 @@ def ensure_folder(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise LabError(
-            f"cannot make the folder {folder} ({reason}): set XDG_CACHE_HOME to a folder you may write to"
-        ) from error
+        raise LabError(f"cannot make the folder {folder} ({reason}): {_ELSEWHERE}") from error
     return folder
 
 
@@ -137,6 +136,7 @@ class StatusFile:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "status.json"
+        self._fresh = self._path.with_suffix(".new")
         self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self._written = ("", 0.0)
 
@@ -145,12 +145,14 @@ class StatusFile:
         if message == self._written[0] and now - self._written[1] < _STATUS_INTERVAL_S:
             return
         self._written = (message, now)
-        fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps(asdict(Status(os.getpid(), message, fraction, self._started_at))), "utf-8")
-        fresh.replace(self._path)
+        text = json.dumps(asdict(Status(os.getpid(), message, fraction, self._started_at)))
+        with suppress(OSError):  # of a full disk the build's own files tell
+            self._fresh.write_text(text, "utf-8")
+            self._fresh.replace(self._path)
 
     def remove(self) -> None:
-        self._path.unlink(missing_ok=True)
+        for path in (self._fresh, self._path):
+            path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -159,8 +161,12 @@ def build_lock(folder: Path) -> Iterator[int | None]:
 
     A program started with this descriptor holds the lock as well. So it is free only once the last compiler
     of a build that was killed has ended, and no two builds ever write to the same objects.
+    Raises `LabError` where the folder cannot be written.
     """
-    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise LabError(f"cannot write to {folder} ({error.strerror}): {_ELSEWHERE}") from error
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -191,9 +197,13 @@ def publish(built: Path, record: Record, folder: Path, name: str) -> Path:
     """Puts a verified kernel in its place at one stroke: whoever looks sees all of it or none."""
     fresh = folder / f"{name}.new"
     shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir()
-    shutil.copy2(built, fresh / "linux")
-    record.write(fresh / "kernel.json")
+    try:
+        fresh.mkdir()
+        shutil.copy2(built, fresh / "linux")
+        record.write(fresh / "kernel.json")
+    except OSError:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
     place = folder / name
     with suppress(FileNotFoundError):
         shutil.rmtree(place)

@@ -63,6 +63,8 @@ def _build(arguments: argparse.Namespace) -> int:
     if arguments.background and build_is_running(cache_folder()):
         print("a build of the kernel runs already: linklab kernel status tells how far it is")
         return 0
+    if arguments.jobs is not None:
+        options.refuse_jobs(arguments.jobs, "compilers")
     reporter = BarReporter if sys.stdout.isatty() and not arguments.background else PlainReporter
     try:
         with interrupted_once(), reporter() as reports:

@@ -15,6 +15,11 @@ def configuration_text() -> str:
     return files(__package__).joinpath("uml.config").read_text("utf-8")
 
 
+def patch_text() -> str:
+    """The change to the kernel's source that comes with Linklab; it says itself what it is for."""
+    return files(__package__).joinpath("polling.patch").read_text("utf-8")
+
+
 def options(text: str) -> dict[str, str]:
     """The options that a configuration sets, in its order: ``{"CONFIG_HOSTFS": "y", ...}``."""
     found = (_OPTION.match(line.strip()) for line in text.splitlines())
@@ -32,10 +37,11 @@ def required_options(text: str) -> dict[str, str]:
 
 
 def configuration_hash(text: str) -> str:
-    """A hash of the options alone: a reworded comment must not cost anybody a quarter of an hour of
-    compiling.
+    """A hash of the options and of the patch alone: a reworded comment must not cost anybody a quarter of an hour
+    of compiling.
     """
     lines = sorted(f"{name}={value}" for name, value in options(text).items())
+    lines += [line for line in patch_text().splitlines() if line[:1] in ("+", "-")]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 

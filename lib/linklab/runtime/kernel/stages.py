@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from linklab.runtime.kernel.cache import version_key
-from linklab.runtime.kernel.config import missing_options
-from linklab.runtime.kernel.process import Programs
+from linklab.runtime.kernel.config import missing_options, patch_text
+from linklab.runtime.kernel.process import ProgramFailed, Programs
 from linklab.runtime.kernel.source import Candidate
 
 # What make compiles for this configuration; one or two more or less from release to release. It only feeds
@@ -165,7 +165,20 @@ class Work:
             f"tar -x --no-same-owner -C unpacking --strip-components=1 {excluded}"
         )
         self.programs.run(["bash", "-c", pipeline], self.folder)
+        self._patch(part)
         part.rename(self._tree)
+
+    def _patch(self, tree: Path) -> None:
+        """Makes Linklab's change to the source. A source that it does not fit gives a good kernel, but a slower one."""
+        patch = self.folder / "linklab.patch"
+        patch.write_text(patch_text(), "utf-8")
+        words = ["patch", "--batch", "--forward", "--strip=1", f"--input={patch}"]
+        try:
+            self.programs.run([*words, "--dry-run"], tree)
+        except ProgramFailed:
+            self.report(f"{self.candidate.package} does not take Linklab's patch: labs will be slower", UNPACK_AT)
+            return
+        self.programs.run(words, tree)
 
     def configure(self, text: str) -> None:
         """Makes the kernel's ``.config``. Raises `Unfit` naming the options that this source lacks."""
