@@ -14,6 +14,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.kernel import build, cache, stages
+from linklab.runtime.kernel.config import patch_text
 from linklab.runtime.kernel.process import ProgramFailed, Programs, environment, find_program
 from linklab.runtime.kernel.source import Candidate
 
@@ -295,3 +296,29 @@ def test_unpacking_keeps_kconfig_and_leaves_out_what_is_never_compiled(tmp_path:
     found = {str(path.relative_to(work / "tree")) for path in (work / "tree").rglob("*") if path.is_file()}
     assert found == {"drivers/gpu/drm/Kconfig", "net/core/dev.c", "arch/arm/Kconfig", "arch/um/a.c"}
     assert not (work / "unpacking").exists()
+
+
+def source_for(patch: str) -> str:
+    """A file that a patch fits: what stands in its hunks, with other lines in between."""
+    lines: list[str] = []
+    for line in patch[patch.index("@@") :].splitlines():
+        lines += [f"other {number}" for number in range(30)] if line.startswith("@@") else []
+        lines += [line[1:]] if line[:1] in (" ", "-") else []
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_the_source_is_changed_where_the_change_fits_and_left_whole_where_not(tmp_path: Path, fits: bool) -> None:
+    text = source_for(patch_text()) if fits else "int other;\n"
+    (tmp_path / "tree/arch/um/kernel").mkdir(parents=True)
+    file = tmp_path / "tree/arch/um/kernel/time.c"
+    file.write_text(text)
+    said: list[str] = []
+    with (tmp_path / "log").open("w") as log:
+        candidate = Candidate("linux-source-6.12", "1", 5)
+        stage = stages.Work(tmp_path, candidate, Programs(log), lambda message, _: said.append(message))
+        stage._patch(tmp_path / "tree")
+    assert ("time_travel_busy = 0;" in file.read_text()) is fits
+    assert (file.read_text() == text) is not fits
+    assert said == ([] if fits else ["linux-source-6.12 does not take Linklab's patch: labs will be slower"])
+    assert [path.name for path in file.parent.iterdir()] == ["time.c"]

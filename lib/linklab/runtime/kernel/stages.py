@@ -172,7 +172,7 @@ class Work:
         """Makes Linklab's change to the source. A source that it does not fit gives a good kernel, but a slower one."""
         patch = self.folder / "linklab.patch"
         patch.write_text(patch_text(), "utf-8")
-        words = ["patch", "--batch", "--forward", "--strip=1", f"--input={patch}"]
+        words = ["patch", "--batch", "--forward", "--no-backup-if-mismatch", "--strip=1", f"--input={patch}"]
         try:
             self.programs.run([*words, "--dry-run"], tree)
         except ProgramFailed:
