@@ -94,7 +94,7 @@ lab.write_file("/tmp/small_writes.py", small_writes)
 # %% id="nagle-try"
 with serving(lab, "h4") as server:
     for no_delay in (0, 1):
-        print(lab["h1"].cmd(f"python3 /tmp/small_writes.py {server.port} {no_delay} 2>&1 | tail -1"))
+        print(lab["h1"].cmd(f"python3 /tmp/small_writes.py {server.port} {no_delay} 2>&1 | tail -1"), end="")
 
 # %% [markdown] id="nagle-notice"
 # > **Why.** With Nagle the `BYE` waits one RTT for the first acknowledgement, and its answer takes another:
@@ -238,7 +238,7 @@ for _ in range(2):
 
 # %% id="abrupt-try"
 with serving(lab, "h4") as server:
-    print(lab["h2"].cmd(f"timeout 1 bash -c 'head -c 5000 /dev/zero > /dev/tcp/10.0.5.2/{server.port}' 2>&1"))
+    print(lab["h2"].cmd(f"timeout 1 bash -c 'head -c 5000 /dev/zero > /dev/tcp/10.0.5.2/{server.port}'"), end="")
     print(*server.client("h1", "-t 1"), sep="\n")
 
 # %% check="many" points=4
@@ -293,21 +293,22 @@ show.table(["tool", "Mbit/s"], rates_mbps)
 #
 # On a fast network the tool decides after all. Each `send` is a *system call*: the program stops, the kernel
 # takes over, copies the bytes, and hands back. **Predict:** sending 1000 bytes takes some µs. How long do
-# 100,000 bytes take: a hundred times as long?
+# 10,000 bytes take: ten times as long?
 #
-# This cell sends over loopback on your own machine, in pieces of four sizes.
+# This cell sends over loopback on your own machine, in pieces of four sizes, and takes the time that the
+# processor works for it.
 
 # %% id="sends"
 costs = [cost_of_sends(piece_bytes) for piece_bytes in (1000, 10_000, 100_000, 1_000_000)]
 show.table(
-    ["piece (bytes)", "one call (µs)", "Mbit/s"],
-    [[cost.piece_bytes, cost.per_call_us, cost.throughput_mbps] for cost in costs],
+    ["piece (bytes)", "one call (µs)", "at most (Mbit/s)"],
+    [[cost.piece_bytes, cost.call_us, round(cost.limit_mbps)] for cost in costs],
 )
 
 # %% [markdown] id="sends-notice"
-# **What to notice.** A hundred times the bytes take far less than a hundred times as long. A call costs
-# a few µs before it copies a single byte, so with small pieces you measure calls. The gain ends where copying
-# is all that is left.
+# **What to notice.** Ten times the bytes take far less than ten times as long. A call costs a few µs before it
+# copies a single byte, so with small pieces you measure calls. The gain ends where copying is all that is
+# left.
 #
 # **If you like:** TCP is a stream, so nobody can tell whether your chunks were handed over one by one or a
 # hundred at a time. Change `Sender._send` and compare `loopback("-t 1")` before and after.
@@ -319,7 +320,7 @@ show.table(
 # %% [markdown] reflect="sends" points=1
 # At 28.7 Mbit/s a piece of 1000 bytes takes 279 µs on the link, and a call takes some 5 µs: the program waits
 # for the link nearly all of the time. It becomes the bottleneck where a piece takes no longer on the link than
-# the call: 8000 bits in 5 µs are 1600 Mbit/s, which is the rate of the first row of the table.
+# the call: 8000 bits in 5 µs are 1600 Mbit/s. The last column of the table says so for each size.
 
 # %% [markdown] id="stop-intro"
 # ## 10. Stop

@@ -1,4 +1,4 @@
-"""What it costs to send in small pieces: TCP over this machine's loopback, in its own time."""
+"""What it costs to send in small pieces: TCP over this machine's loopback."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-MEASURED_S: Final = 0.4
-_BYTES_AT_MOST: Final = 2_000_000_000
-_LOOPBACK = "127.0.0.1"
+CPU_S: Final = 0.1
+"""How much computing is measured for each size."""
+_ALLOWED_S: Final = 20.0
+_LOOPBACK: Final = "127.0.0.1"
 _READER: Final = """
 import socket, sys
 block = bytearray(1 << 20)
@@ -23,32 +24,36 @@ with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as connection:
 
 @dataclass(frozen=True)
 class SendCost:
-    """What sending in pieces of one size gave. ``per_call_us`` is the time of one call to send, in microseconds."""
+    """What sending in pieces of one size costs. ``call_us`` is the processor's time for one call, in microseconds."""
 
     piece_bytes: int
-    per_call_us: float
-    throughput_mbps: float
+    call_us: float
+
+    @property
+    def limit_mbps(self) -> float:
+        """What a processor that does nothing but send such pieces could send, in Mbit/s."""
+        return self.piece_bytes * 8 / self.call_us
 
 
-def cost_of_sends(piece_bytes: int, measured_s: float = MEASURED_S) -> SendCost:
-    """Sends pieces of a size to another process as fast as it can, in real time, for about `measured_s`.
+def cost_of_sends(piece_bytes: int, cpu_s: float = CPU_S) -> SendCost:
+    """Sends pieces of a size to another process, as fast as it can, until the sending has computed for `cpu_s`.
 
-    The reader takes up to 1 MiB at once, so that it is not what is measured. The result is this machine's, and a busy
-    machine's is worse: only ratios between sizes that were measured together say something.
+    The processor's time is measured (user and system), and not the clock's, which on a busy machine would count the
+    others' work too. The reader takes up to 1 MiB at once. Raises OSError if there is no loopback to send on.
     """
     piece = b"x" * piece_bytes
     with socket.create_server((_LOOPBACK, 0)) as listener:
         reader = subprocess.Popen([sys.executable, "-S", "-c", _READER, str(listener.getsockname()[1])])
         try:
-            listener.settimeout(30)
+            listener.settimeout(_ALLOWED_S)
             connection, _ = listener.accept()
             with connection:
-                calls, began_s = 0, time.perf_counter()
-                while (took_s := time.perf_counter() - began_s) < measured_s and calls * piece_bytes < _BYTES_AT_MOST:
+                connection.settimeout(_ALLOWED_S)
+                calls, began_s = 0, time.process_time()
+                while (took_s := time.process_time() - began_s) < cpu_s:
                     connection.sendall(piece)
                     calls += 1
-            reader.wait(30)
         finally:
             reader.kill()
             reader.wait()
-    return SendCost(piece_bytes, took_s / calls * 1e6, calls * piece_bytes * 8 / 1e6 / took_s)
+    return SendCost(piece_bytes, took_s / calls * 1e6)

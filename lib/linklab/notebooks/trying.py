@@ -78,7 +78,7 @@ class Server:
         with contextlib.suppress(LabError):
             self.program.wait(_LAST_WORDS_S)
         self.program.terminate()
-        print(f"--- the server on {self._host}:\n{self.program.output.rstrip()}")
+        print(f"\n--- the server on {self._host} said:\n{self.program.output.rstrip()}")
 
 
 def between(lab: Lab, client: str, server: str, flags: str = "", *, port: int | None = None, file: str = FILE) -> None:
@@ -116,7 +116,7 @@ def loopback(flags: str = "", file: str = FILE) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(_LAST_WORDS_S)
         server.terminate()
-        print(f"--- the server:\n{server.communicate()[0].rstrip()}")
+        print(f"\n--- the server said:\n{server.communicate()[0].rstrip()}")
 
 
 def intervals(lines: Sequence[str]) -> dict[str, tuple[Sample, ...]]:

@@ -1,0 +1,163 @@
+"""Trying a simpleperf from a notebook: on loopback, between hosts, and what its rows say."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import linklab
+from linklab.errors import LinklabError
+from linklab.lab import Lab
+from linklab.network import TWO_HOSTS
+from linklab.notebooks import trying
+from linklab.notebooks.sends import cost_of_sends
+from linklab.runtime.kinds import Kind
+from tests.notebooks.run_notebook import ROOT
+
+REFERENCE = """\
+-------------------------------------------------------------
+A simpleperf client connecting to server 10.0.5.2, port 8088
+-------------------------------------------------------------
+Client 10.0.0.2:1111 connected with 10.0.5.2 port 8088
+Client 10.0.0.2:2222 connected with 10.0.5.2 port 8088
+ID               Interval     Transfer   Bandwidth
+10.0.0.2:1111    0.0 - 1.0    2 MB       16.38 Mbps
+10.0.0.2:2222    0.0 - 1.0    1 MB       6.14 Mbps
+10.0.0.2:1111    1.0 - 2.2    3 MB       12.29 Mbps
+10.0.0.2:2222    1.0 - 2.1    1 MB       8.19 Mbps
+--------------------------------------------------------
+10.0.0.2:1111    0.0 - 2.2    5 MB       14.00 Mbps
+10.0.0.2:2222    0.0 - 2.1    2 MB       7.25 Mbps
+"""
+OTHER = """\
+| ID            | Interval        | Transfer | Bandwidth   |
+| 10.0.0.2:1111 | [0.00s - 2.00s] | 7.2 MB   | 28.8 Mbit/s |
+| 10.0.0.2:1111 | [2.00s - 4.01s] | 7.1 MB   | 28.4 Mbit/s |
+| 10.0.0.2:1111 | [0.00s - 4.01s] | 14.3 MB  | 28.6 Mbit/s |
+"""
+
+
+def _rates(text: str) -> dict[str, list[tuple[float, float, float]]]:
+    return {
+        name: [(sample.start_s, sample.end_s, sample.throughput_mbps) for sample in samples]
+        for name, samples in trying.intervals(text.splitlines()).items()
+    }
+
+
+def test_intervals_are_read_without_the_totals() -> None:
+    assert _rates(REFERENCE) == {
+        "10.0.0.2:1111": [(0.0, 1.0, 16.38), (1.0, 2.2, 12.29)],
+        "10.0.0.2:2222": [(0.0, 1.0, 6.14), (1.0, 2.1, 8.19)],
+    }
+
+
+def test_another_layout_is_read_as_well() -> None:
+    assert _rates(OTHER) == {"10.0.0.2:1111": [(0.0, 2.0, 28.8), (2.0, 4.01, 28.4)]}
+
+
+def test_intervals_are_there_before_the_program_has_ended() -> None:
+    so_far = REFERENCE[: REFERENCE.index("10.0.0.2:1111    1.0")]
+    assert _rates(so_far) == {"10.0.0.2:1111": [(0.0, 1.0, 16.38)], "10.0.0.2:2222": [(0.0, 1.0, 6.14)]}
+
+
+def test_the_total_is_that_of_all_connections() -> None:
+    assert trying.total_mbps(REFERENCE.splitlines()) == pytest.approx(21.25)
+    assert trying.total_mbps(OTHER.splitlines()) == pytest.approx(28.6)
+    assert trying.total_mbps(["simpleperf: step 1 is still to do"]) is None
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A notebook's folder with the finished program."""
+    shutil.copy(ROOT / "solutions" / "simpleperf.py", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_on_loopback_both_sides_are_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trying.loopback("-n 1MB")
+    client, server = capsys.readouterr().out.split("--- the server said:")
+    assert client.startswith("$ python3 simpleperf.py -s -b 127.0.0.1 -p ")
+    assert client.count("1 MB") == server.count("1 MB") == 1
+
+
+def test_a_program_that_says_no_is_no_error_of_the_notebook(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(ROOT / "labs" / "simpleperf.py", folder)
+    trying.loopback("-t 1")
+    assert capsys.readouterr().out.count("step 1 is still to do") == 2
+
+
+def test_a_client_without_end_is_ended(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "simpleperf.py").write_text("import time\ntime.sleep(3600)\n")
+    monkeypatch.setattr(trying, "_START_S", 0.1)
+    monkeypatch.setattr(trying, "LIMIT_S", 0.1)
+    trying.loopback()
+    assert "it still ran after 0.1 s and was ended" in capsys.readouterr().out
+
+
+def test_without_the_file_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LinklabError, match=r"no simpleperf\.py beside this notebook"):
+        trying.loopback()
+
+
+def test_a_call_costs_more_than_its_bytes() -> None:
+    """The processor's time, side by side: it does not depend on what else the machine does."""
+    assert cost_of_sends(100_000).call_us < 50 * cost_of_sends(1000).call_us
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Two hosts, and the finished program in their folder."""
+    shared = tmp_path_factory.mktemp("trying")
+    shutil.copy(ROOT / "solutions" / "simpleperf.py", shared)
+    shutil.copy(ROOT / "labs" / "simpleperf.py", shared / "starter.py")
+    (shared / "endless.py").write_text("import time\nprint('on')\ntime.sleep(3600)\n")
+    with linklab.start(TWO_HOSTS, "virtual", folder=shared) as running:
+        yield running
+
+
+@pytest.mark.lab
+def test_between_hosts_both_sides_are_shown(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    trying.between(lab, "h1", "h2", "-n 1MB")
+    client, server = capsys.readouterr().out.split("--- the server on h2 said:")
+    assert "h2$ python3 simpleperf.py -s -b 10.0.0.2" in client
+    assert "h1$ python3 simpleperf.py -c -I 10.0.0.2" in client
+    assert client.count("1 MB") == server.count("1 MB") == 1
+
+
+@pytest.mark.lab
+def test_each_server_has_a_port_of_its_own_unless_told(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    with trying.serving(lab, "h2") as one, trying.serving(lab, "h2") as two:
+        assert one.port != two.port
+    with trying.serving(lab, "h2", port=9000) as told:
+        assert told.port == 9000
+        assert "Mbps" in "".join(told.client("h1", "-n 100KB"))
+    assert "-p 9000" in capsys.readouterr().out
+
+
+@pytest.mark.lab
+def test_a_server_that_does_not_start_says_why(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    trying.between(lab, "h1", "h2", "-t 1", file="starter.py")
+    assert capsys.readouterr().out.count("step 1 is still to do") == 2
+
+
+@pytest.mark.lab
+def test_a_program_that_runs_on_in_the_lab_is_ended(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    trying.alone(lab, "h1", file="endless.py")
+    said = capsys.readouterr().out
+    assert "on\nit still ran after 60 s and was ended\n(exit status " in said
+    assert lab["h1"].cmd("ps -ef | grep [e]ndless") == ""
+
+
+@pytest.mark.lab
+def test_alone_shows_words_and_status(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    trying.alone(lab, "h1", "-s -c")
+    assert capsys.readouterr().out == (
+        "h1$ python3 simpleperf.py -s -c\nError: you must run either in server or client mode\n(exit status 2)\n"
+    )
