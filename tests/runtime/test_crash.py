@@ -47,13 +47,16 @@ while True:
 """
 
 
-def _world() -> dict[str, set[str]]:
-    """What a lab could leave behind on the host."""
-    temporary = {f"{place}/{name}" for place in ("/tmp", "/dev/shm", "/run", "/var/tmp") for name in os.listdir(place)}
-    home = Path.home()
+def _world(temporary: Path) -> dict[str, set[str]]:
+    """What a lab could leave behind on the host: in its own temporary folder, and where user-mode Linux looks for one.
+
+    Other programs of Linklab that run meanwhile have theirs in /tmp.
+    """
+    places = {f"{place}/{name}" for place in ("/tmp", "/dev/shm", "/run", "/var/tmp") for name in os.listdir(place)}
     return {
-        "files": {name for name in temporary if "linklab" in name or "uml" in name.lower() or "vm_file" in name},
-        "home": {name for name in os.listdir(home) if name == ".uml"},
+        "files": {name for name in places if "uml" in name.lower() or "vm_file" in name},
+        "temporary": set(os.listdir(temporary)),
+        "home": {name for name in os.listdir(Path.home()) if name == ".uml"},
         "interfaces": set(os.listdir("/sys/class/net")),
         "mounts": set(Path("/proc/self/mounts").read_text().splitlines()),
     }
@@ -69,17 +72,22 @@ def _victims(notebook: int, choice: str) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["virtual", "real", "native"])
-def test_killed_at_random_moments(every_kind: Callable[[str], Kind], lab_folder: Path, name: str) -> None:
+def test_killed_at_random_moments(
+    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str
+) -> None:
     kind = every_kind(name)
     rng = random.Random(20261121)
     before_processes = lab_processes()
-    before = _world()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    before = _world(temporary)
     killed = most = 0
     while killed < KILLS:
         notebook = subprocess.Popen(
             [sys.executable, "-c", _NOTEBOOK, kind.clock, kind.name, str(lab_folder)],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env=os.environ | {"TMPDIR": str(temporary)},
         )
         assert notebook.stdout is not None
         notebook.stdout.readline()
@@ -99,7 +107,8 @@ def test_killed_at_random_moments(every_kind: Callable[[str], Kind], lab_folder:
         notebook.wait()
         notebook.stdout.close()
     assert wait_for_none_left(before_processes) == {}
-    after = _world()
+    after = _world(temporary)
+    assert after["temporary"] == set()
     assert after["files"] <= before["files"]
     assert after["home"] <= before["home"]
     assert after["interfaces"] == before["interfaces"]
