@@ -24,6 +24,7 @@ HOME = "/home/student"
 """Where the program finds its folder."""
 PACKAGES = "/opt/packages"
 """Where it finds the installed Python packages, if it gets any."""
+PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 _MB = 1024 * 1024
 
 
@@ -43,9 +44,13 @@ class Limits:
     cpu_s: int = 30
 
 
-def command(folder: Path, python: str, packages: Path | None = None, *, proc: bool = True) -> list[str]:
-    """bubblewrap's words, to stand before the program's own. ``folder`` alone is writable, and is called `HOME`.
+def command(
+    folder: Path, python: str, packages: Path | None = None, *, elsewhere: Path | None = None, proc: bool = True
+) -> list[str]:
+    """bubblewrap's words, to stand before the program's own. ``folder`` is writable, and is called `HOME`.
 
+    So are the places where anybody may write on other machines, if ``elsewhere`` is given: they are this one folder,
+    and what is found in it afterwards tells of a program that does not keep to its own.
     ``python`` is the interpreter, which is shown with all of its prefix. ``packages`` are shown as `PACKAGES`.
     Without ``proc`` there is no /proc: a kernel refuses a new one where the present one is partly covered, as it is
     in many containers. Raises LabError where bubblewrap is missing.
@@ -70,6 +75,8 @@ def command(folder: Path, python: str, packages: Path | None = None, *, proc: bo
         words += ["--ro-bind", str(packages), PACKAGES, "--setenv", "PYTHONPATH", PACKAGES]
     words += ["--proc", "/proc"] if proc else []
     words += ["--dev", "/dev", "--tmpfs", "/dev/shm"]
+    for place in PUBLIC_PLACES if elsewhere is not None else ():
+        words += ["--bind", str(elsewhere), place]
     words += ["--bind", str(folder), HOME, "--chdir", HOME, "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--"]
 

@@ -68,8 +68,8 @@ def play(context: Context, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _first_in_line() -> Iterator[None]:
     """This process gets the processor whenever it wants it.
 
-    On virtual time a program that computes for ever is never interrupted by the clock, which stands still: nobody
-    else would run again, not even to end it.
+    On virtual time the clock stands still while a program computes, and takes the processor from nobody. So a loop
+    that asks the kernel for something can be ended from here; one that only computes ends with the whole lab.
     """
     policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
     os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))

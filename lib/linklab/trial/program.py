@@ -61,6 +61,8 @@ class Program:
         self._sizes = {"out": 0, "err": 0}
         self._folder = stage.scratch / f"program{Program._numbers}"
         shutil.copytree(stage.files, self._folder)
+        self._elsewhere = stage.scratch / f"elsewhere{Program._numbers}"
+        self._elsewhere.mkdir()
         self._before = _listing(self._folder)
         self._cage = sandbox.Cage(stage.cgroups, f"program{Program._numbers}", stage.limits)
         self.started_s = clock()
@@ -78,14 +80,14 @@ class Program:
         stage, cage = self._stage, self._cage
         restrict = sandbox.restrict(stage.limits)
         if os.geteuid() == 0:
-            for path in (self._folder, *self._folder.rglob("*")):
+            for path in (self._folder, self._elsewhere, *self._folder.rglob("*")):
                 os.chown(path, sandbox.NOBODY, sandbox.NOBODY)
 
         def before() -> None:
             cage.enter()
             restrict()
 
-        words = sandbox.command(self._folder, stage.python, stage.packages, proc=stage.proc)
+        words = sandbox.command(self._folder, stage.python, stage.packages, elsewhere=self._elsewhere, proc=stage.proc)
         with stage.entered(self.host):
             return subprocess.Popen(
                 [*words, stage.python, "-u", *self.words],
@@ -161,8 +163,11 @@ class Program:
             return
         self.breaches += [name for name in self._cage.breaches() if name not in self.breaches]
         self.breaches += _changes(self._before, self._folder)
+        if any(self._elsewhere.iterdir()):
+            self.breaches.append("outside")
         self._cage.remove()
         shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self._elsewhere, ignore_errors=True)
 
     def _read(self, name: str, pipe: int) -> bool:
         """Takes in what is there; whether there may be more."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from linklab.grade.simpleperf import tolerances
+
 
 @dataclass(frozen=True)
 class Item:
@@ -54,14 +56,21 @@ _ITEMS = (
         2,
         "Against what the relay counted, to the last digit printed.",
     ),
-    Item("time", "clock", "-t sets how long the client sends", 1, "Of -t 2, seen from the relay: 1.9 to 2.5 s."),
+    Item(
+        "time",
+        "clock",
+        "-t sets how long the client sends",
+        1,
+        f"Of -t 2, seen from the relay: {tolerances.SENDING_S[0]:g} to {tolerances.SENDING_S[1]:g} s.",
+    ),
     Item(
         "ack",
         "clock",
         "the client's clock waits for the acknowledgement",
         3,
-        "The relay reads nothing for 2 s while the time of -t runs out, and holds the acknowledgement back for 2 s "
-        "more. The printed rate must be that of the whole time, within 1.5 %.",
+        f"The relay reads nothing from {tolerances.HOLD_S[0]:g} s to {tolerances.HOLD_S[1]:g} s, while -t 2 runs out, "
+        f"and holds the acknowledgement back for {tolerances.ANSWER_DELAY_S:g} s. The printed rate must be that of the "
+        f"whole time, within {tolerances.RATE:.1%}.",
     ),
     Item(
         "client-rate",
@@ -76,8 +85,9 @@ _ITEMS = (
         "clock",
         "neither side reports more than a shaped link carries",
         2,
-        "A link of 8 Mbit/s and 10 ms each way, without the relay, for 4 s: at most 1 % above the ceiling of TCP's "
-        "goodput, at least 80 % of it (slow start and the wait for the acknowledgement take the rest).",
+        "A link of 8 Mbit/s and 10 ms each way, without the relay, for 4 s: at most "
+        f"{tolerances.MOST_SHARE:.0%} of the ceiling of TCP's goodput, at least {tolerances.LEAST_SHARE:.0%} (slow "
+        "start and the wait for the acknowledgement take the rest).",
     ),
     Item(
         "format",
@@ -99,12 +109,22 @@ _ITEMS = (
         "intervals",
         "each interval begins where the one before ended",
         1,
-        "To the last digit printed, and 0.15 s.",
+        f"To the last digit printed, and {tolerances.JOIN_S:g} s.",
     ),
     Item(
-        "interval-sum", "intervals", "amounts of intervals add up to the total", 2, "Within the digits printed and 2 %."
+        "interval-sum",
+        "intervals",
+        "amounts of intervals add up to the total",
+        2,
+        f"Within the digits printed and {tolerances.SUM:.0%}.",
     ),
-    Item("interval-rates", "intervals", "each rate fits its own row", 1, "Within the digits printed and 3 %."),
+    Item(
+        "interval-rates",
+        "intervals",
+        "each rate fits its own row",
+        1,
+        f"Within the digits printed and {tolerances.ROW:.0%}.",
+    ),
     Item("interval-total", "intervals", "a last row gives the total", 1, "From 0 to the end, with the bytes carried."),
     Item("num-understood", "amount", "-n is understood", 1, "1500KB, or 1500 KB, or 1500 with -f KB."),
     Item(
@@ -156,7 +176,13 @@ _ITEMS = (
         "One leaves at once, one resets the connection, one ends without the end message, one sends random bytes, one "
         "stays silent; an ordinary client comes after them.",
     ),
-    Item("quiet", "many", "no traceback because of them", 1, "On either output of the server."),
+    Item(
+        "quiet",
+        "many",
+        "no traceback because of them",
+        1,
+        "On either output of the server. One because random bytes are no text is a hint.",
+    ),
     Item("glued", "many", "the end message may come glued to data", 2, "Data and end message in one write."),
     Item(
         "pieces",

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from linklab.grade.simpleperf import tolerances
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.rows import Figure, Row
 
-RATE_TOLERANCE: Final = 0.012
-"""Of a rate: below half of the 2.4 % by which 1000 and 1024 differ."""
 _KI, _MI, _GI = 1.024, 1.048576, 1.073741824
 FACTORS: Final = (
     (1 / 8, Mistake.BYTES_AS_BITS),
@@ -104,4 +103,4 @@ def is_whole(rate: Figure) -> bool:
 
 def _within(value: float, megabits: float, low_s: float, high_s: float, step: float) -> bool:
     slowest, fastest = megabits / max(high_s, 1e-9), megabits / max(low_s, 1e-9)
-    return slowest * (1 - RATE_TOLERANCE) - step <= value <= fastest * (1 + RATE_TOLERANCE) + step
+    return slowest * (1 - tolerances.RATE) - step <= value <= fastest * (1 + tolerances.RATE) + step

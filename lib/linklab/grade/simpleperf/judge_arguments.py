@@ -12,7 +12,7 @@ from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
 from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Printed
-from linklab.grade.simpleperf.verdict import failed, passed
+from linklab.grade.simpleperf.verdict import all_unknown, failed, passed
 
 FLAGS: Final = {
     "-s": "--server",
@@ -82,6 +82,10 @@ _REFUSAL: Final = re.compile(r"invalid|\bmust\b|not (?:a|an|in|valid|allowed)\b|
 
 def checks(session: Session) -> Iterator[ConformanceCheck]:
     """The checks of this step."""
+    first = session.takes.get("transfer")
+    if first is not None and trouble.breach(first):
+        yield from all_unknown(KEYS, "needs a program that keeps to its limits: see the step transfer")
+        return
     for group in GROUPS:
         yield _group(session, group)
     yield _no_server(session)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from linklab.grade.simpleperf import figures, trouble
+from linklab.grade.simpleperf import figures, tolerances, trouble
 from linklab.grade.simpleperf.judge_transfer import amount_guess, first_take, needs, shown, works
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.place import RATE_MBPS
@@ -17,17 +17,14 @@ from linklab.network import goodput_ceiling_mbps
 
 KEYS = ("time", "ack", "client-rate", "server-rate", "link", "format", "conserved")
 ASKED_S = 2
-HOLD_S = (1.0, 3.0)
-ANSWER_DELAY_S = 2.0
 LINK_S = 4
-LEAST_SHARE = 0.8
 _JITTER_S = 0.01
 _BUSY_MACHINE = "this machine was too busy to time it on loopback: check again, or where a lab on virtual time runs"
 
 
 def held_take(session: Session) -> Take:
     """A transfer during which the relay reads nothing for a while, and holds the acknowledgement back."""
-    relay = session.paced(hold_s=HOLD_S, answer_delay_s=ANSWER_DELAY_S)
+    relay = session.paced(hold_s=tolerances.HOLD_S, answer_delay_s=tolerances.ANSWER_DELAY_S)
     return session.pair("clock", [(0.0, ["-t", str(ASKED_S), "-f", "KB"])], server=["-f", "KB"], relay=relay)
 
 
@@ -79,8 +76,9 @@ def _time(session: Session) -> ConformanceCheck:
     expected, found = "2 s, and what waits in buffers", f"{sent_s:.1f} s"
     if sent_s > 20:
         return failed("time", Mistake.TIME_IGNORED, f"with -t 2 it sends for {sent_s:.0f} s", expected, found)
-    if not 1.9 <= sent_s <= 4.0:
-        if not session.place.virtual and sent_s > 4.0:
+    least_s, most_s = tolerances.SENDING_S
+    if not least_s <= sent_s <= most_s:
+        if not session.place.virtual and sent_s > most_s:
             return unknown("time", _BUSY_MACHINE)
         return failed("time", Mistake.TIME_IGNORED, f"with -t 2 it sends for {sent_s:.1f} s", expected, found)
     return passed("time", expected, found)
@@ -172,7 +170,7 @@ def _server_rate(session: Session, take: Take) -> ConformanceCheck:
 
 def _link(session: Session, take: Take, named: dict[str, str]) -> ConformanceCheck:
     ceiling = goodput_ceiling_mbps(RATE_MBPS) if session.place.shaped else session.place.pace_mbps
-    low, high = LEAST_SHARE * ceiling, 1.01 * ceiling
+    low, high = tolerances.LEAST_SHARE * ceiling, tolerances.MOST_SHARE * ceiling
     rows = {"client": take.client.rows[-1], "server": take.server.rows[-1]}
     rates = {side: figures.rate_mbps(row.rate) for side, row in rows.items()}
     expected = f"{low:.2f} to {high:.2f} Mbit/s"

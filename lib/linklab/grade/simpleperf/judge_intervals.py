@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from linklab.grade.simpleperf import figures, trouble
+from linklab.grade.simpleperf import figures, tolerances, trouble
 from linklab.grade.simpleperf.judge_transfer import needs, works
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
@@ -17,7 +17,6 @@ from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknow
 KEYS = ("interval-rows", "interval-join", "interval-sum", "interval-rates", "interval-total")
 SECONDS, EVERY_S = 6, 2
 COUNT = SECONDS // EVERY_S
-_JOIN_S = 0.15
 
 
 def interval_take(session: Session) -> Take:
@@ -45,9 +44,9 @@ def split(rows: Sequence[Row]) -> tuple[list[Row], Row | None]:
     """Rows of intervals, and the row of the total: the last one, if it begins at 0 and none ends later."""
     last = rows[-1]
     others = list(rows[:-1])
-    begins_at_0 = (last.start_s or 0.0) <= _JOIN_S
+    begins_at_0 = (last.start_s or 0.0) <= tolerances.JOIN_S
     latest_s = max((row.end_s for row in others), default=0.0)
-    if begins_at_0 and last.end_s >= latest_s - _JOIN_S and (others or last.end_s > EVERY_S + 1):
+    if begins_at_0 and last.end_s >= latest_s - tolerances.JOIN_S and (others or last.end_s > EVERY_S + 1):
         return others, last
     return list(rows), None
 
@@ -66,7 +65,7 @@ def judge(rows: Sequence[Row], carried: float) -> list[ConformanceCheck]:
     unit = "KB"
     summed = sum(figures.amount_bytes(row, unit) for row in parts)
     whole = figures.amount_bytes(total, unit) if total else carried
-    slack = sum(figures.amount_step(row, unit) for row in parts) + 0.02 * carried
+    slack = sum(figures.amount_step(row, unit) for row in parts) + tolerances.SUM * carried
     checks = []
     if fault in (Mistake.FIRST_TWICE, Mistake.LAST_MISSING, Mistake.CUMULATIVE):
         checks.append(failed("interval-rows", fault, _listed(parts), span, found))
@@ -94,7 +93,7 @@ def _fault(parts: Sequence[Row], total: Row | None, carried: float) -> Mistake |
     amounts = [figures.amount_bytes(row, "KB") for row in parts]
     if len(parts) > 1:
         grows = all(later > 1.4 * earlier for earlier, later in itertools.pairwise(amounts[:3]))
-        from_0 = all((row.start_s or 0.0) <= _JOIN_S for row in parts)
+        from_0 = all((row.start_s or 0.0) <= tolerances.JOIN_S for row in parts)
         if (grows or from_0) and sum(amounts) > 1.3 * carried:
             return Mistake.CUMULATIVE
         same = (parts[0].start_s, parts[0].end_s) == (parts[1].start_s, parts[1].end_s)
@@ -115,7 +114,7 @@ def _join(parts: Sequence[Row], fault: Mistake | None) -> ConformanceCheck:
         return unknown("interval-join", "the rows do not say when their intervals begin")
     before_s = 0.0
     for row in parts:
-        slack_s = _JOIN_S + row.time_step_s
+        slack_s = tolerances.JOIN_S + row.time_step_s
         if abs((row.start_s or 0.0) - before_s) > slack_s:
             reason = f"a row begins at {row.start_s:g} s, the one before ends at {before_s:g} s"
             return failed("interval-join", fault or Mistake.INTERVAL_GAPS, reason, expected, found)
@@ -130,8 +129,8 @@ def _rates(parts: Sequence[Row], fault: Mistake | None) -> ConformanceCheck:
         seconds, slack_s = row.duration_s, row.time_step_s + 0.02
         if seconds <= 0.3:
             continue
-        low = (carried - step) * 8e-6 / (seconds + slack_s) * 0.97 - row.rate.step
-        high = (carried + step) * 8e-6 / max(0.1, seconds - slack_s) * 1.03 + row.rate.step
+        low = (carried - step) * 8e-6 / (seconds + slack_s) * (1 - tolerances.ROW) - row.rate.step
+        high = (carried + step) * 8e-6 / max(0.1, seconds - slack_s) * (1 + tolerances.ROW) + row.rate.step
         if not low <= figures.rate_mbps(row.rate) <= high:
             verdict = figures.judge_rate(row.rate, carried, {"row": (seconds - slack_s, seconds + slack_s)})
             mistake = (verdict and verdict.mistake) or fault
@@ -145,7 +144,7 @@ def _total(total: Row | None, carried: float) -> ConformanceCheck:
     expected = f"0 to the end, {carried / 1000:.0f} KB"
     if total is None:
         return failed("interval-total", Mistake.NO_TOTAL, "the last row is not the total", expected, "none")
-    if not figures.amount_fits(total, carried, "KB", 0.02 * carried):
+    if not figures.amount_fits(total, carried, "KB", tolerances.SUM * carried):
         mistake = figures.amount_mistake(total, carried, "KB") or Mistake.WRONG_AMOUNT
         return failed(
             "interval-total",

@@ -14,6 +14,7 @@ from linklab.errors import LabError
 from linklab.grade.simpleperf.submission import Submission
 
 _ROOT = "/run/trial"
+_SCRATCH_BYTES = 48 * 1024 * 1024
 
 
 class LoopbackPlace:
@@ -85,7 +86,8 @@ def _words() -> list[str]:
         raise LabError("bubblewrap is missing, which keeps programs off your files: sudo apt-get install bubblewrap")
     library = Path(__file__).resolve().parents[3]
     words = [program, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
-    words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run", "--dir", _ROOT]
+    words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    words += ["--size", str(_SCRATCH_BYTES), "--tmpfs", "/run", "--dir", _ROOT]
     words += ["--chmod", "0755", "/run", "--chmod", "0755", _ROOT]
     path = ":".join([str(library), *filter(None, sys.path)])
     return [*words, "--setenv", "PYTHONPATH", path, "--setenv", "PYTHONDONTWRITEBYTECODE", "1", "--"]

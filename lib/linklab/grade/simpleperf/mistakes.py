@@ -144,6 +144,7 @@ class Mistake(Enum):
     PROCESSES = _Text("it starts processes or threads without end", "one thread for each connection is enough")
     FILES = _Text("it opens sockets or files without end", "open one socket for each connection, and close it")
     OUTPUT = _Text("it prints without end", "print rows, not every chunk")
+    DISK = _Text("it fills the disk", "a program that measures writes no files")
     DELETES = _Text("it deletes or changes files", "a program that measures leaves files alone")
     OUTSIDE = _Text("it writes outside its folder", "a program that measures writes no files")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -43,6 +44,7 @@ NETWORK: Final = Network(
 STALL_CPU_S: Final = 5.0
 """A scene that has cost a lab so much computing makes no progress: ordinary ones cost about 1 s."""
 STALL_WALL_S: Final = 60.0
+_GRACE_S: Final = 2.0
 
 
 class Place(Protocol):
@@ -111,7 +113,7 @@ class LabPlace:
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """As `Place.play`. After a scene that stalled the next one gets a fresh lab."""
         process = self._started().process
-        watch = _Watch(process.group_pid)
+        watch = _Watch(process.group_pid, process.stop)
         try:
             records: list[dict[str, Any]] = process.call("linklab.trial.in_lab:play", plans, stop=watch.stalled)
         except LabError:
@@ -120,6 +122,8 @@ class LabPlace:
             # the program has taken the whole lab along
             self._end_lab()
             return [_lost()]
+        finally:
+            watch.done()
         if records[-1]["stalled"]:
             self._end_lab()
             if not watch.fired:
@@ -153,17 +157,28 @@ def _lost() -> dict[str, Any]:
 class _Watch:
     """Looks how much computing a lab does for one request: its own clock cannot tell, it stands still meanwhile."""
 
-    def __init__(self, group: int) -> None:
-        self._group = group
+    def __init__(self, group: int, end: Callable[[], None]) -> None:
+        """``end`` ends the lab: a program that only computes leaves the guest no moment to hear anything else."""
+        self._group, self._end = group, end
         self._from_s = cpu_s(group)
         self._began_s = time.monotonic()
         self.fired = False
+        self._timer: threading.Timer | None = None
 
     def stalled(self) -> bool:
         """Whether it is too much."""
         spent = cpu_s(self._group) - self._from_s
-        self.fired = spent > STALL_CPU_S or time.monotonic() - self._began_s > STALL_WALL_S
+        if not self.fired and (spent > STALL_CPU_S or time.monotonic() - self._began_s > STALL_WALL_S):
+            self.fired = True
+            self._timer = threading.Timer(_GRACE_S, self._end)
+            self._timer.daemon = True
+            self._timer.start()
         return self.fired
+
+    def done(self) -> None:
+        """The request has been answered."""
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 def cpu_s(group: int) -> float:

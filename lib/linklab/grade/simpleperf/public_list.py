@@ -1,4 +1,4 @@
-"""docs/simpleperf-checks.md, made from the same data as the checks: ``python -m linklab.grade.simpleperf.public_list``."""
+"""docs/simpleperf-checks.md, made from the checks' own data: ``python -m linklab.grade.simpleperf.public_list``."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def lines() -> Iterator[str]:
     yield "It works on a copy of its file and of the small Python files beside it. It sees the system's Python, the"
     yield "installed packages if it imports any, and no other files; its folder alone is writable. It reaches the lab's"
     yield f"network and no other. It gets {limits.memory_mb} MB of memory, {limits.processes} processes and threads,"
-    yield f"{limits.open_files} open files and sockets, {limits.file_mb} MB for a file, {OUTPUT_BYTES // 1024} KiB of output."
-    yield "What goes beyond is stopped and reported."
+    yield f"{limits.open_files} open files and sockets, {limits.file_mb} MB for a file, {OUTPUT_BYTES // 1024} KiB of"
+    yield "output. What goes beyond is stopped and reported."
 
 
 def page() -> str:

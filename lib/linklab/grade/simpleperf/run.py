@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 from linklab.errors import LabError, LinklabError
@@ -48,7 +52,38 @@ def run(file: Path, steps: Iterable[str] | None, where: str, progress: Callable[
     if where not in ("auto", "lab", "loopback"):
         raise LinklabError(f"where={where!r}: say 'auto', 'lab' or 'loopback'")
     program = submission.read(file)
-    tell = progress or (lambda _: None)
+    with _ctrl_c() as was_pressed:
+
+        def tell(what: str) -> None:
+            if was_pressed():
+                raise KeyboardInterrupt
+            if progress is not None:
+                progress(what)
+
+        return _tried(program, wanted, where, tell)
+
+
+@contextlib.contextmanager
+def _ctrl_c() -> Iterator[Callable[[], bool]]:
+    """Remembers a Ctrl-C. A lab that is asked something to which it can answer at once answers, and forgets it."""
+    pressed = []
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield lambda: False
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _tried(program: Submission, wanted: list[str], where: str, tell: Callable[[str], None]) -> Report:
     place = _place(program, where)
     note = ""
     try:
@@ -89,7 +124,7 @@ def _checks(session: Session, step: str) -> list[ConformanceCheck]:
     try:
         done.extend(_JUDGES[step](session))
     except GaveUp:
-        why = "the program was stopped too often because it computes without end: see the checks that failed"
+        why = "the program was stopped too often: see the checks that failed"
         seen = {check.key for check in done}
         done += [unknown(key, why) for key, item in ITEMS.items() if item.step == step and key not in seen]
     return done

@@ -18,7 +18,7 @@ STALLS_AT_MOST: Final = 3
 
 
 class GaveUp(Exception):
-    """The program has computed without end too often to try it further."""
+    """The program has computed without end, or met another limit, too often to try it further."""
 
 
 class Session:
@@ -91,7 +91,7 @@ class Session:
         }
         return self._play(key, plan)
 
-    def alone(self, key: str, words: Sequence[str], limit_s: float = 20.0) -> Take:
+    def alone(self, key: str, words: Sequence[str], limit_s: float = 10.0) -> Take:
         """Runs the program by itself with these words."""
         if key in self.takes:
             return self.takes[key]
@@ -103,7 +103,7 @@ class Session:
             raise GaveUp
         self.tell(key)
         take = Take(self.place.play([plan])[-1])
-        self.stalls += take.stalled
+        self.stalls += take.stalled or any(program.breaches for program in take.programs)
         self.takes[key] = take
         return take
 

@@ -11,6 +11,7 @@ from linklab.grade.simpleperf.take import Printed, Take
 _BREACHES: Final = {
     "deleted": (Mistake.DELETES, "files in its folder were gone afterwards (of a copy: yours are safe)"),
     "changed": (Mistake.DELETES, "files in its folder were changed afterwards (of a copy: yours are safe)"),
+    "outside": (Mistake.OUTSIDE, "files of it were found where programs leave their temporary files"),
     "cpu": (Mistake.ENDLESS, "it used the processor without end and was stopped"),
     "output": (Mistake.OUTPUT, "it printed more than 512 kB and was stopped"),
     "processes": (Mistake.PROCESSES, "it was held at 64 processes and threads"),
@@ -26,7 +27,7 @@ _WORDS: Final = (
         "it was held at 64",
     ),
     (re.compile(r"MemoryError|Cannot allocate memory"), Mistake.MEMORY, "it was kept from taking more"),
-    (re.compile(r"File too large"), Mistake.OUTPUT, "it was kept from writing a file of more than 8 MB"),
+    (re.compile(r"File too large|No space left on device"), Mistake.DISK, "it was kept from writing more than 8 MB"),
 )
 
 

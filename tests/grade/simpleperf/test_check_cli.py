@@ -1,0 +1,97 @@
+"""``linklab check``: what it prints and writes, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from linklab.cli import main
+from linklab.runtime.kinds import Kind
+
+from ...conftest import lab_processes
+from ...simpleperf.runner import REFERENCE
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("missing.py", None, "cannot be read: No such file or directory"),
+        ("empty.py", "", "is empty: write the program first"),
+        ("poem.py", "roses are red", "is not Python that can run: line 1"),
+        ("zeros.py", "\0\0\0", "is not Python that can run"),
+    ],
+)
+def test_what_cannot_be_checked_is_one_line(
+    name: str, content: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    assert main(["check", str(tmp_path / name)]) == 2
+    error = capsys.readouterr().err.strip()
+    assert said in error
+    assert "\n" not in error
+
+
+def test_a_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(tmp_path)]) == 2
+    assert "is a folder: name the Python file in it" in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_is_said_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(REFERENCE), "--json", str(tmp_path / "no" / "report.json")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+
+
+@pytest.mark.lab
+def test_a_table_a_page_and_json(
+    virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str], nothing_left: None
+) -> None:
+    data, page = tmp_path / "report.json", tmp_path / "report.html"
+    words = ["check", str(REFERENCE), "--where", "lab", "--step", "transfer", "--json", str(data), "--html", str(page)]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "\u2713 passed" in printed
+    assert "9 of 9 points" in printed
+    report = json.loads(data.read_text())
+    assert (report["outcome"], report["points"], list(report["steps"])) == ("passed", 9, ["transfer"])
+    assert page.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.lab
+def test_a_failed_check_is_status_1_with_a_hint(
+    virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "simpleperf.py"
+    program.write_text("print('hello')\n")
+    assert main(["check", str(program), "--where", "lab", "--step", "transfer"]) == 1
+    assert "Probable mistakes: the server does not listen" in capsys.readouterr().out
+
+
+@pytest.mark.lab
+def test_ctrl_c_leaves_nothing(virtual: Kind, nothing_left: None) -> None:
+    before = set(lab_processes())
+    words = [sys.executable, "-m", "linklab", "check", str(REFERENCE), "--where", "lab"]
+    process = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        # a shell in the background leaves Ctrl-C ignored, and children would inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not set(lab_processes()) - before - {process.pid} and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 130, output.decode()
+    assert b"Traceback" not in output

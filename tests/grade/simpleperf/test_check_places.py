@@ -1,0 +1,69 @@
+"""Where programs are tried: a lab, loopback, and one for the other where a program waits in a busy loop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LinklabError
+from linklab.grade import GradeError, simpleperf
+from linklab.grade.simpleperf import STEPS
+from linklab.grade.simpleperf.catalogue import ITEMS
+from linklab.grade.simpleperf.run import BUSY_WAIT_NOTE
+from linklab.runtime.kinds import Kind
+
+from ...simpleperf.programs.make import registry
+from ...simpleperf.runner import REFERENCE
+
+WAITS = "    for thread in threads:\n        thread.join()\n"
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: None) -> None:
+    told: list[str] = []
+    report = simpleperf.check(REFERENCE, where="lab", progress=told.append)
+    assert report.require() is report
+    assert [check.key for check in report.checks if isinstance(check, simpleperf.ConformanceCheck)] == list(ITEMS)
+    assert "transfer" in told
+    as_json = report.to_json()
+    assert as_json["outcome"] == "passed"
+    assert list(as_json["steps"]) == list(STEPS)
+    assert as_json["points"] == as_json["max_points"] == sum(item.points for item in ITEMS.values())
+    assert (report.dialect["end"], report.dialect["answer"]) == ("BYE", "ACK: BYE")
+    assert "<table" in report._repr_html_()
+
+
+@pytest.mark.slow
+def test_the_reference_fails_nothing_on_loopback(nothing_left: None) -> None:
+    # timing may be inconclusive there, as the machine is busy
+    report = simpleperf.check(REFERENCE, ["transfer", "clock", "many"], where="loopback")
+    assert report.outcome != "failed", str(report)
+    assert report.points > 0.8 * report.max_points
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_a_busy_loop_is_tried_on_loopback_instead(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
+    text = registry()["as-the-sheet"].text
+    assert WAITS in text
+    program = tmp_path / "simpleperf.py"
+    program.write_text(text.replace(WAITS, "    while any(thread.is_alive() for thread in threads):\n        pass\n"))
+    report = simpleperf.check(program, ["transfer"])
+    assert report.outcome == "passed", str(report)
+    assert BUSY_WAIT_NOTE in report.where
+
+
+@pytest.mark.lab
+def test_a_step_alone_is_a_result_to_require(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
+    assert simpleperf.check_step(REFERENCE, "transfer", where="lab").require().passed
+    starter = tmp_path / "simpleperf.py"
+    starter.write_text("def main():\n    raise NotImplementedError\n\nmain()\n")
+    with pytest.raises(GradeError, match="NotImplementedError"):
+        simpleperf.check_step(starter, "transfer", where="lab").require()
+
+
+def test_an_unknown_step_is_one_clear_line() -> None:
+    with pytest.raises(LinklabError, match="no step is called 'all': choose one of transfer, clock"):
+        simpleperf.check(REFERENCE, ["all"])
