@@ -59,6 +59,11 @@ def judged(*printed: rows.Row) -> dict[str, str]:
     return {check.key: check.mistake or check.outcome for check in judge_intervals.judge(printed, 6_000_000)}
 
 
+def test_the_total_may_be_called_so() -> None:
+    (total,) = rows.read([(0.0, "Total 0.0 - 6.1 6000 KB 7.87 Mbps")]).rows
+    assert set(judged(*PARTS, total).values()) == {"passed"}
+
+
 def test_intervals_that_join_and_add_up_pass() -> None:
     assert set(judged(*PARTS, TOTAL).values()) == {"passed"}
 

@@ -105,4 +105,5 @@ def test_a_sum_over_connections_is_marked() -> None:
 )
 def test_a_figure_knows_its_last_digit(text: str, value: float, step: float) -> None:
     found = rows.figure(text)
-    assert (found.value, found.step) == (pytest.approx(value), pytest.approx(step))
+    assert found.value == pytest.approx(value)
+    assert found.step == pytest.approx(step)

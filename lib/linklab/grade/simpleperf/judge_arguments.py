@@ -67,7 +67,7 @@ GROUPS: Final = (
         r"parallel|connection|-P\b",
         Mistake.PARALLEL_RANGE,
     ),
-    Group("amounts", ((*_CLIENT, "-n", "10XB"),), r"num|amount|size|bytes|-n\b", Mistake.ACCEPTED),
+    Group("amounts", ((*_CLIENT, "-n", "10XB"),), r"num|amount|size|bytes|unit|-n\b", Mistake.ACCEPTED),
     Group("interval-text", ((*_CLIENT, "-i", "often"),), r"interval|-i\b", Mistake.ACCEPTED),
 )
 # What the network says: then the argument had been taken.

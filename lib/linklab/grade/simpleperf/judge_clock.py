@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from linklab.grade.simpleperf import figures, tolerances, trouble
@@ -99,6 +100,7 @@ def _client_clock(session: Session, take: Take) -> tuple[ConformanceCheck, Confo
         "asked": (ASKED_S - 0.002, ASKED_S + 0.002),
         "sent": (ASKED_S + 0.01, last_s + jitter_s),
     }
+    cut = {"cut": (math.floor(true[1]), math.floor(true[1])), "rounded": (round(true[1]), round(true[1]))}
     expected = f"the rate over {true[1]:.2f} s: {carried * 8e-6 / true[1]:.2f} Mbit/s"
     found = f"{row.rate.value:g} {row.rate.unit}"
     verdict = figures.judge_rate(row.rate, carried, spans)
@@ -106,7 +108,7 @@ def _client_clock(session: Session, take: Take) -> tuple[ConformanceCheck, Confo
         # a client that counts wrongly may still divide rightly: its count is judged elsewhere
         by_count = figures.judge_rate(row.rate, figures.amount_bytes(row, "KB"), {"whole": whole})
         verdict = by_count if by_count and not by_count.mistake else verdict
-    verdict = verdict or _by_its_own_words(row, carried, whole)
+    verdict = verdict or figures.judge_rate(row.rate, carried, cut) or _by_its_own_words(row, carried, whole)
     if verdict is None:
         if figures.is_whole(row.rate):
             mistake, reason = Mistake.INTEGER_DIVISION, f"the rate is the whole number {found}"
@@ -121,8 +123,9 @@ def _client_clock(session: Session, take: Take) -> tuple[ConformanceCheck, Confo
     )
     if verdict.span == "whole":
         return passed("ack", expected, found), units
-    clock = Mistake.ASKED_TIME if verdict.span == "asked" else Mistake.CLOCK_BEFORE_ACK
-    reason = f"the acknowledgement came after {true[1]:.2f} s, and the rate {found} is taken over less"
+    clocks = {"asked": Mistake.ASKED_TIME, "sent": Mistake.CLOCK_BEFORE_ACK, "own": Mistake.CLOCK}
+    clock = clocks.get(verdict.span, Mistake.WHOLE_SECONDS)
+    reason = f"the acknowledgement came after {true[1]:.2f} s, and the rate {found} is not taken over that time"
     return failed("ack", clock, reason, expected, found), units
 
 

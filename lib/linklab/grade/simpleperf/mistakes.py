@@ -56,6 +56,10 @@ class Mistake(Enum):
         "rate from the asked time, not the measured",
         "divide by the time that really passed, from the first byte to the acknowledgement, not by args.time",
     )
+    WHOLE_SECONDS = _Text(
+        "time cut to whole seconds", "keep the seconds with their decimals, and round only when you print"
+    )
+    PACKAGE = _Text("a package is missing", "install it where Linklab runs, or do without: python -m pip install NAME")
     SERVER_CLOCK = _Text(
         "the server's clock is wrong",
         "start it when the client is accepted, stop it when the end message has been read",

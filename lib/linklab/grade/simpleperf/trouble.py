@@ -47,6 +47,9 @@ def breach(take: Take) -> tuple[Mistake, str] | None:
 
 def crash(program: Printed) -> tuple[Mistake, str] | None:
     """Why a program ended that was not to end, or None if it says nothing."""
+    missing = re.search(r"ModuleNotFoundError: (.*)", program.text)
+    if missing is not None:
+        return Mistake.PACKAGE, missing[1]
     if program.traceback:
         return Mistake.TRACEBACK, program.traceback
     if program.status not in (0, None):
