@@ -4,7 +4,7 @@ The plan::
 
     {"server": {"host", "words", "port", "patience_s"} or None,
      "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,
-     "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s"},
+     "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen"},
                 {"kind": "peer", "at_s", "host", "target", "steps"},
                 {"kind": "restart", "at_s"}],          # any of them: "after" (a number of the list) instead of "at_s"
      "grace_s": how long the server may still print when all acts are over}
@@ -120,8 +120,7 @@ class _Play:
             case "client":
                 client = self.start(act["host"], act["words"])
                 note["program"] = client
-                if not await client.wait(act["limit_s"]):
-                    client.stop("it did not come to an end")
+                await self._watch(client, act["limit_s"], act.get("may_listen", True))
                 await client.finish()
             case "peer":
                 with self.stage.entered(act["host"]):
@@ -130,6 +129,15 @@ class _Play:
                 note["steps"] = await peer.play(made, (address, port), act["steps"], self.clock)
             case "restart":
                 await self._restart()
+
+    async def _watch(self, client: Program, limit_s: float, may_listen: bool) -> None:
+        """Waits for a program's end, and stops it when it has had its time, or listens though it may not."""
+        deadline = time.monotonic() + limit_s
+        while not await client.wait(limit_s if may_listen else _LOOK_S * 5):
+            if not may_listen and sockets.listening(client.pid):
+                client.stop("it listens")
+            elif time.monotonic() >= deadline:
+                client.stop("it did not come to an end")
 
     async def _restart(self) -> None:
         assert self.server is not None

@@ -113,7 +113,7 @@ def _group(session: Session, group: Group) -> ConformanceCheck:
 def refusal(program: Printed, words: tuple[str, ...], group: Group) -> tuple[Mistake, str] | None:
     """What is wrong with how a program refused wrong arguments, or None."""
     if not program.ended:
-        return group.accepted, "it runs as if nothing were wrong"
+        return group.accepted, f"it runs as if nothing were wrong ({program.stopped})"
     if program.traceback:
         return Mistake.TRACEBACK, program.traceback
     text = program.text

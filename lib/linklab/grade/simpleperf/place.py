@@ -15,6 +15,7 @@ from linklab import lab as labs
 from linklab.errors import LabError
 from linklab.grade.simpleperf.submission import Submission
 from linklab.network import End, Host, Link, Network, Subnet, Switch
+from linklab.runtime.kinds import choose
 
 RATE_MBPS: Final = 8.0
 DELAY_MS: Final = 10.0
@@ -82,7 +83,7 @@ class Place(Protocol):
 
 
 class LabPlace:
-    """A lab on virtual time. Raises LabError where there can be none."""
+    """A lab on virtual time, started with its first scene. Raises LabError where there can be none."""
 
     virtual = True
     pace_mbps = 8.0
@@ -92,12 +93,8 @@ class LabPlace:
     def __init__(self, submission: Submission) -> None:
         self._submission = submission
         self._lab: labs.Lab | None = None
+        choose("virtual", "guest")
         self._folder = tempfile.TemporaryDirectory(prefix="linklab-check-")
-        try:
-            self._started()
-        except BaseException:
-            self.close()
-            raise
 
     def _started(self) -> labs.Lab:
         if self._lab is None:

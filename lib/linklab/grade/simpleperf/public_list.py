@@ -20,7 +20,7 @@ and how it ends. This page is made from the checks' own data by `python -m linkl
 
 - The program runs on the hosts of a small lab network on virtual time: client, server and a relay between them on a
   fast network, and a second link of 8 Mbit/s and 10 ms between client and server. Without a lab it runs on loopback,
-  in real time; what a busy machine spoils is then inconclusive, never failed.
+  in real time; what a busy machine spoils is then inconclusive, never failed. Wrong arguments are tried on loopback.
 - The program's client is tried with the program's own server. The end message, the acknowledgement, the columns, the
   units and the form of `-n` are learnt from what it does.
 - The relay notes when each byte passes. That is what times, rates and amounts are compared with.

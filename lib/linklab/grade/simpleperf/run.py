@@ -93,11 +93,34 @@ def _tried(program: Submission, wanted: list[str], where: str, tell: Callable[[s
             place = LoopbackPlace(program)
             session = Session(program, place, tell)
             note = f"; {BUSY_WAIT_NOTE}"
-        order = [step for step in STEPS if step in wanted]
-        results = {step: Result(STEPS[step], tuple(_checks(session, step))) for step in order}
+        results = {}
+        for step in (step for step in STEPS if step in wanted):
+            with _for_step(session, step, where) as chosen:
+                results[step] = Result(STEPS[step], tuple(_checks(chosen, step)))
     finally:
         place.close()
     return Report(program.name, place.title + note, results, session.dialect.to_json())
+
+
+@contextlib.contextmanager
+def _for_step(session: Session, step: str, where: str) -> Iterator[Session]:
+    """The session for a step. Arguments need no network and no clock: outside a lab they are tried in a tenth of the
+    time.
+    """
+    if step != "arguments" or where != "auto" or not session.place.virtual:
+        yield session
+        return
+    try:
+        place = LoopbackPlace(session.submission)
+    except LabError:
+        yield session
+        return
+    beside = Session(session.submission, place, session.tell)
+    beside.takes.update(session.takes)
+    try:
+        yield beside
+    finally:
+        place.close()
 
 
 def _place(program: Submission, where: str) -> Place:
