@@ -1,0 +1,69 @@
+"""Folders of the host can be removed and renamed in a guest, which only seems to happen: the host keeps them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.runtime.kinds import Kind
+from linklab.runtime.process import LabProcess
+
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
+
+
+def _sh(context: Any, command: str) -> list[Any]:
+    import subprocess
+
+    done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return [done.returncode, done.stdout]
+
+
+def _listing(folder: Path) -> bytes:
+    return subprocess.run(["ls", "-lR", "--full-time", str(folder)], capture_output=True, check=True).stdout
+
+
+@pytest.fixture
+def host_folder(tmp_path: Path) -> Path:
+    """A folder of the host's, two levels deep, outside the lab's own."""
+    folder = tmp_path / "docs"
+    (folder / "below" / "further").mkdir(parents=True)
+    (folder / "README").write_text("kept")
+    (folder / "below" / "further" / "file").write_text("kept as well")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "left"),
+    [
+        ("rm -rf {folder}", ""),
+        ("rm -rf {folder} && mkdir {folder}", "docs"),  # a new folder in the old one's place starts empty
+        ("mv {folder} {folder}.old && cat {folder}.old/below/further/file", "docs.old"),
+        ("mv {folder}/below {folder}/beside && rm {folder}/beside/further/file", "docs"),
+    ],
+)
+def test_a_folder_of_the_host_goes_in_the_guest_alone(
+    virtual: Kind, lab_folder: Path, host_folder: Path, command: str, left: str
+) -> None:
+    before = _listing(host_folder)
+    with LabProcess(virtual, lab_folder) as lab:
+        status, said = lab.call(_sh, command.format(folder=host_folder))
+        assert (status, said) in ((0, ""), (0, "kept as well"))
+        assert lab.call(_sh, f"ls {host_folder.parent} | grep -v {lab_folder.name}")[1].strip() == left
+        if left == "docs" and "mkdir" in command:
+            assert lab.call(_sh, f"ls -A {host_folder}") == [0, ""]
+    assert _listing(host_folder) == before
+
+
+def test_what_a_course_may_do_to_the_system(virtual: Kind, lab_folder: Path) -> None:
+    """A new folder in /etc, and one of the system's that goes."""
+    documents = Path("/usr/share/doc/bash")
+    if not documents.is_dir():
+        pytest.skip(f"needs {documents}")
+    before = _listing(documents)
+    with LabProcess(virtual, lab_folder) as lab:
+        assert lab.call(_sh, f"mkdir -p /etc/linklab-test && rm -rf {documents} && test ! -e {documents}") == [0, ""]
+    assert _listing(documents) == before
+    assert not Path("/etc/linklab-test").exists()
