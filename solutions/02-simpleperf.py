@@ -39,7 +39,8 @@ show.draw(lab, highlight=path(COURSE, "h1", "h4"))
 # here.
 #
 # It is a starter: arguments, rows and the frame of each function are there. What is missing is marked
-# `TODO 1` for step 1, and so on. You may change everything: only what the program does is graded.
+# `TODO 1` for step 1, and so on (Ctrl+F finds them). You may change everything: only what the program does is
+# graded.
 #
 # It runs already, on the loopback of your own machine. `loopback` starts a server and a client, and shows
 # what both say:
@@ -66,8 +67,9 @@ loopback("-t 1")
 between(lab, "h1", "h4", "-t 2")
 
 # %% [markdown] id="transfer-notice"
-# **What to notice.** These two lines are all it takes by hand: `linklab shell h4` in a terminal gives you a
-# command line on `h4`. Both sides must report the same amount. The rate is 0.00 until step 2.
+# **What to notice.** Both sides must report the same amount. The rate is 0.00 until step 2. The two lines with
+# `$` are the commands that were run: `linklab shell h4` in a terminal gives you a command line on `h4`, to run
+# them by hand.
 #
 # The check runs a copy of your program in a small network of its own, and looks at what it does.
 
