@@ -18,7 +18,7 @@ GROW = "python3 -c 'kept = []\nwhile True: kept.append(bytearray(1_000_000))'"
 SEVERAL = (
     "for each in 1 2 3 4 5 6; do python3 -c 'kept = bytearray(100_000_000); import time; time.sleep(5)' & done; wait"
 )
-SAID = "the lab ran out of its 512 MB of memory and ended python3: let programs in it use less, or set LINKLAB_MEMORY"
+SAID = "the lab ran out of its 512 MB of memory and ended python3: let programs in it use less, or set LINKLAB_GUEST"
 
 
 @pytest.fixture(params=["virtual", "real"])
@@ -69,13 +69,13 @@ def test_a_lab_that_dies_of_it_says_so(lab: Lab) -> None:
 
 @pytest.mark.lab
 def test_a_lab_can_have_more(virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LINKLAB_MEMORY_MB", "1024")
+    monkeypatch.setenv("LINKLAB_GUEST_MB", "1024")
     with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
         assert "700000000" in lab["h1"].cmd("python3 -c 'print(len(bytes(1) * 700_000_000))'")
 
 
 @pytest.mark.parametrize("wish", ["0", "much", "-5", "127", ""])
 def test_memory_that_is_none(monkeypatch: pytest.MonkeyPatch, wish: str) -> None:
-    monkeypatch.setenv("LINKLAB_MEMORY_MB", wish)
-    with pytest.raises(LabError, match=f"^LINKLAB_MEMORY_MB is '{wish}': set it to a whole number of MB, 128 or more$"):
+    monkeypatch.setenv("LINKLAB_GUEST_MB", wish)
+    with pytest.raises(LabError, match=f"^LINKLAB_GUEST_MB is '{wish}': set it to a whole number of MB, 128 or more$"):
         guest_memory_mb()

@@ -95,11 +95,11 @@ class Kind:
 
 
 def guest_memory_mb() -> int:
-    """The memory of a guest, in MB (2^20 bytes): LINKLAB_MEMORY_MB, or else 512. Raises `LabError` for what is none."""
-    wish = os.environ.get("LINKLAB_MEMORY_MB", str(GUEST_MEMORY_MB))
+    """The memory of a guest, in MB (2^20 bytes): LINKLAB_GUEST_MB, or else 512. Raises `LabError` for what is none."""
+    wish = os.environ.get("LINKLAB_GUEST_MB", str(GUEST_MEMORY_MB))
     if not wish.isascii() or not wish.isdigit() or int(wish) < _LEAST_GUEST_MEMORY_MB:
         raise LabError(
-            f"LINKLAB_MEMORY_MB is {wish!r}: set it to a whole number of MB, {_LEAST_GUEST_MEMORY_MB} or more"
+            f"LINKLAB_GUEST_MB is {wish!r}: set it to a whole number of MB, {_LEAST_GUEST_MEMORY_MB} or more"
         )
     return int(wish)
 

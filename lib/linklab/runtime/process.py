@@ -34,7 +34,7 @@ _INTERRUPT_LIMIT_S = 15.0
 _LOOK_UP_S = 0.2
 _CONSOLE_TAIL_LINES = 5
 _KILLED = re.compile(r"^Out of memory.*: Killed process \d+ \((.*?)\)", re.MULTILINE)
-_MORE_MEMORY = "let programs in it use less, or set LINKLAB_MEMORY_MB to more before you start it"
+_MORE_MEMORY = "let programs in it use less, or set LINKLAB_GUEST_MB to more before you start it"
 _PLAIN = (str, int, float, bool, type(None))
 
 
