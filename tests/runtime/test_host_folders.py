@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -67,3 +69,12 @@ def test_what_a_course_may_do_to_the_system(virtual: Kind, lab_folder: Path) -> 
         assert lab.call(_sh, f"mkdir -p /etc/linklab-test && rm -rf {documents} && test ! -e {documents}") == [0, ""]
     assert _listing(documents) == before
     assert not Path("/etc/linklab-test").exists()
+
+
+@pytest.mark.parametrize("place", ["/dev/shm", "/run/lock", "/tmp"])
+def test_the_lab_folder_may_lie_where_a_guest_mounts_its_own(virtual: Kind, place: str) -> None:
+    if not os.access(place, os.W_OK):
+        pytest.skip(f"needs a {place} that this user may write to")
+    with TemporaryDirectory(dir=place) as name, LabProcess(virtual, Path(name)) as process:
+        process.call("linklab.emulation.commands:write_file", f"{name}/new", "aGVsbG8=", False)
+        assert Path(name, "new").read_text() == "hello"

@@ -68,6 +68,7 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
         os.makedirs(f"{root}/{where}", exist_ok=True)
         mount("x", f"{root}/{where}", "devpts" if "pts" in where else "tmpfs", _MS_NOSUID, options)
     if folder is not None:
+        os.makedirs(root + folder, exist_ok=True)  # below /run or /dev/shm it is hidden by what was mounted there
         mount("none", root + folder, "hostfs", _MS_NOSUID, folder)
     for name, target in (
         ("fd", "/proc/self/fd"),
