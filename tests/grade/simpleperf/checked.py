@@ -10,7 +10,7 @@ from linklab.grade.simpleperf import ConformanceCheck, Report
 from ...simpleperf.programs.make import registry
 
 
-def check(name: str, folder: Path, steps: list[str] | None = None, where: simpleperf.Where = "lab") -> Report:
+def check(name: str, folder: Path, steps: list[str] | None = None, where: simpleperf.Where = "auto") -> Report:
     """The report on a program of the registry. A hostile one attacks the folder ``outside`` beside the program's."""
     program, outside = folder / "program", folder / "outside"
     program.mkdir()

@@ -97,12 +97,16 @@ def show(report: Report, console: object) -> None:
         table = Table(
             title=Text(heading, style="bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
         )
-        for title in ("", "what was checked", "expected", "found", "what to do"):
-            table.add_column(title, overflow="fold")
+        for title in ("", "what was checked", "what was found"):
+            table.add_column(title)
         for check in result.checks:
             mark, colour = marks[check.outcome]
-            cells = (check.description, check.expected, check.reason or check.found, check.hint)
-            table.add_row(Text(mark, style=colour), *(Text(cell) for cell in cells))
+            lines = [check.reason or check.found or check.expected]
+            if not check.passed and check.expected:
+                lines.append(f"expected: {check.expected}")
+            if check.hint:
+                lines.append(f"hint: {check.hint}")
+            table.add_row(Text(mark, style=colour), Text(check.description), Text("\n".join(lines)))
         console.print(table)
         console.print()
     line = f"{report.file}: {report.points:g} of {report.max_points:g} points, checked {report.where}"

@@ -140,9 +140,6 @@ class Mistake(Enum):
     PARALLEL_RANGE = _Text("-P out of range is accepted", "-P is 1 to 5")
     MODES = _Text("the mode is not checked", "exactly one of -s and -c must be given")
     NO_HELP = _Text("no help", "argparse prints help for -h if each argument has help=...")
-    BUSY_WAIT = _Text(
-        "it waits in a busy loop", "wait with join(), select() or sleep(): a loop that only looks burns a core"
-    )
     ENDLESS = _Text("it computes without end", "a loop never ends, or waits without sleeping")
     MEMORY = _Text("it fills memory", "count bytes, do not keep them")
     PROCESSES = _Text("it starts processes or threads without end", "one thread for each connection is enough")

@@ -40,7 +40,7 @@ _JUDGES: Final[dict[str, Callable[[Session], Iterator[ConformanceCheck]]]] = {
     "many": judge_many.checks,
     "arguments": judge_arguments.checks,
 }
-BUSY_WAIT_NOTE: Final = "it waits in a busy loop, for which virtual time stands still: checked on loopback instead"
+STALLED_NOTE: Final = "in the lab, where time stands still while a program computes, it made no progress"
 
 
 def run(file: Path, steps: Iterable[str] | None, where: str, progress: Callable[[str], None] | None) -> Report:
@@ -88,11 +88,11 @@ def _tried(program: Submission, wanted: list[str], where: str, tell: Callable[[s
     note = ""
     try:
         session = Session(program, place, tell)
-        if where == "auto" and place.virtual and _busy_waits(session, wanted):
+        if where == "auto" and place.virtual and _stalls(session, wanted):
             place.close()
             place = LoopbackPlace(program)
             session = Session(program, place, tell)
-            note = f"; {BUSY_WAIT_NOTE}"
+            note = f"; {STALLED_NOTE}"
         results = {}
         for step in (step for step in STEPS if step in wanted):
             with _for_step(session, step, where) as chosen:
@@ -134,8 +134,8 @@ def _place(program: Submission, where: str) -> Place:
         return LoopbackPlace(program)
 
 
-def _busy_waits(session: Session, steps: Iterable[str]) -> bool:
-    """Whether a transfer stalls in the lab, where time passes only while all wait, but may well work elsewhere."""
+def _stalls(session: Session, steps: Iterable[str]) -> bool:
+    """Whether a transfer stalls in the lab, where time passes only while all wait; it may well work elsewhere."""
     if not set(steps) - {"arguments"}:
         return False
     take = judge_transfer.first_take(session)
