@@ -36,6 +36,10 @@ def test_a_rate_that_fits_nothing_is_not_explained(rate_mbps: float) -> None:
     assert figures.judge_rate(Figure(rate_mbps, 0.001, "Mbps"), CARRIED, SPANS) is None
 
 
+def test_a_rate_without_decimals_has_no_factor_in_it() -> None:
+    assert figures.judge_rate(Figure(1.0, 1.0, "Mbps"), 8_000_000, {"whole": (5.0, 5.0)}) is None
+
+
 def row(start_s: float, end_s: float, kilobytes: float) -> rows.Row:
     rate = kilobytes * 8 / 1000 / (end_s - start_s)
     (made,) = rows.read([(0.0, f"10.0.0.1:5 {start_s:.1f} - {end_s:.1f} {kilobytes} KB {rate:.2f} Mbps")]).rows

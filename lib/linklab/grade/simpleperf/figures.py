@@ -88,7 +88,9 @@ def judge_rate(rate: Figure, carried_bytes: float, spans_s: Mapping[str, tuple[f
     value = rate_mbps(rate)
     if not math.isfinite(value) or value <= 0:
         return None
-    for factors in (((1.0, None),), FACTORS):
+    # a rate without decimals would fit some factor always
+    told = FACTORS if rate.step <= tolerances.RATE * value else ()
+    for factors in (((1.0, None),), told):
         for name, (low_s, high_s) in spans_s.items():
             for factor, mistake in factors:
                 if _within(value, factor * carried_bytes * 8e-6, low_s, high_s, rate.step):

@@ -143,7 +143,7 @@ def _no_server(session: Session) -> ConformanceCheck:
         return failed("no-server", mistake, reason, expected)
     said = program.last_words()
     if not program.ended:
-        return failed("no-server", Mistake.NO_END, "the client still runs after 60 s", expected, said)
+        return failed("no-server", Mistake.NO_END, "it had to be stopped", expected, said)
     if program.traceback:
         return failed("no-server", Mistake.TRACEBACK, program.traceback, expected, said)
     if program.status == 0:

@@ -108,7 +108,9 @@ def _client_clock(session: Session, take: Take) -> tuple[ConformanceCheck, Confo
         # a client that counts wrongly may still divide rightly: its count is judged elsewhere
         by_count = figures.judge_rate(row.rate, figures.amount_bytes(row, "KB"), {"whole": whole})
         verdict = by_count if by_count and not by_count.mistake else verdict
-    verdict = verdict or figures.judge_rate(row.rate, carried, cut) or _by_its_own_words(row, carried, whole)
+    if not figures.is_whole(row.rate):
+        verdict = verdict or figures.judge_rate(row.rate, carried, cut)
+    verdict = verdict or _by_its_own_words(row, carried, whole)
     if verdict is None:
         if figures.is_whole(row.rate):
             mistake, reason = Mistake.INTEGER_DIVISION, f"the rate is the whole number {found}"

@@ -36,7 +36,7 @@ def checks(session: Session) -> Iterator[ConformanceCheck]:
         yield from all_unknown(KEYS[1:], f"needs {CONNECTIONS} connections at once")
         return
     if not take.client.ended:
-        mistake, reason = trouble.breach(take) or (Mistake.NO_END, "the client still ran after 60 s")
+        mistake, reason = trouble.breach(take) or (Mistake.NO_END, "the client had to be stopped")
         yield failed("parallel-client", mistake, reason)
         yield from all_unknown(KEYS[2:], "needs a client that comes to its end")
         return

@@ -119,7 +119,7 @@ def _ends(session: Session, take: Take) -> ConformanceCheck:
     if not client.ended:
         if not passage.down["bytes"]:
             return failed("ends", _why_no_answer(session, take), "no acknowledgement comes", expected, seen)
-        return failed("ends", Mistake.NO_END, "the client still ran after 60 s", expected, seen)
+        return failed("ends", Mistake.NO_END, "the client had to be stopped", expected, seen)
     if client.traceback:
         return failed("ends", Mistake.TRACEBACK, f"the client: {client.traceback}", expected, seen)
     if not passage.acknowledged:
