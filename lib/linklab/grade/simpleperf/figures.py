@@ -88,8 +88,8 @@ def judge_rate(rate: Figure, carried_bytes: float, spans_s: Mapping[str, tuple[f
     value = rate_mbps(rate)
     if not math.isfinite(value) or value <= 0:
         return None
-    # a rate without decimals would fit some factor always
-    told = FACTORS if rate.step <= tolerances.RATE * value else ()
+    # a rate with too few digits would always fit some factor
+    told = [(factor, mistake) for factor, mistake in FACTORS if rate.step <= abs(factor - 1) * value / 2]
     for factors in (((1.0, None),), told):
         for name, (low_s, high_s) in spans_s.items():
             for factor, mistake in factors:

@@ -150,11 +150,11 @@ def _server_rate(session: Session, take: Take) -> ConformanceCheck:
     found = f"{row.rate.value:g} {row.rate.unit}"
     verdict = figures.judge_rate(row.rate, carried, true)
     if verdict is None:
+        if figures.is_whole(row.rate):
+            return failed("server-rate", Mistake.INTEGER_DIVISION, f"the rate is {found}", expected, found)
         own = _by_its_own_words(row, carried, true["server"])
         if own is not None and own.mistake is None:
             return failed("server-rate", Mistake.SERVER_CLOCK, f"it measured {row.duration_s:g} s", expected, found)
-        if figures.is_whole(row.rate):
-            return failed("server-rate", Mistake.INTEGER_DIVISION, f"the rate is {found}", expected, found)
         said = figures.amount_bytes(row, "KB")
         counted = figures.judge_rate(row.rate, said, true)
         if counted is not None and counted.mistake is None:
