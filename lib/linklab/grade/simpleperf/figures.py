@@ -94,7 +94,9 @@ def judge_rate(rate: Figure, carried_bytes: float, spans_s: Mapping[str, tuple[f
         for name, (low_s, high_s) in spans_s.items():
             for factor, mistake in factors:
                 if _within(value, factor * carried_bytes * 8e-6, low_s, high_s, rate.step):
-                    return RateVerdict(name, mistake)
+                    # a whole number beside the true rate is cut off: only by chance is it 1.024 times that rate
+                    cut = mistake is Mistake.BINARY_UNITS and is_whole(rate)
+                    return RateVerdict(name, Mistake.INTEGER_DIVISION if cut else mistake)
     return None
 
 
