@@ -262,3 +262,17 @@ def test_a_killed_guest_is_reported(virtual: Kind, lab_folder: Path) -> None:
     os.kill(lab.group_pid, signal.SIGKILL)
     with pytest.raises(LabError, match="ended unexpectedly"):
         lab.call(_monotonic)
+
+
+def test_an_interrupt_is_not_lost_where_the_request_never_looks(virtual: Kind, tmp_path: Path) -> None:
+    def compute(context: Any) -> int:
+        context.emit("begun")
+        return sum(range(100_000))
+
+    def press(event: Any) -> None:
+        raise KeyboardInterrupt
+
+    with LabProcess(virtual, tmp_path) as process:
+        with pytest.raises(KeyboardInterrupt):
+            process.call(compute, on_event=press)
+        assert process.call("linklab.emulation.commands:now") > 0

@@ -143,7 +143,7 @@ class LabProcess:
                 request["pickle"] = _pickled((function, arguments), function, *arguments)
             self._resume()
             try:
-                answer = self._ask(request, on_event, stop)
+                answer, interrupted = self._ask(request, on_event, stop)
             except ChannelClosed:
                 tail, killed = self.console_tail(), self._killed_for_memory()
                 self.stop()
@@ -158,11 +158,15 @@ class LabProcess:
             self._pause()
             for program in self._killed_for_memory():
                 print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)
-            return self._result(answer)
+            result = self._result(answer)
+            if interrupted:  # what was asked for came to its end before it looked
+                raise KeyboardInterrupt
+            return result
 
     def _ask(
         self, request: dict[str, Any], on_event: Callable[[Any], None] | None, stop: Callable[[], bool] | None
-    ) -> dict[str, Any]:
+    ) -> tuple[dict[str, Any], bool]:
+        """The answer, and whether the lab was told to stop meanwhile."""
         interrupted = False
         deadline = time.monotonic() + self.wall_limit_s
         self._channel.send(request, self.wall_limit_s)
@@ -175,7 +179,7 @@ class LabProcess:
                 deadline = time.monotonic() + (_INTERRUPT_LIMIT_S if interrupted else self.wall_limit_s)
                 if message["id"] == request["id"]:
                     if "event" not in message:
-                        return message
+                        return message, interrupted
                     if on_event is not None:
                         on_event(message["event"])
             except ChannelTimeout:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 from linklab.errors import LabError, LinklabError
@@ -52,35 +49,7 @@ def run(file: Path, steps: Iterable[str] | None, where: str, progress: Callable[
     if where not in ("auto", "lab", "loopback"):
         raise LinklabError(f"where={where!r}: say 'auto', 'lab' or 'loopback'")
     program = submission.read(file)
-    with _ctrl_c() as was_pressed:
-
-        def tell(what: str) -> None:
-            if was_pressed():
-                raise KeyboardInterrupt
-            if progress is not None:
-                progress(what)
-
-        return _tried(program, wanted, where, tell)
-
-
-@contextlib.contextmanager
-def _ctrl_c() -> Iterator[Callable[[], bool]]:
-    """Remembers a Ctrl-C. A lab that is asked something to which it can answer at once answers, and forgets it."""
-    pressed = []
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield lambda: False
-        return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        pressed.append(number)
-        before(number, frame)
-
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return _tried(program, wanted, where, progress or (lambda _: None))
 
 
 def _tried(program: Submission, wanted: list[str], where: str, tell: Callable[[str], None]) -> Report:
