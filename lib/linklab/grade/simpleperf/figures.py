@@ -101,8 +101,11 @@ def judge_rate(rate: Figure, carried_bytes: float, spans_s: Mapping[str, tuple[f
 
 
 def is_whole(rate: Figure) -> bool:
-    """Whether only a whole number is left of a rate that is printed with decimals, or printed without."""
-    return float(rate.value).is_integer()
+    """Whether only a whole number is left of a rate that is printed with decimals, or printed without.
+
+    Of a rate of 0 nothing is left: it was never computed.
+    """
+    return rate.value != 0 and float(rate.value).is_integer()
 
 
 def _within(value: float, megabits: float, low_s: float, high_s: float, step: float) -> bool:

@@ -8,6 +8,8 @@ from linklab.grade.simpleperf.catalogue import ITEMS
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
 
+_FIRST = "make what it needs work first, then check again"
+
 
 def passed(key: str, expected: str, found: str = "as expected", advice: Mistake | None = None) -> ConformanceCheck:
     """It is as it should be. ``advice`` is a mistake that costs nothing."""
@@ -40,10 +42,10 @@ def failed(key: str, mistake: Mistake, reason: str, expected: str = "", found: s
     )
 
 
-def unknown(key: str, why: str) -> ConformanceCheck:
+def unknown(key: str, why: str, hint: str = _FIRST) -> ConformanceCheck:
     """Nothing can be said, because something else came in between."""
     item = ITEMS[key]
-    return ConformanceCheck(item.description, "inconclusive", why, points=item.points, key=key)
+    return ConformanceCheck(item.description, "inconclusive", why, hint, points=item.points, key=key)
 
 
 def all_unknown(keys: Iterable[str], why: str) -> list[ConformanceCheck]:
