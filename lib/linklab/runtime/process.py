@@ -124,7 +124,8 @@ class LabProcess:
         """Runs a function inside: ``"module:name"``, or a Python function, which is carried over as arguments are.
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
-        asked now and then whether the function is to be interrupted, as Ctrl-C does.
+        asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the
+        same counts.
         Raises what `linklab.errors` the function raised; `LabError` for any other failure, for silence longer
         than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
@@ -166,20 +167,21 @@ class LabProcess:
     def _ask(
         self, request: dict[str, Any], on_event: Callable[[Any], None] | None, stop: Callable[[], bool] | None
     ) -> tuple[dict[str, Any], bool]:
-        """The answer, and whether the lab was told to stop meanwhile."""
-        interrupted = False
+        """The answer, and whether Ctrl-C was pressed meanwhile."""
+        interrupted = asked = False
         deadline = time.monotonic() + self.wall_limit_s
         self._channel.send(request, self.wall_limit_s)
         while True:
             try:
                 if stop is not None and not interrupted and stop():
+                    asked = True
                     raise KeyboardInterrupt
                 left_s = deadline - time.monotonic()
                 message = self._channel.receive(left_s if stop is None else min(left_s, _LOOK_UP_S))
                 deadline = time.monotonic() + (_INTERRUPT_LIMIT_S if interrupted else self.wall_limit_s)
                 if message["id"] == request["id"]:
                     if "event" not in message:
-                        return message, interrupted
+                        return message, interrupted and not asked
                     if on_event is not None:
                         on_event(message["event"])
             except ChannelTimeout:
