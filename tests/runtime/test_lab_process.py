@@ -233,12 +233,10 @@ def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(
 
 
 def test_guests_are_pinned_to_one_core_each(virtual: Kind, lab_folder: Path) -> None:
-    claimed = Path("/proc/net/unix").read_text().count("@linklab-core-")  # by labs of other programs
+    """To different ones where two are free: test_keeper_cores.py, where no other test's labs take them."""
     with LabProcess(virtual, lab_folder) as one, LabProcess(virtual, lab_folder) as two:
         cores = [os.sched_getaffinity(lab.group_pid) for lab in (one, two)]
     assert all(len(core) == 1 for core in cores)
-    if len(os.sched_getaffinity(0)) >= claimed + 2:
-        assert cores[0] != cores[1]
 
 
 def test_a_kernel_that_cannot_boot_is_reported_with_its_last_words(virtual: Kind, lab_folder: Path) -> None:
