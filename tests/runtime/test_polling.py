@@ -1,4 +1,4 @@
-"""The one change that Linklab makes to the kernel: programs that wait by polling do not hold virtual time up."""
+"""Of what Linklab changes in the kernel: programs that wait by polling do not hold virtual time up."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from linklab.bench import (
     fidelity,
     fidelity_report,
     overhead,
+    simpleperf,
     speed,
     speed_report,
     starts,
@@ -35,6 +36,7 @@ PARTS = (
     Part(starts.NAME, starts.TITLE, starts.measure, starts_report.report),
     Part(switches.NAME, switches.TITLE, switches.measure, switches.report),
     Part(speed.NAME, speed.TITLE, speed.measure, speed_report.report),
+    Part(simpleperf.NAME, simpleperf.TITLE, simpleperf.measure, simpleperf.report),
     Part(overhead.NAME, overhead.TITLE, overhead.measure, overhead.report),
 )
 

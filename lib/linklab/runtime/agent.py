@@ -12,7 +12,6 @@ import contextlib
 import importlib
 import io
 import json
-import math
 import os
 import pickle
 import select
@@ -27,7 +26,8 @@ from linklab.runtime import boot
 from linklab.runtime.wire import FROM_GUEST_BYTES, Channel, ChannelClosed
 
 MATURE_S = 16.0
-BEAT_S = 0.02
+BEAT_NS = 10_000_000
+PHASE_NS = 5_000_000
 
 
 class Interrupted(Exception):
@@ -45,6 +45,7 @@ class Context:
 
     def emit(self, event: Any) -> None:
         """Sends something to the notebook while the request still runs: output, progress."""
+        self._settle()
         self._channel.send({"id": self._request, "event": event})
 
     def poll(self, fds: Iterable[int], timeout_s: float | None = None) -> list[int]:
@@ -74,9 +75,13 @@ class Context:
             if "interrupt" in request:
                 continue  # it came too late: the request it meant has been answered
             self._request = request["id"]
-            if self.clock == "virtual":
-                await_beat()
-            self._channel.send({"id": self._request, **self._answer(request)})
+            answer = self._answer(request)
+            self._settle()
+            self._channel.send({"id": self._request, **answer})
+
+    def _settle(self) -> None:
+        if self.clock == "virtual":
+            await_beat()
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         printed = io.StringIO()
@@ -124,14 +129,16 @@ def grow_up() -> None:
 
 
 def await_beat() -> None:
-    """Sleeps to the next multiple of `BEAT_S`, which costs nothing on virtual time.
+    """Sleeps until `PHASE_NS` after the next multiple of `BEAT_NS`, which costs nothing on virtual time.
 
-    The kernel keeps TCP's timers in ticks of 10 ms, and the clock counts in steps of 256 ns: a measurement that
-    begins elsewhere between two of either meets other queues, loses other packets and gives other digits. 20 ms is
-    the shortest time that is whole in both.
+    So each message to the notebook finds the lab at rest: whatever could run without time passing has run, and how
+    far a program comes while the agent waits for the notebook does not depend on how long that takes.
+
+    The kernel keeps TCP's timers in ticks of 10 ms: a measurement that begins elsewhere between two of them meets
+    other queues, loses other packets and gives other digits. On a tick itself programs would wake that TCP's timers
+    serve.
     """
-    now = time.monotonic()
-    time.sleep(math.ceil(now / BEAT_S) * BEAT_S - now)
+    time.sleep((PHASE_NS - time.monotonic_ns()) % BEAT_NS / 1e9)
 
 
 def main() -> None:
@@ -146,6 +153,7 @@ def main() -> None:
         if wish["clock"] == "virtual":
             boot.exact_timers()
             grow_up()
+            await_beat()
         channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=wish["clock"] == "virtual")
     else:
         boot.boot_native(wish["folder"])

@@ -17,7 +17,7 @@ def configuration_text() -> str:
 
 def patch_text() -> str:
     """The change to the kernel's source that comes with Linklab; it says itself what it is for."""
-    return files(__package__).joinpath("polling.patch").read_text("utf-8")
+    return files(__package__).joinpath("clock.patch").read_text("utf-8")
 
 
 def options(text: str) -> dict[str, str]:
