@@ -17,7 +17,10 @@ def said(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--only", "sped"), "the benchmark has no part 'sped': it has fidelity, starts, switches, speed, simpleperf, overhead"),
+        (
+            ("--only", "sped"),
+            "the benchmark has no part 'sped': it has fidelity, starts, switches, speed, simpleperf, overhead",
+        ),
         (("--repeats", "0"), "argument --repeats: '0' is not a whole number above 0"),
         (("--repeats", "ten"), "argument --repeats: 'ten' is not a whole number above 0"),
         (("--output", "file"), "file cannot be written to: File exists"),
