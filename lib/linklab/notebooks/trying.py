@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError, LinklabError
-from linklab.grade.simpleperf import rows
-from linklab.grade.simpleperf.figures import rate_mbps
 from linklab.lab import Lab
-from linklab.measure import Sample
+from linklab.measure.printed import intervals, total_mbps
 from linklab.measure.run import address_of
 from linklab.program import Program
+
+__all__ = ["Server", "alone", "between", "intervals", "loopback", "serving", "total_mbps"]
 
 FILE: Final = "simpleperf.py"
 FIRST_PORT: Final = 8088
@@ -117,34 +117,6 @@ def loopback(flags: str = "", file: str = FILE) -> None:
             server.wait(_LAST_WORDS_S)
         server.terminate()
         print(f"\n--- the server said:\n{server.communicate()[0].rstrip()}")
-
-
-def intervals(lines: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
-    """The rows of ``-i`` by connection, without the totals, from what a client has printed so far.
-
-    Any layout that the checks understand will do. A row that begins before the one above it has ended is a total. Of a
-    client without ``-i`` it is the totals, for they are all there is.
-    """
-    found: dict[str, tuple[Sample, ...]] = {}
-    for row in _rows(lines):
-        before = found.get(row.name, ())
-        if not before or (row.start_s is not None and row.start_s >= before[-1].end_s - row.time_step_s):
-            found[row.name] = (*before, _sample(row))
-    return found
-
-
-def total_mbps(lines: Sequence[str]) -> float | None:
-    """What all connections carried together by their last rows, in Mbit/s; None if no row was printed."""
-    last = {row.name: rate_mbps(row.rate) for row in _rows(lines)}
-    return sum(last.values()) if last else None
-
-
-def _rows(lines: Sequence[str]) -> list[rows.Row]:
-    return [row for row in rows.read((0.0, line) for line in lines).rows if not row.is_sum]
-
-
-def _sample(row: rows.Row) -> Sample:
-    return Sample(row.start_s or 0.0, row.end_s, rate_mbps(row.rate))
 
 
 def _port_words(port: int) -> list[str]:

@@ -9,7 +9,22 @@ from typing import Final
 
 from linklab.grade.simpleperf import tolerances
 from linklab.grade.simpleperf.mistakes import Mistake
-from linklab.grade.simpleperf.rows import Figure, Row
+from linklab.measure.printed import amount_bytes, amount_step, label_says_bytes, rate_mbps, unit_bytes
+from linklab.measure.rows import Figure, Row
+
+__all__ = [
+    "FACTORS",
+    "RateVerdict",
+    "amount_bytes",
+    "amount_fits",
+    "amount_mistake",
+    "amount_step",
+    "is_whole",
+    "judge_rate",
+    "label_says_bytes",
+    "rate_mbps",
+    "unit_bytes",
+]
 
 _KI, _MI, _GI = 1.024, 1.048576, 1.073741824
 FACTORS: Final = (
@@ -26,34 +41,6 @@ FACTORS: Final = (
     (1e-3, Mistake.WRONG_RATE),
     (1e3, Mistake.WRONG_RATE),
 )
-_PREFIXES: Final = {"k": 1e3, "m": 1e6, "g": 1e9}
-
-
-def unit_bytes(unit: str, default: str = "B") -> float:
-    """How many bytes a unit of amounts is: B, KB, MB, in any spelling; always decimal."""
-    return _PREFIXES.get((unit or default)[:1].lower(), 1.0)
-
-
-def rate_mbps(rate: Figure) -> float:
-    """A printed rate in Mbit/s, whether its label says bits or bytes (MBps is often meant as Mbit/s)."""
-    if not rate.unit:
-        return rate.value
-    return rate.value * _PREFIXES.get(rate.unit[:1].lower(), 1.0) / 1e6
-
-
-def label_says_bytes(rate: Figure) -> bool:
-    """Whether the label reads as bytes per second: a capital B, or the word."""
-    return "byte" in rate.unit.lower() or "B" in rate.unit
-
-
-def amount_bytes(row: Row, default_unit: str = "B") -> float:
-    """The amount in bytes, by its label."""
-    return row.amount.value * unit_bytes(row.amount.unit, default_unit)
-
-
-def amount_step(row: Row, default_unit: str = "B") -> float:
-    """The last digit of the amount, in bytes."""
-    return max(1.0, row.amount.step * unit_bytes(row.amount.unit, default_unit))
 
 
 def amount_fits(row: Row, true_bytes: float, default_unit: str = "B", slack_bytes: float = 0.0) -> bool:

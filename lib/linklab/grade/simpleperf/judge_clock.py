@@ -10,10 +10,10 @@ from linklab.grade.simpleperf.judge_transfer import amount_guess, first_take, ne
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.place import RATE_MBPS
 from linklab.grade.simpleperf.report import ConformanceCheck
-from linklab.grade.simpleperf.rows import Row
 from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Take
 from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
+from linklab.measure.rows import Row
 from linklab.network import goodput_ceiling_mbps
 
 KEYS = ("time", "ack", "client-rate", "server-rate", "link", "format", "conserved")

@@ -9,10 +9,10 @@ from linklab.grade.simpleperf import figures, tolerances, trouble
 from linklab.grade.simpleperf.judge_transfer import needs, works
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
-from linklab.grade.simpleperf.rows import Row
 from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Take
 from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
+from linklab.measure.rows import Row
 
 KEYS = ("interval-rows", "interval-join", "interval-sum", "interval-rates", "interval-total")
 SECONDS, EVERY_S = 6, 2

@@ -8,10 +8,10 @@ from linklab.grade.simpleperf import figures, trouble
 from linklab.grade.simpleperf.judge_transfer import needs, shown
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
-from linklab.grade.simpleperf.rows import Row
 from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Take
 from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
+from linklab.measure.rows import Row
 
 KEYS = ("parallel-together", "parallel-client", "parallel-server", "parallel-bytes")
 CONNECTIONS = 3

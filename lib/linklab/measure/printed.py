@@ -1,0 +1,74 @@
+"""What the rows of a simpleperf say, in Mbit/s and bytes: of connections, and of all of them together. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from linklab.measure import rows
+from linklab.measure.results import Sample
+from linklab.measure.rows import Figure, Row
+
+_PREFIXES: Final = {"k": 1e3, "m": 1e6, "g": 1e9}
+
+
+def unit_bytes(unit: str, default: str = "B") -> float:
+    """How many bytes a unit of amounts is: B, KB, MB, in any spelling; always decimal."""
+    return _PREFIXES.get((unit or default)[:1].lower(), 1.0)
+
+
+def rate_mbps(rate: Figure) -> float:
+    """A printed rate in Mbit/s, whether its label says bits or bytes (MBps is often meant as Mbit/s)."""
+    if not rate.unit:
+        return rate.value
+    return rate.value * _PREFIXES.get(rate.unit[:1].lower(), 1.0) / 1e6
+
+
+def label_says_bytes(rate: Figure) -> bool:
+    """Whether the label reads as bytes per second: a capital B, or the word."""
+    return "byte" in rate.unit.lower() or "B" in rate.unit
+
+
+def amount_bytes(row: Row, default_unit: str = "B") -> float:
+    """The amount in bytes, by its label."""
+    return row.amount.value * unit_bytes(row.amount.unit, default_unit)
+
+
+def amount_step(row: Row, default_unit: str = "B") -> float:
+    """The last digit of the amount, in bytes."""
+    return max(1.0, row.amount.step * unit_bytes(row.amount.unit, default_unit))
+
+
+def intervals(lines: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
+    """The rows of ``-i`` by connection, without the totals, from what a client has printed so far.
+
+    Any layout that the checks understand will do. A row that begins before the one above it has ended is a total. Of a
+    client without ``-i`` it is the totals, for they are all there is.
+    """
+    found: dict[str, tuple[Sample, ...]] = {}
+    for row in plain_rows(lines):
+        before = found.get(row.name, ())
+        if not before or (row.start_s is not None and row.start_s >= before[-1].end_s - row.time_step_s):
+            found[row.name] = (*before, sample(row))
+    return found
+
+
+def totals(lines: Sequence[str]) -> dict[str, Row]:
+    """The last row of each connection: its total, once the program has come to its end."""
+    return {row.name: row for row in plain_rows(lines)}
+
+
+def total_mbps(lines: Sequence[str]) -> float | None:
+    """What all connections carried together by their last rows, in Mbit/s; None if no row was printed."""
+    last = totals(lines)
+    return sum(rate_mbps(row.rate) for row in last.values()) if last else None
+
+
+def plain_rows(lines: Sequence[str]) -> list[Row]:
+    """The rows of single connections, in order."""
+    return [row for row in rows.read((0.0, line) for line in lines).rows if not row.is_sum]
+
+
+def sample(row: Row) -> Sample:
+    """A row as an interval."""
+    return Sample(row.start_s or 0.0, row.end_s, rate_mbps(row.rate))
