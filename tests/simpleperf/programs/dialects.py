@@ -89,6 +89,25 @@ DIALECTS: Final[dict[str, tuple[str, tuple[Edit, ...]]]] = {
             Edit(_TITLE, 'return "| %-21s | %-15s | %-14s | %-16s |" % names'),
         ),
     ),
+    "prettytable": (
+        "each line a box by PrettyTable",
+        (
+            Edit("import time\n", "import time\n\nfrom prettytable import PrettyTable\n"),
+            Edit(_TITLE, "return _box(names)"),
+            Edit(
+                "def title(*names):",
+                "def _box(names):\n    box = PrettyTable(header=False)\n    box.add_row(names)\n"
+                "    return box.get_string()\n\n\ndef title(*names):",
+            ),
+        ),
+    ),
+    "tabulate": (
+        "each line a row by tabulate",
+        (
+            Edit("import time\n", "import time\n\nfrom tabulate import tabulate\n"),
+            Edit(_TITLE, 'return tabulate([names], tablefmt="presto")'),
+        ),
+    ),
     "quiet-table": (
         "no line about connections, a blank line around tables, errors on the standard output with status 1",
         (
