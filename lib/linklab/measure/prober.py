@@ -1,0 +1,96 @@
+"""What a search for the bandwidth may use where nobody knows the network: probes, and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from linklab.errors import MeasurementError
+from linklab.lab import Lab
+from linklab.measure.flows import UdpFlow
+from linklab.measure.run import udp
+from linklab.measure.train import TrainFlow, train
+
+BUDGET_BYTES: Final = 60_000_000
+"""What a prober sends at most, unless told otherwise."""
+MOST_PROBES: Final = 200
+"""How often it sends at most, unless told otherwise."""
+PAYLOAD_BYTES: Final = 1448
+"""Of each datagram of `Prober.send`."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What one rate did. Rates are of UDP payload, in Mbit/s (10**6 bits).
+
+    `received_mbps` is what arrived divided by the time of *sending*, and so `rate_mbps` where nothing was lost and
+    the sender kept up. (iperf3's own rate divides by the receiver's time, which lasts a round trip and a full queue
+    longer: in a second that makes several percent.) `jitter_ms` is RFC 3550's.
+    """
+
+    rate_mbps: float
+    duration_s: float
+    loss_percent: float
+    received_mbps: float
+    jitter_ms: float
+
+
+class Prober:
+    """Sends from one node to another, counts what that took, and refuses more than a budget.
+
+    `sent_bytes` is UDP payload, `probes` all that `send` measured, `count` the number of sends and trains.
+    """
+
+    def __init__(
+        self,
+        lab: Lab,
+        source: str,
+        destination: str,
+        budget_bytes: int = BUDGET_BYTES,
+        most_probes: int = MOST_PROBES,
+    ) -> None:
+        self._lab, self._source, self._destination = lab, source, destination
+        self.budget_bytes, self._most_probes = budget_bytes, most_probes
+        self.sent_bytes, self.count = 0, 0
+        self.probes: list[Probe] = []
+
+    def send(self, rate_mbps: float, duration_s: int = 1) -> Probe:
+        """Sends datagrams of 1448 bytes at a rate of `rate_mbps` (their payload), for `duration_s` whole seconds.
+
+        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.udp`.
+        """
+        flow = UdpFlow(self._source, self._destination, rate_mbps, duration_s, payload_bytes=PAYLOAD_BYTES)
+        self._refuse_beyond(rate_mbps * 1e6 / 8 * duration_s)
+        result = udp(self._lab, flow)
+        self.sent_bytes += result.sent_packets * PAYLOAD_BYTES
+        received_mbps = result.sent_mbps * (1 - result.loss_percent / 100)
+        probe = Probe(rate_mbps, duration_s, result.loss_percent, received_mbps, result.jitter_ms)
+        self.probes.append(probe)
+        return probe
+
+    def train(self, packets: int = 50, payload_bytes: int = PAYLOAD_BYTES) -> tuple[float, ...]:
+        """Sends a packet train back to back; the times of arrival in seconds, in order, of the packets that came.
+
+        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.train.train`.
+        """
+        flow = TrainFlow(self._source, self._destination, packets, payload_bytes)
+        self._refuse_beyond(packets * payload_bytes)
+        result = train(self._lab, flow)
+        self.sent_bytes += result.sent * payload_bytes
+        return result.arrivals_s
+
+    def _refuse_beyond(self, more_bytes: float) -> None:
+        left_bytes = self.budget_bytes - self.sent_bytes
+        if more_bytes > left_bytes:
+            raise MeasurementError(
+                f"this probe would send {more_bytes / 1e6:.1f} MB, and {left_bytes / 1e6:.1f} of the budget of "
+                f"{self.budget_bytes / 1e6:g} MB are left: probe fewer rates, lower ones, or for a shorter time"
+            )
+        if self.count >= self._most_probes:
+            raise MeasurementError(f"{self.count} probes were sent, and no more are allowed: does the search end?")
+        self.count += 1
+
+    def __repr__(self) -> str:
+        return (
+            f"<prober {self._source} to {self._destination}: {self.count} probes, {self.sent_bytes / 1e6:.2f} MB sent>"
+        )

@@ -1,0 +1,81 @@
+"""A packet train's two ends. It runs inside a lab, by itself: it imports nothing of Linklab.
+
+``send ADDRESS PORT COUNT PAYLOAD_BYTES GAP_NS`` sends; ``receive COUNT PAYLOAD_BYTES SILENCE_S FIRST_S`` waits for the
+train on a port that it names first. Each prints one line of JSON at its end.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import sys
+import time
+
+_MARK = b"LLtrain1"
+_HEADER = struct.Struct("!8sI")
+_SO_TIMESTAMPNS = 35
+"""Python's socket module does not name it before 3.14 (asm-generic/socket.h)."""
+_SO_RCVBUFFORCE = 33
+_TIMESPEC = struct.Struct("@qq")
+_BUFFER_BYTES = 1 << 26
+
+
+def send(address: str, port: int, count: int, payload_bytes: int, gap_ns: int) -> None:
+    """Sends the train. Gaps are kept to a plan of instants, so that a late packet makes no other one late."""
+    packets = [_HEADER.pack(_MARK, number).ljust(payload_bytes, b"\0") for number in range(count)]
+    departures_ns = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.connect((address, port))
+        begin_ns = time.monotonic_ns()
+        for number, packet in enumerate(packets):
+            early_ns = begin_ns + number * gap_ns - time.monotonic_ns()
+            if gap_ns and early_ns > 0:
+                time.sleep(early_ns / 1e9)
+            departures_ns.append(time.time_ns())
+            sender.send(packet)
+    print(json.dumps(departures_ns), flush=True)
+
+
+def receive(count: int, payload_bytes: int, silence_s: float, first_s: float) -> None:
+    """Takes the train: until all have come, or none for `silence_s` (the first one has `first_s`)."""
+    arrivals_ns: dict[int, int] = {}
+    duplicates = 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        try:
+            receiver.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
+        except OSError:  # not root: as much as the machine allows
+            receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_BYTES)
+        receiver.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        receiver.bind(("0.0.0.0", 0))
+        print(receiver.getsockname()[1], flush=True)
+        receiver.settimeout(first_s)
+        while len(arrivals_ns) < count:
+            try:
+                packet, ancillary, _, _ = receiver.recvmsg(payload_bytes + 1, socket.CMSG_SPACE(_TIMESPEC.size))
+            except TimeoutError:
+                break
+            if len(packet) != payload_bytes or not packet.startswith(_MARK):
+                continue
+            receiver.settimeout(silence_s)
+            number = _HEADER.unpack_from(packet)[1]
+            duplicates += number in arrivals_ns
+            arrivals_ns.setdefault(number, _stamp_ns(ancillary))
+    print(json.dumps({"arrivals_ns": [arrivals_ns.get(it) for it in range(count)], "duplicates": duplicates}))
+
+
+def _stamp_ns(ancillary: list[tuple[int, int, bytes]]) -> int:
+    """When the kernel took the packet from the device."""
+    for level, kind, data in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS):
+            seconds, rest_ns = _TIMESPEC.unpack(data)
+            return int(seconds * 1_000_000_000 + rest_ns)
+    raise SystemExit("the kernel gave a packet without the time of its arrival (SO_TIMESTAMPNS)")
+
+
+if __name__ == "__main__":
+    end, *words = sys.argv[1:]
+    if end == "send":
+        send(words[0], *map(int, words[1:]))
+    else:
+        receive(int(words[0]), int(words[1]), float(words[2]), float(words[3]))

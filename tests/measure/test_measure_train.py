@@ -1,0 +1,113 @@
+"""Packet trains: spaced by the bottleneck to theory's digits, lost packets told apart, refused where wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import linklab
+from linklab.errors import LabError, MeasurementError
+from linklab.measure import Origin
+from linklab.measure.flows import payload_rate_mbps
+from linklab.measure.train import TrainFlow, TrainResult, train
+from linklab.network import COURSE
+from linklab.runtime.kinds import Kind
+
+RESULT = TrainResult(
+    TrainFlow("h1", "h4", 3), Origin("linklab train 1", "virtual", "7.3.4"), (0.0, 1e-5, 2e-5), (0.06, None, 0.061), 0
+)
+
+
+def test_json_and_back() -> None:
+    assert TrainResult.from_json(json.loads(json.dumps(RESULT.to_json()))) == RESULT
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"measurement": "udp"}, "no measurement of the kind train"),
+        ({"version": 2}, "version 1"),
+        ({"arrival_s": [0.06, 0.061]}, "one time for each packet"),
+        ({"arrival_s": ["soon", None, 1]}, "damaged"),
+        ({"flow": {"source": "h1"}}, "damaged"),
+    ],
+)
+def test_damaged_data_are_refused(change: dict[str, object], says: str) -> None:
+    with pytest.raises(MeasurementError, match=says):
+        TrainResult.from_json({**RESULT.to_json(), **change})
+
+
+def test_what_arrived_is_counted_and_in_order() -> None:
+    assert (RESULT.sent, RESULT.received, RESULT.payload_bytes) == (3, 2, 1448)
+    assert RESULT.arrivals_s == (0.06, 0.061)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: TrainFlow("h1", "h4", 1),
+        lambda: TrainFlow("h1", "h4", 70000),
+        lambda: TrainFlow("h1", "h4", 2.5),  # type: ignore[arg-type]
+        lambda: TrainFlow("h1", "h4", payload_bytes=4),
+        lambda: TrainFlow("h1", "h4", gap_us=-1),
+        lambda: TrainFlow("h1", "h4", gap_us=float("nan")),
+    ],
+)
+def test_trains_that_cannot_be_are_refused(make: Callable[[], TrainFlow]) -> None:
+    with pytest.raises(MeasurementError, match="choose"):
+        make()
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(COURSE, "virtual", folder=tmp_path_factory.mktemp("train")) as lab:
+        yield lab
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(("destination", "rate_mbps", "delay_s"), [("h4", 30, 0.03), ("h9", 20, 0.04)])
+def test_the_bottleneck_spaces_the_packets(
+    lab: linklab.Lab, destination: str, rate_mbps: float, delay_s: float
+) -> None:
+    result = train(lab, TrainFlow("h1", destination, 40))
+    assert result.received == 40
+    one_way_s = [there - left for there, left in zip(result.arrivals_s, result.departure_s, strict=True)]
+    assert one_way_s[0] == pytest.approx(delay_s, rel=0.01)
+    gaps_s = [late - early for early, late in pairwise(result.arrivals_s)][5:]
+    assert gaps_s == pytest.approx([1448 * 8e-6 / payload_rate_mbps(rate_mbps)] * len(gaps_s), rel=0.005)
+
+
+@pytest.mark.lab
+def test_a_gap_is_kept_and_a_full_queue_loses_the_tail(lab: linklab.Lab) -> None:
+    slow = train(lab, TrainFlow("h1", "h4", 10, gap_us=2000))
+    assert [late - early for early, late in pairwise(slow.departure_s)] == pytest.approx([0.002] * 9, rel=0.02)
+    assert [late - early for early, late in pairwise(slow.arrivals_s)] == pytest.approx([0.002] * 9, rel=0.02)
+    long = train(lab, TrainFlow("h1", "h4", 300))
+    assert long.sent == 300
+    assert 60 < long.received < 200
+    assert long.arrival_s[0] is not None
+    assert None in long.arrival_s
+
+
+@pytest.mark.lab
+def test_a_node_that_is_not_there_and_no_way_are_said(lab: linklab.Lab) -> None:
+    with pytest.raises(LabError, match="no node 'h77'"):
+        train(lab, TrainFlow("h77", "h4"))
+    lab["h8"].cmd("ip route del default")
+    with pytest.raises(MeasurementError, match="unreachable"):
+        train(lab, TrainFlow("h8", "h1", 5))
+    assert lab["h1"].cmd("pgrep -f linklab-train") == ""
+
+
+@pytest.mark.lab
+def test_a_train_in_real_time(real: Kind, tmp_path: Path) -> None:
+    """No bound on its gaps: this machine may be busy. Its shape is that of virtual time."""
+    with linklab.start(COURSE, "real", folder=tmp_path) as lab:
+        result = train(lab, TrainFlow("h1", "h4", 20))
+    assert result.origin.clock == "real"
+    assert result.received >= 2
+    assert result.arrivals_s[0] >= 0.03
