@@ -1,0 +1,1 @@
+"""What measurements say: pure functions of numbers, which know nothing of how these were measured."""
