@@ -203,3 +203,28 @@ def test_lab_00_s_network() -> None:
         "h1-h2: delay in both directions",
         "h1-h2: queue on both sides",
     ]
+
+
+def test_a_notebook_keeps_the_result_beside_what_it_shows() -> None:
+    from IPython.core.formatters import DisplayFormatter
+
+    data, _ = DisplayFormatter().format(MIXED)  # type: ignore[no-untyped-call]
+    assert (data["text/html"], data["text/plain"]) == (MIXED._repr_html_(), repr(MIXED))
+    kept = json.loads(json.dumps(data["application/vnd.linklab.result+json"]))
+    assert kept == {"linklab": "0.1.0"} | json.loads(json.dumps(MIXED.to_json()))
+
+
+def test_a_notebook_keeps_the_result_of_an_error_too() -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
+    source = (
+        "from linklab.grade import Check, Result\n"
+        'Result("Lab", (Check.failing("the rate", "it is 5", "set it"),)).require()'
+    )
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])  # type: ignore[no-untyped-call]
+    NotebookClient(book, timeout=300, allow_errors=True).execute()
+    kept, error = book.cells[0].outputs
+    assert list(kept.data) == ["application/vnd.linklab.result+json"]
+    assert kept.data["application/vnd.linklab.result+json"]["checks"][0]["hint"] == "set it"
+    assert (error.output_type, error.ename) == ("error", "GradeError")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 from textwrap import wrap
-from typing import Final
+from typing import Any, Final
 
 from linklab.grade.check import Check, Outcome
 from linklab.grade.grouping import Group, each_reason, first_reason, merged, named
@@ -150,3 +150,10 @@ def _row(check: Check, with_hints: bool) -> str:
     styles = [f"{_CELL};{mark}", *[_CELL] * (len(cells) - 1)]
     joined = "".join(f'<td style="{style}">{cell}</td>' for style, cell in zip(styles, cells, strict=True))
     return f"<tr>{joined}</tr>"
+
+
+def machine_readable(result: dict[str, Any]) -> dict[str, Any]:
+    """A result's JSON form as a notebook keeps it: with the Linklab that made it, which is not part of the result."""
+    from linklab import __version__
+
+    return {"linklab": __version__} | result

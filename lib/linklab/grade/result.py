@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from linklab import record
 from linklab.errors import LinklabError
 from linklab.grade import render
 from linklab.grade.check import Check, Outcome
@@ -23,9 +24,17 @@ class GradeError(LinklabError, AssertionError):
     def __init__(self, result: Result) -> None:
         super().__init__(render.failures(result.title, result.checks))
         self.result = result
+        self._kept = False
 
     def _render_traceback_(self) -> list[str]:
-        """The message as a notebook shows it, in lines that fit there."""
+        """The message as a notebook shows it, in lines that fit there.
+
+        The notebook keeps the result itself beside it, for an error's output has room for text only.
+        """
+        # Jupyter's kernel asks twice: for the page, and for its answer to the page's request.
+        if not self._kept:
+            self._kept = True
+            record.publish(record.RESULT_MIME, render.machine_readable(self.result.to_json()))
         return [render.in_columns(part) for part in super()._render_traceback_()]
 
 
@@ -95,3 +104,7 @@ class Result:
     def _repr_html_(self) -> str:
         """What a notebook shows for it."""
         return render.html(self.title, self.checks)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """What a notebook keeps for `linklab report` beside the text and the table that it shows."""
+        return {record.RESULT_MIME: render.machine_readable(self.to_json())}
