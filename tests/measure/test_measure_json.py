@@ -37,7 +37,7 @@ def results() -> list[Result]:
 @pytest.mark.parametrize("result", results(), ids=lambda result: str(result.KIND))
 def test_json_and_back(result: Result) -> None:
     data = json.loads(json.dumps(result.to_json()))
-    assert (data["measurement"], data["version"]) == (result.KIND, 1)
+    assert (data["measurement"], data["version"]) == (result.KIND, 2)
     assert load_result(data) == result
 
 
@@ -50,15 +50,15 @@ def _changed(**changes: Any) -> dict[str, Any]:
     [
         ([], "not a measurement"),
         ({"version": 1}, "not a measurement"),
-        (_changed(measurement="echo"), "'echo' is unknown: it is one of ping, tcp, udp"),
-        (_changed(version=2), "version 2, and this Linklab reads 1"),
+        (_changed(measurement="echo"), "'echo' is unknown: it is one of ping, tcp, udp, simpleperf"),
+        (_changed(version=3), "version 3, and this Linklab reads 1 to 2"),
         (_changed(version=None), "version None"),
         (_changed(duplicates="three"), "ping.duplicates is damaged: 'three' is no int"),
         (_changed(duplicates=True), "ping.duplicates is damaged"),
         (_changed(rtt_ms=60.0), "ping.rtt_ms is damaged: it should be a list"),
         (_changed(rtt_ms=["fast"]), "ping.rtt_ms is damaged: 'fast' is no float"),
         (_changed(extra=1), "ping is damaged: it should have the keys"),
-        (_changed(origin={"tool": "ping"}), "ping.origin is damaged: it should have the keys clock, kernel, tool"),
+        (_changed(origin={"tool": "ping"}), "ping.origin is damaged: it should have the keys clock, kernel, linklab, machine, network"),
     ],
 )
 def test_what_is_damaged_is_refused_by_name(data: Any, reason: str) -> None:

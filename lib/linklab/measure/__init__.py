@@ -1,31 +1,61 @@
-"""Measurements on a running lab: ping and iperf3, alone or several at one instant, as immutable results with units.
+"""Measurements on a running lab: ping, iperf3 and simpleperf, alone or several at one instant, as immutable results.
 
-``ping(lab, PingFlow("h1", "h4"))``, ``tcp(lab, TcpFlow("h1", "h4", duration_s=10))``, ``udp(lab, UdpFlow(...))``, and
-``at_once(lab, [...])`` for flows that start together. A tool that is missing or that says something unknown raises
-`linklab.errors.MeasurementError`: nothing here takes an unread answer for loss.
+``ping(lab, PingFlow("h1", "h4"))``, ``tcp(lab, TcpFlow("h1", "h4", duration_s=10))``, ``udp(lab, UdpFlow(...))``,
+``simpleperf(lab, SimpleperfFlow(...))``, ``at_once(lab, [...])`` for flows that start together, and ``repeated`` for
+several such runs. `verdict_on` says whether the machine was quiet enough to judge a result. A tool that is missing or
+that says something unknown raises `linklab.errors.MeasurementError`: nothing here takes an unread answer for loss.
 """
 
-from linklab.measure.flows import Flow, PingFlow, TcpFlow, UdpFlow
+from linklab.measure.fidelity import Fidelity, Machine, QueueCounters
+from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
+from linklab.measure.frames import to_dataframe
+from linklab.measure.gate import Trust, verdict_on
 from linklab.measure.load import load_result
-from linklab.measure.results import Origin, PingResult, Result, Sample, Stream, TcpResult, UdpResult
-from linklab.measure.run import AtOnce, at_once, ping, tcp, udp
+from linklab.measure.progress import Progress
+from linklab.measure.repeats import Repeats, Spread, repeated
+from linklab.measure.results import (
+    Origin,
+    PingResult,
+    Result,
+    Sample,
+    SimpleperfResult,
+    Stream,
+    TcpResult,
+    UdpResult,
+)
+from linklab.measure.run import AtOnce, at_once, ping, simpleperf, tcp, udp
+from linklab.measure.stopped import MeasurementStopped
 
 __all__ = [
     "AtOnce",
+    "Fidelity",
     "Flow",
+    "Machine",
+    "MeasurementStopped",
     "Origin",
     "PingFlow",
     "PingResult",
+    "Progress",
+    "QueueCounters",
+    "Repeats",
     "Result",
     "Sample",
+    "SimpleperfFlow",
+    "SimpleperfResult",
+    "Spread",
     "Stream",
     "TcpFlow",
     "TcpResult",
+    "Trust",
     "UdpFlow",
     "UdpResult",
     "at_once",
     "load_result",
     "ping",
+    "repeated",
+    "simpleperf",
     "tcp",
+    "to_dataframe",
     "udp",
+    "verdict_on",
 ]

@@ -1,12 +1,14 @@
 """What is to be measured: one frozen value per measurement, with the tool's words for it.
 
 A flow goes from one node to another. Where the destination has several addresses, `address` says which one is meant.
+`start_s` lets a flow begin so much later than the others that are measured with it.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 from linklab.errors import MeasurementError
 from linklab.network.expect import CONGESTION_CONTROL
@@ -19,6 +21,7 @@ _PING_PAYLOAD_BYTES = (16, 65507)
 _UDP_PAYLOAD_BYTES = (16, 65507)
 _LONGEST_S = 86400
 _MOST_STREAMS = 128
+_MOST_CONNECTIONS = 5
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class PingFlow:
     interval_s: float = 0.2
     payload_bytes: int = 56
     address: str | None = None
+    start_s: float = 0.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.count <= _LARGEST_COUNT:
@@ -43,6 +47,7 @@ class PingFlow:
         low, high = _PING_PAYLOAD_BYTES
         if not low <= self.payload_bytes <= high:
             raise MeasurementError(f"payload_bytes is {self.payload_bytes}: choose {low} to {high}")
+        _refuse_start(self.start_s)
 
     def words(self, address: str) -> list[str]:
         """The command. ``-n``: names of addresses are not asked for, which would take the resolver's time-outs."""
@@ -54,7 +59,7 @@ class PingFlow:
     @property
     def longest_s(self) -> float:
         """When ping has ended for sure: it waits 10 s for the last answer."""
-        return self.count * self.interval_s + 30
+        return self.start_s + self.count * self.interval_s + 30
 
 
 @dataclass(frozen=True)
@@ -71,10 +76,12 @@ class TcpFlow:
     streams: int = 1
     congestion: str = CONGESTION_CONTROL
     address: str | None = None
+    start_s: float = 0.0
 
     def __post_init__(self) -> None:
         _refuse_duration(self.duration_s)
         _refuse_streams(self.streams)
+        _refuse_start(self.start_s)
 
     def words(self, address: str, port: int) -> list[str]:
         """The client's command."""
@@ -83,7 +90,7 @@ class TcpFlow:
     @property
     def longest_s(self) -> float:
         """When the client has ended for sure, a broken one included."""
-        return self.duration_s + 60
+        return self.start_s + self.duration_s + 60
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,7 @@ class UdpFlow:
     streams: int = 1
     payload_bytes: int = 1448
     address: str | None = None
+    start_s: float = 0.0
 
     def __post_init__(self) -> None:
         _refuse_duration(self.duration_s)
@@ -110,6 +118,7 @@ class UdpFlow:
         low, high = _UDP_PAYLOAD_BYTES
         if not low <= self.payload_bytes <= high:
             raise MeasurementError(f"payload_bytes is {self.payload_bytes}: choose {low} to {high}")
+        _refuse_start(self.start_s)
 
     def words(self, address: str, port: int) -> list[str]:
         """The client's command. The rate is in bits: iperf3 reads ``M`` as 10**6, but prints it otherwise."""
@@ -122,10 +131,60 @@ class UdpFlow:
     @property
     def longest_s(self) -> float:
         """When the client has ended for sure, a broken one included."""
-        return self.duration_s + 60
+        return self.start_s + self.duration_s + 60
 
 
-Flow = PingFlow | TcpFlow | UdpFlow
+@dataclass(frozen=True)
+class SimpleperfFlow:
+    """A bulk transfer by the course's simpleperf, `streams` connections side by side.
+
+    `program` is the file; None is Linklab's own reference. It prints a row each `interval_s` whole seconds, or with
+    None only its totals, which a program that does not know ``-i`` yet can do too. ``-P`` is left away for one
+    connection. Raises MeasurementError for a duration or an interval that is not whole seconds, or a number of
+    connections outside 1 to 5.
+    """
+
+    source: str
+    destination: str
+    duration_s: float = 25
+    streams: int = 1
+    interval_s: float | None = 1
+    program: str | Path | None = None
+    address: str | None = None
+    start_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        _refuse_duration(self.duration_s)
+        if not 1 <= self.streams <= _MOST_CONNECTIONS:
+            raise MeasurementError(f"streams is {self.streams}: simpleperf opens 1 to {_MOST_CONNECTIONS}")
+        if self.interval_s is not None:
+            _refuse_duration(self.interval_s, "interval_s")
+        if self.program is not None:
+            object.__setattr__(self, "program", str(self.program))
+        _refuse_start(self.start_s)
+
+    def server_words(self, file: str, address: str, port: int) -> list[str]:
+        """The server's command, for a copy of the program at `file`."""
+        return ["python3", file, "-s", "-b", address, "-p", str(port)]
+
+    def words(self, file: str, address: str, port: int) -> list[str]:
+        """The client's command."""
+        words = ["python3", file, "-c", "-I", address, "-p", str(port), "-t", f"{self.duration_s:g}"]
+        words += [] if self.interval_s is None else ["-i", f"{self.interval_s:g}"]
+        return words if self.streams == 1 else [*words, "-P", str(self.streams)]
+
+    @property
+    def longest_s(self) -> float:
+        """When the client has ended for sure, a broken one included."""
+        return self.start_s + self.duration_s + 60
+
+
+Flow = PingFlow | TcpFlow | UdpFlow | SimpleperfFlow
+
+
+def due_s(flow: Flow) -> float:
+    """When a flow should have ended, in seconds since the start of all; what is still in a queue comes later."""
+    return flow.start_s + (flow.count * flow.interval_s if isinstance(flow, PingFlow) else flow.duration_s)
 
 
 def payload_rate_mbps(link_rate_mbps: float, payload_bytes: int = 1448) -> float:
@@ -146,9 +205,14 @@ def _client(duration_s: float, streams: int, address: str, port: int) -> list[st
     return words if streams == 1 else [*words, "-P", str(streams)]
 
 
-def _refuse_duration(duration_s: float) -> None:
+def _refuse_duration(duration_s: float, name: str = "duration_s") -> None:
     if not 0 < duration_s <= _LONGEST_S or duration_s != int(duration_s):
-        raise MeasurementError(f"duration_s is {duration_s}: choose whole seconds from 1 to {_LONGEST_S}")
+        raise MeasurementError(f"{name} is {duration_s}: choose whole seconds from 1 to {_LONGEST_S}")
+
+
+def _refuse_start(start_s: float) -> None:
+    if not 0 <= start_s <= _LONGEST_S:
+        raise MeasurementError(f"start_s is {start_s}: choose 0 to {_LONGEST_S} s after the others")
 
 
 def _refuse_streams(streams: int) -> None:

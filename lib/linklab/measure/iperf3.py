@@ -18,12 +18,12 @@ _BEFORE, _AFTER = "warning:", "iperf3:"
 _ENDED = "has terminated"
 
 
-def parse_tcp(client: str, server: str, flow: TcpFlow, origin: Origin) -> TcpResult:
-    """Reads both ends' reports of a TCP test.
+def parse_tcp(client: str, server: str, flow: TcpFlow, origin: Origin, *, interrupted: bool = False) -> TcpResult:
+    """Reads both ends' reports of a TCP test; of one that was `interrupted`, what they say until then.
 
     Raises MeasurementError with iperf3's own error, or naming what is missing in a report that is not known.
     """
-    sent, received = _reports(client, server, flow, "TCP")
+    sent, received = _reports(client, server, flow, "TCP", interrupted)
     try:
         total = received["end"]["sum_received"]
         return TcpResult(
@@ -39,18 +39,19 @@ def parse_tcp(client: str, server: str, flow: TcpFlow, origin: Origin) -> TcpRes
                 for number, stream in enumerate(received["end"]["streams"])
             ),
             samples=_samples(received),
+            interrupted=interrupted,
         )
     except (KeyError, TypeError, IndexError, ValueError) as missing:
         raise _unknown(missing) from None
 
 
-def parse_udp(client: str, server: str, flow: UdpFlow, origin: Origin) -> UdpResult:
-    """Reads both ends' reports of a UDP test.
+def parse_udp(client: str, server: str, flow: UdpFlow, origin: Origin, *, interrupted: bool = False) -> UdpResult:
+    """Reads both ends' reports of a UDP test; of one that was `interrupted`, what they say until then.
 
     Raises MeasurementError with iperf3's own error, naming what is missing in a report that is not known, or where
     more arrived than was sent (something duplicates packets).
     """
-    sent, received = _reports(client, server, flow, "UDP")
+    sent, received = _reports(client, server, flow, "UDP", interrupted)
     try:
         total, left = received["end"]["sum_received"], sent["end"]["sum_sent"]
         payload_bytes = int(sent["start"]["test_start"]["blksize"])
@@ -71,6 +72,7 @@ def parse_udp(client: str, server: str, flow: UdpFlow, origin: Origin) -> UdpRes
                 if (samples := _samples(received, number))
             ),
             samples=_samples(received),
+            interrupted=interrupted,
         )
     except (KeyError, TypeError, IndexError, ValueError) as missing:
         raise _unknown(missing) from None
@@ -84,12 +86,17 @@ def parse_udp(client: str, server: str, flow: UdpFlow, origin: Origin) -> UdpRes
     return result
 
 
-def _reports(client: str, server: str, flow: TcpFlow | UdpFlow, protocol: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Both reports, both without an error and about the test that was asked for."""
+def _reports(
+    client: str, server: str, flow: TcpFlow | UdpFlow, protocol: str, interrupted: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both reports, about the test that was asked for, and without an error but that of being `interrupted`."""
     where = f"from {flow.source} to {flow.destination}"
     sent = _report(client, f"iperf3 {where}")
     received = _report(server, f"the iperf3 server on {flow.destination}")
-    server_error, client_error = received.get("error"), sent.get("error")
+    server_error, client_error = (
+        None if interrupted and _ENDED in (report.get("error") or "") else report.get("error")
+        for report in (received, sent)
+    )
     # a server that was ended says so, and then the cause stands in the client's report
     if server_error and not (client_error and _ENDED in server_error):
         raise MeasurementError(f"the iperf3 server on {flow.destination} (flow {where}) failed: {server_error}")

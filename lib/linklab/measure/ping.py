@@ -20,8 +20,9 @@ _COUNTS = re.compile(
 _SUMMARY = re.compile(r"^rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+) ms", re.MULTILINE)
 
 
-def parse_ping(text: str, flow: PingFlow, origin: Origin) -> PingResult:
-    """Reads ping's whole output.
+def parse_ping(text: str, flow: PingFlow, origin: Origin, *, interrupted: bool = False) -> PingResult:
+    """Reads ping's whole output; where it was `interrupted`, that of the requests until then, without the
+    last if it has no answer yet.
 
     Raises MeasurementError with ping's own words where it did not run to its summary, and naming the line or the
     contradiction where the output is not one that is known: what cannot be read is never counted as lost.
@@ -42,7 +43,9 @@ def parse_ping(text: str, flow: PingFlow, origin: Origin) -> PingResult:
             raise MeasurementError(f"ping printed icmp_seq={number} of {sent} packets: its output is not known")
         if reply[3] is None:
             rtt_ms[number - 1] = float(reply[2])
-    answered = sent - rtt_ms.count(None)
+    if interrupted and rtt_ms and rtt_ms[-1] is None:
+        rtt_ms.pop()  # its answer may have been under way
+    answered = len(rtt_ms) - rtt_ms.count(None)
     if answered != received:
         raise MeasurementError(f"ping counted {received} answers and printed {answered}: its output is incomplete")
     summary = _SUMMARY.search(text)
@@ -50,7 +53,8 @@ def parse_ping(text: str, flow: PingFlow, origin: Origin) -> PingResult:
         raise MeasurementError(f"ping's summary of {received} answers cannot be read: {_last_words(text)}")
     low, mean, high, deviation = map(float, summary.groups()) if summary else (None,) * 4
     duplicates, errors = int(counts[3] or 0), int(counts[4] or 0)
-    return PingResult(flow, origin, tuple(rtt_ms), low, mean, high, deviation, duplicates, errors)
+    summary_ms = (low, mean, high, deviation)
+    return PingResult(flow, origin, tuple(rtt_ms), *summary_ms, duplicates, errors, interrupted=interrupted)
 
 
 def _last_words(text: str) -> str:

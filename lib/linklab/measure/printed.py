@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from linklab.measure import rows
@@ -45,22 +46,38 @@ def intervals(lines: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
     Any layout that the checks understand will do. A row that begins before the one above it has ended is a total. Of a
     client without ``-i`` it is the totals, for they are all there is.
     """
+    return by_connection(plain_rows(lines))
+
+
+def by_connection(found_rows: Sequence[Row]) -> dict[str, tuple[Sample, ...]]:
+    """As `intervals`, of rows."""
     found: dict[str, tuple[Sample, ...]] = {}
-    for row in plain_rows(lines):
+    for row in found_rows:
         before = found.get(row.name, ())
         if not before or (row.start_s is not None and row.start_s >= before[-1].end_s - row.time_step_s):
             found[row.name] = (*before, sample(row))
     return found
 
 
-def totals(lines: Sequence[str]) -> dict[str, Row]:
+def told_apart(found_rows: Sequence[Row], connections: int) -> list[Row]:
+    """The rows, with names of their own where all connections have one name, as that of the server's address.
+
+    Each connection has a row in each round then. Left as they are where the rows do not come in whole rounds.
+    """
+    names = {row.name for row in found_rows}
+    if connections == 1 or len(names) != 1 or len(found_rows) % connections:
+        return list(found_rows)
+    return [replace(row, name=f"{row.name} #{number % connections + 1}") for number, row in enumerate(found_rows)]
+
+
+def totals(found_rows: Sequence[Row]) -> dict[str, Row]:
     """The last row of each connection: its total, once the program has come to its end."""
-    return {row.name: row for row in plain_rows(lines)}
+    return {row.name: row for row in found_rows}
 
 
 def total_mbps(lines: Sequence[str]) -> float | None:
     """What all connections carried together by their last rows, in Mbit/s; None if no row was printed."""
-    last = totals(lines)
+    last = totals(plain_rows(lines))
     return sum(rate_mbps(row.rate) for row in last.values()) if last else None
 
 

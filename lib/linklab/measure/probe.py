@@ -11,6 +11,7 @@ from linklab.lab import Lab
 _TOOLS = {
     "ping": ("ping -V", re.compile(r"ping from iputils \d+"), "iputils-ping"),
     "iperf3": ("iperf3 --version", re.compile(r"iperf (3\.\d+)\S*"), "iperf3"),
+    "python3": ("python3 --version", re.compile(r"Python 3\.\S+"), "python3"),
 }
 _found: WeakKeyDictionary[Lab, dict[str, str]] = WeakKeyDictionary()
 

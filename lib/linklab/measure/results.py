@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from linklab.measure.flows import PingFlow, TcpFlow, UdpFlow
+from linklab.measure.fidelity import Fidelity, Machine
+from linklab.measure.flows import PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
+from linklab.network import NetworkState
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a result comes from: the tool as it names itself, the lab's clock and kernel."""
+    """Where a result comes from: the tool as it names itself, the lab's clock and kernel.
+
+    `network` is the network as it was read back right before, `machine` what the lab ran on, `linklab` the version,
+    `started_at` the machine's date (ISO 8601, UTC). `virtual_s` is how long the run took by the lab's clock, and
+    `wall_s` on the wall. They are None in results of an earlier Linklab.
+    """
 
     tool: str
     clock: str
     kernel: str
+    network: NetworkState | None = None
+    machine: Machine | None = None
+    linklab: str | None = None
+    started_at: str | None = None
+    virtual_s: float | None = None
+    wall_s: float | None = None
 
 
 @dataclass(frozen=True)
 class _Stored:
+    """`fidelity` is what was seen of machine and network meanwhile. `interrupted`: it was stopped before its end, and
+    says only what had been measured until then.
+    """
+
     KIND: ClassVar[str]
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
+    """1 had neither `fidelity` nor `interrupted`, an `Origin` of three fields, and no `start_s` of flows."""
+
+    fidelity: Fidelity | None = field(default=None, kw_only=True)
+    interrupted: bool = field(default=False, kw_only=True)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data, with its kind and the version of its form; `linklab.measure.load_result` reads it."""
-        return {"measurement": self.KIND, "version": self.VERSION, **asdict(self)}
+        data = {"measurement": self.KIND, "version": self.VERSION, **asdict(self)}
+        network: NetworkState | None = data["origin"]["network"] and self.__dict__["origin"].network
+        data["origin"]["network"] = network and network.to_json()
+        return data
 
 
 @dataclass(frozen=True)
@@ -137,4 +161,28 @@ class UdpResult(_Stored):
         return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
 
 
-Result = PingResult | TcpResult | UdpResult
+@dataclass(frozen=True)
+class SimpleperfResult(_Stored):
+    """A bulk transfer by the course's simpleperf, as the program tells it.
+
+    `throughput_mbps` is what the server says of all connections together, which is what arrived.
+    `client_throughput_mbps` is the client's own total. `received_bytes` is the server's amount, with as many digits as
+    it prints (whole MB unless it is told otherwise); None where it says none. `streams` and `samples` are the
+    client's rows, one stream per connection; there are no samples without ``-i``. `said` is all that the client
+    printed, and `server_said` the server.
+    """
+
+    KIND: ClassVar[str] = "simpleperf"
+
+    flow: SimpleperfFlow
+    origin: Origin
+    throughput_mbps: float
+    client_throughput_mbps: float
+    received_bytes: int | None
+    streams: tuple[Stream, ...]
+    samples: tuple[Sample, ...]
+    said: str
+    server_said: str
+
+
+Result = PingResult | TcpResult | UdpResult | SimpleperfResult

@@ -3,187 +3,259 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
-import re
-import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from linklab import __version__
 from linklab.errors import LabError, MeasurementError
 from linklab.lab import Lab
-from linklab.measure.flows import Flow, PingFlow, TcpFlow, UdpFlow
-from linklab.measure.iperf3 import parse_tcp, parse_udp
-from linklab.measure.ping import parse_ping
-from linklab.measure.probe import tool_version
-from linklab.measure.results import Origin, PingResult, Result, TcpResult, UdpResult
-from linklab.program import Program
+from linklab.measure.addresses import address_in, address_of
+from linklab.measure.crew import PATIENCE_S, Crew, Gate, Member, split_start
+from linklab.measure.fidelity import Fidelity, Surroundings
+from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow, due_s
+from linklab.measure.printed import plain_rows
+from linklab.measure.progress import OnProgress, Progress, Stop, curves
+from linklab.measure.results import Origin, PingResult, Result, SimpleperfResult, TcpResult, UdpResult
+from linklab.measure.stopped import MeasurementStopped
+from linklab.measure.surroundings import Before
+from linklab.measure.tools import Job
+
+__all__ = ["FIRST_PORT", "AtOnce", "address_of", "at_once", "ping", "simpleperf", "tcp", "udp"]
 
 FIRST_PORT = 5201
-_PATIENCE_S = 10.0
-_READY = "ready"
-_gates = itertools.count(1)
-_ADDRESS = re.compile(r"\binet ([\d.]+)/")
+_LAST_WORDS_S = 0.25
+_LOOKS = 20
 
 
 @dataclass(frozen=True)
 class AtOnce:
-    """What flows that ran at one time gave, in their order; `start_skew_ms` lies between the first and last start."""
+    """What flows that ran at one time gave, in their order.
+
+    `start_skew_ms` lies between the first and the last start, of which `start_s` of flows is taken off. `interrupted`:
+    the run was stopped, and what could not be read of it is missing in `results`.
+    """
 
     results: tuple[Result, ...]
     start_skew_ms: float
+    interrupted: bool = False
+
+    @property
+    def fidelity(self) -> Fidelity | None:
+        """What was seen of the machine and the network meanwhile."""
+        return self.results[0].fidelity if self.results else None
 
 
-def ping(lab: Lab, flow: PingFlow) -> PingResult:
+def ping(lab: Lab, flow: PingFlow, *, on_progress: OnProgress | None = None, stop: Stop | None = None) -> PingResult:
     """Pings. Raises MeasurementError where it cannot be done or read; packets without an answer are a result."""
-    (result,) = at_once(lab, [flow]).results
+    (result,) = at_once(lab, [flow], on_progress=on_progress, stop=stop).results
     assert isinstance(result, PingResult)
     return result
 
 
-def tcp(lab: Lab, flow: TcpFlow) -> TcpResult:
+def tcp(lab: Lab, flow: TcpFlow, *, on_progress: OnProgress | None = None, stop: Stop | None = None) -> TcpResult:
     """Transfers data over TCP. Raises MeasurementError where it cannot be done or read."""
-    (result,) = at_once(lab, [flow]).results
+    (result,) = at_once(lab, [flow], on_progress=on_progress, stop=stop).results
     assert isinstance(result, TcpResult)
     return result
 
 
-def udp(lab: Lab, flow: UdpFlow) -> UdpResult:
+def udp(lab: Lab, flow: UdpFlow, *, on_progress: OnProgress | None = None, stop: Stop | None = None) -> UdpResult:
     """Sends datagrams at a constant rate. Raises MeasurementError where it cannot be done or read."""
-    (result,) = at_once(lab, [flow]).results
+    (result,) = at_once(lab, [flow], on_progress=on_progress, stop=stop).results
     assert isinstance(result, UdpResult)
     return result
 
 
-def at_once(lab: Lab, flows: Sequence[Flow]) -> AtOnce:
+def simpleperf(
+    lab: Lab, flow: SimpleperfFlow, *, on_progress: OnProgress | None = None, stop: Stop | None = None
+) -> SimpleperfResult:
+    """Transfers data by a simpleperf.
+
+    Raises MeasurementError, with what the program said last, where it crashes, hangs or prints what is not known.
+    """
+    (result,) = at_once(lab, [flow], on_progress=on_progress, stop=stop).results
+    assert isinstance(result, SimpleperfResult)
+    return result
+
+
+def at_once(
+    lab: Lab,
+    flows: Sequence[Flow],
+    *,
+    offset_s: float = 0.0,
+    on_progress: OnProgress | None = None,
+    stop: Stop | None = None,
+) -> AtOnce:
     """Carries out all flows at one time: each begins when all their servers listen and all their tools are ready.
 
-    Raises MeasurementError for the first flow that cannot be done or read, and LabError for a node that is not
-    there. Either way, and at Ctrl-C, no program of theirs is left running.
+    All begin `offset_s` of the lab's time after that, and a flow with `start_s` so much later still. `on_progress`
+    gets a `Progress` each second of the lab's time. `stop` is asked several times a second whether to stop; then the
+    tools are ended as by Ctrl-C, and what they had measured comes back, marked `interrupted`.
+
+    Raises MeasurementError for the first flow that cannot be done or read, LabError for a node that is not there, and
+    `MeasurementStopped` (a KeyboardInterrupt, with what was measured as `partial`) at Ctrl-C, or where nothing was
+    measured yet. Either way no program of theirs is left running.
     """
     if not flows:
         raise MeasurementError("there is no flow to measure: give at least one")
-    origins = [_origin(lab, flow) for flow in flows]
-    addresses = [flow.address or address_of(lab, flow.destination) for flow in flows]
-    with contextlib.ExitStack() as programs:
-        servers = [_server(programs, lab, flow, port) for port, flow in enumerate(flows, FIRST_PORT)]
-        gate = _Gate(programs, lab, flows[0].source) if len(flows) > 1 else None
-        clients = []
-        for port, (flow, address) in enumerate(zip(flows, addresses, strict=True), FIRST_PORT):
-            words = flow.words(address) if isinstance(flow, PingFlow) else flow.words(address, port)
-            command = f"exec env LC_ALL=C {shlex.join(words)}"
-            clients.append(_started(programs, lab, flow.source, command if gate is None else gate.before(command)))
-        if gate is not None:
-            gate.open(clients)
-        told = [_output(client, flow) for client, flow in zip(clients, flows, strict=True)]
-        starts_s, outputs = zip(*map(_split_start, told), strict=True) if gate is not None else ((0.0,), told)
-        results = tuple(map(_read, flows, origins, outputs, servers))
-    return AtOnce(results, 1000 * (max(starts_s) - min(starts_s)))
+    if not offset_s >= 0:
+        raise MeasurementError(f"offset_s is {offset_s}: choose 0 or more seconds")
+    for flow in flows:
+        for node in (flow.source, flow.destination):
+            lab[node]  # raises for one that is not there, before anything runs
+    with Crew(lab) as crew:
+        return _Run(lab, flows, crew, offset_s, on_progress, stop).results()
 
 
-def address_of(lab: Lab, node: str) -> str:
-    """The one IPv4 address of a node. Raises MeasurementError for none or several, LabError without such a node."""
-    found = _ADDRESS.findall(lab[node].cmd("ip -4 -oneline address show scope global"))
-    if len(found) != 1:
-        has = f"has the addresses {', '.join(found)}" if found else "has no IPv4 address"
-        raise MeasurementError(f"{node} {has}: say which one is meant with address=")
-    return str(found[0])
+class _Run:
+    """One run, from the first look around to its results."""
 
+    def __init__(
+        self,
+        lab: Lab,
+        flows: Sequence[Flow],
+        crew: Crew,
+        offset_s: float,
+        on_progress: OnProgress | None,
+        stop: Stop | None,
+    ) -> None:
+        self._lab, self._crew, self._offset_s = lab, crew, offset_s
+        self._on_progress, self._stop = on_progress, stop
+        self._total_s = offset_s + max(map(due_s, flows))
+        self._before = Before(lab)
+        network = self._before.network
+        self._jobs = [
+            Job(flow, flow.address or address_in(network, flow.destination), port)
+            for port, flow in enumerate(flows, FIRST_PORT)
+        ]
+        self._clients: list[Member] = []
+        self._servers: list[Member | None] = []
+        self._gated = len(flows) > 1 or offset_s > 0 or any(flow.start_s for flow in flows)
+        self._failure: Exception | None = None
+        self._stopping = False
 
-class _Gate:
-    """A lock that all clients wait for. Its holder lives in the lab, and its end opens the gate for all at once."""
-
-    def __init__(self, programs: contextlib.ExitStack, lab: Lab, node: str) -> None:
-        self._path = f"/tmp/linklab-gate-{next(_gates)}"
-        # sleep inherits the locked file; infinity sets no timer that virtual time could jump to
-        self._holder = _started(
-            programs, lab, node, f"exec 9>{self._path}; flock -x 9; echo {_READY}; exec sleep infinity"
+    def results(self) -> AtOnce:
+        """Carries it out."""
+        for job in self._jobs:
+            job.prepare(self._lab)
+        self._tell(0.0)
+        self._servers = [self._server(job) for job in self._jobs]
+        self._start_clients()
+        stopped, pressed = self._follow_clients()
+        if self._failure is not None:
+            raise self._failure
+        unfinished = [client.running for client in self._clients]
+        if stopped or pressed:
+            self._crew.interrupt(self._clients)
+        starts_s = self._collect()
+        if not stopped and not pressed and any(unfinished):
+            raise self._jobs[unfinished.index(True)].overdue()
+        surroundings = self._before.after(self._crew.late_ms)
+        results = self._read(surroundings, unfinished)
+        begun = [start - job.flow.start_s for start, job in zip(starts_s, self._jobs, strict=True) if start is not None]
+        found = AtOnce(
+            tuple(results), 1000 * (max(begun) - min(begun)) if len(begun) > 1 else 0.0, interrupted=stopped or pressed
         )
-        _wait_ready(self._holder)
+        if pressed or (stopped and not results):
+            kept = f"{len(results)} of {len(self._jobs)} flows are kept in its .partial" if results else "nothing yet"
+            raise MeasurementStopped(f"the measurement was stopped; measured: {kept}", found if results else None)
+        return found
 
-    def before(self, command: str) -> str:
-        """The command, held back; it prints when it was let go, by the lab's clock."""
-        return f"exec 9<{self._path}; echo {_READY}; flock -s 9; exec 9<&-; date +%s.%N; {command}"
+    def _server(self, job: Job) -> Member | None:
+        """A server for one test, listening; None for a flow that needs none."""
+        node, port = job.flow.destination, job.port
+        command = job.server_command(first=self._lab.clock == "virtual")
+        if command is None:
+            return None
+        if self._listens(node, port, 0):
+            raise MeasurementError(f"port {port} of {node} is in use: end the program that listens there")
+        server = self._crew.start(node, command)
+        deadline_s = self._lab.now() + PATIENCE_S
+        while not self._listens(node, port, 0.5):
+            if server.program.poll() is not None or self._lab.now() >= deadline_s:
+                said = server.program.output or server.program.read(0)
+                raise job.no_server(said, server.program.returncode)
+        return server
 
-    def open(self, clients: Sequence[Program]) -> None:
-        """Lets go all clients, once each is ready."""
-        for client in clients:
-            _wait_ready(client)
-        self._holder.terminate()
+    def _listens(self, node: str, port: int, patience_s: float) -> bool:
+        with contextlib.suppress(LabError):
+            self._lab[node].wait_listening(port, patience_s)
+            return True
+        return False
 
+    def _start_clients(self) -> None:
+        gate = Gate(self._crew, self._jobs[0].flow.source) if self._gated else None
+        for job in self._jobs:
+            command = job.client_command()
+            if gate is not None:
+                command = gate.before(command, self._offset_s + job.flow.start_s)
+            self._clients.append(self._crew.start(job.flow.source, command))
+        if gate is not None:
+            gate.open(self._clients)
 
-def _wait_ready(program: Program) -> None:
-    while f"{_READY}\n" not in program.output:
-        if not program.read(_PATIENCE_S):
-            raise MeasurementError(f"{program.command!r} did not get ready: {program.output.strip() or 'no output'}")
+    def _follow_clients(self) -> tuple[bool, bool]:
+        """Whether it was stopped by the hook, and whether by Ctrl-C."""
+        limit_s = self._offset_s + max(job.flow.longest_s for job in self._jobs)
+        stop = self._asked if self._stop is not None or self._on_progress is not None else None
+        try:
+            outcome = self._crew.follow(self._clients, limit_s, self._tell, stop)
+        except KeyboardInterrupt:
+            return self._stopping, not self._stopping
+        return outcome == "interrupted", False
 
+    def _asked(self) -> bool:
+        self._stopping = self._stopping or self._failure is not None or (self._stop is not None and self._stop())
+        return self._stopping
 
-def _split_start(said: str) -> tuple[float, str]:
-    """When a gated command was let go, and its own output."""
-    _, start_s, output = said.split("\n", 2)
-    return float(start_s), output
+    def _tell(self, done_s: float) -> None:
+        if self._on_progress is None or self._failure is not None:
+            return
+        said = [split_start(c.program.output)[1] if self._gated else c.program.output for c in self._clients]
+        flows = tuple(job.flow for job in self._jobs)
+        so_far = curves(flows, said) if said else {}
+        try:
+            self._on_progress(Progress(flows, done_s, self._total_s, so_far))
+        except Exception as failure:  # the lab must finish its answer first
+            self._failure = failure
 
+    def _collect(self) -> list[float | None]:
+        """Gathers what all have said; when each client began."""
+        pairs = list(zip(self._jobs, self._servers, strict=True))
+        self._crew.follow([server for job, server in pairs if server and job.server_ends_itself], PATIENCE_S)
+        talking = [(job, server) for job, server in pairs if server and not job.server_ends_itself]
+        for _ in range(_LOOKS):
+            if all(len(plain_rows(server.program.output.splitlines())) >= job.connections for job, server in talking):
+                break
+            self._crew.follow([server for _, server in talking], _LAST_WORDS_S)
+        starts_s: list[float | None] = []
+        for job, client, server in zip(self._jobs, self._clients, self._servers, strict=True):
+            said = client.program.output
+            start_s, job.said = split_start(said) if self._gated else (0.0, said)
+            job.status = client.program.returncode
+            starts_s.append(start_s)
+            if server is not None:
+                self._crew.end(server)  # it may wait for a client that could not connect
+                job.server_said = server.program.output
+        return starts_s
 
-def _server(programs: contextlib.ExitStack, lab: Lab, flow: Flow, port: int) -> Program | None:
-    """An iperf3 server for one test, listening; None for a flow that needs none."""
-    if isinstance(flow, PingFlow):
-        return None
-    if _listens(lab, flow.destination, port):
-        raise MeasurementError(f"port {port} of {flow.destination} is in use: end the program that listens there")
-    # A guest has one processor, and iperf3's client polls at the end of a test: on a machine of its own the server
-    # would read meanwhile what still arrives.
-    first = "chrt --fifo 1 " if lab.clock == "virtual" else ""
-    server = _started(programs, lab, flow.destination, f"exec env LC_ALL=C {first}iperf3 --json -s -1 -p {port}")
-    try:
-        lab[flow.destination].wait_listening(port, _PATIENCE_S)
-    except LabError as error:
-        raise MeasurementError(f"{error} iperf3 said: {server.read(0) or 'nothing'}") from None
-    return server
-
-
-def _listens(lab: Lab, node: str, port: int) -> bool:
-    with contextlib.suppress(LabError):
-        lab[node].wait_listening(port, 0)
-        return True
-    return False
-
-
-def _started(programs: contextlib.ExitStack, lab: Lab, node: str, command: str) -> Program:
-    """A program that `programs` ends."""
-    program = lab[node].popen(command)
-    programs.callback(_end, program)
-    return program
-
-
-def _end(program: Program) -> None:
-    if program.returncode is None:
-        with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
-            program.terminate()
-
-
-def _output(client: Program, flow: Flow) -> str:
-    try:
-        client.wait(flow.longest_s)
-    except LabError:
-        raise MeasurementError(
-            f"{client.command.rpartition('LC_ALL=C ')[2]!r} on {flow.source} was not done after {flow.longest_s:g} s "
-            "of the lab's time and was ended"
-        ) from None
-    return client.output
-
-
-def _read(flow: Flow, origin: Origin, said: str, server: Program | None) -> Result:
-    if server is None:
-        assert isinstance(flow, PingFlow)
-        return parse_ping(said, flow, origin)
-    with contextlib.suppress(LabError):
-        server.wait(_PATIENCE_S)
-    _end(server)  # still waits for a client that could not connect
-    if isinstance(flow, UdpFlow):
-        return parse_udp(said, server.output, flow, origin)
-    assert isinstance(flow, TcpFlow)
-    return parse_tcp(said, server.output, flow, origin)
-
-
-def _origin(lab: Lab, flow: Flow) -> Origin:
-    tool = "ping" if isinstance(flow, PingFlow) else "iperf3"
-    return Origin(tool_version(lab, tool, flow.source), lab.clock, lab.process.kernel_release)
+    def _read(self, around: Surroundings, cut_short: Sequence[bool]) -> list[Result]:
+        results: list[Result] = []
+        for job, cut in zip(self._jobs, cut_short, strict=True):
+            origin = Origin(
+                job.tool,
+                self._lab.clock,
+                self._lab.process.kernel_release,
+                around.network,
+                around.machine,
+                __version__,
+                around.started_at,
+                around.fidelity.virtual_s,
+                around.fidelity.wall_s,
+            )
+            # of a run that was stopped, what had not begun yet is left out
+            with contextlib.suppress(MeasurementError) if cut else contextlib.nullcontext():
+                results.append(job.read(origin, interrupted=cut))
+        disordered = sum(result.out_of_order_packets for result in results if isinstance(result, UdpResult))
+        seen = around.fidelity
+        fidelity = replace(seen, reordered_packets=seen.reordered_packets + disordered)
+        return [replace(result, fidelity=fidelity) for result in results]

@@ -1,0 +1,131 @@
+"""The programs of one run: started in the lab, let go together, followed, and ended whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from linklab.errors import LabError, MeasurementError
+from linklab.lab import Lab
+from linklab.program import Program
+
+PATIENCE_S = 10.0
+_READY = "ready"
+_FOLLOW = "linklab.emulation.watch:follow"
+_START = "linklab.emulation.processes:start"
+_gates = itertools.count(1)
+
+
+@dataclass
+class Member:
+    """A program that runs, and its number in the lab."""
+
+    program: Program
+    number: int
+
+    @property
+    def running(self) -> bool:
+        """As far as is known."""
+        return self.program.returncode is None
+
+
+class Crew:
+    """Starts programs and ends those that still run when it ends itself."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._members: list[Member] = []
+        self.late_ms: list[float] = []
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for member in reversed(self._members):
+            self.end(member)
+
+    def start(self, node: str, command: str) -> Member:
+        """Starts one. Raises LabError."""
+        number = self._lab.process.call(_START, node, command)
+        member = Member(Program(self._lab.process, number, command), number)
+        self._members.append(member)
+        return member
+
+    def end(self, member: Member) -> None:
+        """Ends one that still runs."""
+        if member.running:
+            with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
+                member.program.terminate()
+
+    def follow(
+        self,
+        members: Sequence[Member],
+        limit_s: float,
+        tell: Callable[[float], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> str:
+        """Waits for the end of all, at most `limit_s` of the lab's time: "done", "timeout" or "interrupted".
+
+        `tell` is called each second with the time since then; `stop` is asked whether to go on. What the programs say
+        is in their `output`, also when this raises KeyboardInterrupt.
+        """
+        by_number = {str(member.number): member for member in members if member.running}
+        if not by_number:
+            return "done"
+
+        def heard(event: dict[str, Any]) -> None:
+            for number, text in event["said"].items():
+                by_number[number].program.output += text
+            for number, status in event["statuses"].items():
+                by_number[number].program.returncode = status
+            self.late_ms += event["late_ms"]
+            if tell is not None:
+                tell(event["done_s"])
+
+        numbers = [member.number for member in by_number.values()]
+        return str(self._lab.process.call(_FOLLOW, numbers, limit_s, on_event=heard, stop=stop))
+
+    def interrupt(self, members: Sequence[Member], grace_s: float = 3.0) -> None:
+        """As Ctrl-C would, and waits for their last words."""
+        for member in members:
+            if member.running:
+                member.program.send_signal(signal.SIGINT)
+        self.follow(members, grace_s)
+
+
+class Gate:
+    """A lock that all clients wait for. Its holder lives in the lab, and its end opens the gate for all at once."""
+
+    def __init__(self, crew: Crew, node: str) -> None:
+        self._path = f"/tmp/linklab-gate-{next(_gates)}"
+        # sleep inherits the locked file; infinity sets no timer that virtual time could jump to
+        self._holder = crew.start(node, f"exec 9>{self._path}; flock -x 9; echo {_READY}; exec sleep infinity")
+        _wait_ready(self._holder.program)
+
+    def before(self, command: str, later_s: float) -> str:
+        """The command, held back until `later_s` after the gate opens; it prints when it began, by the lab's clock."""
+        wait = f"sleep {later_s:.9f}; " if later_s else ""
+        return f"exec 9<{self._path}; echo {_READY}; flock -s 9; exec 9<&-; {wait}date +%s.%N; {command}"
+
+    def open(self, clients: Sequence[Member]) -> None:
+        """Lets go all clients, once each is ready."""
+        for client in clients:
+            _wait_ready(client.program)
+        self._holder.program.terminate()
+
+
+def _wait_ready(program: Program) -> None:
+    while f"{_READY}\n" not in program.output:
+        if not program.read(PATIENCE_S):
+            raise MeasurementError(f"{program.command!r} did not get ready: {program.output.strip() or 'no output'}")
+
+
+def split_start(said: str) -> tuple[float | None, str]:
+    """When a gated command began (None if it never did), and its own output. Pure."""
+    _, _, rest = said.partition("\n")
+    start_s, found, output = rest.partition("\n")
+    return (float(start_s), output) if found else (None, "")

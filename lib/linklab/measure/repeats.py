@@ -1,0 +1,187 @@
+"""A measurement repeated: the median, how far the repeats lie apart, and a warning where they disagree."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from linklab.errors import MeasurementError
+from linklab.lab import Lab
+from linklab.measure.flows import Flow, PingFlow
+from linklab.measure.progress import OnProgress, Stop, title
+from linklab.measure.results import PingResult, Result
+from linklab.measure.run import AtOnce, at_once
+
+DISAGREE_SHARE: Final = 0.05
+"""Repeats disagree when the largest and the smallest lie further apart than this share of the median. A lab's checks
+allow as much, so that a single one of such repeats could pass and another fail."""
+DISAGREE_LEAST_MS: Final = 0.5
+"""Round trips within half a millisecond agree, whatever share that is: ping prints three digits only."""
+OFFSET_S: Final = 0.0013
+"""How much later each repeat begins. The kernel's TCP counts time in ticks of 10 ms, and a run meets other queues when
+it begins elsewhere between two of them: 1.3 ms visits ten different places before it comes back to the first."""
+_TWO_STATES_AT_LEAST: Final = 4
+_GAP_TO_SPREAD: Final = 3.0
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One flow over all repeats. `quantity` names the values, with their unit: "throughput_mbps" (at the receiver), or
+    of pings "rtt_mean_ms". `values` are in the order of the repeats; a ping without any answer has none.
+
+    `iqr` is the distance between the quartiles (by linear interpolation); 0 for a single value.
+    """
+
+    flow: Flow
+    quantity: str
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The middle value. Raises MeasurementError where there is none."""
+        self._refuse_none()
+        return float(statistics.median(self.values))
+
+    @property
+    def low(self) -> float:
+        """The smallest value."""
+        self._refuse_none()
+        return min(self.values)
+
+    @property
+    def high(self) -> float:
+        """The largest value."""
+        self._refuse_none()
+        return max(self.values)
+
+    @property
+    def iqr(self) -> float:
+        """The distance between the quartiles."""
+        self._refuse_none()
+        if len(self.values) == 1:
+            return 0.0
+        quarter, _, three_quarters = statistics.quantiles(self.values, n=4, method="inclusive")
+        return three_quarters - quarter
+
+    @property
+    def relative(self) -> float:
+        """Largest less smallest, as a share of the median; infinite where that is 0 and they differ."""
+        width = self.high - self.low
+        return width / abs(self.median) if self.median else (float("inf") if width else 0.0)
+
+    def _refuse_none(self) -> None:
+        if not self.values:
+            raise MeasurementError(f"{title(self.flow)} gave no {self.quantity} in any repeat: nothing was answered")
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """All runs, in order, and for each flow a `Spread`. `warnings` are sentences; none where the repeats agree."""
+
+    runs: tuple[AtOnce, ...]
+    spreads: tuple[Spread, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def start_skew_ms(self) -> float:
+        """The largest of all runs."""
+        return max(run.start_skew_ms for run in self.runs)
+
+    @property
+    def results(self) -> tuple[tuple[Result, ...], ...]:
+        """For each flow, its results."""
+        return tuple(zip(*(run.results for run in self.runs), strict=False))
+
+
+def repeated(
+    lab: Lab,
+    flows: Sequence[Flow],
+    repeats: int = 3,
+    *,
+    offset_s: float = OFFSET_S,
+    disagree_share: float = DISAGREE_SHARE,
+    on_progress: OnProgress | None = None,
+    stop: Stop | None = None,
+) -> Repeats:
+    """Carries out the flows together, `repeats` times one after the other.
+
+    On virtual time the same run gives the same digits, so that repeating it would tell nothing. What a network gives
+    then still depends on when flows begin, by less than a tick of TCP's timers: each repeat therefore begins
+    `offset_s` later than the one before, by the lab's clock, and the spread shows how much hangs on that. With 0 all
+    begin alike. In real time the machine adds its own differences.
+
+    Stopped by `stop`, the runs that were completed are what is returned; where there is none, the one that was cut
+    short. Raises MeasurementError for less than one repeat, and as `at_once`.
+    """
+    if repeats < 1:
+        raise MeasurementError(f"repeats is {repeats}: choose at least 1")
+    runs: list[AtOnce] = []
+    for number in range(repeats):
+        run = at_once(lab, flows, offset_s=number * offset_s, on_progress=on_progress, stop=stop)
+        if run.interrupted and runs:
+            break
+        runs.append(run)
+        if run.interrupted:
+            break
+    return summary(flows, runs, disagree_share)
+
+
+def summary(flows: Sequence[Flow], runs: Sequence[AtOnce], disagree_share: float = DISAGREE_SHARE) -> Repeats:
+    """The spreads of runs of the same flows, and what is to be said of them. Pure."""
+    spreads = tuple(Spread(flow, quantity_of(flow), _values(runs, flows, number)) for number, flow in enumerate(flows))
+    found = [text for spread in spreads if (text := warning_for(spread, disagree_share))]
+    cut = [f"only {len(runs)} run, and it was stopped before its end"] if any(run.interrupted for run in runs) else []
+    return Repeats(tuple(runs), spreads, tuple(cut + found))
+
+
+def warning_for(spread: Spread, disagree_share: float = DISAGREE_SHARE) -> str:
+    """What is to be said of one flow's repeats; "" where they agree. Pure."""
+    if len(spread.values) < 2 or not disagree(spread, disagree_share):
+        return ""
+    name, unit = title(spread.flow), "ms" if spread.quantity.endswith("_ms") else "Mbit/s"
+    clusters = two_states(spread.values)
+    if clusters is not None:
+        low, high = (f"{statistics.median(values):.4g}" for values in clusters)
+        counts = f"{len(clusters[0])} and {len(clusters[1])} of {len(spread.values)} times"
+        return f"{name} jumps between two states, {low} and {high} {unit} ({counts}): a median says little about either"
+    return (
+        f"{name}: repeats disagree, {spread.low:.4g} to {spread.high:.4g} {unit} "
+        f"({100 * spread.relative:.0f} % of the median): repeat more often or measure longer"
+    )
+
+
+def disagree(spread: Spread, share: float = DISAGREE_SHARE) -> bool:
+    """Whether the values lie further apart than they should. Pure."""
+    slack = DISAGREE_LEAST_MS if spread.quantity.endswith("_ms") else 0.0
+    return spread.relative > share and spread.high - spread.low > slack
+
+
+def two_states(values: Sequence[float]) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """The values in two clusters, where the largest gap between neighbours is more than three times as wide as either
+    cluster; else None. Each cluster needs two values, for one alone may be an outlier: so four repeats are the least
+    that can tell. Pure.
+    """
+    ordered = sorted(values)
+    if len(ordered) < _TWO_STATES_AT_LEAST:
+        return None
+    gap, cut = max((ordered[i] - ordered[i - 1], i) for i in range(1, len(ordered)))
+    low, high = tuple(ordered[:cut]), tuple(ordered[cut:])
+    widest = max(low[-1] - low[0], high[-1] - high[0])
+    return (low, high) if min(len(low), len(high)) > 1 and gap > _GAP_TO_SPREAD * widest else None
+
+
+def quantity_of(flow: Flow) -> str:
+    """What repeats of a flow are compared by."""
+    return "rtt_mean_ms" if isinstance(flow, PingFlow) else "throughput_mbps"
+
+
+def _values(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> tuple[float, ...]:
+    """What the flow of that number gave in each run; one that was cut short may lack it."""
+    found: list[float | None] = []
+    for run in runs:
+        whole = len(run.results) == len(flows)
+        mine = [run.results[number]] if whole else [one for one in run.results if one.flow == flows[number]]
+        found += [one.rtt_mean_ms if isinstance(one, PingResult) else one.throughput_mbps for one in mine[:1]]
+    return tuple(value for value in found if value is not None)

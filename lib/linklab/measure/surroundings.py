@@ -1,0 +1,94 @@
+"""Looking around before and after a run: the machine through /proc, the network through one request each."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from linklab.lab import Lab
+from linklab.measure.fidelity import Fidelity, Machine, QueueCounters, Surroundings
+from linklab.network import NetworkState
+
+_LOOK = "linklab.emulation.watch:look"
+_STEAL, _IDLE, _WAITING = 7, 3, 4
+
+
+@dataclass(frozen=True)
+class CpuTimes:
+    """Ticks of all processors since boot, from /proc/stat: in all, not used, taken by a hypervisor."""
+
+    total: int
+    idle: int
+    steal: int
+
+    @classmethod
+    def read(cls, stat: str) -> CpuTimes:
+        """From the file's text (proc(5)). Pure. Ticks of guests are in the user's already, and not counted twice."""
+        ticks = [int(word) for word in stat.splitlines()[0].split()[1:9]]
+        return cls(sum(ticks), ticks[_IDLE] + ticks[_WAITING], ticks[_STEAL] if len(ticks) > _STEAL else 0)
+
+
+class Before:
+    """What there was when a run began."""
+
+    def __init__(self, lab: Lab) -> None:
+        """Reads the network back. Raises LabError where the lab is gone."""
+        self._lab = lab
+        self.started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        seen = lab.process.call(_LOOK, True)
+        self.network = NetworkState.from_json(seen["state"])
+        self._seen = seen
+        self._load = os.getloadavg()[0]
+        self._times = CpuTimes.read(Path("/proc/stat").read_text("ascii"))
+        self._wall_s = time.monotonic()
+
+    def after(self, late_ms: Sequence[float]) -> Surroundings:
+        """What has changed since; `late_ms` are the latenesses of the sleeper in the lab."""
+        seen = self._lab.process.call(_LOOK, False)
+        wall_s = time.monotonic() - self._wall_s
+        times = CpuTimes.read(Path("/proc/stat").read_text("ascii"))
+        cores = len(os.sched_getaffinity(0))
+        machine = Machine(cores, self._load, os.getloadavg()[0])
+        ticks = max(1, times.total - self._times.total)
+        fidelity = Fidelity(
+            clock=self._lab.clock,
+            load_per_core=max(machine.load_begin, machine.load_end) / cores,
+            busy_percent=100 * max(0.0, 1 - (times.idle - self._times.idle) / ticks),
+            steal_percent=100 * (times.steal - self._times.steal) / ticks,
+            timer_late_median_ms=statistics.median(late_ms) if late_ms else 0.0,
+            timer_late_p95_ms=percentile(late_ms, 95) if late_ms else 0.0,
+            timer_late_max_ms=max(late_ms, default=0.0),
+            timer_count=len(late_ms),
+            reordered_packets=seen["reorderings"] - self._seen["reorderings"],
+            queues=changes(self._seen["queues"], seen["queues"]),
+            virtual_s=seen["now_s"] - self._seen["now_s"],
+            wall_s=wall_s,
+        )
+        return Surroundings(self.network, machine, self.started_at, fidelity)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least `share` percent of the values do not exceed (the nearest rank)."""
+    return sorted(values)[max(0, math.ceil(share / 100 * len(values)) - 1)]
+
+
+def changes(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> tuple[QueueCounters, ...]:
+    """What each interface's counters rose by. Pure. One that was shaped anew meanwhile counts from its begin."""
+    known = {(row["node"], row["interface"]): row for row in before}
+    found = []
+    for row in after:
+        old = known.get((row["node"], row["interface"]), {})
+        if any(row[name] < old.get(name, 0) for name in _RISING):
+            old = {}
+        found.append(QueueCounters(**{**row, **{name: row[name] - old.get(name, 0) for name in _RISING}}))
+    return tuple(found)
+
+
+_RISING = ("sent_packets", "sent_bytes", "dropped_packets", "overlimits")
