@@ -1,0 +1,128 @@
+"""How far one TCP flow fills a path: a fluid model of CUBIC (RFC 9438) on a queue that drops its tail.
+
+The window grows along CUBIC's curve or the Reno-friendly line, whichever is higher; when path and queue hold no more
+it falls to 0.7 of itself. Up to the bandwidth-delay product the window sets the rate, above it the queue grows.
+Nothing here is fitted to measurements: the constants are the RFC's, and what the model does not know (where exactly
+slow start ends) is given to it as cases.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+BETA: Final = 0.7
+"""What remains of the window after a loss (RFC 9438, section 4.6)."""
+CUBIC_C: Final = 0.4
+"""CUBIC's constant, in packets per cubic second (section 5)."""
+RENO_PACKETS_PER_RTT: Final = 3 * (1 - BETA) / (1 + BETA)
+"""Growth of the Reno-friendly window in each round trip (section 4.3): 0.53 packets."""
+INITIAL_WINDOW_PACKETS: Final = 10
+"""RFC 6928."""
+_STEP_S: Final = 0.002
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """A path as its bottleneck sees it.
+
+    ``packet_ms``: serialisation of one full frame at the bottleneck. ``base_ms``: the round trip without queues.
+    ``limit_packets``: the bottleneck's queue limit, which counts packets in its delay line (``delay_ms``, one way)
+    too. ``inflow``: how many times the bottleneck's rate a burst of slow start can reach it with, 1 to 2.
+    """
+
+    packet_ms: float
+    base_ms: float
+    delay_ms: float
+    limit_packets: float
+    inflow: float
+
+    @property
+    def bdp_packets(self) -> float:
+        """Bandwidth-delay product, in full packets."""
+        return self.base_ms / self.packet_ms
+
+    @property
+    def room_packets(self) -> float:
+        """How many packets can really wait: the limit less those in the delay line at the full rate."""
+        return max(0.0, self.limit_packets - self.delay_ms / self.packet_ms)
+
+    @property
+    def full_window_packets(self) -> float:
+        """The window at which the queue is full."""
+        return self.most * self.bdp_packets + self.room_packets
+
+    @property
+    def most(self) -> float:
+        """The largest share of the rate: below 1 only where the limit is less than the delay line needs."""
+        return min(1.0, self.limit_packets * self.packet_ms / self.delay_ms) if self.delay_ms else 1.0
+
+    @property
+    def burst_window_packets(self) -> float:
+        """The window at which a round of slow start first overflows the queue.
+
+        In slow start two packets leave for each one acknowledged, so they come at up to twice the bottleneck's rate
+        and ``1 - 1/inflow`` of a round must wait.
+        """
+        waiting = 1 - 1 / self.inflow
+        window = self.room_packets / waiting if waiting > 0 else math.inf
+        return min(max(window, INITIAL_WINDOW_PACKETS), self.full_window_packets)
+
+
+@dataclass(frozen=True)
+class Course:
+    """What came of a transfer: the share of the bottleneck's rate, and how full its queue was on average, 0 to 1."""
+
+    rate_share: float
+    queue_share: float
+
+
+def lossy(pipe: Pipe, duration_s: float, found_late: float = 1.0) -> Course:
+    """Slow start ends with a loss. ``found_late`` 2: the window has doubled once more before the loss is noticed."""
+    overshot = min(found_late * pipe.burst_window_packets, max(pipe.full_window_packets, INITIAL_WINDOW_PACKETS))
+    return _course(pipe, duration_s, until=overshot, window=BETA * overshot, plateau=overshot)
+
+
+def early(pipe: Pipe, duration_s: float) -> Course:
+    """HyStart ends slow start early, without a loss.
+
+    It does so when the acknowledgements of a round take half a round trip (RFC 9406 describes its successor): at half
+    of the bandwidth-delay product.
+    """
+    window = max(pipe.bdp_packets / 2, INITIAL_WINDOW_PACKETS)
+    return _course(pipe, duration_s, until=window, window=window, plateau=window)
+
+
+def smooth(pipe: Pipe, duration_s: float) -> Course:
+    """Slow start ends where the later oscillation begins: the best that can be hoped for."""
+    full = pipe.full_window_packets
+    return _course(pipe, duration_s, until=BETA * full, window=BETA * full, plateau=full)
+
+
+def _course(pipe: Pipe, duration_s: float, until: float, window: float, plateau: float) -> Course:
+    bdp, full = pipe.bdp_packets, max(pipe.full_window_packets, 1.0)
+    carried = waiting = time_s = 0.0
+    starting: float = INITIAL_WINDOW_PACKETS
+    while starting < until and time_s < duration_s:
+        carried += min(starting, bdp) * pipe.base_ms / 1000
+        time_s += pipe.base_ms / 1000
+        starting *= 2
+    begun_s, first = time_s, window
+    plateau_s = ((plateau - window) / CUBIC_C) ** (1 / 3) if plateau > window else 0.0
+    reno = window
+    while time_s < duration_s:
+        since_s = time_s - begun_s
+        now = max(CUBIC_C * (since_s - plateau_s) ** 3 + plateau, reno, first)
+        if now >= full:
+            plateau = max(now, 1.0)
+            first = reno = BETA * plateau
+            plateau_s, begun_s = ((plateau - first) / CUBIC_C) ** (1 / 3), time_s
+            now = first
+        carried += min(now, bdp * pipe.most) * _STEP_S
+        queue = min(max(now - bdp, 0.0), pipe.room_packets)
+        waiting += queue * _STEP_S
+        reno += RENO_PACKETS_PER_RTT * _STEP_S / ((pipe.base_ms + queue * pipe.packet_ms) / 1000)
+        time_s += _STEP_S
+    room = pipe.room_packets
+    return Course(min(1.0, carried / (bdp * duration_s)), waiting / (room * duration_s) if room else 0.0)

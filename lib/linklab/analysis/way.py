@@ -1,0 +1,82 @@
+"""A path there and back, with every link as it is in that direction: planned, or read back from a running lab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from linklab.errors import NetworkError
+from linklab.network import Hop, Link, Network, NetworkState, Path, Route, path
+
+
+@dataclass(frozen=True)
+class Way:
+    """The path of a flow's packets, ``there``, and that of the answers, ``back``.
+
+    The links of each carry the rate, delay and queue of the interface that sends in that direction, so the two may
+    differ, in the network and on one link.
+    """
+
+    there: Path
+    back: Path
+
+    @property
+    def source(self) -> str:
+        """The node where it begins."""
+        return self.there.nodes[0]
+
+    @property
+    def destination(self) -> str:
+        """The node where it ends."""
+        return self.there.nodes[-1]
+
+    @property
+    def name(self) -> str:
+        """``"h1-h4"``."""
+        return f"{self.source}-{self.destination}"
+
+    @property
+    def rtt_floor_ms(self) -> float:
+        """The delays of all links, there and back: the round trip of a lone small packet (propagation)."""
+        return sum(link.delay_ms for link in (*self.there.links, *self.back.links))
+
+
+def way(network: Network, source: str, destination: str, state: NetworkState | None = None) -> Way:
+    """The way from ``source`` to the first address of ``destination`` and back.
+
+    Without ``state`` every link is as planned. With it, what was read back counts: shapes and MTUs of the interfaces
+    on the way, in each direction apart, and the routing tables.
+
+    Raises NetworkError if there is no way, or if an interface of it is missing in ``state``.
+    """
+    tables: Mapping[str, tuple[Route, ...]] | None = None
+    if state is not None:
+        tables = {node.name: node.routes for node in state.nodes}
+    there = path(network, source, destination, tables)
+    back = path(network, destination, source, tables)
+    if state is None:
+        return Way(there, back)
+    return Way(_as_read(there, state), _as_read(back, state))
+
+
+def _as_read(planned: Path, state: NetworkState) -> Path:
+    return Path(planned.nodes, tuple(replace(hop, link=_link_as_read(hop, state)) for hop in planned.hops))
+
+
+def _link_as_read(hop: Hop, state: NetworkState) -> Link:
+    out = state.interface(hop.out.node, hop.out.interface)
+    into = state.interface(hop.into.node, hop.into.interface)
+    if out is None or into is None:
+        missing = hop.out if out is None else hop.into
+        raise NetworkError(
+            f"{missing.interface} of {missing.node} is not there, so nothing can be expected of the path: "
+            "build the network as planned, or read it again"
+        )
+    return replace(
+        hop.link,
+        rate_mbps=out.shape.rate_mbps,
+        delay_ms=out.shape.delay_ms,
+        loss_percent=out.shape.loss_percent,
+        queue_packets=out.shape.queue_packets,
+        mtu_bytes=min(out.mtu_bytes, into.mtu_bytes),
+    )
