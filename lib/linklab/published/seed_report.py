@@ -141,7 +141,7 @@ FAIRNESS: Final = (
     ReportedFairness(
         4, 4, 0.99, 0.9631, "does not agree with the table; and the two flows share no link, so it says nothing"
     ),
-    ReportedFairness(5, 1, 0.99, 0.9897, "of the four connections; of the three hosts it would be 0.9154"),
+    ReportedFairness(5, 1, 0.99, 0.9897, "of the four connections; of the three hosts it would be 0.9155"),
 )
 """Jain's index as printed in sections 4.6.2 and 4.7.2, beside what the tables give."""
 
