@@ -1,0 +1,67 @@
+"""What iperf3 measured with UDP, judged: the right flow, the loss that theory expects, a rate that fits."""
+
+from __future__ import annotations
+
+from linklab.analysis.expectation import Expectation
+from linklab.grade.check import Check
+from linklab.measure import UdpResult
+from linklab.measure.gate import verdict_on
+
+_ENOUGH = 0.97
+
+
+def problem_of(description: str, value: object, pair: tuple[str, str]) -> tuple[Check | None, UdpResult | None]:
+    """A failed check if ``value`` is no UDP measurement between the two hosts, or else the measurement."""
+    hint = "give the result that sent_at returned for this path"
+    if value is None or value is ...:
+        return Check.failing(description, "not measured yet", hint, "a result", "None"), None
+    if not isinstance(value, UdpResult):
+        return Check.failing(description, f"this is a {type(value).__name__}", hint, "a result"), None
+    ends = (value.flow.source, value.flow.destination)
+    if ends != pair:
+        reason = f"this was sent from {ends[0]} to {ends[1]}"
+        return Check.failing(description, reason, f"send from {pair[0]} to {pair[1]}", " to ".join(pair)), None
+    return None, value
+
+
+def loss_check(description: str, result: UdpResult, expected: Expectation) -> Check:
+    """The loss is as expected. In real time, more of it on a busy machine is inconclusive."""
+    found = f"{result.loss_percent:.2f} % lost"
+    wanted = f"{expected.low:.3g} to {expected.high:.3g} % lost (theory: {expected.value:.3g} %)"
+    if expected.holds(result.loss_percent):
+        return Check.passing(description, wanted, found)
+    if (busy := _inconclusive(description, result, wanted, found)) is not None:
+        return busy
+    side = "more" if result.loss_percent > expected.high else "less"
+    hint = "is other traffic on the way, or was the network changed? Start it again and measure alone"
+    return Check.failing(description, f"{found}, which is {side} than theory allows", hint, wanted, found)
+
+
+def chosen_check(description: str, result: UdpResult, ceiling_mbps: float) -> Check:
+    """Nothing was lost at the rate of ``result``, which is at least 97 % of what fits."""
+    rate_mbps = result.flow.rate_mbps
+    wanted = f"nothing lost, and at least {100 * _ENOUGH:g} % of the bandwidth"
+    found = f"{rate_mbps:g} Mbit/s, {result.lost_packets} of {result.sent_packets} packets lost"
+    if rate_mbps > ceiling_mbps:
+        reason = f"{rate_mbps:g} Mbit/s is more than the path carries"
+        hint = "a short test hides it in the queue: choose a rate below the bandwidth that you predicted"
+        return Check.failing(description, reason, hint, wanted, found)
+    if result.lost_packets:
+        if (busy := _inconclusive(description, result, wanted, found)) is not None:
+            return busy
+        return Check.failing(description, found, "choose a lower rate", wanted, found)
+    if rate_mbps < _ENOUGH * ceiling_mbps:
+        share = 100 * rate_mbps / ceiling_mbps
+        reason = f"{rate_mbps:g} Mbit/s uses {share:.0f} % of what the path carries"
+        return Check.failing(description, reason, "go higher, as long as nothing is lost", wanted, found)
+    return Check.passing(description, wanted, found)
+
+
+def _inconclusive(description: str, result: UdpResult, wanted: str, found: str) -> Check | None:
+    """An inconclusive check if the machine was too busy for this measurement to be judged, or None."""
+    machine = result.origin.machine
+    trust = verdict_on(result.fidelity, None if machine is None else machine.cores)
+    if trust.ok:
+        return None
+    hint = 'measure on virtual time, linklab.start(..., clock="virtual"), or on a quiet machine'
+    return Check(description, "inconclusive", f"{found}, and {trust}", hint, expected=wanted, found=found)
