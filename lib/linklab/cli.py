@@ -1,4 +1,4 @@
-"""The command line: ``linklab doctor | up | shell | run | check | kernel | notebooks``."""
+"""The command line: ``linklab doctor | up | shell | run | check | report | kernel | notebooks``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from linklab.errors import LinklabError
 from linklab.grade.simpleperf import cli as check_cli
 from linklab.headless import cli as run_cli
 from linklab.notebooks import cli as notebooks_cli
+from linklab.report import cli as report_cli
 from linklab.runtime.kernel import cli as kernel_cli
 from linklab.runtime.kinds import need_linux
 
@@ -77,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         ("notebooks", notebooks_cli),
         ("bench", bench_cli),
         ("check", check_cli),
+        ("report", report_cli),
     ):
         part.add_parser(commands)
         commands.choices[name].set_defaults(run=part.run)

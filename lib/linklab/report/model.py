@@ -1,0 +1,170 @@
+"""A portfolio as data. Texts are the notebooks' own, not made safe for a page yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from linklab.grade.check import Check
+
+Kind = Literal["check", "free text"]
+Status = Literal["passed", "failed", "inconclusive", "not run", "no result", "answered", "not answered"]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A graded cell: `points` are what it has now, `max_points` what it is worth.
+
+    `checks` are empty where the cell kept none: then `trouble` is the error that it stopped with, if it did. The points
+    of a free text are the instructor's to give.
+    """
+
+    cell_id: str
+    kind: Kind
+    title: str
+    status: Status
+    points: float
+    max_points: float
+    checks: tuple[Check, ...] = ()
+    trouble: str = ""
+
+    @property
+    def open_points(self) -> float:
+        """Points that wait: for another measurement, or for the instructor."""
+        return self.max_points if self.status in ("inconclusive", "answered") else 0.0
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image: its type, its data in base64, what it shows in words, and how wide it wants to be, if it says so."""
+
+    mime: str
+    data: str
+    alt: str
+    width_pixels: int | None = None
+
+
+@dataclass(frozen=True)
+class Markup:
+    """HTML that a cell showed."""
+
+    html: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """Markdown: a note of the student's own, or what a cell showed as such."""
+
+    markdown: str
+    attachments: dict[str, Picture] = field(default_factory=dict)
+    own_note: bool = False
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Text that a cell printed; `left_out` counts the lines that were too many."""
+
+    text: str
+    left_out: int = 0
+    is_error: bool = False
+
+
+@dataclass(frozen=True)
+class Code:
+    """The student's work in an answer cell."""
+
+    cell_id: str
+    source: str
+
+
+@dataclass(frozen=True)
+class FreeText:
+    """A question and the student's answer, both in markdown; no answer where none was written."""
+
+    graded: Graded
+    question: str
+    answer: Written | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The place of a check among the student's work."""
+
+    graded: Graded
+
+
+@dataclass(frozen=True)
+class Gone:
+    """Something that a notebook cannot show any more; why, in a sentence."""
+
+    why: str
+
+
+Item = Picture | Markup | Written | Printed | Code | FreeText | Verdict | Gone
+
+
+@dataclass(frozen=True)
+class Section:
+    """What stands under one heading of the notebook."""
+
+    title: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a notebook was run with, as far as it says so: empty where it does not."""
+
+    run_at: str = ""
+    linklab: str = ""
+    clock: str = ""
+    kind: str = ""
+    kernel: str = ""
+    tools: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class LabRecord:
+    """One lab: what was run with what, the graded cells, and all that it shows.
+
+    `executed` of its `cells` with code were run. `notes` are what a reader must know before trusting it.
+    """
+
+    file: str
+    title: str
+    facts: Facts
+    cells: int
+    executed: int
+    graded: tuple[Graded, ...]
+    network: Picture | None
+    sections: tuple[Section, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> float:
+        """Points of the checks that passed."""
+        return sum(it.points for it in self.graded)
+
+    @property
+    def max_points(self) -> float:
+        """What all graded cells are worth, free texts included."""
+        return sum(it.max_points for it in self.graded)
+
+    def open_points(self, kind: Kind) -> float:
+        """Points that wait for another measurement, or (of free texts) for the instructor."""
+        return sum(it.open_points for it in self.graded if it.kind == kind)
+
+    def of(self, kind: Kind) -> tuple[Graded, ...]:
+        """The graded cells of a kind."""
+        return tuple(it for it in self.graded if it.kind == kind)
+
+
+@dataclass(frozen=True)
+class Portfolio:
+    """All labs of a student, and where and when it was put together (`machine`: by name, in words)."""
+
+    student: str
+    made_at: str
+    linklab: str
+    machine: tuple[tuple[str, str], ...]
+    labs: tuple[LabRecord, ...]

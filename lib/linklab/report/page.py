@@ -1,0 +1,100 @@
+"""A portfolio as one page of HTML that needs nothing else: no script, no other file, no network.
+
+Jinja escapes everything that the templates put out. HTML of others passes `clean` first, and a content security policy
+in the page forbids whatever might still want to run or load.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup as Safe
+
+from linklab.report import markdown
+from linklab.report.clean import clean
+from linklab.report.model import Graded, Item, LabRecord, Markup, Portfolio, Status, Written
+
+_FOLDER: Final = Path(__file__).parent
+_SIGNS: Final[dict[Status, str]] = {
+    "passed": "\u2713",
+    "failed": "\u2717",
+    "inconclusive": "?",
+    "not run": "\u2013",
+    "no result": "\u2013",
+    "answered": "\u270e",
+    "not answered": "\u2013",
+}
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_SHORT_ALT: Final = 300
+
+
+def page(portfolio: Portfolio) -> str:
+    """The whole file as text."""
+    text = _environment().get_template("page.jinja").render(
+        portfolio=portfolio,
+        css=Safe((_FOLDER / "page.css").read_text("utf-8")),
+        unfinished={lab.file: unfinished(lab) for lab in portfolio.labs},
+    )  # fmt: skip
+    # JSON can carry halves of characters, which no encoding of a file can
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def unfinished(lab: LabRecord) -> list[tuple[str, str]]:
+    """What is inconclusive, was not run or not answered: what it is, and why. Pure."""
+    if not lab.executed:
+        return [(lab.title, "The notebook was never executed.")]
+    found = []
+    for mark in lab.graded:
+        reasons = [check.reason for check in mark.checks if check.outcome == "inconclusive"]
+        if reasons:
+            found.append((mark.title, f"Inconclusive: {'; '.join(dict.fromkeys(reasons))}"))
+        elif mark.status == "not run":
+            found.append((mark.title, "This check was not run."))
+        elif mark.status == "no result":
+            found.append((mark.title, "This cell was run and kept no result: run it again with the present Linklab."))
+        elif mark.status == "not answered":
+            found.append((f"Free text: {mark.title}", "Nothing was written."))
+    if lab.executed < lab.cells:
+        found.append(("Cells", f"{lab.cells - lab.executed} of {lab.cells} cells with code were not run."))
+    return found
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"cleaned": _cleaned, "written": _written, "points": "{:g}".format, "counted": _counted}
+    environment.tests |= {"troubled": _is_troubled}
+    environment.globals |= {"signs": _SIGNS, "kind_of_item": _kind_of_item, "short_alt": _SHORT_ALT}
+    return environment
+
+
+def _cleaned(item: Markup) -> Safe:
+    return Safe(clean(item.html))
+
+
+def _written(item: Written | str) -> Safe:
+    if isinstance(item, str):
+        return Safe(clean(markdown.html(item)))
+    return Safe(clean(markdown.html(item.markdown, item.attachments)))
+
+
+def _counted(number: float, word: str) -> str:
+    return f"{number:g} {word}{'' if number == 1 else 's'}"
+
+
+def _is_troubled(mark: Graded) -> bool:
+    return bool(mark.trouble) or any(not check.passed for check in mark.checks)
+
+
+def _kind_of_item(item: Item) -> str:
+    return type(item).__name__
