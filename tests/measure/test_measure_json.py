@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.measure import Origin, PingFlow, Result, TcpFlow, UdpFlow, load_result
+from linklab.measure import (
+    Fidelity,
+    Machine,
+    Origin,
+    PingFlow,
+    QueueCounters,
+    Result,
+    SimpleperfFlow,
+    SimpleperfResult,
+    TcpFlow,
+    UdpFlow,
+    load_result,
+)
 from linklab.measure.iperf3 import parse_tcp, parse_udp
 from linklab.measure.ping import parse_ping
+from linklab.network import TWO_HOSTS, expected_state
 
 from .captured import captured
 
@@ -58,9 +73,47 @@ def _changed(**changes: Any) -> dict[str, Any]:
         (_changed(rtt_ms=60.0), "ping.rtt_ms is damaged: it should be a list"),
         (_changed(rtt_ms=["fast"]), "ping.rtt_ms is damaged: 'fast' is no float"),
         (_changed(extra=1), "ping is damaged: it should have the keys"),
-        (_changed(origin={"tool": "ping"}), "ping.origin is damaged: it should have the keys clock, kernel, linklab, machine, network"),
+        (
+            _changed(origin={"tool": "ping"}),
+            "ping.origin is damaged: it should have the keys clock, kernel, linklab, machine, network",
+        ),
     ],
 )
 def test_what_is_damaged_is_refused_by_name(data: Any, reason: str) -> None:
     with pytest.raises(MeasurementError, match=reason):
+        load_result(data)
+
+
+def test_a_result_of_the_first_version_loads_without_what_was_not_noted_then() -> None:
+    for result in results():
+        data = json.loads(json.dumps(result.to_json())) | {"version": 1}
+        for name in ("fidelity", "interrupted"):
+            del data[name]
+        del data["flow"]["start_s"]
+        data["origin"] = {name: data["origin"][name] for name in ("tool", "clock", "kernel")}
+        assert load_result(data) == result
+        del data["origin"]["kernel"]
+        with pytest.raises(MeasurementError, match=r"origin is damaged"):
+            load_result(data)
+
+
+def test_network_machine_and_fidelity_come_back() -> None:
+    queue = QueueCounters("r1", "r1-eth1", 100, 150000, 3, 90, 0)
+    seen = Fidelity("real", 0.5, 60.0, 0.1, 0.1, 0.2, 3.0, 250, 0, (queue,), 25.0, 25.1)
+    origin = replace(
+        ORIGIN,
+        network=expected_state(TWO_HOSTS),
+        machine=Machine(2, 0.5, 0.7),
+        linklab="0.1.0",
+        started_at="2026-01-02T03:04:05+00:00",
+        virtual_s=25.0,
+        wall_s=25.1,
+    )
+    flow = SimpleperfFlow("h1", "h4", 3, program=Path("mine.py"))
+    result = SimpleperfResult(flow, origin, 27.5, 27.0, None, (), (), "said", "said", fidelity=seen, interrupted=True)
+    data = json.loads(json.dumps(result.to_json()))
+    assert load_result(data) == result
+    assert data["origin"]["network"]["linklab_state"] == 1
+    data["origin"]["network"]["linklab_state"] = 9
+    with pytest.raises(MeasurementError, match=r"origin\.network is damaged: this state has version 9"):
         load_result(data)

@@ -62,12 +62,19 @@ def by_connection(found_rows: Sequence[Row]) -> dict[str, tuple[Sample, ...]]:
 def told_apart(found_rows: Sequence[Row], connections: int) -> list[Row]:
     """The rows, with names of their own where all connections have one name, as that of the server's address.
 
-    Each connection has a row in each round then. Left as they are where the rows do not come in whole rounds.
+    Each connection has a row in each round then, over about the same time. Left as they are where that is not so.
     """
     names = {row.name for row in found_rows}
-    if connections == 1 or len(names) != 1 or len(found_rows) % connections:
+    rounds = [found_rows[start : start + connections] for start in range(0, len(found_rows), connections)]
+    if connections == 1 or len(names) != 1 or not all(_is_round(one, connections) for one in rounds):
         return list(found_rows)
     return [replace(row, name=f"{row.name} #{number % connections + 1}") for number, row in enumerate(found_rows)]
+
+
+def _is_round(found_rows: Sequence[Row], connections: int) -> bool:
+    starts_s = [row.start_s or 0.0 for row in found_rows]
+    together = max(starts_s) - min(starts_s) < min(row.duration_s for row in found_rows) / 2
+    return len(found_rows) == connections and together
 
 
 def totals(found_rows: Sequence[Row]) -> dict[str, Row]:

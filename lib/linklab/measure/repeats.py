@@ -13,6 +13,7 @@ from linklab.measure.flows import Flow, PingFlow
 from linklab.measure.progress import OnProgress, Stop, title
 from linklab.measure.results import PingResult, Result
 from linklab.measure.run import AtOnce, at_once
+from linklab.measure.stopped import MeasurementStopped
 
 DISAGREE_SHARE: Final = 0.05
 """Repeats disagree when the largest and the smallest lie further apart than this share of the median. A lab's checks
@@ -119,7 +120,11 @@ def repeated(
         raise MeasurementError(f"repeats is {repeats}: choose at least 1")
     runs: list[AtOnce] = []
     for number in range(repeats):
-        run = at_once(lab, flows, offset_s=number * offset_s, on_progress=on_progress, stop=stop)
+        try:
+            run = at_once(lab, flows, offset_s=number * offset_s, on_progress=on_progress, stop=stop)
+        except MeasurementStopped as stopped:
+            stopped.runs = tuple(runs)
+            raise
         if run.interrupted and runs:
             break
         runs.append(run)

@@ -101,7 +101,7 @@ def _refuse_too_few(found: Mapping[str, Row] | Sequence[Row], said: str, side: s
             f"try its -P ({_CHECK} {name})"
         )
     raise MeasurementError(
-        f"the {side} of {name} on {where} printed no total that is known; it printed last: {last_words(said)!r}; "
+        f"the {side} of {name} on {where} printed no total that is known; {last_words(said)}; "
         f"try it alone ({_CHECK} {name})"
     )
 
@@ -113,16 +113,29 @@ def _is_sum(found: Mapping[str, Row] | Sequence[Row]) -> bool:
 def _failed(said: str, status: int | None, flow: SimpleperfFlow) -> MeasurementError:
     name, words = name_of(flow), last_words(said)
     start = f"{name} from {flow.source} to {flow.destination}"
-    missing = _MISSING.search(said)
-    if missing is not None:
-        return MeasurementError(f"{start} needs the package {missing[1]}: install it (pip install {missing[1]})")
+    if (missing := _missing(said, start)) is not None:
+        return missing
     flags = [flag for flag in ("-i", "-P") if re.search(rf"(?<![\w-]){flag}(?![\w-])", words)]
     how = {"-i": "measure with interval_s=None", "-P": "measure with streams=1"}
     fix = " and ".join(how[flag] for flag in flags) or "mend it"
-    return MeasurementError(f"{start} ended with status {status}; it printed last: {words!r}; {fix} ({_CHECK} {name})")
+    return MeasurementError(f"{start} ended with status {status}; {words}; {fix} ({_CHECK} {name})")
+
+
+def no_server(said: str, what: str, flow: SimpleperfFlow) -> MeasurementError:
+    """What to say of a server that ended, or does not listen (`what`)."""
+    name = name_of(flow)
+    start = f"the server of {name} on {flow.destination}"
+    return _missing(said, start) or MeasurementError(
+        f"{start} {what}; {last_words(said)}; try it alone ({_CHECK} {name})"
+    )
+
+
+def _missing(said: str, start: str) -> MeasurementError | None:
+    found = _MISSING.search(said)
+    return found and MeasurementError(f"{start} needs the package {found[1]}: install it (pip install {found[1]})")
 
 
 def last_words(said: str) -> str:
-    """The last line that says something."""
+    """What it printed last, as a part of a message."""
     lines = [line.strip() for line in rows.clean(said).splitlines() if line.strip()]
-    return lines[-1][:_LONGEST_QUOTE] if lines else "nothing"
+    return f"it printed last: {lines[-1][:_LONGEST_QUOTE]!r}" if lines else "it printed nothing"

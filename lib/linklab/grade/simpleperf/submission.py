@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import base64
 import sys
-import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
 from linklab.errors import LinklabError
+from linklab.measure.program_file import packages_folder
 
 _FILE_BYTES = 200_000
 _ALL_BYTES = 2_000_000
@@ -42,17 +42,17 @@ def read(path: Path) -> Submission:
         raise LinklabError(f"{path} has {len(data)} bytes: a program of more than {_FILE_BYTES} is not checked")
     if not data.strip():
         raise LinklabError(f"{path} is empty: write the program first")
-    tree = _parsed(path, data)
+    _refuse_broken(path, data)
     files = {path.name: data}
     for other in sorted(path.resolve().parent.glob("*.py")):
         if other.name != path.name and other.is_file() and _fits(other, files):
             files[other.name] = other.read_bytes()
-    return Submission(path.name, files, _python(), _packages(tree, files))
+    return Submission(path.name, files, _python(), packages_folder(files))
 
 
-def _parsed(path: Path, data: bytes) -> ast.Module:
+def _refuse_broken(path: Path, data: bytes) -> None:
     try:
-        return ast.parse(data, filename=path.name)
+        ast.parse(data, filename=path.name)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
@@ -70,17 +70,3 @@ def _fits(other: Path, files: dict[str, bytes]) -> bool:
 def _python() -> str:
     """The interpreter itself: a virtual environment's would first read all that is installed there."""
     return str(Path(sys.executable).resolve())
-
-
-def _packages(tree: ast.Module, files: dict[str, bytes]) -> str | None:
-    """Where installed packages lie, if the program imports any: to look there slows each start."""
-    own = {name.removesuffix(".py") for name in files}
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.partition(".")[0])
-    foreign = names - own - sys.stdlib_module_names
-    folder = sysconfig.get_paths()["purelib"]
-    return folder if foreign and Path(folder).is_dir() else None

@@ -1,0 +1,126 @@
+"""A measurement, watched while it runs: a bar, a stop button, and the throughput of tools that tell it as they go.
+
+The widgets are there only where somebody can see and click them. A notebook that is executed without a page, as by
+``linklab run``, nbconvert or nbval, shows nothing and measures the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import Any, Final, Protocol, TypeVar
+
+from linklab.lab import Lab
+from linklab.measure.progress import OnProgress, Progress, Stop
+from linklab.show.live_curves import throughput
+
+_REDRAWN_EVERY_S: Final = 0.25
+_STEPS: Final = 1000
+_What = TypeVar("_What", contravariant=True)
+_Given = TypeVar("_Given", covariant=True)
+
+
+class Measurement(Protocol[_What, _Given]):
+    """`linklab.measure.tcp`, ``at_once``, ``repeated`` and all others that can be watched."""
+
+    def __call__(self, lab: Lab, flows: _What, /, *, on_progress: OnProgress, stop: Stop) -> _Given: ...
+
+
+def watched(
+    measurement: Measurement[_What, _Given], lab: Lab, flows: _What, *, ceiling_mbps: float | None = None
+) -> _Given:
+    """``measurement(lab, flows)``, with a bar, a stop button and a live plot in the notebook; what it returns.
+
+    ``show.watched(measure.tcp, lab, TcpFlow("h1", "h4"))``. ``ceiling_mbps`` is drawn into the plot. The stop button
+    ends the tools, and what they had measured is returned, marked ``interrupted``. Raises what the measurement raises.
+    """
+    with Watch(ceiling_mbps=ceiling_mbps) as watch:
+        return measurement(lab, flows, on_progress=watch, stop=watch.stopped)
+
+
+class Watch:
+    """What is to be seen of a measurement, for a ``with`` statement: call it with each `Progress`.
+
+    ``stopped`` says whether the button was pressed. Where nobody watches, it shows nothing.
+    """
+
+    def __init__(self, *, ceiling_mbps: float | None = None) -> None:
+        self._ceiling_mbps = ceiling_mbps
+        self._pressed = threading.Event()
+        self._panel = _Panel(self._pressed.set) if somebody_watches() else None
+        self._last: Progress | None = None
+        self._drawn_at: float | None = None
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._panel is not None:
+            self._panel.end(self._words_after(failed=kind is not None))
+
+    def stopped(self) -> bool:
+        """Whether the stop button was pressed."""
+        return self._pressed.is_set()
+
+    def __call__(self, progress: Progress) -> None:
+        """Shows how far it is; a few times a second at most, but always its beginning and its end."""
+        self._last = progress
+        now_s = time.monotonic()
+        due = self._drawn_at is None or now_s - self._drawn_at >= _REDRAWN_EVERY_S
+        if self._panel is None or not (due or progress.share in (0.0, 1.0)):
+            return
+        self._drawn_at = now_s
+        self._panel.show(progress, self._ceiling_mbps)
+
+    def _words_after(self, *, failed: bool) -> str:
+        if self._last is None:
+            return "nothing was measured"
+        how = "stopped" if failed or self.stopped() else "measured"
+        return f"{how}: {self._last.words}, {self._last.done_s:.1f} s of the lab's time"
+
+
+class _Panel:
+    """The widgets, in the output of the cell that runs."""
+
+    def __init__(self, press: Any) -> None:
+        import ipywidgets
+        from IPython.display import display
+
+        self._bar = ipywidgets.IntProgress(max=_STEPS, description="", layout={"width": "16em"})
+        self._label = ipywidgets.Label()
+        self._button = ipywidgets.Button(
+            description="Stop", icon="stop", tooltip="End the tools and keep what they have measured"
+        )
+        self._button.on_click(lambda _: self._stop(press))
+        self._plot = ipywidgets.Image(format="png", layout={"display": "none", "max_width": "100%", "width": "720px"})
+        row = ipywidgets.HBox([self._bar, self._button, self._label])
+        self._box = ipywidgets.VBox([row, self._plot])
+        self._handle: Any = display(self._box, display_id=True)  # type: ignore[no-untyped-call]
+
+    def show(self, progress: Progress, ceiling_mbps: float | None) -> None:
+        self._bar.value = round(_STEPS * progress.share)
+        self._label.value = f"{progress.words}: {progress.done_s:.0f} of {progress.total_s:.0f} s"
+        if progress.curves:
+            figure = throughput(progress.curves, ceiling_mbps=ceiling_mbps, duration_s=progress.total_s)
+            self._plot.value = figure.png()
+            self._plot.layout.display = ""
+
+    def end(self, words: str) -> None:
+        """A line of text stays: widgets without their kernel would show an error when the notebook is opened again."""
+        self._handle.update({"text/plain": words}, raw=True)
+        for widget in (self._box, *self._box.children[0].children, *self._box.children):
+            widget.close()
+
+    def _stop(self, press: Any) -> None:
+        self._button.disabled = True
+        self._button.description = "Stopping"
+        press()
+
+
+def somebody_watches() -> bool:
+    """Whether this runs in the kernel of a page. Jupyter's server names the notebook to kernels of its own only."""
+    ipython = sys.modules.get("IPython")  # a program that has not loaded IPython is not run by it
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None and "JPY_SESSION_NAME" in os.environ

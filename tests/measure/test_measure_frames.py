@@ -1,0 +1,67 @@
+"""Results as rows, and as a table of pandas where that is installed."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.measure import AtOnce, Origin, PingFlow, Result, SimpleperfFlow, SimpleperfResult, TcpFlow, to_dataframe
+from linklab.measure.frames import COLUMNS, records
+from linklab.measure.iperf3 import parse_tcp
+from linklab.measure.ping import parse_ping
+
+from .captured import captured
+
+ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
+
+
+def two_streams() -> Result:
+    client, server = (captured("deb12", f"iperf3-tcp-2-streams-{side}.json") for side in ("client", "server"))
+    return parse_tcp(client, server, TcpFlow("h1", "h4", 2, streams=2), ORIGIN)
+
+
+def echo() -> Result:
+    return parse_ping(captured("deb13", "ping-loss.txt"), PingFlow("h1", "h4", 12), ORIGIN)
+
+
+def test_a_row_for_each_interval_and_each_packet() -> None:
+    rows = records(AtOnce((two_streams(), echo()), 0.0))
+    assert all(list(row) == COLUMNS for row in rows)
+    pings = [row for row in rows if row["measurement"] == "ping"]
+    assert [row["packet"] for row in pings] == list(range(1, 13))
+    assert None in [row["rtt_ms"] for row in pings]
+    assert pings[2]["start_s"] == pytest.approx(0.4)
+    streams = [row for row in rows if row["measurement"] == "tcp"]
+    assert {row["stream"] for row in streams} == {0, 1}
+    assert all(row["throughput_mbps"] > 0 and row["end_s"] > row["start_s"] for row in streams)
+    assert streams[0]["flow"] == "TCP h1-h4"
+
+
+def test_a_transfer_without_intervals_is_one_row() -> None:
+    flow = SimpleperfFlow("h1", "h4", 3, interval_s=None)
+    (row,) = records(SimpleperfResult(flow, ORIGIN, 27.5, 27.0, None, (), (), "", ""))
+    assert (row["start_s"], row["end_s"], row["throughput_mbps"], row["stream"]) == (0.0, 3, 27.5, None)
+
+
+def test_pandas_gets_rows_and_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas: Any = types.ModuleType("pandas")
+    pandas.DataFrame = lambda rows, columns: (rows, columns)
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    assert to_dataframe([echo()]) == (records(echo()), COLUMNS)
+
+
+def test_without_pandas_the_fix_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MeasurementError, match="pip install pandas"):
+        to_dataframe(echo())
+
+
+def test_pandas_itself_understands_it() -> None:
+    pytest.importorskip("pandas", reason="needs pandas: pip install pandas")
+    frame = to_dataframe([two_streams(), echo()])
+    assert list(frame.columns) == COLUMNS
+    assert frame[frame.measurement == "ping"].rtt_ms.isna().any()

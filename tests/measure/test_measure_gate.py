@@ -1,0 +1,159 @@
+"""The fidelity gate: what is above a threshold is inconclusive, and virtual time never is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linklab
+from linklab.measure import Fidelity, TcpFlow, UdpFlow, tcp, udp, verdict_on
+from linklab.measure.surroundings import CpuTimes, changes, percentile
+from linklab.network import TWO_HOSTS
+from linklab.runtime.kinds import Kind
+
+QUIET = Fidelity(
+    clock="real",
+    load_per_core=0.6,
+    busy_percent=60.0,
+    steal_percent=0.1,
+    timer_late_median_ms=0.15,
+    timer_late_p95_ms=0.4,
+    timer_late_max_ms=3.0,
+    timer_count=250,
+    reordered_packets=0,
+    queues=(),
+    virtual_s=25.0,
+    wall_s=25.1,
+)
+
+
+def test_a_quiet_machine_is_trusted_with_a_reason() -> None:
+    trust = verdict_on(QUIET)
+    assert trust.ok
+    assert trust.reasons == ("real time, and the machine was quiet",)
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        ({"load_per_core": 3.2}, "load 3.2 per core"),
+        ({"busy_percent": 99.0}, "processors 99 % in use"),
+        ({"steal_percent": 12.0}, "steal 12 %"),
+        ({"timer_late_median_ms": 4.0}, "timers 4.0 ms late"),
+        ({"timer_late_p95_ms": 7.0}, "one timer in 20 more than 7.0 ms late"),
+        ({"timer_late_max_ms": 350.0}, "a timer 350 ms late"),
+        ({"timer_late_max_ms": 150.0, "virtual_s": 5.0}, "a timer 150 ms late"),
+        ({"timer_count": 0}, "no timer was looked at"),
+    ],
+)
+def test_one_sign_of_a_busy_machine_is_enough(seen: dict[str, Any], reason: str) -> None:
+    trust = verdict_on(replace(QUIET, **seen))
+    assert not trust.ok
+    assert trust.reasons == (reason,)
+    assert str(trust) == (f"inconclusive: the machine was busy ({reason}); run again, or measure on the virtual clock")
+    # the same, as seen on virtual time, changes nothing
+    assert verdict_on(replace(QUIET, clock="virtual", **seen)).ok
+
+
+def test_all_signs_are_named() -> None:
+    trust = verdict_on(replace(QUIET, load_per_core=3.2, steal_percent=12.0, timer_late_median_ms=4.0))
+    assert "load 3.2 per core, steal 12 %, timers 4.0 ms late" in str(trust)
+
+
+def test_a_long_run_outlives_a_short_stall() -> None:
+    assert verdict_on(replace(QUIET, timer_late_max_ms=150.0)).ok
+
+
+def test_one_core_may_be_all_in_use() -> None:
+    full = replace(QUIET, busy_percent=100.0)
+    assert not verdict_on(full).ok
+    assert verdict_on(full, cores=1).ok
+
+
+def test_without_anything_seen_nothing_is_trusted() -> None:
+    assert not verdict_on(None).ok
+
+
+def test_processor_times_are_the_kernels() -> None:
+    stat = "cpu  100 10 50 800 20 5 5 10 40 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n"
+    assert CpuTimes.read(stat) == CpuTimes(total=1000, idle=820, steal=10)  # guest's 40 are in the user's 100
+
+
+def test_percentiles_are_values_that_were_seen() -> None:
+    assert percentile([5, 1, 4, 2, 3], 95) == 5
+    assert percentile(list(range(1, 101)), 95) == 95
+    assert percentile([7.0], 95) == 7.0
+
+
+def test_counters_are_what_they_rose_by() -> None:
+    def row(sent: int, backlog: int) -> dict[str, Any]:
+        return {
+            "node": "r1", "interface": "r1-eth1", "sent_packets": sent, "sent_bytes": 1500 * sent,
+            "dropped_packets": sent // 10, "overlimits": sent // 2, "backlog_packets": backlog,
+        }  # fmt: skip
+
+    (queue,) = changes([row(100, 9)], [row(150, 4)])
+    assert (queue.sent_packets, queue.sent_bytes, queue.dropped_packets) == (50, 75000, 5)
+    assert queue.backlog_packets == 4  # a state, not a count
+    (anew,) = changes([row(100, 9)], [row(30, 0)])
+    assert anew.sent_packets == 30
+    (fresh,) = changes([], [row(30, 0)])
+    assert fresh.sent_packets == 30
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("measure")) as lab:
+        yield lab
+
+
+@pytest.mark.lab
+def test_the_counters_are_those_that_tc_shows(lab: linklab.Lab) -> None:
+    before = _tc(lab)
+    result = udp(lab, UdpFlow("h1", "h2", 20, 2))
+    after = _tc(lab)
+    assert result.fidelity is not None
+    queue = result.fidelity.queue("h1", "h1-eth0")
+    assert queue is not None
+    for mine, theirs in (("sent_packets", "packets"), ("sent_bytes", "bytes"), ("overlimits", "overlimits")):
+        assert getattr(queue, mine) == after["htb"][theirs] - before["htb"][theirs]
+    assert queue.dropped_packets == after["netem"]["drops"] - before["netem"]["drops"]
+    assert queue.dropped_packets == result.lost_packets > 0
+    assert result.fidelity.queue("h2", "h2-eth9") is None
+
+
+def _tc(lab: linklab.Lab) -> dict[str, dict[str, int]]:
+    shown = json.loads(lab["h1"].cmd("tc -s -j qdisc show dev h1-eth0"))
+    return {qdisc["kind"]: qdisc for qdisc in shown}
+
+
+@pytest.mark.lab
+def test_a_result_knows_where_it_comes_from(lab: linklab.Lab) -> None:
+    result = tcp(lab, TcpFlow("h1", "h2", 2))
+    origin = result.origin
+    assert origin.network == lab.state()
+    assert origin.machine is not None
+    assert origin.machine.cores >= 1
+    assert origin.linklab == linklab.__version__
+    assert str(origin.started_at)[:2] == "20"
+    assert origin.virtual_s is not None
+    assert 2 < origin.virtual_s < 4
+    assert result.fidelity is not None
+    assert (result.fidelity.clock, result.fidelity.timer_count) == ("virtual", 0)
+    assert verdict_on(result.fidelity).ok
+
+
+@pytest.mark.lab
+def test_in_real_time_timers_are_looked_at(real: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, "real", folder=tmp_path, kind="guest") as lab:
+        seen = tcp(lab, TcpFlow("h1", "h2", 3)).fidelity
+    assert seen is not None
+    assert seen.timer_count > 5
+    assert 0 < seen.timer_late_median_ms <= seen.timer_late_p95_ms <= seen.timer_late_max_ms
+    assert 0 < seen.busy_percent <= 100
+    assert verdict_on(seen).ok or "inconclusive" in str(verdict_on(seen))

@@ -1,0 +1,104 @@
+"""Repeats: the median, the spread, and warnings where they disagree or jump."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import linklab
+from linklab.errors import MeasurementError
+from linklab.measure import AtOnce, Flow, Origin, PingFlow, PingResult, Result, Spread, TcpFlow, TcpResult, repeated
+from linklab.measure.repeats import disagree, summary, two_states, warning_for
+from linklab.network import TWO_HOSTS
+from linklab.runtime.kinds import Kind
+
+FLOW, ECHO = TcpFlow("h1", "h4"), PingFlow("h1", "h4", 1)
+ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
+
+
+def rates(*values: float) -> Spread:
+    return Spread(FLOW, "throughput_mbps", values)
+
+
+def test_median_spread_and_quartiles() -> None:
+    spread = rates(28.0, 20.0, 24.0, 26.0, 22.0)
+    assert (spread.median, spread.low, spread.high, spread.iqr) == (24.0, 20.0, 28.0, 4.0)
+    assert spread.relative == pytest.approx(8 / 24)
+    assert (rates(3.0).iqr, rates(0.0, 0.0).relative, rates(0.0, 0.0, 1.0).relative) == (0.0, 0.0, float("inf"))
+
+
+def test_repeats_within_a_twentieth_agree() -> None:
+    assert warning_for(rates(28.0, 28.5, 28.2)) == ""
+    assert not disagree(Spread(ECHO, "rtt_mean_ms", (1.0, 1.3)))  # a third, but 0.3 ms
+    assert disagree(Spread(ECHO, "rtt_mean_ms", (1.0, 1.6)))
+    assert warning_for(rates(28.0)) == ""
+
+
+def test_repeats_that_disagree_are_named() -> None:
+    assert warning_for(rates(20.0, 24.0, 28.0)) == (
+        "TCP h1-h4: repeats disagree, 20 to 28 Mbit/s (33 % of the median): repeat more often or measure longer"
+    )
+    assert warning_for(rates(20.0, 24.0, 28.0), disagree_share=0.5) == ""
+    assert "60 to 90 ms" in warning_for(Spread(ECHO, "rtt_mean_ms", (60.0, 70.0, 90.0)))
+
+
+def test_two_states_are_told_from_a_wide_spread() -> None:
+    assert two_states((20.0, 28.0, 20.1, 28.2)) == ((20.0, 20.1), (28.0, 28.2))
+    assert two_states((20.0, 22.0, 24.0, 26.0, 28.0)) is None
+    assert two_states((20.0, 28.0, 28.1, 28.2)) is None  # one alone may be an outlier
+    assert two_states((20.0, 28.0)) is None
+    assert two_states((20.0, 20.0, 28.0, 28.0)) == ((20.0, 20.0), (28.0, 28.0))
+    assert warning_for(rates(20.0, 28.0, 20.1, 28.2)) == (
+        "TCP h1-h4 jumps between two states, 20.05 and 28.1 Mbit/s (2 and 2 of 4 times): "
+        "a median says little about either"
+    )
+
+
+def _run(rate_mbps: float, rtt_ms: float | None) -> AtOnce:
+    stream = TcpResult(FLOW, ORIGIN, rate_mbps, 1, 25.0, 0, "cubic", (), ())
+    echo = PingResult(ECHO, ORIGIN, (rtt_ms,), rtt_ms, rtt_ms, rtt_ms, None, 0, 0)
+    return AtOnce((stream, echo), start_skew_ms=rate_mbps)
+
+
+def test_each_flow_has_its_own_values() -> None:
+    found = summary([FLOW, ECHO], [_run(28.0, 60.0), _run(28.1, None), _run(28.2, 61.0)])
+    stream, echo = found.spreads
+    assert (stream.values, echo.values) == ((28.0, 28.1, 28.2), (60.0, 61.0))
+    assert (stream.quantity, echo.quantity) == ("throughput_mbps", "rtt_mean_ms")
+    assert found.start_skew_ms == 28.2
+    assert [len(results) for results in found.results] == [3, 3]
+    assert found.warnings == ()
+
+
+def test_the_same_flow_twice_is_two_flows() -> None:
+    runs = []
+    for one, two in ((10.0, 20.0), (10.1, 20.1)):
+        results: Sequence[Result] = [replace(_run(rate, 1.0).results[0]) for rate in (one, two)]
+        runs.append(AtOnce(tuple(results), 0.0))
+    first, second = summary([FLOW, FLOW], runs).spreads
+    assert (first.values, second.values) == ((10.0, 10.1), (20.0, 20.1))
+
+
+def test_a_ping_that_nobody_answers_has_no_median() -> None:
+    silent = summary([FLOW, ECHO], [_run(28.0, None)]).spreads[1]
+    with pytest.raises(MeasurementError, match="ping h1-h4 gave no rtt_mean_ms in any repeat"):
+        _ = silent.median
+
+
+@pytest.mark.lab
+def test_on_virtual_time_repeats_differ_by_their_start_alone(virtual: Kind, tmp_path: Path) -> None:
+    flows: list[Flow] = [TcpFlow("h1", "h2", 3), PingFlow("h1", "h2", 5)]
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+        found = repeated(lab, flows, 3)
+        assert len(found.runs) == 3
+        assert found.spreads[0].relative < 0.05
+        assert found.start_skew_ms < 1
+        assert found.runs[0].fidelity is not None
+        with pytest.raises(MeasurementError, match="repeats is 0"):
+            repeated(lab, flows, 0)
+        calls = iter([False] * 2 + [True] * 1000)
+        stopped = repeated(lab, [PingFlow("h1", "h2", 5000)], 3, stop=lambda: next(calls))
+        assert stopped.warnings == ("only 1 run, and it was stopped before its end",)

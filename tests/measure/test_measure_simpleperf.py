@@ -1,0 +1,164 @@
+"""What a simpleperf prints is read in full, or refused with what it said last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.measure import Origin, SimpleperfFlow, SimpleperfResult
+from linklab.measure.program_file import REFERENCE, program_files
+from linklab.measure.progress import curves
+from linklab.measure.simpleperf import parse_simpleperf
+
+ORIGIN = Origin("simpleperf.py", "virtual", "7.3.4")
+_FOLDER = Path(__file__).with_name("captured")
+ONE = SimpleperfFlow("h1", "h4", 3)
+TWO = SimpleperfFlow("h1", "h4", 3, streams=2)
+
+
+def said(name: str, side: str) -> str:
+    return (_FOLDER / f"simpleperf-{name}-{side}.txt").read_text("utf-8")
+
+
+def read(name: str, flow: SimpleperfFlow) -> SimpleperfResult:
+    return parse_simpleperf(said(name, "client"), said(name, "server"), 0, flow, ORIGIN)
+
+
+def test_the_server_says_what_arrived_and_the_client_when() -> None:
+    result = read("one", ONE)
+    assert [sample.end_s for sample in result.samples] == [1.0, 2.0, 3.2]
+    assert result.throughput_mbps > result.client_throughput_mbps > 20
+    assert result.received_bytes == pytest.approx(result.throughput_mbps * 3.1e6 / 8, rel=0.05)
+    (stream,) = result.streams
+    assert (stream.samples, stream.throughput_mbps) == (result.samples, result.client_throughput_mbps)
+
+
+def test_connections_add_up_on_both_sides() -> None:
+    result = read("two", TWO)
+    assert result.throughput_mbps == pytest.approx(21.03 + 6.43)
+    assert result.client_throughput_mbps == pytest.approx(20.61 + 6.30)
+    assert result.received_bytes == 11_000_000
+    assert [len(stream.samples) for stream in result.streams] == [3, 3]
+    assert result.samples[0].throughput_mbps == pytest.approx(21.50 + 7.17)
+    assert result.samples[-1].end_s == 3.3
+
+
+def test_without_intervals_there_are_totals_alone() -> None:
+    result = read("totals", SimpleperfFlow("h1", "h4", 3, interval_s=None))
+    assert result.samples == ()
+    assert result.streams[0].samples == ()
+    assert result.throughput_mbps > 20
+
+
+def test_a_table_by_tabs_in_other_words_will_do() -> None:
+    client = "[0.0-1.0]\t10.0.0.2:9\t2 MB\t16.00 MBps\n[1.0-2.0]\t10.0.0.2:9\t2 MB\t16.00 MBps\n"
+    server = "ID\tInterval\tTransfer\tBandwidth\n10.0.0.2:9\t0.0-2.1\t4 MB\t15.24 MBps\n"
+    result = parse_simpleperf(client + "[0.0-2.0]\t10.0.0.2:9\t4 MB\t16.00 MBps\n", server, 0, ONE, ORIGIN)
+    assert (result.throughput_mbps, result.client_throughput_mbps, len(result.samples)) == (15.24, 16.0, 2)
+
+
+def test_connections_of_one_name_are_told_apart_by_their_turn() -> None:
+    renamed = (
+        said("two", "client")
+        .replace("10.0.0.2:41808 ", "10.0.5.2:5201  ")
+        .replace("10.0.0.2:41810 ", "10.0.5.2:5201  ")
+    )
+    result = parse_simpleperf(renamed, said("two", "server"), 0, TWO, ORIGIN)
+    assert [stream.throughput_mbps for stream in result.streams] == [20.61, 6.30]
+    assert [len(stream.samples) for stream in result.streams] == [3, 3]
+
+
+def test_a_server_that_only_sums_up_will_do() -> None:
+    server = "[SUM] 0.0 - 3.2   11 MB   27.50 Mbps\n"
+    assert parse_simpleperf(said("two", "client"), server, 0, TWO, ORIGIN).throughput_mbps == 27.5
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "status", "flow", "reason"),
+    [
+        ("", said("one", "server"), 0, ONE, "client of simpleperf.py on h1 printed no total .* it printed nothing"),
+        ("all is well\n", said("one", "server"), 0, ONE, "it printed last: 'all is well'; try it alone"),
+        (said("one", "client"), "", 0, ONE, "server of simpleperf.py on h4 printed no total"),
+        (said("two", "client"), said("one", "server"), 0, TWO, r"server .* totals of 1 connections, not 2: try its -P"),
+        (said("one", "client"), said("two", "server"), 0, TWO, r"client .* totals of 1 connections, not 2"),
+        (
+            "Traceback (most recent call last):\nValueError: no\n",
+            "",
+            1,
+            ONE,
+            "status 1; it printed last: 'ValueError: no'",
+        ),
+        ("x.py: error: unrecognized arguments: -i 1\n", "", 2, ONE, "arguments: -i 1'; measure with interval_s=None"),
+        ("error: unrecognized arguments: -P 2\n", "", 2, TWO, "arguments: -P 2'; measure with streams=1"),
+        (
+            "ModuleNotFoundError: No module named 'tabulate'",
+            "",
+            1,
+            ONE,
+            r"the package tabulate: .*\(pip install tabulate\)",
+        ),
+    ],
+)
+def test_what_is_not_known_is_refused_in_one_line(
+    client: str, server: str, status: int, flow: SimpleperfFlow, reason: str
+) -> None:
+    with pytest.raises(MeasurementError, match=reason) as caught:
+        parse_simpleperf(client, server, status, flow, ORIGIN)
+    assert "\n" not in str(caught.value)
+
+
+def test_one_that_was_stopped_keeps_its_rows() -> None:
+    first_two = "\n".join(said("one", "client").splitlines()[:7]) + "\n"
+    result = parse_simpleperf(first_two, "", None, ONE, ORIGIN, interrupted=True)
+    assert result.interrupted
+    assert len(result.samples) == 2
+    assert result.received_bytes is None
+    rates = [sample.throughput_mbps for sample in result.samples]
+    assert result.throughput_mbps == pytest.approx(sum(rates) / 2)
+    with pytest.raises(MeasurementError, match="stopped before it had printed a row"):
+        parse_simpleperf("", "", None, ONE, ORIGIN, interrupted=True)
+
+
+def test_the_curves_so_far_are_of_whole_lines() -> None:
+    lines = said("one", "client").splitlines()
+    cut = "\n".join(lines[:6]) + "\n" + lines[6][:30]
+    assert [len(samples) for samples in curves([ONE], [cut]).values()] == [1]
+    assert curves([ONE], [""]) == {}
+
+
+def test_the_commands_in_full() -> None:
+    assert " ".join(TWO.words("/tmp/s.py", "10.0.5.2", 5202)) == (
+        "python3 /tmp/s.py -c -I 10.0.5.2 -p 5202 -t 3 -i 1 -P 2"
+    )
+    plain = SimpleperfFlow("h1", "h4", 3, interval_s=None).words("s.py", "10.0.5.2", 5201)
+    assert plain == ["python3", "s.py", "-c", "-I", "10.0.5.2", "-p", "5201", "-t", "3"]
+    assert ONE.server_words("s.py", "10.0.5.2", 5201) == ["python3", "s.py", "-s", "-b", "10.0.5.2", "-p", "5201"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"duration_s": 1.5}, "duration_s is 1.5: choose whole seconds"),
+        ({"interval_s": 0}, "interval_s is 0"),
+        ({"streams": 6}, "streams is 6: simpleperf opens 1 to 5"),
+        ({"start_s": -1.0}, "start_s is -1.0"),
+    ],
+)
+def test_impossible_transfers_are_refused(wrong: dict[str, float], reason: str) -> None:
+    with pytest.raises(MeasurementError, match=reason):
+        SimpleperfFlow("h1", "h4", **wrong)  # type: ignore[arg-type]
+
+
+def test_the_program_comes_with_what_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import helper\n")
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    (tmp_path / "notes.txt").write_text("no program\n")
+    assert list(program_files(tmp_path / "mine.py")) == ["mine.py", "helper.py"]
+    assert program_files(None) == {"simpleperf.py": REFERENCE.read_bytes()}
+    (tmp_path / "empty.py").write_text("\n")
+    with pytest.raises(MeasurementError, match="has 1 bytes: that is no simpleperf"):
+        program_files(tmp_path / "empty.py")
+    with pytest.raises(MeasurementError, match=r"there is no program .*gone\.py: write it first"):
+        program_files(tmp_path / "gone.py")
