@@ -10,6 +10,7 @@ Each function returns a :class:`~linklab.grade.result.Result`. Rates are of UDP 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from linklab.analysis.expect import udp_ceiling_mbps, udp_loss_percent, udp_throughput
@@ -214,7 +215,7 @@ def check_questions(answers: object) -> Result:
 
 def _answer_check(name: str, value: object) -> Check:
     quantity, tolerance, how, mistakes = _QUESTIONS[name]
-    return prediction_check(quantity, value, tolerance, how, mistakes)
+    return replace(prediction_check(quantity, value, tolerance, how, mistakes), description=quantity.name)
 
 
 _CEILING_2: Final = 30 * _REPORT_PAYLOAD_BYTES / (_REPORT_PAYLOAD_BYTES + 42)

@@ -6,7 +6,7 @@ import math
 import random
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, cycle, islice
 from pathlib import Path
 from typing import Final, Literal
@@ -92,7 +92,9 @@ def _train_check(estimate: Callable[[Sequence[float], int], object], train: _Tra
     if train.payload_bytes != 1448:
         is_fixed = "that takes every packet for one of 1448 bytes"
         mistakes.append(Mistake(right * 1448 / train.payload_bytes, is_fixed, "use payload_bytes", 0.03))
-    return prediction_check(Quantity(f"rate of {train.name}", right, "Mbit/s"), found, 0.025, how, mistakes)
+    name = f"rate of {train.name}"
+    check = prediction_check(Quantity(name, right, "Mbit/s"), found, 0.025, how, mistakes)
+    return replace(check, description=name)
 
 
 def check_search(
@@ -191,7 +193,7 @@ def _answer_check(it: _Try) -> Check:
         how = "too coarse: go on until the range is narrow, with steps in proportion to the rate"
     else:
         how = "print each rate that you try and what is lost there: does the range close around the right one?"
-    return measurement_check(quantity, it.answer, it.clock, band, how, mistakes)
+    return replace(measurement_check(quantity, it.answer, it.clock, band, how, mistakes), description=it.name)
 
 
 def _confirmed_check(tries: Sequence[_Try]) -> Check:

@@ -15,7 +15,7 @@ LINKS: Final = (2, 6)
 RATE_MBPS: Final = (2.0, 100.0)
 """Between which rates all its links lie, unless told otherwise."""
 _DELAY_MS: Final = (1, 20)
-_QUEUE: Final = (1.0, 3.0)
+_QUEUE: Final = (1.0, 2.0)
 _SHORTEST_QUEUE: Final = 30
 _FRAME_BITS: Final = 8 * (1500 + ETHERNET_HEADER_BYTES)
 
@@ -31,7 +31,7 @@ def random_chain(
     The links between the routers, `links` of them, are limited; the cables to the hosts are not. The bottleneck's
     rate is drawn from `bottleneck_mbps`, evenly on a logarithmic scale, so that slow networks are as likely as fast
     ones, and its place from all links. The others lie between it and `fastest_mbps`. Delays are 1 to 20 ms. A queue
-    holds one to three times what the link's own round trip holds, and 30 packets at least: netem's limit counts the
+    holds one to two times what the link's own round trip holds, and 30 packets at least: netem's limit counts the
     packets that are being delayed as well, so a shorter one could not carry the rate.
 
     Raises NetworkError for bounds in the wrong order or out of what a link can be.
