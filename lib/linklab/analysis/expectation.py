@@ -10,8 +10,11 @@ from typing import Literal
 from linklab.analysis.statistics import median, spread
 from linklab.errors import MeasurementError
 
-SlowSide = Literal["below", "above"]
-"""On which side of the interval a busy machine puts a measurement: below for throughput, above for a delay."""
+SlowSide = Literal["below", "above", "both"]
+"""Where a busy machine puts a measurement: below the interval for throughput, above it for a delay.
+
+Both for one flow's share, because a rival that the machine holds up leaves more to it.
+"""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Expectation:
 
     def is_slow(self, measured: float) -> bool:
         """Whether it lies outside, on the side where a busy machine would put it."""
+        if self.slow_side == "both":
+            return not self.holds(measured)
         return measured < self.low if self.slow_side == "below" else measured > self.high
 
     def __str__(self) -> str:
@@ -63,8 +68,8 @@ def from_baseline(theory: Expectation, baseline: Sequence[float]) -> Expectation
     if not baseline:
         raise MeasurementError("there is no baseline: measure at least once with the reference in this session")
     middle = median(baseline)
-    impossible = middle > theory.high if theory.slow_side == "below" else middle < theory.low
-    if impossible:
+    too_fast = {"below": middle > theory.high, "above": middle < theory.low, "both": False}
+    if too_fast[theory.slow_side]:
         raise MeasurementError(
             f"the baseline of {middle:.4g} {theory.unit} is beyond what the network can give ({theory}): "
             "check the network with lab.check(), and measure the baseline again"
@@ -75,8 +80,10 @@ def from_baseline(theory: Expectation, baseline: Sequence[float]) -> Expectation
     high = middle + scale * (theory.high - theory.value) + apart
     if theory.slow_side == "below":
         low, high = max(low, 0.0), min(high, theory.high)
-    else:
+    elif theory.slow_side == "above":
         low = max(low, theory.low)
+    else:
+        low = max(low, 0.0)
     count = "1 baseline" if len(baseline) == 1 else f"the median of {len(baseline)} baselines"
     why = (
         f"{count} of this session is {middle:.4g} {theory.unit}; a measurement beside it scatters as the baseline "

@@ -141,4 +141,4 @@ def _some(share: Share, connections: int, whole: Expectation, duration_s: float)
         f"{100 * stray:.0f} % more or less ({_SIGMAS:g} standard deviations)"
     )
     low, high = max(0.0, part * whole.low * (1 - stray)), min(whole.high, fair * (1 + stray))
-    return Expectation(min(part * whole.value, high), low, high, "Mbit/s", why)
+    return Expectation(min(part * whole.value, high), low, high, "Mbit/s", why, "both")

@@ -1,0 +1,63 @@
+"""Measured values against theory, a baseline of the same session, and what the machine did meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from linklab.analysis import Expectation
+from linklab.grade.check import Check
+from linklab.grade.numbers import Mistake, Quantity, unreadable
+
+_AGAIN = 'run it again on a quiet machine, or measure on the virtual clock: linklab.start(..., clock="virtual")'
+
+
+def measured_check(
+    what: str,
+    value: object,
+    expected: Expectation,
+    *,
+    baseline: Expectation | None = None,
+    inconclusive: str | None = None,
+    mistakes: Sequence[Mistake] = (),
+    how: str = "",
+    points: float = 1.0,
+) -> Check:
+    """The check of one measured number: passed, failed, or inconclusive.
+
+    Passed within the interval of theory (``expected``), or of the same session's ``baseline``
+    (`linklab.analysis.from_baseline`), whatever the machine did. Outside, ``inconclusive`` is what the fidelity gate
+    says against the machine, None where it was quiet (or the clock virtual): then a number that a busy machine could
+    have made is inconclusive. A number on the other side of the interval, which no machine makes, is failed, and so
+    is one with the wrong unit, the probable cause of which the ``mistakes`` name. ``how`` is the hint where none fits.
+    """
+    description = f"measured {what}"
+    zero = not isinstance(value, bool) and value == 0 and expected.low <= 0
+    problem = None if zero else unreadable(Quantity(description, expected.value, expected.unit), value)
+    if problem is not None:
+        return replace(problem, points=points)
+    number = float(value)  # type: ignore[arg-type]  # unreadable has refused all that is no number
+    found = f"{number:.5g} {expected.unit}"
+    asked = _range(expected)
+    if baseline is not None:
+        asked += f" by theory, {_range(baseline)} beside this session's baseline"
+    if expected.holds(number) or (baseline is not None and baseline.holds(number)):
+        return replace(Check.passing(description, asked, found), points=points)
+    mistake = next((it for it in mistakes if it.fits(number)), None)
+    if inconclusive and expected.is_slow(number):
+        reason = f"{found}, and the machine was busy ({inconclusive}): that says nothing about the network"
+        hint = _AGAIN if mistake is None else f"{_AGAIN}; if it is the same then: {mistake.reason}, {mistake.hint}"
+        return Check(description, "inconclusive", reason, hint, points, asked, found)
+    reason = f"{found}: {mistake.reason}" if mistake else f"{found} is {_side(number, expected)}"
+    hint = mistake.hint if mistake else how or f"what theory says: {expected.why}"
+    return replace(Check.failing(description, reason, hint, asked, found), points=points)
+
+
+def _range(expected: Expectation) -> str:
+    return f"{expected.low:.4g} to {expected.high:.4g} {expected.unit}"
+
+
+def _side(number: float, expected: Expectation) -> str:
+    if number > expected.high:
+        return "more than this network can give" if expected.slow_side == "below" else "more than it should be"
+    return "less than this network can give" if expected.slow_side == "above" else "less than it should be"
