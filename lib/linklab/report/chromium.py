@@ -60,9 +60,14 @@ def print_pdf(page: Path, pdf: Path, program: str) -> None:
 def _run(command: list[str]) -> str:
     """The last line of what a program complains of."""
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
         start_new_session=True,
-    )  # fmt: skip
+    )
     try:
         complaint = process.communicate(timeout=LIMIT_S)[1]
     except subprocess.TimeoutExpired:

@@ -8,15 +8,15 @@ from typing import Final
 
 import nh3
 
-_TAGS: Final = frozenset(
-    "p br hr h4 h5 h6 strong b em i u s del ins sub sup small code pre kbd samp var blockquote ul ol li dl dt dd "
-    "table caption colgroup col thead tbody tfoot tr th td div span a img details summary figure figcaption".split()
-)
+_TEXT: Final = {"p", "br", "hr", "h4", "h5", "h6", "div", "span", "blockquote", "pre", "code", "kbd", "samp", "var"}
+_EMPHASIS: Final = {"strong", "b", "em", "i", "u", "s", "del", "ins", "sub", "sup", "small"}
+_LISTS: Final = {"ul", "ol", "li", "dl", "dt", "dd", "details", "summary"}
+_TABLES: Final = {"table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td"}
+_TAGS: Final = frozenset(_TEXT | _EMPHASIS | _LISTS | _TABLES | {"a", "img", "figure", "figcaption"})
 # What is inside of these is not for reading either.
-_WITH_CONTENT: Final = frozenset(
-    "script style template noscript iframe object embed applet frameset svg math head title textarea select button "
-    "audio video canvas form".split()
-)
+_ACTIVE: Final = {"script", "template", "noscript", "iframe", "frameset", "object", "embed", "applet", "canvas"}
+_FORMS: Final = {"form", "select", "button", "textarea"}
+_WITH_CONTENT: Final = frozenset(_ACTIVE | _FORMS | {"style", "head", "title", "svg", "math", "audio", "video"})
 _ATTRIBUTES: Final[dict[str, set[str]]] = {
     "a": {"href", "title"},
     "img": {"src", "alt", "width", "height"},

@@ -19,7 +19,7 @@ from linklab.report.model import LabRecord, Portfolio
 
 
 def default_notebooks(folder: Path) -> list[Path]:
-    """The labs of a folder in their order: those in its ``labs``, or in itself. Raises LinklabError if there is none."""
+    """A folder's labs in their order: those in its ``labs``, or in itself. Raises LinklabError if it has none."""
     place = folder / "labs" if (folder / "labs").is_dir() else folder
     found = sorted(place.glob("*.ipynb"))
     if not found:

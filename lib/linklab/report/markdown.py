@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
 
@@ -19,7 +20,7 @@ def headings(text: str) -> list[tuple[int, str]]:
     """Level and words of each heading, in order, without emphasis and links."""
     tokens = _READER.parse(text)
     found = []
-    for token, inline in zip(tokens, tokens[1:], strict=False):
+    for token, inline in pairwise(tokens):
         if token.type == "heading_open":
             words = "".join(child.content for child in inline.children or [])
             found.append((int(token.tag[1:]), words))
@@ -31,7 +32,7 @@ def question_of(text: str) -> str:
     tokens = _READER.parse(text)
     starts = [
         token.map[0]
-        for token, inline in zip(tokens, tokens[1:], strict=False)
+        for token, inline in pairwise(tokens)
         if token.type == "paragraph_open" and token.map and inline.content.startswith(_QUESTION)
     ]
     return "\n".join(text.split("\n")[starts[-1] :]).strip() if starts else ""

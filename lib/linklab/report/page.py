@@ -7,6 +7,7 @@ in the page forbids whatever might still want to run or load.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -14,9 +15,10 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Safe
 
+from linklab.grade.grouping import first_reason
 from linklab.report import markdown
 from linklab.report.clean import clean
-from linklab.report.model import Graded, Item, LabRecord, Markup, Portfolio, Status, Written
+from linklab.report.model import Facts, Graded, Item, LabRecord, Markup, Portfolio, Status, Written
 
 _FOLDER: Final = Path(__file__).parent
 _SIGNS: Final[dict[Status, str]] = {
@@ -37,6 +39,7 @@ def page(portfolio: Portfolio) -> str:
     text = _environment().get_template("page.jinja").render(
         portfolio=portfolio,
         css=Safe((_FOLDER / "page.css").read_text("utf-8")),
+        conditions=conditions(portfolio),
         unfinished={lab.file: unfinished(lab) for lab in portfolio.labs},
     )  # fmt: skip
     # JSON can carry halves of characters, which no encoding of a file can
@@ -63,6 +66,31 @@ def unfinished(lab: LabRecord) -> list[tuple[str, str]]:
     return found
 
 
+def conditions(portfolio: Portfolio) -> list[tuple[str, str]]:
+    """What the labs were run with, all together: a name, and each different thing once. Pure."""
+    ran = [lab.facts for lab in portfolio.labs if lab.executed]
+    found = [("Clock", _each(clock_of(facts) for facts in ran))]
+    found.append(("Linklab", _each(facts.linklab for facts in ran if facts.linklab) or "not noted"))
+    tools: dict[str, list[str]] = {}
+    for facts in ran:
+        for name, words in facts.tools:
+            tools.setdefault(name, []).append(words)
+    return found + [(name, _each(words)) for name, words in tools.items()]
+
+
+def clock_of(facts: Facts) -> str:
+    """The clock of a lab's labs, and the kernel that kept it, in words. Pure."""
+    if not facts.clock:
+        return "not noted"
+    where = f"Linux {facts.kernel}" if facts.kernel else ""
+    inside = ", ".join(part for part in (facts.kind, where) if part)
+    return f"{facts.clock} time ({inside})" if inside else f"{facts.clock} time"
+
+
+def _each(words: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(words))
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -73,6 +101,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"cleaned": _cleaned, "written": _written, "points": "{:g}".format, "counted": _counted}
+    environment.filters |= {"clock": clock_of, "grouped": first_reason}
     environment.tests |= {"troubled": _is_troubled}
     environment.globals |= {"signs": _SIGNS, "kind_of_item": _kind_of_item, "short_alt": _SHORT_ALT}
     return environment

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from linklab.notebooks.regions import MARKERS
 from linklab.report import outputs, widgets
 from linklab.report.graded import graded, is_answered, kind_of, nbgrader
 from linklab.report.markdown import headings, question_of
@@ -67,9 +68,14 @@ def _items(cell: Any, mark: Graded | None, question: str, states: Mapping[str, A
     if mark is not None:
         found.append(Verdict(mark))
     elif nbgrader(cell).get("solution"):
-        found.append(Code(str(cell.get("id", "answer")), cell.source))
+        found.append(Code(str(cell.get("id", "answer")), _without_markers(cell.source)))
     found += outputs.items(cell.get("outputs", []), states, where, graded=mark is not None)
     return found
+
+
+def _without_markers(source: str) -> str:
+    """An instructor's notebook as a student would have written it."""
+    return "\n".join(row for row in source.split("\n") if row.strip() not in MARKERS)
 
 
 def _written(cell: Any, *, own_note: bool = False) -> Written:
