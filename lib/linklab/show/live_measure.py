@@ -110,8 +110,11 @@ class _Panel:
     def end(self, words: str) -> None:
         """A line of text stays: widgets without their kernel would show an error when the notebook is opened again."""
         self._handle.update({"text/plain": words}, raw=True)
-        for widget in (self._box, *self._box.children[0].children, *self._box.children):
-            widget.close()
+        row = self._box.children[0]
+        for widget in (self._box, row, self._plot, *row.children):
+            for part in (widget, widget.layout, getattr(widget, "style", None)):
+                if part is not None:
+                    part.close()
 
     def _stop(self, press: Any) -> None:
         self._button.disabled = True
