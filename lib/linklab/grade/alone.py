@@ -1,0 +1,169 @@
+"""Measurements of one way that nothing else uses: pings, a transfer, or both at once, judged.
+
+What is expected comes from theory for the network as it was read back right before the measurement. In real time
+timers fire late: by how much in this very run widens the interval, and where the machine was busy, the fidelity gate
+makes a slow number inconclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from linklab.analysis import (
+    Expectation,
+    Load,
+    Way,
+    from_baseline,
+    full_queue_rtt,
+    loaded_rtt,
+    tcp_throughput,
+    unloaded_rtt,
+    way,
+)
+from linklab.grade.check import Check
+from linklab.grade.measured import measured_check
+from linklab.grade.together import Transfer, machine_trouble, refused
+from linklab.measure import AtOnce, Fidelity, PingResult, SimpleperfResult, TcpResult, verdict_on
+from linklab.network import COURSE, NetworkState
+
+FEWEST_PINGS: Final = 25
+"""As many as the course report sent."""
+SHORTEST_S: Final = 25
+"""As long as the course report's transfers."""
+REAL_SLACK: Final = 0.95
+"""In real time a processor may be away for 5 % of a run before the fidelity gate calls it busy."""
+_AGAIN: Final = "is other traffic on the way, or was the network changed? Run the cells from the start again"
+
+
+def way_of(ends: tuple[str, str], state: NetworkState | None = None) -> Way:
+    """The way between two nodes of the course network, as planned or as read back."""
+    return way(COURSE, *ends, state)
+
+
+def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
+    """Pings of an idle way: the right one, 25 of them, all answered, their mean as theory expects."""
+    description = f"pings of {name}"
+    problem = _other(description, value, PingResult, ends, "the result of measure.ping")
+    if problem is not None or not isinstance(value, PingResult):
+        return problem or Check.failing(description, "not measured yet", "measure it")
+    if value.sent_packets < FEWEST_PINGS:
+        reason = f"{value.sent_packets} pings were sent"
+        return Check.failing(description, reason, f"send {FEWEST_PINGS}, as the report did", f"{FEWEST_PINGS} pings")
+    trouble = _trouble(value)
+    if value.lost_packets:
+        found = f"{value.lost_packets} of {value.sent_packets} not answered"
+        if trouble is not None:
+            return Check(description, "inconclusive", f"{found}, and {trouble}", _AGAIN, found=found)
+        return Check.failing(description, found, f"an idle path loses none: {_AGAIN}", "all answered", found)
+    expected = in_real_time(unloaded_rtt(way_of(ends, value.origin.network)), value.fidelity, ends)
+    return replace(
+        measured_check("", value.rtt_mean_ms, expected, inconclusive=trouble, how=_AGAIN), description=description
+    )
+
+
+def transfer_check(name: str, value: object, ends: tuple[str, str], baseline_mbps: Sequence[float] = ()) -> Check:
+    """A transfer that has the way to itself, for 25 s over one connection: the throughput that theory expects.
+
+    With ``baseline_mbps``, of the same way and session, what fits beside it passes too.
+    """
+    description = f"transfer over {name}"
+    wanted = (SimpleperfResult, TcpResult)
+    problem = _other(description, value, wanted, ends, "the result of measure.simpleperf")
+    if problem is not None or not isinstance(value, wanted):
+        return problem or Check.failing(description, "not measured yet", "measure it")
+    if value.flow.streams != 1:
+        return Check.failing(description, f"{value.flow.streams} connections", "use one: leave streams= away")
+    if value.flow.duration_s < SHORTEST_S:
+        reason = f"it ran for {value.flow.duration_s:g} s"
+        return Check.failing(description, reason, f"let it run {SHORTEST_S} s: a short one is mostly TCP's start")
+    if value.interrupted:
+        return Check.failing(description, "it was stopped before its end", "run the cell again and let it finish")
+    theory = tcp_throughput(way_of(ends, value.origin.network), value.flow.duration_s)
+    expected = in_real_time(theory, value.fidelity, ends)
+    beside = from_baseline(theory, baseline_mbps) if baseline_mbps else None
+    check = measured_check(
+        "", value.throughput_mbps, expected, baseline=beside, inconclusive=_trouble(value), how=_slow_or_fast(value)
+    )
+    return replace(check, description=description)
+
+
+def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check, ...]:
+    """Pings beside a transfer over the same way: its throughput, and the round trip's mean and highest."""
+    problem = refused(name, run, [Load(*ends)], True)
+    if problem is not None or not isinstance(run, AtOnce):
+        return (problem or Check.failing(name, "not measured yet", "measure it"),)
+    (pings,) = [result for result in run.results if isinstance(result, PingResult)]
+    (sent,) = [result for result in run.results if isinstance(result, SimpleperfResult | TcpResult)]
+    it = way_of(ends, pings.origin.network)
+    duration_s, interval_s = sent.flow.duration_s, pings.flow.interval_s
+    trouble = machine_trouble(run)
+    numbers = (
+        ("throughput", sent.throughput_mbps, tcp_throughput(it, duration_s)),
+        ("mean RTT", pings.rtt_mean_ms, loaded_rtt(it, duration_s, pings.sent_packets)),
+        ("highest RTT", pings.rtt_max_ms, full_queue_rtt(it, interval_s=interval_s)),
+    )
+    return tuple(
+        measured_check(
+            f"{what} ({name})", value, in_real_time(theory, run.fidelity, ends), inconclusive=trouble, how=_AGAIN
+        )
+        for what, value, theory in numbers
+    )
+
+
+def in_real_time(expected: Expectation, fidelity: Fidelity | None, ends: tuple[str, str]) -> Expectation:
+    """An expectation on virtual time as it is; in real time wider on the side where late timers move a measurement.
+
+    Of a delay: each crossing of a link with a delay ends with a timer, and 19 of 20 were no later than the run's 95th
+    percentile. Of a throughput: 5 %, up to which the gate lets a machine be away.
+    """
+    if fidelity is None or fidelity.clock == "virtual":
+        return expected
+    if expected.unit != "ms":
+        return replace(
+            expected, low=REAL_SLACK * expected.low, why=f"{expected.why}; in real time {REAL_SLACK:.0%} of it"
+        )
+    it = way_of(ends)
+    crossings = sum(1 for link in (*it.there.links, *it.back.links) if link.delay_ms)
+    late_ms = crossings * fidelity.timer_late_p95_ms
+    why = f"{expected.why}; in real time {crossings} timers, each up to {fidelity.timer_late_p95_ms:.2g} ms late"
+    return replace(expected, high=expected.high + late_ms, why=why)
+
+
+def _other(
+    description: str, value: object, kind: type | tuple[type, ...], ends: tuple[str, str], what: str
+) -> Check | None:
+    """A failed check if ``value`` is not of that kind, or was measured elsewhere."""
+    hint = f"give {what} for this one"
+    if value is None or value is ...:
+        return Check.failing(description, "not measured yet", hint, what, "None")
+    if not isinstance(value, kind):
+        return Check.failing(description, f"this is a {type(value).__name__}", hint, what, type(value).__name__)
+    flow = value.flow  # type: ignore[attr-defined]  # all results have one
+    found = (flow.source, flow.destination)
+    if found == ends:
+        return None
+    back = "the direction is the other one: " if found == ends[::-1] else ""
+    return Check.failing(
+        description,
+        f"this was measured from {found[0]} to {found[1]}",
+        f"{back}measure from {ends[0]} to {ends[1]}",
+        f"{ends[0]} to {ends[1]}",
+        f"{found[0]} to {found[1]}",
+    )
+
+
+def _trouble(value: PingResult | Transfer) -> str | None:
+    machine = value.origin.machine
+    trust = verdict_on(value.fidelity, None if machine is None else machine.cores)
+    return None if trust.ok else ", ".join(trust.reasons)
+
+
+def _slow_or_fast(value: Transfer) -> str:
+    if isinstance(value, SimpleperfResult):
+        return (
+            "measure once with Linklab's simpleperf (program=None): if that gives another number, your program's clock "
+            f"or units are wrong; see Lab 02. If it gives the same: {_AGAIN}"
+        )
+    return _AGAIN

@@ -1,0 +1,46 @@
+"""Which simpleperf a lab measures with: the student's own where it works, else Linklab's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from linklab.errors import MeasurementError
+from linklab.lab import Lab
+from linklab.measure import SimpleperfFlow, simpleperf
+from linklab.network import COURSE, goodput_ceiling_mbps, path
+
+_TRIAL_S: Final = 2
+_TRIAL_PAIR: Final = ("h1", "h4")
+_DIGITS: Final = 1.005
+"""A program may print one decimal only."""
+
+
+def own_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str | None:
+    """For ``SimpleperfFlow(..., program=...)``: the student's ``file`` if it works in this lab, else None.
+
+    It works if a transfer of 2 s from h1 to h4 of the course network gives rows that can be read, each second and in
+    the end, and no more than the path carries. One line says which program it is, and why not the student's.
+    """
+    trouble = _trouble(lab, Path(file))
+    if trouble is None:
+        print(f"Measuring with your own {file}.")
+        return str(file)
+    print(f"Measuring with Linklab's own simpleperf: {trouble}.")
+    return None
+
+
+def _trouble(lab: Lab, file: Path) -> str | None:
+    if not file.is_file():
+        return f"there is no {file} here (Lab 02)"
+    ceiling_mbps = goodput_ceiling_mbps(path(COURSE, *_TRIAL_PAIR))
+    try:
+        tried = simpleperf(lab, SimpleperfFlow(*_TRIAL_PAIR, duration_s=_TRIAL_S, program=file))
+    except MeasurementError as error:
+        return f"with your {file}, {str(error).rstrip('.')}"
+    if not 0 < tried.throughput_mbps <= _DIGITS * ceiling_mbps:
+        return (
+            f"your {file} reports {tried.throughput_mbps:g} Mbit/s from {_TRIAL_PAIR[0]} to {_TRIAL_PAIR[1]}, and the "
+            f"path carries {ceiling_mbps:.4g} at most"
+        )
+    return None
