@@ -1,0 +1,186 @@
+"""Lab 06 on queues: how many packets a round trip tells of, and the course network with another queue at L2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from linklab.analysis import Expectation, Load, Share, full_queue_rtt, max_min_shares, way
+from linklab.grade.asked import each
+from linklab.grade.check import Check
+from linklab.grade.functions import Slip, answer_check, not_a_function, slip_of, tried
+from linklab.grade.lab06_slips import full_queue
+from linklab.grade.numbers import Mistake
+from linklab.grade.predictions import Number, number_check
+from linklab.grade.result import Result
+from linklab.grade.together import refused, run_checks, state_of_run
+from linklab.measure import AtOnce
+from linklab.network import COURSE, Network, queueing_delay_ms
+
+QUEUES: Final = (50, 200)
+"""The new queues of L2, in packets: half and double."""
+LOADS: Final = (Load("h1", "h4"), Load("h2", "h5"))
+"""What runs over them: the first combination."""
+_CLOSE: Final = 0.01
+_L2: Final = COURSE.link("L2")
+_PACKET_MS: Final = queueing_delay_ms(_L2, 1)
+_FLOOR_MS: Final = way(COURSE, "h1", "h4").rtt_floor_ms
+_OTHERS_MS: Final = _FLOOR_MS - _L2.delay_ms
+_TRIED_MS: Final[Mapping[str, float]] = {"RTT of 80.4 ms": 80.4, "RTT of 71.5 ms": 71.5, "RTT of 62.3 ms": 62.3}
+
+
+def with_queue(packets: int) -> Network:
+    """The course network with another queue at L2."""
+    links = tuple(replace(link, queue_packets=packets) if link.name == "L2" else link for link in COURSE.links)
+    return replace(COURSE, links=links)
+
+
+def full_number(key: object, what: str, share: Share) -> Number:
+    """A predicted round trip, with the queue of the share's bottleneck just full, within 1 %."""
+    full = full_queue_rtt(share.way, share.bottleneck)
+    expected = Expectation(full.value, full.value, full.value, "ms", full.why, "above")
+    how = (
+        "the delays of all links there and back, but in place of the bottleneck's own on the way there the time that "
+        "its full queue takes to leave"
+    )
+    return Number(str(key), what, expected, full_queue(share.way, share, expected), how, _CLOSE)
+
+
+def check_packets_in_queue(function: object) -> Result:
+    """How many packets L2's queue holds, a function of an RTT of h1-h4 in ms, within 1 %.
+
+    The packets in flight on L2 count as well, as netem counts them.
+    """
+    title = "Lab 06, packets in the queue"
+    problem = not_a_function(function)
+    if problem is not None or not callable(function):
+        return Result(title, () if problem is None else (problem,))
+    answers = {name: tried(function, rtt_ms) for name, rtt_ms in _TRIED_MS.items()}
+    slip = slip_of(answers, _TRIED_MS, _SLIPS, _CLOSE)
+    how = "how long did the ping wait at L2, flight included? Divide that by the time of one packet"
+    return Result(
+        title,
+        tuple(
+            answer_check(name, answers[name], _packets(rtt_ms), _CLOSE, slip, how) for name, rtt_ms in _TRIED_MS.items()
+        ),
+    )
+
+
+def _packets(rtt_ms: float) -> float:
+    return (rtt_ms - _OTHERS_MS) / _PACKET_MS
+
+
+_COUNTED: Final = "the queue counts packets in flight on L2 too: take away the other delays only, 10 + 10 + 20 ms"
+_BITS: Final = "a packet is 1514 * 8 bits"
+_SLIPS: Final[tuple[Slip[float], ...]] = (
+    Slip(lambda rtt: (rtt - _FLOOR_MS) / _PACKET_MS, "that leaves out the packets in flight on L2", _COUNTED),
+    Slip(lambda rtt: rtt / _PACKET_MS, "that takes the whole round trip for time at L2", _COUNTED),
+    Slip(lambda rtt: (rtt - _FLOOR_MS / 2) / _PACKET_MS, "that takes away one way only", _COUNTED),
+    Slip(lambda rtt: (rtt / 2 - _FLOOR_MS / 2) / _PACKET_MS, "that takes half of the wait", "one direction is full"),
+    Slip(lambda rtt: _packets(rtt) * 8, "that is eight times too many", _BITS),
+    Slip(lambda rtt: _packets(rtt) / 8, "that is an eighth of it", _BITS),
+    Slip(lambda rtt: (rtt - _FLOOR_MS) / _PACKET_MS * 8, "that is in bytes, without those in flight", _COUNTED),
+    Slip(lambda rtt: _packets(rtt) / 1000, "that is a thousandth", "the RTT is in ms, and the rate in Mbit per second"),
+    Slip(
+        lambda rtt: _packets(rtt) * 1000, "a thousand times too many", "the RTT is in ms, the rate in Mbit per second"
+    ),
+    Slip(lambda rtt: _packets(rtt) * 4 / 3, "that is at the rate of L1", "packets leave L2's queue at L2's 30 Mbit/s"),
+    Slip(lambda rtt: _packets(rtt) * 1514 / 1448, "that counts data only", "a queue holds frames of 1514 bytes"),
+    Slip(lambda rtt: _packets(rtt) * 1514 * 8, "that is in bits", "divide by the bits of a packet"),
+    Slip(lambda rtt: _packets(rtt) * 1514, "that is in bytes", "divide by the bytes of a packet"),
+)
+
+
+def check_new_networks(networks: object) -> Result:
+    """The course network with another queue at L2, by its packets, and nothing else changed."""
+    example = "{50: replace(COURSE, links=...), 200: ...}"
+    return each("Lab 06, new queues", networks, QUEUES, example, _network_check)
+
+
+def _network_check(packets: Any, network: object) -> Check:
+    description, expected = f"L2 with {packets} packets", "the course network, with this one number changed"
+    if network is None or network is ...:
+        return Check.failing(description, "not made yet", "make it with replace", expected, "None")
+    if not isinstance(network, Network):
+        kind = type(network).__name__
+        return Check.failing(description, f"this is a {kind}", "replace(COURSE, links=...) gives it", expected, kind)
+    right = with_queue(packets)
+    if network == right or replace(network, name=right.name) == right:
+        return Check.passing(description, expected, f"{packets} packets")
+    found = {link.label: link for link in network.links}
+    wrong = [link for link in right.links if found.get(link.label) != link]
+    queue = found["L2"].queue_packets if "L2" in found else None
+    if network == COURSE:
+        hint = "replace returns a new value and leaves the old one alone: keep what it returns"
+        return Check.failing(description, "nothing is changed", hint, expected, "the course network")
+    if queue != packets:
+        reason = f"the queue of L2 is {queue} packets"
+        return Check.failing(
+            description, reason, "change queue_packets of the link whose name is L2", expected, str(queue)
+        )
+    others = ", ".join(link.label for link in wrong) or "its nodes"
+    reason = f"something else is changed too: {others}"
+    hint = "change queue_packets only where link.name is L2, and leave the other links as they are"
+    return Check.failing(description, reason, hint, expected, others)
+
+
+def check_new_rtt(predicted_ms: object) -> Result:
+    """The predicted RTT of h1-h4 with the new queue full, by its packets, in ms, within 1 %."""
+
+    def check(packets: Any, value: object) -> Check:
+        share = max_min_shares(with_queue(packets), LOADS)[0]
+        number = full_number(packets, f"RTT of h1-h4, a queue of {packets} packets full", share)
+        wrong = (
+            Mistake(
+                _FLOOR_MS + packets / 100 * (queueing_delay_ms(_L2) - _L2.delay_ms),
+                "that scales the growth with the queue",
+                "half of a queue is not half of the growth: the packets in flight take their part first",
+                0.004,
+            ),
+            Mistake(
+                packets / 100 * (_OTHERS_MS + queueing_delay_ms(_L2)),
+                "that scales the whole round trip",
+                "the delays stay as they are: only the queue's time changes",
+                0.004,
+            ),
+            Mistake(
+                _OTHERS_MS + queueing_delay_ms(_L2),
+                "that is with 100 packets",
+                "put the new number in its place",
+                0.003,
+            ),
+        )
+        return number_check(replace(number, mistakes=(*wrong, *number.mistakes)), value)
+
+    return each("Lab 06, RTT with a new queue", predicted_ms, QUEUES, "{50: 12.3, 200: 12.3}, in ms", check)
+
+
+def check_new_runs(runs: object) -> Result:
+    """The first combination on each new network, by the packets of L2's queue: what at_once returned."""
+
+    def check(packets: Any, run: object) -> Iterator[Check]:
+        where = f"queue of {packets}"
+        problem = refused(where, run, LOADS, with_pings=True)
+        if problem is None and isinstance(run, AtOnce):
+            problem = _other_queue(where, run, packets)
+            if problem is None:
+                yield from run_checks(where, run, with_queue(packets), LOADS)
+        if problem is not None:
+            yield problem
+
+    return each("Lab 06, runs with new queues", runs, QUEUES, "{50: measure.at_once(...), 200: ...}", check)
+
+
+def _other_queue(where: str, run: AtOnce, packets: int) -> Check | None:
+    """A failed check if the network that was read back had another queue at L2, at either end."""
+    state = state_of_run(run)
+    description, expected = f"{where}: the network", f"a queue of {packets} packets at both ends of L2"
+    for end in _L2.ends:
+        face = None if state is None else state.interface(end.node, end.interface)
+        found = None if face is None else face.shape.queue_packets
+        if found != packets:
+            reason = f"{end.interface} had a queue of {found} packets, as read back before the run"
+            hint = "start a lab with the new network, and measure in that one"
+            return Check.failing(description, reason, hint, expected, str(found))
+    return None

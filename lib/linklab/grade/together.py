@@ -1,0 +1,193 @@
+"""Several flows that ran at one time, judged: the right ones, and what theory expects of the network as read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from linklab.analysis import Expectation, Experiment, Load, LoadExpectation, experiment
+from linklab.grade.check import Check, listed
+from linklab.grade.measured import measured_check
+from linklab.grade.numbers import Mistake
+from linklab.grade.slips import loaded_rtt_slips, share_slips
+from linklab.measure import AtOnce, PingResult, Result, SimpleperfResult, TcpResult, UdpResult, verdict_on
+from linklab.network import Network, NetworkState
+
+Transfer = TcpResult | SimpleperfResult
+
+SHORTEST_S = 20
+"""A transfer of less is mostly TCP's start."""
+_SKEW_MS = 50.0
+_AT_ONCE = "give what measure.at_once returned for all flows together"
+
+
+def transfers(run: AtOnce) -> tuple[Transfer, ...]:
+    """The transfers over TCP of a run, in its order."""
+    return tuple(result for result in run.results if isinstance(result, TcpResult | SimpleperfResult))
+
+
+def pings(run: AtOnce) -> dict[str, PingResult]:
+    """The pings of a run, by pair (``"h1-h4"``)."""
+    return {name_of(result): result for result in run.results if isinstance(result, PingResult)}
+
+
+def name_of(result: Result) -> str:
+    """The pair of a result: ``"h1-h4"``."""
+    return f"{result.flow.source}-{result.flow.destination}"
+
+
+def throughput_of(run: AtOnce, name: str) -> float | None:
+    """What arrived of the transfer of that pair, in Mbit/s; None if it is not there."""
+    return next((result.throughput_mbps for result in transfers(run) if name_of(result) == name), None)
+
+
+def state_of_run(run: AtOnce) -> NetworkState | None:
+    """The network as it was read back right before the run."""
+    return run.results[0].origin.network if run.results else None
+
+
+def machine_trouble(run: AtOnce) -> str | None:
+    """What the fidelity gate says against the machine, or None if the run can be judged."""
+    machine = run.results[0].origin.machine if run.results else None
+    trust = verdict_on(run.fidelity, None if machine is None else machine.cores)
+    return None if trust.ok else ", ".join(trust.reasons)
+
+
+def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) -> Check | None:
+    """A failed check if ``run`` is not the loads, side by side, for long enough; else None."""
+    description, expected = f"{where}: the flows", _expected_flows(loads, with_pings)
+    if run is None or run is ...:
+        return Check.failing(description, "not measured yet", _AT_ONCE, expected, "None")
+    if not isinstance(run, AtOnce):
+        kind = type(run).__name__
+        return Check.failing(description, f"this is a {kind}", _AT_ONCE, expected, kind)
+    problem = next(_problems(run, loads, with_pings), None)
+    if problem is None:
+        return None
+    return Check.failing(description, problem[0], problem[1], expected, listed(map(name_of, run.results), ", "))
+
+
+def run_checks(
+    where: str, run: AtOnce, network: Network, loads: Sequence[Load], *, each_connection: bool = False
+) -> tuple[Check, ...]:
+    """What a run gave, beside what theory expects: sums, shares, and the highest round trips.
+
+    ``loads`` must be the run's (see `refused`). Where the machine was busy, a number that it can have made is
+    inconclusive.
+    """
+    expected = expectations(run, network, loads)
+    trouble = machine_trouble(run)
+    found = [*_sum_checks(where, run, expected, trouble)]
+    rtts = pings(run)
+    for one in expected.loads:
+        name = one.load.name
+        if one.share.rivals > one.load.connections:
+            value = throughput_of(run, name)
+            what = f"throughput of {name} ({where})"
+            found.append(
+                _real(what, value, one.total, share_slips(one.share, one.total, one.load.connections), trouble, run)
+            )
+        if each_connection and one.load.connections > 1:
+            found += _connection_checks(where, run, one, trouble)
+        if name in rtts:
+            what = f"highest RTT of {name} ({where})"
+            slips = loaded_rtt_slips(one.share.way, one.rtt_highest, one.share)
+            found.append(_real(what, rtts[name].rtt_max_ms, one.rtt_highest, slips, trouble, run))
+    return tuple(found)
+
+
+def expectations(run: AtOnce, network: Network, loads: Sequence[Load]) -> Experiment:
+    """What theory expects of the run, for the network as it was read back."""
+    duration_s = min((result.flow.duration_s for result in transfers(run)), default=SHORTEST_S)
+    count = min((result.sent_packets for result in pings(run).values()), default=round(duration_s))
+    return experiment(network, loads, duration_s, max(1, count), state_of_run(run))
+
+
+def _problems(run: AtOnce, loads: Sequence[Load], with_pings: bool) -> Iterator[tuple[str, str]]:
+    """What is wrong with the flows, and what to do; the first counts."""
+    sent = transfers(run)
+    names = [name_of(result) for result in sent]
+    wanted = [load.name for load in loads]
+    strange = [name_of(it) for it in run.results if isinstance(it, UdpResult)]
+    if strange:
+        yield f"{strange[0]} is UDP", "TCP shares, UDP does not ask: give SimpleperfFlow or TcpFlow"
+    missing = [name for name in wanted if name not in names]
+    if missing and len(names) == 1 and len(wanted) > 1:
+        yield f"{names[0]} ran alone", "flows share only if they run at the same time: put all into one list"
+    turned = [name for name in missing if "-".join(reversed(name.split("-"))) in names]
+    if turned:
+        yield f"{turned[0]} was sent backwards", "source first: each direction of a link has a queue of its own"
+    if missing:
+        yield f"no transfer of {missing[0]}", f"this combination is {', '.join(wanted)}, all in one list"
+    extra = [name for name in names if name not in wanted or names.count(name) > 1]
+    if extra:
+        yield f"{extra[0]} does not belong here or is there twice", f"this combination is {', '.join(wanted)}"
+    for load in loads:
+        result = next(it for it in sent if name_of(it) == load.name)
+        if result.flow.streams != load.connections:
+            found = result.flow.streams
+            yield f"{load.name} has {_connections(found)}", f"give it {load.connections}: streams={load.connections}"
+    short = [result for result in sent if result.flow.duration_s < SHORTEST_S]
+    if short:
+        yield (
+            f"{name_of(short[0])} ran for {short[0].flow.duration_s:g} s",
+            f"let each run 25 s: less than {SHORTEST_S} s is mostly TCP's start",
+        )
+    late = [result for result in sent if result.flow.start_s > _SKEW_MS / 1000]
+    if late:
+        yield f"{name_of(late[0])} began {late[0].flow.start_s:g} s late", "leave start_s away: all begin together"
+    unpinged = [name for name in wanted if with_pings and name not in pings(run)]
+    if unpinged:
+        yield f"no pings of {unpinged[0]}", f"add a PingFlow of {unpinged[0]} to the same list"
+    few = [result for result in pings(run).values() if with_pings and _too_few(result)]
+    if few:
+        yield (
+            f"the pings of {name_of(few[0])} lasted {few[0].flow.count * few[0].flow.interval_s:.3g} s",
+            "send 25, one a second: they are to see the whole transfer",
+        )
+    if run.interrupted:
+        yield "it was stopped before its end", "run the cell again and let it finish"
+
+
+def _too_few(result: PingResult) -> bool:
+    return result.flow.count * result.flow.interval_s < SHORTEST_S
+
+
+def _sum_checks(where: str, run: AtOnce, expected: Experiment, trouble: str | None) -> Iterator[Check]:
+    for link, whole in expected.sums.items():
+        mine = [
+            one
+            for one in expected.loads
+            if one.share.bottleneck is not None and one.share.bottleneck.link.label == link
+        ]
+        values = [throughput_of(run, one.load.name) or 0.0 for one in mine]
+        who = " + ".join(one.load.name for one in mine)
+        yield _real(f"throughput of {who}, through {link} ({where})", sum(values), whole, (), trouble, run)
+
+
+def _connection_checks(where: str, run: AtOnce, one: LoadExpectation, trouble: str | None) -> Iterator[Check]:
+    result = next(it for it in transfers(run) if name_of(it) == one.load.name)
+    for number, stream in enumerate(result.streams, 1):
+        what = f"throughput of {one.load.name}, connection {number} ({where})"
+        yield _real(what, stream.throughput_mbps, one.connection, (), trouble, run)
+
+
+def _real(
+    what: str,
+    value: float | None,
+    expected: Expectation,
+    slips: Iterable[Mistake],
+    trouble: str | None,
+    run: AtOnce,
+) -> Check:
+    """The check of a number that the tools measured themselves, in which no unit can be wrong."""
+    how = f"is other traffic on the way, or was the network changed? Start it again. Theory: {expected.why}"
+    return measured_check(what, value, expected, inconclusive=trouble, mistakes=tuple(slips), how=how)
+
+
+def _expected_flows(loads: Sequence[Load], with_pings: bool) -> str:
+    words = [f"{load.name} ({_connections(load.connections)})" if load.connections > 1 else load.name for load in loads]
+    return f"{', '.join(words)}, at the same time" + (", each with pings" if with_pings else "")
+
+
+def _connections(count: int) -> str:
+    return f"{count} connection{'' if count == 1 else 's'}"
