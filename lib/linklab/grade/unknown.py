@@ -74,6 +74,8 @@ def _train_check(estimate: Callable[[Sequence[float], int], object], train: _Tra
         found = estimate(arrival_s, train.payload_bytes)
     except Exception as error:
         return _raised(f"rate of {train.name}", error, "arrival_s is a tuple of seconds, in order")
+    if found is None:
+        return _nothing(f"rate of {train.name}", "estimate_from_train")
     gaps, span_s, bits = train.packets - 1, arrival_s[-1] - arrival_s[0], 8e-6 * train.payload_bytes
     right = train.rate_mbps
     how = "n packets have n - 1 gaps: bits of n - 1 packets, by the time from the first to the last arrival"
@@ -173,6 +175,8 @@ def _checks(tries: Sequence[_Try]) -> list[Check]:
 def _answer_check(it: _Try) -> Check:
     if it.error is not None:
         return _raised(it.name, it.error, "call find_bandwidth(prober) on a network of your own to see why")
+    if it.answer is None:
+        return _nothing(it.name, "find_bandwidth")
     quantity = Quantity(it.name, it.truth_mbps, "Mbit/s")
     right = it.truth_mbps
     band = Band((1 - TOLERANCE) * right, (1 + TOLERANCE) * right, _REAL_LOW * right, (1 + TOLERANCE) * right, "below")
@@ -231,6 +235,10 @@ def _traffic_check(tries: Sequence[_Try]) -> Check:
         return Check.passing(description, wanted, found)
     hint = "begin near the answer, where a train shows it, and let each probe halve what is left"
     return Check.failing(description, f"it sent {listed(over)}", hint, wanted, found)
+
+
+def _nothing(description: str, function: str) -> Check:
+    return Check.failing(description, f"{function} gave None", "end it with return and a number", "a number in Mbit/s")
 
 
 def _raised(description: str, error: Exception, hint: str) -> Check:
