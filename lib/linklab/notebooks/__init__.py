@@ -9,6 +9,12 @@
     # %% check="plan" points=2                   graded: fails in the starter, passes in the solution
     # %% [markdown] reflect="why" points=1       a free answer, graded by hand: holds the model answer
 
+``linklab report`` makes the student's portfolio of executed notebooks, by these conventions. The title is the first
+heading, and second-level headings become sections. The question of a free answer is what stands from a paragraph that
+begins with ``**Question.**`` to the end of the text cell right before it. Answers in code are shown as they stand. A
+check's last line is an expression ``....require()``, so that the notebook keeps its result. Of all other cells the
+report has what they show, and the text of such as students add; instructions are not repeated.
+
 Every cell has a name, so that its id in the notebooks never depends on its neighbours.
 
 A file that students edit beside their notebook is made from ``solutions/NAME`` and ``solutions/NAME.starter``:

@@ -53,11 +53,15 @@ def run(arguments: argparse.Namespace) -> int:
         for note in lab.notes if lab.executed else ("It was never executed.",):
             print(f"{lab.file}: {note}", file=sys.stderr)
     points, of = sum(lab.points for lab in portfolio.labs), sum(lab.max_points for lab in portfolio.labs)
-    print(f"{output}: {len(portfolio.labs)} labs, {points:g} of {of:g} points", flush=True)
+    print(f"{output}: {_counted(len(portfolio.labs))}, {points:g} of {of:g} points", flush=True)
     if arguments.pdf:
         chromium.print_pdf(output, pdf, chromium.find())
         print(pdf)
     return 0
+
+
+def _counted(labs: int) -> str:
+    return "1 lab" if labs == 1 else f"{labs} labs"
 
 
 def _write(path: Path, text: str) -> None:

@@ -40,7 +40,7 @@ def page(portfolio: Portfolio) -> str:
         portfolio=portfolio,
         css=Safe((_FOLDER / "page.css").read_text("utf-8")),
         conditions=conditions(portfolio),
-        unfinished={lab.file: unfinished(lab) for lab in portfolio.labs},
+        unfinished=[(lab.title, found) for lab in portfolio.labs if (found := unfinished(lab))],
     )  # fmt: skip
     # JSON can carry halves of characters, which no encoding of a file can
     return _SURROGATES.sub("\ufffd", text)
@@ -49,7 +49,7 @@ def page(portfolio: Portfolio) -> str:
 def unfinished(lab: LabRecord) -> list[tuple[str, str]]:
     """What is inconclusive, was not run or not answered: what it is, and why. Pure."""
     if not lab.executed:
-        return [(lab.title, "The notebook was never executed.")]
+        return [("The notebook", "It was never executed.")]
     found = []
     for mark in lab.graded:
         reasons = [check.reason for check in mark.checks if check.outcome == "inconclusive"]

@@ -1,0 +1,175 @@
+"""``linklab report`` as students call it: what it writes, and one line for each mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from linklab.cli import main
+from linklab.grade import Check
+from linklab.report import chromium
+
+from .books import check, code, look, prints, raises, result, save, text
+
+GOOD = Check.passing("the rate", "10 Mbit/s")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def lab_00(path: str = "labs/00-a.ipynb") -> Path:
+    return save(Path(path), text("goal", "# Lab 00"), check("check-a", result(GOOD)))
+
+
+def mistake(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["report", *arguments]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("linklab: ")
+    assert said.count("\n") == 1
+    return said
+
+
+def test_the_labs_of_the_folder_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
+    save(Path("labs/01-b.ipynb"), text("goal", "# Lab 01"), code("a", prints("x")))
+    lab_00()
+    assert main(["report", "--name", " Ada "]) == 0
+    assert capsys.readouterr().out == "portfolio.html: 2 labs, 2 of 2 points\n"
+    seen = look(Path("portfolio.html").read_text("utf-8"))
+    assert seen.words.index("Lab 00") < seen.words.index("Lab 01")
+    assert "Name Ada " in seen.words
+    assert sorted(os.listdir(".")) == ["labs", "portfolio.html"]
+
+
+def test_inside_of_the_labs_folder_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab_00()
+    monkeypatch.chdir("labs")
+    assert main(["report"]) == 0
+    assert Path("portfolio.html").is_file()
+
+
+def test_named_notebooks_come_in_the_order_named_and_once() -> None:
+    first, second = lab_00("b.ipynb"), lab_00("a.ipynb")
+    assert main(["report", str(first), str(second), "./b.ipynb", "--output", "x.html"]) == 0
+    words = look(Path("x.html").read_text("utf-8")).words
+    assert words.index("b.ipynb") < words.index("a.ipynb")
+    assert words.count("b.ipynb") == 1
+
+
+def test_notes_on_the_runs_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    save(Path("1.ipynb"), code("a", count=3), code("b", prints("x"), count=2), linklab={"linklab": "0.0.1"})
+    save(Path("2.ipynb"), code("a", count=None))
+    assert main(["report"]) == 0
+    order, version, absent = capsys.readouterr().err.splitlines()
+    assert order.startswith(
+        "1.ipynb: Not run from top to bottom: cell b ran as number 2, before a above it (number 3)."
+    )
+    assert version.startswith("1.ipynb: Run with Linklab 0.0.1; this report is made by 0.1.0.")
+    assert absent == "2.ipynb: It was never executed."
+
+
+def test_an_error_in_a_graded_cell_stands_in_the_portfolio() -> None:
+    save(Path("1.ipynb"), check("check-plan", raises("NameError", "name 'plan' is not defined")))
+    assert main(["report"]) == 0
+    assert (
+        "stopped with an error: NameError: name 'plan' is not defined" in look(Path("portfolio.html").read_text()).words
+    )
+
+
+def test_no_notebook_at_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no notebook in" in mistake(capsys)
+    assert not Path("portfolio.html").exists()
+
+
+def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no notebook 03.ipynb" in mistake(capsys, "03.ipynb")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "not JSON",
+        "[]",
+        "{}",
+        "\x00\x01",
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [1]}),
+    ],
+)
+def test_a_file_that_is_no_notebook(content: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("x.ipynb").write_text(content)
+    assert "x.ipynb is not a notebook: " in mistake(capsys, "x.ipynb")
+
+
+def test_cells_that_are_not_as_jupyter_writes_them(capsys: pytest.CaptureFixture[str]) -> None:
+    path = lab_00()
+    book = json.loads(path.read_text())
+    book["cells"][1]["outputs"] = [{"output_type": "stream", "text": 3}]
+    path.write_text(json.dumps(book))
+    assert f"{path} is not a notebook: " in mistake(capsys, str(path))
+
+
+def test_nothing_was_ever_executed(capsys: pytest.CaptureFixture[str]) -> None:
+    save(Path("x.ipynb"), check("check-a", count=None))
+    assert "nothing of x.ipynb was ever executed: run it" in mistake(capsys, "x.ipynb")
+
+
+def test_an_output_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    lab_00()
+    Path("folder").mkdir()
+    for output, why in (("none/x.html", "No such file or directory"), ("folder", "Is a directory")):
+        said = mistake(capsys, "--output", output)
+        assert f"{output} cannot be written ({why}): say another file with --output" in said
+    assert sorted(os.listdir(".")) == ["folder", "labs"], "nothing half is left"
+
+
+def test_the_page_does_not_replace_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+    path = lab_00()
+    assert "is one of the notebooks" in mistake(capsys, str(path), "--output", str(path))
+    assert path.read_text().startswith("{")
+
+
+def test_without_chromium_the_page_is_made_and_the_pdf_is_not(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab_00()
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "a PDF file needs Chromium, which is not installed: sudo apt-get install chromium" in mistake(
+        capsys, "--pdf"
+    )
+    assert Path("portfolio.html").is_file()
+
+
+def test_a_chromium_that_prints_nothing_is_told_of(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lab_00()
+    program = tmp_path / "bin" / "chromium"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho first >&2\necho it has no library >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    assert "printed no PDF file of portfolio.html: it has no library" in mistake(capsys, "--pdf")
+
+
+def test_a_chromium_that_hangs_is_ended_with_what_it_started(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lab_00()
+    program = tmp_path / "bin" / "chromium"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nsleep 1000 &\necho $! > {tmp_path}/child\nwait\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    monkeypatch.setattr(chromium, "LIMIT_S", 3)
+    assert "was not done with the PDF file after 3 s" in mistake(capsys, "--pdf")
+    child = Path("/proc", (tmp_path / "child").read_text().strip())
+    assert not child.exists() or "sleep" not in (child / "cmdline").read_text()
+
+
+def test_the_page_and_the_pdf_need_two_names(capsys: pytest.CaptureFixture[str]) -> None:
+    lab_00()
+    assert "say --output portfolio.html" in mistake(capsys, "--pdf", "--output", "x.pdf")

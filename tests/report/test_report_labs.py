@@ -1,0 +1,54 @@
+"""The portfolio of real notebooks: a solution, and a starter that was run as it is."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from linklab.network import TWO_HOSTS
+from linklab.report.lab import lab_of
+from linklab.report.model import Graded, LabRecord, Picture
+from linklab.runtime.kinds import Kind
+from linklab.show import describe
+from tests.notebooks.run_notebook import read, run
+
+from .books import look, page_of
+
+pytestmark = pytest.mark.lab
+
+
+def executed(path: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> LabRecord:
+    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
+    notebook = run(read(path), folder).notebook
+    return lab_of(notebook, Path(path).name, datetime.datetime.now(datetime.UTC))
+
+
+def statuses(marks: tuple[Graded, ...]) -> list[str]:
+    return [mark.status for mark in marks]
+
+
+def test_a_solution(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = executed("solutions/00-start-here.ipynb", tmp_path, monkeypatch)
+    assert (lab.title, lab.points, lab.max_points, lab.notes) == ("Lab 00: Start here", 6, 8, ())
+    assert statuses(lab.graded) == ["passed"] * 5 + ["answered"] * 2
+    assert all(mark.checks for mark in lab.of("check"))
+    assert lab.network is not None
+    assert lab.network.alt.split(":", 1)[1] == describe(TWO_HOSTS).split(":", 1)[1]
+    seen = look(page_of(lab))
+    assert "0% packet loss" in seen.words
+    assert "Where does the rest go?" in " ".join(seen.words.split())
+    assert "so at most 95.6 % is data." in " ".join(seen.words.split())
+    assert "BEGIN SOLUTION" not in seen.words
+
+
+def test_a_starter(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = executed("labs/00-start-here.ipynb", tmp_path, monkeypatch)
+    assert (lab.points, lab.max_points) == (0, 8)
+    assert statuses(lab.graded) == ["failed"] * 5 + ["not answered"] * 2
+    assert all(mark.checks and not mark.trouble for mark in lab.of("check")), "the results are kept with the errors"
+    assert [check.outcome for check in lab.graded[0].checks].count("failed") == 2
+    pictures = [item for section in lab.sections for item in section.items if isinstance(item, Picture)]
+    assert lab.network not in pictures
+    assert "delay=" in look(page_of(lab)).words

@@ -1,0 +1,186 @@
+"""The page: complete in itself, told to everybody, and safe whatever stands in a notebook."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linklab.report
+from linklab.grade import Check
+from linklab.notebooks.render import TEXT_STUB
+from linklab.record import RESULT_MIME
+from linklab.report.model import LabRecord
+from linklab.report.page import unfinished
+from linklab.report.widgets import STATE_MIME
+
+from .books import DOT, Seen, check, code, free_text, lab, look, page_of, prints, raises, result, shows, text, typed
+
+GOOD = Check.passing("the rate", "10 Mbit/s")
+BAD = Check.failing("the delay", "it is 0 ms", "write 10ms", "10 ms", "0 ms")
+BUSY = Check("the queue", "inconclusive", "the machine was busy", "run it again")
+
+
+def a_lab() -> LabRecord:
+    return lab(
+        text("goal", "# Lab 03: Bandwidth\n\n## 1. Look"),
+        code("draw", shows(png=DOT, text_plain="Network: 1 host.\nSubnet A"), shows(png="AAAA", text_plain="A curve")),
+        code("answer-rate", source="rate = 3 < 4", solution=True, grade=False),
+        check("check-rate", result(GOOD, BAD, title="Lab 03, the rate"), raises("GradeError", "x")),
+        text("q", "## 2. Explain\n\n**Question.** Why?"),
+        free_text("reflect-why", "Because *so*."),
+        check("check-queue", result(BUSY, title="Lab 03, the queue"), raises("GradeError", "x")),
+        check("check-last", count=None),
+        free_text("reflect-last", TEXT_STUB),
+    )
+
+
+def test_the_page_needs_nothing_else() -> None:
+    seen = look(page_of(a_lab()))
+    assert seen.all("script", "link", "iframe", "object", "embed", "base", "form") == []
+    assert all(image["src"].startswith("data:image/") for image in seen.all("img"))
+    assert all(link["href"].startswith("#") for link in seen.all("a"))
+    (policy,) = [meta["content"] for meta in seen.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; img-src data:; style-src 'unsafe-inline'")
+    css = (Path(linklab.report.__file__).parent / "page.css").read_text("utf-8")
+    assert "url(" not in css
+    assert "@import" not in css
+
+
+def test_the_page_can_be_found_through_and_read_aloud() -> None:
+    seen = look(page_of(a_lab(), lab(code("a", prints("x")))))
+    assert seen.all("html")[0]["lang"] == "en"
+    ids = [attributes["id"] for _, attributes in seen.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {link["href"].removeprefix("#") for link in seen.all("a")} <= set(ids)
+    assert {it["aria-labelledby"] for _, it in seen.elements if "aria-labelledby" in it} <= set(ids)
+    assert all(image["alt"] for image in seen.all("img"))
+    levels = [int(tag[1]) for tag, _ in seen.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert all(head["scope"] in ("col", "row") for head in seen.all("th"))
+
+
+def test_the_page_says_what_became_of_every_check() -> None:
+    words = " ".join(look(page_of(a_lab())).words.split())
+    for told in (
+        "Name Ada",
+        "a <machine>",
+        "Lab 03: Bandwidth 0 of 8 points",
+        "0 of 8 points, 2 open until measured again, up to 1 for free texts, given by hand",
+        "the delay 10 ms it is 0 ms write 10ms",
+        "the queue the machine was busy run it again",
+        "the rate 10 Mbit/s as expected",
+        "rate = 3 < 4",
+        "Question. Why? Answer (1 point) Because so.",
+        "Not answered (1 point)",
+        "Lab 03, the queue. Inconclusive: the machine was busy",
+        "last. This check was not run.",
+        "Free text: last. Nothing was written.",
+        "Cells. 1 of 5 cells with code were not run.",
+    ):
+        assert told in words, told
+
+
+def test_many_checks_that_failed_alike_are_told_together() -> None:
+    failed = [Check.failing(f"address of h{it}", f"h{it}: none", f"h{it}: give it one") for it in range(1, 9)]
+    words = look(page_of(lab(check("check-a", result(*failed))))).words
+    assert "address of h1, h2, h3, h4, ... (4 more)" in words
+    assert "h8: give it one" not in words
+
+
+def test_a_notebook_that_was_not_executed_is_named_and_has_no_part() -> None:
+    absent = lab(text("goal", "# Lab 04"), check("check-a", count=None))
+    seen = look(page_of(a_lab(), absent))
+    assert len(seen.all("article")) == 1
+    assert "Lab 04 0 2 0 0 not executed" in " ".join(seen.words.split())
+    assert unfinished(absent) == [("The notebook", "It was never executed.")]
+
+
+def test_two_notebooks_of_one_name_are_both_there() -> None:
+    first, second = lab(text("goal", "# One"), code("a")), lab(text("goal", "# Two"), check("check-a", prints("x")))
+    words = " ".join(look(page_of(first, second)).words.split())
+    assert "Two a. This cell was run and kept no result" in words
+
+
+EVIL = "</style></script></pre></title>\"'><script>steal()</script><img src=https://evil.test/x onerror=steal()>"
+
+
+def hostile() -> LabRecord:
+    """A notebook that tries it everywhere."""
+    check_ = {"outcome": "failed"} | dict.fromkeys(("description", "reason", "hint", "expected", "found"), EVIL)
+    widget = {"box": {"model_name": "HTMLModel", "state": {"value": EVIL}}}
+    answer = free_text(
+        "reflect-a", f"{EVIL}\n\n[a](javascript:steal()) <b onclick=steal()>b</b> ![p](attachment:{EVIL[:5]})"
+    )
+    answer["attachments"] = {EVIL: {"image/png": EVIL}}
+    cells: list[Any] = [
+        text("goal", f"# {EVIL}\n\n## {EVIL}\n\n**Question.** {EVIL}"),
+        answer,
+        code("html", shows(text_html=EVIL), shows(text_html=f'<div style="background:url(//evil.test/x)">{EVIL}')),
+        code("plain", prints(EVIL), shows(text_plain=EVIL), typed("text/markdown", EVIL), raises(EVIL, EVIL)),
+        code("image", shows(png=DOT, text_plain=EVIL), shows(svg=f"<svg>{EVIL}</svg>"), shows(png=EVIL)),
+        code("script", typed("application/javascript", "steal()"), typed(EVIL, EVIL)),
+        code("widget", typed("application/vnd.jupyter.widget-view+json", {"model_id": "box"})),
+        code("answer-a", source=EVIL, solution=True, grade=False),
+        check("check-a", typed(RESULT_MIME, {"linklab": EVIL, "title": EVIL, "checks": [check_]}), raises(EVIL, EVIL)),
+    ]
+    noted = dict.fromkeys(("linklab", "run_at", "clock", "kind", "kernel", "ping"), EVIL)
+    return lab(*cells, linklab=noted, widgets={STATE_MIME: {"state": widget}})
+
+
+def harmless(seen: Seen) -> bool:
+    """Whether nothing in the page runs or loads."""
+    handlers = [name for _, attributes in seen.elements for name in attributes if name.startswith("on")]
+    sources = [it[name] for _, it in seen.elements for name in ("src", "srcset", "data", "action") if name in it]
+    links = [link.get("href", "#") for link in seen.all("a")]
+    styles = [it["style"] for _, it in seen.elements if "style" in it]
+    return (
+        not handlers
+        and not seen.all("script", "iframe", "object", "embed", "link", "base", "form", "svg", "math", "template")
+        and all(re.fullmatch(r"data:image/[a-z+]+;base64,[A-Za-z0-9+/=]+", source) for source in sources)
+        and all(re.match("#|https?://|mailto:", link) for link in links)
+        and not any("url" in style for style in styles)
+        and len(seen.all("style")) == 1
+    )
+
+
+def test_nothing_of_a_hostile_notebook_runs_or_loads() -> None:
+    seen = look(page_of(hostile(), student=EVIL))
+    assert harmless(seen)
+    assert seen.words.count("<script>steal()</script>") > 15, "it is shown as the text that it is"
+
+
+def test_the_look_at_hostile_pages_sees_what_is_hostile() -> None:
+    assert not any(harmless(look(f"<style></style>{evil}")) for evil in ("<script></script>", '<b onclick="x">b</b>'))
+    assert not harmless(look('<style></style><img src="https://evil.test/x">'))
+    assert not harmless(look('<style></style><a href="javascript:steal()">a</a>'))
+
+
+def test_halves_of_characters_do_not_spoil_the_file() -> None:
+    page_of(lab(code("a", prints("x \ud83d y")))).encode("utf-8")
+
+
+@pytest.mark.parametrize("theme", [0, 1, 2], ids=["light", "dark", "print"])
+def test_every_colour_of_text_stands_out(theme: int) -> None:
+    """WCAG 2.2, 1.4.3: a contrast of 4.5 to 1 at least."""
+    css = (Path(linklab.report.__file__).parent / "page.css").read_text("utf-8")
+    block = re.findall(r":root \{(.*?)\}", css, re.DOTALL)[theme]
+    colours = dict(re.findall(r"--(\w+): (#\w{6})", block))
+    for ink in ("ink", "quiet", "link", "good", "bad", "open"):
+        for ground in ("page", "panel"):
+            assert contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)
+
+
+def contrast(one: str, two: str) -> float:
+    lighter, darker = sorted((luminance(one), luminance(two)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
