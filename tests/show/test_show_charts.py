@@ -1,0 +1,224 @@
+"""The charts of measurements: all is on them, in lines and in words, nothing is covered, colours are the palette's."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from linklab import show
+from linklab.analysis import Comparison, Expectation, Load, experiment, jain_index, utilisation
+from linklab.errors import LinklabError, MeasurementError, NetworkError
+from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult
+from linklab.network import COURSE, TWO_HOSTS
+from linklab.show import colours
+from linklab.show.figure import Drawing
+from tests.states import PLAN, change
+
+from .charted import collisions, cut_off, strange_colours, words
+from .drawn import outside, overlaps
+
+ORIGIN = Origin("iperf 3.12", "virtual", "6.1")
+
+
+def transfer(source: str, destination: str, *rates: tuple[float, ...]) -> TcpResult:
+    streams = tuple(
+        Stream(sum(values) / len(values), tuple(Sample(float(at), at + 1.0, rate) for at, rate in enumerate(values)))
+        for values in rates
+    )
+    total = tuple(Sample(float(at), at + 1.0, sum(values)) for at, values in enumerate(zip(*rates, strict=True)))
+    flow = TcpFlow(source, destination, len(rates[0]), len(rates))
+    mbps = sum(stream.throughput_mbps for stream in streams)
+    return TcpResult(flow, ORIGIN, mbps, 1, float(len(rates[0])), 0, "cubic", streams, total)
+
+
+H1, H2 = transfer("h1", "h4", (3.0, 5.0, 7.0), (4.0, 4.0, 6.0)), transfer("h2", "h5", (14.0, 19.0, 15.0))
+EXPECTED = experiment(COURSE, [Load("h1", "h4"), Load("h8", "h9")]).loads
+PING = PingResult(PingFlow("h1", "h4", 4, 1.0), ORIGIN, (60.0, 72.0, None, 80.3), 60.0, 70.8, 80.3, 8.0, 0, 0)
+APART = [
+    show.RoundTrips.of(PING, EXPECTED[0]),
+    show.RoundTrips("h8-h9", (20.0, 27.4, 22.0, 25.0), 1.0, 20.0, 29.98),
+]
+ROWS = [
+    Comparison("RTT of h1-h4", "ms", 30, Expectation(60, 59.95, 60.14, "ms", ""), 69.606, 60.0, "one way?"),
+    Comparison("throughput of h1-h9", "Mbit/s", 160, Expectation(17, 15.1, 19.1, "Mbit/s", ""), 17.29, 16.19),
+    Comparison("throughput of h1-h4, connection 1", "Mbit/s", 0.9, 7.17, 6.04, 5.55),
+    Comparison("Jain's index", "", None, 1.0),
+]
+LOADS = [Load("h1", "h4", 2), Load("h2", "h5"), Load("h1", "h9"), Load("h9", "h8")]
+FIGURES: dict[str, Drawing] = {
+    "flows": show.flows([H1, H2], ceiling_mbps=28.69, fair_mbps=7.17),
+    "one flow": show.flows([H2]),
+    "round trips": show.round_trips(APART),
+    "idle path": show.round_trips([show.RoundTrips("L1", (20.0,), 1.0, 20.0)]),
+    "all lost": show.round_trips([show.RoundTrips("L1", (None, None), 1.0, 20.0, 30.3)]),
+    "compared": show.compared(ROWS),
+    "all alike": show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
+    "fairness": show.fairness({"h1-h4": [6.04, 7.88], "h2-h5": [7.48], "h3-h6": [7.82]}),
+    "fairness of hosts": show.fairness({"h1-h4": [28.39], "h8-h9": [19.09]}),
+    "unfair": show.fairness({"h1-h4": [0.001] * 5, "h2-h5": [28.0]}),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_text_covers_another_or_is_cut_off(name: str) -> None:
+    assert collisions(FIGURES[name]) == []
+    assert cut_off(FIGURES[name]) == []
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_colours_are_of_the_palette_on_white(name: str) -> None:
+    figure = FIGURES[name]
+    assert strange_colours(figure) == set()
+    assert figure.get_facecolor() == (1, 1, 1, 1)
+    assert figure.alt_text.strip()
+    assert figure.png().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["flows", "round trips", "compared", "fairness"])
+def test_axes_are_labelled_with_their_units(name: str) -> None:
+    labels = " ".join(f"{axes.get_xlabel()} {axes.get_ylabel()}" for axes in FIGURES[name].axes)
+    wanted = {
+        "flows": ("seconds since", "(Mbit/s)"),
+        "round trips": ("seconds since", "RTT (ms)"),
+        "compared": ("percent of what theory says",),
+        "fairness": ("Mbit/s per connection", "Mbit/s per host"),
+    }
+    assert all(label in labels for label in wanted[name])
+
+
+def _lines(figure: Drawing) -> dict[str, Any]:
+    (axes,) = figure.axes
+    return {str(line.get_label()): line for line in axes.get_lines()}
+
+
+def test_each_connection_has_its_line_and_all_together_theirs() -> None:
+    lines = _lines(FIGURES["flows"])
+    assert list(lines["h1-h4, 2 of 2"].get_ydata()) == [4, 4, 4, 4, 6, 6]
+    assert list(lines["all together"].get_ydata()) == [21, 21, 28, 28, 28, 28]
+    assert "theory: at most 28.69" in lines
+    assert "fair share: 7.17" in lines
+    assert "all together" not in _lines(FIGURES["one flow"])
+    shown = [lines[name] for name in ("h1-h4, 1 of 2", "h1-h4, 2 of 2", "h2-h5")]
+    assert len({line.get_color() for line in shown}) == len({str(line._dash_pattern) for line in shown}) == 3
+
+
+def test_intervals_that_end_at_other_times_are_summed_by_their_time() -> None:
+    late = TcpResult(
+        TcpFlow("h2", "h5", 2), ORIGIN, 10, 1, 2.0, 0, "cubic",
+        (Stream(10, ()),), (Sample(0.0, 0.5, 20.0), Sample(0.5, 2.003, 10.0)),
+    )  # fmt: skip
+    early = transfer("h1", "h4", (4.0, 8.0))
+    total = _lines(show.flows([early, late]))["all together"]
+    steps = list(zip(total.get_xdata(), total.get_ydata(), strict=True))
+    assert steps == [(0, 24), (0.5, 24), (0.5, 14), (1, 14), (1, 18), (2, 18)]
+    assert all(one[0] <= two[0] for one, two in pairwise(steps))
+
+
+def test_the_queue_s_share_is_shaded_and_a_lost_ping_marked() -> None:
+    loaded, idle = FIGURES["round trips"].axes
+    assert [line.get_ydata() for line in loaded.get_lines() if line.get_label() == "lost"] == [[60.0]]
+    assert not [line for line in idle.get_lines() if line.get_label() == "lost"]
+    (shade, _) = loaded.collections
+    corners: list[Any] = [path.vertices for path in shade.get_paths()]
+    heights = {float(y) for some in corners for _, y in some}
+    assert min(heights) == 60
+    assert max(heights) == 80.3
+    assert "queue full: 80.4 ms" in words(FIGURES["round trips"])
+    assert "delays of the links alone: 60 ms" in words(FIGURES["round trips"])
+    assert FIGURES["round trips"].alt_text.startswith(
+        "Round-trip times of h1-h4: 3 answered, 1 lost, 60.0 to 80.3 ms, mean 70.8, of which queues make 10.8. "
+    )
+
+
+def test_numbers_far_from_theory_stand_at_the_edge_with_what_they_are() -> None:
+    shown = words(FIGURES["compared"])
+    assert "941 % \u2192" in shown
+    assert "\u2190 12.6 %" in shown
+    assert [name for name in ("predicted", "report", "measured", "sound by theory") if name in shown]
+    assert "RTT of h1-h4, 60 ms" in shown
+    assert "measured" not in words(show.compared([Comparison("x", "ms", 20, 20)]))
+    assert "throughput of h1-h9 in Mbit/s: theory 17 (15.1 to 19.1), predicted 160, report 17.29, measured 16.19." in (
+        FIGURES["compared"].alt_text
+    )
+
+
+def test_dots_stand_where_their_numbers_are() -> None:
+    (axes,) = show.compared(ROWS[:1]).axes
+    places = {line.get_marker(): float(line.get_xdata()[0]) for line in axes.get_lines() if line.get_marker() != "None"}  # type: ignore[index,arg-type]
+    assert places["s"] == pytest.approx(100 * 69.606 / 60)
+    assert places["o"] == pytest.approx(100)
+    assert places["D"] == pytest.approx(50)
+
+
+def test_fairness_has_both_indices_and_the_equal_share() -> None:
+    per_connection, per_host = FIGURES["fairness"].axes
+    assert (
+        per_connection.get_title(loc="left")
+        == f"per connection: Jain's index {jain_index([6.04, 7.88, 7.48, 7.82]):.3f}"
+    )
+    assert per_host.get_title(loc="left") == "per host: Jain's index 0.916"
+    assert len(FIGURES["fairness of hosts"].axes) == 1
+    equal: Any = per_host.get_lines()[0]
+    assert list(equal.get_xdata()) == [pytest.approx(29.22 / 3)] * 2
+    assert [round(bar.get_width(), 2) for bar in per_host.patches] == [13.92, 7.48, 7.82]  # type: ignore[attr-defined]
+
+
+def test_the_network_carries_the_use_of_its_links() -> None:
+    figure = show.used(COURSE, utilisation(COURSE, LOADS), "Used")
+    assert overlaps(figure) == []
+    assert outside(figure) == []
+    said = words(figure)
+    assert "L1  r1\u2192r2 75 %" in said
+    assert "L3  r3\u2192r4 38 %, r4\u2192r3 100 %" in said
+    assert any("the wider, the more" in text for text in said)
+    assert "L1, r1 to r2: 30.00 of 40 Mbit/s used, 75 %." in figure.alt_text
+    bands = [line for line in figure.axes[0].get_lines() if line.get_zorder() == 2]
+    assert [line.get_color() for line in bands] == [colours.SKY_BLUE, *[colours.VERMILLION] * 2]
+    widths = [line.get_linewidth() for line in bands]
+    assert widths[0] < widths[1] == widths[2]
+
+
+def test_a_network_with_a_link_without_a_name_carries_it_too() -> None:
+    figure = show.used(TWO_HOSTS, utilisation(TWO_HOSTS, [Load("h1", "h2")], [4.0]))
+    assert "h1\u2192h2 42 %" in words(figure)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: show.flows([]), "measure with an interval"),
+        (lambda: show.flows([transfer("h1", "h4", *[(1.0,)] * 7)]), "7 connections in one figure"),
+        (lambda: show.round_trips([]), "no round trips"),
+        (lambda: show.round_trips([show.RoundTrips("L1", (), 1, 20)]), "no round trips"),
+        (lambda: show.compared([]), "nothing to compare"),
+        (lambda: show.compared([Comparison("RTT of L1", "ms", measured=20)]), "RTT of L1 has no value by theory"),
+        (lambda: show.fairness({}), "of no values"),
+        (lambda: show.fairness({"h1-h4": [0.0]}), "nothing but zeros"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_one_line(call: Any, says: str) -> None:
+    with pytest.raises(MeasurementError, match=says) as caught:
+        call()
+    assert isinstance(caught.value, LinklabError)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_use_where_no_cable_is_is_refused() -> None:
+    cut = change(change(PLAN, "r2-eth2", peer=None), "r3-eth0", peer=None)
+    with pytest.raises(NetworkError, match="no cable joins r2 and r3"):
+        show.used(cut, utilisation(COURSE, LOADS))
+
+
+def test_the_table_of_comparisons() -> None:
+    lines = str(show.comparison(ROWS, "Beside theory")).splitlines()
+    assert lines[1].split("  ")[0] == "quantity"
+    for heading in ("unit", "predicted", "theory", "sound from - to", "report", "measured", "remark"):
+        assert heading in lines[1]
+    assert "59.95 - 60.14" in lines[3]
+    assert "69.61" in lines[3]
+    assert "one way?" in lines[3]
+    page = show.comparison(ROWS)._repr_html_()
+    assert '<td style="text-align:right">69.61</td>' in page
+    assert "sound from" not in str(show.comparison(ROWS[2:]))
