@@ -174,7 +174,7 @@ def test_the_network_carries_the_use_of_its_links() -> None:
     assert "L3  r3\u2192r4 38 %, r4\u2192r3 100 %" in said
     assert any("the wider, the more" in text for text in said)
     assert "L1, r1 to r2: 30.00 of 40 Mbit/s used, 75 %." in figure.alt_text
-    bands = [line for line in figure.axes[0].get_lines() if line.get_zorder() == 2]
+    bands = [line for line in figure.axes[0].get_lines() if line.get_color() in (colours.SKY_BLUE, colours.VERMILLION)]
     assert [line.get_color() for line in bands] == [colours.SKY_BLUE, *[colours.VERMILLION] * 2]
     widths = [line.get_linewidth() for line in bands]
     assert widths[0] < widths[1] == widths[2]
