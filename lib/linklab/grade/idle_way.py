@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from linklab.analysis import Expectation, Way, unloaded_rtt
@@ -61,6 +62,11 @@ def serialisation_prediction(name: str, value: object, link: Link, frame_bytes: 
     ]
     how = f"bytes times 8, divided by the rate; {per_second}"
     return number_check(Number(name, what, exactly(right, "ms", how), mistakes, how, tolerance=_EXACT), value)
+
+
+def computed_check(field: Number, value: object) -> Check:
+    """As `number_check`, for a number that is computed from a measurement and not predicted."""
+    return replace(number_check(field, value), description=field.what)
 
 
 def packet_ms(link: Link) -> float:

@@ -19,6 +19,7 @@ from linklab.grade.idle_way import (
     HEADER_BYTES,
     PING_FRAME_BYTES,
     ceiling_prediction,
+    computed_check,
     exactly,
     packet_ms,
     rtt_prediction,
@@ -138,7 +139,7 @@ def check_headers(answers: object, transfers: object) -> Result:
             rule, 1 - slowest / carried + 0.002,
         ),
     )  # fmt: skip
-    return _numbers(title, answers, fields)
+    return _numbers(title, answers, fields, computed_check)
 
 
 def check_queue(predicted: object) -> Result:
@@ -226,7 +227,7 @@ def check_arp(predicted: object) -> Result:
             "add up 24 times 20 ms and the first, and divide by 25", 0.005,
         ),
         Number(
-            "left_ms", "what ARP leaves of the report's RTT of L1", exactly(reported - mean, "ms", "what remains"),
+            "left_ms", "rest that ARP leaves of the report's RTT of L1", exactly(reported - mean, "ms", "what remains"),
             [
                 Mistake(reported - floor, "that has ARP in it still", "take the mean with ARP off", 0.03),
                 Mistake(floor / _PINGS, "that is ARP's part", "how much is left besides?"),
@@ -243,10 +244,15 @@ def _seen(run: object) -> Callable[[object, object], Check]:
     return queue_checks(run if isinstance(run, AtOnce) else None, it.rtt_floor_ms, _link("L1"))
 
 
-def _numbers(title: str, given: object, fields: tuple[Number, ...]) -> Result:
+def _numbers(
+    title: str,
+    given: object,
+    fields: tuple[Number, ...],
+    check: Callable[[Number, object], Check] = number_check,
+) -> Result:
     known = {field.key: field for field in fields}
     example = f'{{"{fields[0].key}": 12.3, ...}}'
-    return each(title, given, known, example, lambda name, value: number_check(known[str(name)], value))
+    return each(title, given, known, example, lambda name, value: check(known[str(name)], value))
 
 
 def _ends(name: object) -> tuple[str, str]:

@@ -7,9 +7,9 @@ from statistics import fmean, median
 
 from linklab.analysis import answered
 from linklab.grade.check import Check
-from linklab.grade.idle_way import exactly, packet_ms
+from linklab.grade.idle_way import computed_check, exactly, packet_ms
 from linklab.grade.numbers import Mistake
-from linklab.grade.predictions import Number, number_check
+from linklab.grade.predictions import Number
 from linklab.measure import AtOnce, PingResult
 from linklab.network import Link
 
@@ -25,7 +25,7 @@ def queue_checks(run: AtOnce | None, idle_ms: float, link: Link) -> Callable[[ob
         if not rtt_ms:
             hint = "run the cell of pings and transfer at once first"
             return Check.failing(str(name), "the pings beside a transfer are not there yet", hint)
-        return number_check(_field(str(name), rtt_ms, idle_ms, link), value)
+        return computed_check(_field(str(name), rtt_ms, idle_ms, link), value)
 
     return check
 

@@ -1,0 +1,94 @@
+"""What labs 04 and 05 show of links and paths measured one by one: rows beside the report, round trips, counters.
+
+Cells that students have not filled in yet give rows with gaps, not errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+
+from linklab.analysis import (
+    Comparison,
+    Expectation,
+    beside,
+    full_queue_share_ms,
+    tcp_throughput,
+    unloaded_rtt,
+    way,
+)
+from linklab.analysis.pipes import bottleneck_hop
+from linklab.grade.together import pings
+from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
+from linklab.network import COURSE, NetworkState
+from linklab.published.seed_report import ReportRow, rows
+from linklab.show.figure import Drawing
+from linklab.show.rtt_curves import RoundTrips, round_trips
+
+Given = Mapping[str, object]
+_MISSING = "not measured yet: fill in the cells above and run them"
+
+
+def beside_report(
+    case: int, predicted_rtt_ms: Given, predicted_mbps: Given, pings: Given, transfers: Given
+) -> list[Comparison]:
+    """Each number of the course report's test case, beside theory and what the student predicted and measured.
+
+    ``pings`` and ``transfers`` are results by the report's names. Theory is for the network as read back before each
+    measurement, or as planned where there is none yet.
+    """
+    found = []
+    for row in rows(case):
+        is_rtt = row.quantity == "rtt_ms"
+        result = (pings if is_rtt else transfers).get(row.name)
+        predicted = (predicted_rtt_ms if is_rtt else predicted_mbps).get(row.name)
+        found.append(beside(row, _theory(row, result), _measured(result), _number(predicted)))
+    return found
+
+
+def queue_over_time(run: object, name: str, ends: tuple[str, str]) -> Drawing | str:
+    """The round trips of pings beside a transfer between ``ends``, with the queue's share; else words."""
+    seen = pings(run).get("-".join(ends)) if isinstance(run, AtOnce) else None
+    if seen is None:
+        return _MISSING
+    it = way(COURSE, *ends, seen.origin.network)
+    full = it.rtt_floor_ms + full_queue_share_ms(bottleneck_hop(it).link)
+    return round_trips([RoundTrips(name, seen.rtt_ms, seen.flow.interval_s, it.rtt_floor_ms, full)])
+
+
+def frames_sent(result: object, interface: str) -> tuple[int, int] | str:
+    """How many frames left ``interface`` during a measurement, and how many bytes they had; words without one."""
+    counters = _counters(result, interface)
+    return _MISSING if counters is None else counters[:2]
+
+
+def frames_dropped(result: object, interface: str) -> int | None:
+    """How many frames found the queue of ``interface`` full; None where nothing was measured."""
+    counters = _counters(result, interface)
+    return None if counters is None else counters[2]
+
+
+def _counters(result: object, interface: str) -> tuple[int, int, int] | None:
+    if not isinstance(result, AtOnce | PingResult | SimpleperfResult | TcpResult):
+        return None
+    fidelity = result.fidelity
+    found = fidelity.queue(interface.partition("-")[0], interface) if fidelity is not None else None
+    return None if found is None else (found.sent_packets, found.sent_bytes, found.dropped_packets)
+
+
+def _theory(row: ReportRow, result: object) -> Expectation:
+    state: NetworkState | None = None
+    if isinstance(result, PingResult | SimpleperfResult | TcpResult):
+        state = result.origin.network
+    it = way(COURSE, row.source, row.destination, state)
+    return unloaded_rtt(it) if row.quantity == "rtt_ms" else tcp_throughput(it)
+
+
+def _measured(result: object) -> float | None:
+    if isinstance(result, PingResult):
+        return result.rtt_mean_ms
+    return result.throughput_mbps if isinstance(result, SimpleperfResult | TcpResult) else None
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None

@@ -1,0 +1,404 @@
+# %% [markdown] id="goal"
+# # Lab 04: Link latency and throughput
+#
+# How long does a packet take over one link, and how much does the link carry? In this lab you predict both
+# for L1, L2 and L3, measure them with `ping` and `simpleperf`, and explain each difference. Then you do both
+# at once, and see what a queue adds.
+#
+# The lab takes about a minute on virtual time, and about three in real time.
+
+# %% id="imports"
+import linklab
+from linklab import measure, show
+from linklab.grade import lab04
+from linklab.measure import PingFlow, SimpleperfFlow
+from linklab.network import COURSE
+from linklab.notebooks.beside_report import beside_report, frames_sent, queue_over_time
+from linklab.notebooks.own_simpleperf import own_simpleperf
+
+# %% [markdown] id="links-intro"
+# ## 1. Three links
+#
+# This is the network of Lab 01. The three links between its routers are marked: everything happens there. (To
+# run a cell: click on it, then press Shift+Enter.)
+
+# %% id="start"
+lab = linklab.start(COURSE)
+show.draw(lab, highlight=["r1", "r2", "r3", "r4"])
+
+# %% [markdown] id="rtt-intro"
+# ## 2. Predict
+#
+# The **round-trip time** (RTT) is the time from sending a packet until its answer is there. On an idle link
+# nothing waits in front of a ping, and it is small. The figure has the delay of each link.
+#
+# **Your turn:** the RTT of each link, in ms. Replace each `None` and run the cell. The check behind it says
+# whether you are right.
+
+# %% answer="rtt"
+predicted_rtt_ms = {
+    ### BEGIN SOLUTION
+    "L1": 2 * 10,
+    "L2": 2 * 20,
+    "L3": 2 * 10,
+    ### STARTER
+    # "L1": None,
+    # "L2": None,
+    # "L3": None,
+    ### END SOLUTION
+}
+
+# %% check="rtt" points=1
+lab04.check_rtt(predicted_rtt_ms).require()
+
+# %% [markdown] id="throughput-intro"
+# ### Throughput
+#
+# `simpleperf` counts the bytes that the receiving program gets. The rate of a link counts more: each frame
+# has headers.
+#
+# | part of a frame | bytes |
+# | --- | --- |
+# | Ethernet header | 14 |
+# | IPv4 header | 20 |
+# | TCP header, with timestamps | 32 |
+# | data | 1448 |
+# | **frame** | **1514** |
+#
+# **Your turn:** the most that a program can get through each link, in Mbit/s. You may write a formula.
+
+# %% answer="throughput"
+predicted_mbps = {
+    ### BEGIN SOLUTION
+    "L1": 40 * 1448 / 1514,
+    "L2": 30 * 1448 / 1514,
+    "L3": 20 * 1448 / 1514,
+    ### STARTER
+    # "L1": None,
+    # "L2": None,
+    # "L3": None,
+    ### END SOLUTION
+}
+
+# %% check="throughput" points=1
+lab04.check_throughput(predicted_mbps).require()
+
+# %% [markdown] id="serialisation-intro"
+# ### The time to send a frame
+#
+# A link sends a frame bit by bit. On a link of 10 Mbit/s a frame of 1514 bytes, 12112 bits, takes 1.21 ms. This
+# is **serialisation**. The delay of the link comes after it, for all bits alike.
+#
+# **Your turn:** how long does each link need for a full frame, in ms? And how long does L3 need for a ping? Its
+# frame has 98 bytes.
+
+# %% answer="serialisation"
+frame_ms = {
+    ### BEGIN SOLUTION
+    "L1": 1514 * 8 / 40_000,
+    "L2": 1514 * 8 / 30_000,
+    "L3": 1514 * 8 / 20_000,
+    "ping on L3": 98 * 8 / 20_000,
+    ### STARTER
+    # "L1": None,
+    # "L2": None,
+    # "L3": None,
+    # "ping on L3": None,
+    ### END SOLUTION
+}
+
+# %% check="serialisation" points=1
+lab04.check_serialisation(frame_ms).require()
+
+# %% [markdown] id="reasons-question"
+# **Question.** L1 and L3 have the same RTT, and L1 carries twice as much. Is L1 the faster link? Say what
+# changes for a ping, and what for a file of 10 MB, when the rate of a link is doubled.
+
+# %% [markdown] reflect="reasons" points=1
+# It carries more, but a single small packet is not there sooner: its time is nearly all delay, which the rate
+# does not change. A ping gains some hundredths of a ms. A file of 10 MB is 80 Mbit: over L3 it takes a bit more
+# than 4 s, over L1 a bit more than 2 s. Latency and throughput are two properties, and "fast" can mean either.
+
+# %% [markdown] id="summary-intro"
+# ## 3. Measure the round-trip times
+#
+# `ping` ends with four numbers: `rtt min/avg/max/mdev`. You will compute them yourself, from single round
+# trips. The last one, **mdev**, is a standard deviation:
+#
+# mdev = √(mean of the squares - square of the mean)
+#
+# **Your turn:** write the function. `rtt_ms` is a list of numbers. A ping without an answer is a `None` in it,
+# and counts for nothing.
+
+
+# %% answer="summary"
+def summary(rtt_ms):
+    ### BEGIN SOLUTION
+    answered = [rtt for rtt in rtt_ms if rtt is not None]
+    mean = sum(answered) / len(answered)
+    mean_of_squares = sum(rtt**2 for rtt in answered) / len(answered)
+    mdev = max(0, mean_of_squares - mean**2) ** 0.5
+    return {"min": min(answered), "mean": mean, "max": max(answered), "mdev": mdev}
+    ### STARTER
+    # return {"min": None, "mean": None, "max": None, "mdev": None}
+    ### END SOLUTION
+
+
+# %% check="summary" points=2
+lab04.check_summary(summary).require()
+
+# %% [markdown] id="pings-intro"
+# Now measure. A router has several addresses, so we say which one is meant: the one at the far end of the link.
+# `measure.ping` gives a result with everything in it, and `.rtt_ms` are the single round trips. For example:
+
+# %% id="ping-try"
+example = measure.ping(lab, PingFlow("r1", "r2", count=3, address="10.0.1.2"))
+example.rtt_ms
+
+# %% [markdown] id="pings-task"
+# **Your turn:** 25 pings on each link, as in the course report. `ends` says from where to where. The keys of
+# `pings` are the names of the links, its values the results.
+
+# %% answer="pings"
+ends = {"L1": ("r1", "r2", "10.0.1.2"), "L2": ("r2", "r3", "10.0.3.2"), "L3": ("r3", "r4", "10.0.6.2")}
+pings = {}
+### BEGIN SOLUTION
+for name, (source, destination, address) in ends.items():
+    pings[name] = measure.ping(lab, PingFlow(source, destination, count=25, address=address))
+### STARTER
+# # YOUR TURN: pings["L1"] = measure.ping(...), and so on
+### END SOLUTION
+
+# %% check="pings" points=1
+lab04.check_pings(pings).require()
+
+# %% id="summaries"
+show.table(
+    ["link", "min (ms)", "mean (ms)", "max (ms)", "mdev (ms)"],
+    [[name, *summary(result.rtt_ms).values()] for name, result in pings.items()],
+)
+
+# %% [markdown] id="pings-notice"
+# **What to notice.** On virtual time the delays are exact, to the last digit. Even the 0.04 ms for sending the
+# frame are missing: the shaper here keeps a small credit (a *token bucket* of 15 kB), and lets a lone packet
+# pass at once. A real cable would add them. In real time a machine adds its own late timers, some tenths of
+# a ms or more.
+
+# %% [markdown] id="arp-intro"
+# ### Why not exactly 20 ms
+#
+# The course report, on which this lab is modelled, has 21.855 ms for L1. Part of that is **ARP**. A router that knows the IP address of its
+# neighbour, but not its Ethernet address, must ask for it first: one packet there, one back. Only then does the
+# ping leave. Our lab knows all addresses from the start. The report's network did not.
+#
+# **Your turn:** predict the RTT of the first ping with ARP, and the mean of 25 pings of which only the first
+# meets it. How much of the report's RTT does that leave unexplained? (All in ms.)
+
+# %% answer="arp"
+arp = {
+    ### BEGIN SOLUTION
+    "first_rtt_ms": 20 + 20,
+    "mean_rtt_ms": (40 + 24 * 20) / 25,
+    "left_ms": 21.855 - (40 + 24 * 20) / 25,
+    ### STARTER
+    # "first_rtt_ms": None,
+    # "mean_rtt_ms": None,
+    # "left_ms": None,
+    ### END SOLUTION
+}
+
+# %% check="arp" points=1
+lab04.check_arp(arp).require()
+
+# %% [markdown] id="arp-try-intro"
+# Try it. `r1` forgets the Ethernet address of `r2`, and pings it:
+
+# %% id="arp-try"
+print(lab["r1"].cmd("ip neigh del 10.0.1.2 dev r1-eth1"), end="")
+with_arp = measure.ping(lab, PingFlow("r1", "r2", count=25, address="10.0.1.2"))
+print(with_arp.rtt_ms[:5], "...")
+summary(with_arp.rtt_ms)
+
+# %% [markdown] id="arp-notice"
+# **What to notice.** One late packet among 25 moves the mean by 0.8 ms, and mdev from 0 to nearly 4. Of the
+# median you would see nothing. What is left of the report's 21.855 ms is, probably, its machine: timers that
+# fire late, in real time, in a busy virtual machine.
+#
+# The next cell puts the address back, so that nothing asks for it later.
+
+# %% id="arp-back"
+mac = lab["r2"].cmd("cat /sys/class/net/r2-eth0/address").strip()
+print(lab["r1"].cmd(f"ip neigh replace 10.0.1.2 lladdr {mac} dev r1-eth1 nud permanent"), end="")
+
+# %% [markdown] id="transfers-intro"
+# ## 4. Measure the throughput
+#
+# You measure with your own `simpleperf.py` of Lab 02, if it lies beside this notebook and works. This cell
+# tries it:
+
+# %% id="program"
+program = own_simpleperf(lab)
+
+# %% [markdown] id="transfers-task"
+# **Your turn:** a transfer of 25 s over each link. `SimpleperfFlow` takes the same arguments as `PingFlow`, but
+# `duration_s=25` and `program=program` instead of the count.
+
+# %% answer="transfers"
+transfers = {}
+### BEGIN SOLUTION
+for name, (source, destination, address) in ends.items():
+    flow = SimpleperfFlow(source, destination, duration_s=25, address=address, program=program)
+    transfers[name] = measure.simpleperf(lab, flow)
+### STARTER
+# # YOUR TURN: transfers["L1"] = measure.simpleperf(lab, SimpleperfFlow(...)), and so on
+### END SOLUTION
+
+# %% check="transfers" points=2
+lab04.check_transfers(transfers).require()
+
+# %% [markdown] id="beside-intro"
+# ## 5. Explain
+#
+# Your predictions, theory, the course report's numbers and yours. Theory gives an interval: for throughput, what
+# TCP's start may cost in 25 s.
+
+# %% id="beside-table"
+rows = beside_report(2, predicted_rtt_ms, predicted_mbps, pings, transfers)
+show.comparison(rows, "Links: predicted, theory, report, measured")
+
+# %% id="beside-figure"
+show.compared(rows, "Links beside theory")
+
+# %% [markdown] id="headers-intro"
+# ### Where 2 of 40 Mbit/s go
+#
+# L1 has 40 Mbit/s, and simpleperf shows about 38. Was the link not full? The kernel counts every frame that
+# leaves an interface. During your transfer over L1, `r1-eth1` sent so many frames, with so many bytes:
+
+# %% id="counters"
+frames_sent(transfers.get("L1"), "r1-eth1")
+
+# %% [markdown] id="headers-task"
+# **Your turn:** from these two numbers, compute how many bytes a frame has on average; which share of the bytes
+# are headers, in percent (66 of each frame); and the rate with headers, in Mbit/s, over 25 s.
+
+# %% answer="headers"
+headers = {
+    ### BEGIN SOLUTION
+    "frame_bytes": frames_sent(transfers["L1"], "r1-eth1")[1] / frames_sent(transfers["L1"], "r1-eth1")[0],
+    "headers_percent": 100 * 66 / 1514,
+    "carried_mbps": frames_sent(transfers["L1"], "r1-eth1")[1] * 8 / 25 / 1_000_000,
+    ### STARTER
+    # "frame_bytes": None,
+    # "headers_percent": None,
+    # "carried_mbps": None,
+    ### END SOLUTION
+}
+
+# %% check="headers" points=2
+lab04.check_headers(headers, transfers).require()
+
+# %% [markdown] id="headers-question"
+# **Question.** The report says that throughput is 2 Mbit/s less than the rate of each link, and guesses at the
+# number of hosts. Look at its three numbers again. What is it really, and how would you test the report's guess
+# on this network?
+
+# %% [markdown] reflect="headers" points=1
+# It is not a difference but a share: 38.02, 28.43 and 19.05 are each 95 % of the rate, so 2 Mbit/s are missing
+# on L1 only. 4.4 % are headers, and the rest is TCP's start and its end. Hosts do not matter. To test the guess,
+# I would measure L1 again while h1 to h3 are there but silent, which is the case here, or with their cables
+# removed: the number stays the same. Only traffic of theirs would change it.
+
+# %% [markdown] id="queue-intro"
+# ## 6. Ping and transfer at once
+#
+# TCP sends more and more until something is lost. So it fills the queue in front of the link, and whatever
+# comes later waits there: your ping too.
+#
+# L1 has a queue of 67 packets. One catch: netem, which makes delay and queue here, counts the packets **in
+# flight** on the link too. At the full rate a frame leaves every 0.303 ms and then flies for 10 ms. So about 33
+# of the 67 places hold frames that are in flight. Only the others wait.
+#
+# **Your turn:** how long does L1 need to send 67 full frames? How many packets really wait in a full queue?
+# And what is the highest RTT that you will see beside a transfer? (The way back is free of data.)
+
+# %% answer="queue"
+queue = {
+    ### BEGIN SOLUTION
+    "drain_ms": 67 * 1514 * 8 / 40_000,
+    "waiting_packets": 67 - 10 / frame_ms["L1"],
+    "highest_rtt_ms": 20 + (67 - 10 / frame_ms["L1"]) * frame_ms["L1"],
+    ### STARTER
+    # "drain_ms": None,
+    # "waiting_packets": None,
+    # "highest_rtt_ms": None,
+    ### END SOLUTION
+}
+
+# %% check="queue" points=2
+lab04.check_queue(queue).require()
+
+# %% [markdown] id="together-task"
+# `measure.at_once` starts several flows at one instant: `measure.at_once(lab, [flow, flow])`. **Your turn:** 25
+# pings on L1, one each second (`interval_s=1`), beside a transfer of 25 s over L1.
+
+# %% answer="together"
+together = None
+### BEGIN SOLUTION
+source, destination, address = ends["L1"]
+ping = PingFlow(source, destination, count=25, interval_s=1, address=address)
+transfer = SimpleperfFlow(source, destination, duration_s=25, address=address, program=program)
+together = measure.at_once(lab, [ping, transfer])
+### STARTER
+# # YOUR TURN: together = measure.at_once(lab, [PingFlow(...), SimpleperfFlow(...)])
+### END SOLUTION
+
+# %% check="together" points=1
+lab04.check_together(together).require()
+
+# %% id="queue-figure"
+queue_over_time(together, "L1", ("r1", "r2"))
+
+# %% [markdown] id="queue-notice"
+# **What to notice.** The first ping leaves with the first packet and meets no queue. Then the RTT swings: TCP fills
+# the queue, loses a packet, sends less for a moment, and fills it again. It never falls back to 20 ms: the queue is
+# never empty, and so the link is never idle. The throughput is the same as without pings.
+
+# %% [markdown] id="seen-task"
+# **Your turn:** what did the queue add to the RTT on average, in ms? How many packets were waiting before a ping,
+# on average? Use `summary`, and the round trips `together.results[0].rtt_ms`.
+
+# %% answer="seen"
+seen = {
+    ### BEGIN SOLUTION
+    "mean_added_ms": summary(together.results[0].rtt_ms)["mean"] - 20,
+    "mean_packets": (summary(together.results[0].rtt_ms)["mean"] - 20) / frame_ms["L1"],
+    ### STARTER
+    # "mean_added_ms": None,
+    # "mean_packets": None,
+    ### END SOLUTION
+}
+
+# %% check="seen" points=2
+lab04.check_queue_seen(seen, together).require()
+
+# %% [markdown] id="queue-question"
+# **Question.** Somebody makes the queue of L1 ten times as long, so that less is lost. What happens to the
+# throughput of a long transfer, to a ping beside it, and to a video call?
+
+# %% [markdown] reflect="queue" points=1
+# The throughput stays at 38 Mbit/s, since the link is full already. TCP fills the longer queue too, so a ping
+# beside it takes up to 10 ms for the way back and 670 frames' time, 203 ms, for the way there. A video call
+# shares the queue and has that delay in each direction that carries data: it becomes hard to talk. Queues that
+# are too long are known as bufferbloat. The queue should be about a bandwidth-delay product, as it is here.
+
+# %% [markdown] id="stop-intro"
+# ## 7. Stop
+
+# %% id="stop"
+lab.stop()
+
+# %% [markdown] id="end-of-lab"
+# **What you know now:** an idle link's RTT is its delay, twice. Of its rate 95.6 % are data. A full link has a full
+# queue, and the queue adds its packets' time to everybody's RTT. One odd packet moves a mean. And a difference is
+# explained only when you can compute it, or switch it off. The next lab puts links in a row.
