@@ -1,0 +1,58 @@
+"""What Labs 06 and 07 need of several flows at once, and how they look into a queue."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from linklab.errors import MeasurementError
+from linklab.grade.together import name_of, pings, transfers
+from linklab.lab import Lab
+from linklab.measure import AtOnce, SimpleperfFlow, simpleperf
+from linklab.notebooks.own_simpleperf import own_simpleperf
+
+
+def rates_mbps(run: AtOnce | None) -> dict[str, float]:
+    """What each flow of a run carried, in Mbit/s, by pair: ``{"h1-h4": 14.2, ...}``. Empty if there is no run."""
+    return {} if run is None else {name_of(result): result.throughput_mbps for result in transfers(run)}
+
+
+def connections_mbps(run: AtOnce | None) -> dict[str, list[float]]:
+    """What each connection of each flow carried, in Mbit/s, by pair. Empty if there is no run."""
+    if run is None:
+        return {}
+    return {name_of(result): [stream.throughput_mbps for stream in result.streams] for result in transfers(run)}
+
+
+def mean_rtt_ms(run: AtOnce | None) -> dict[str, float]:
+    """The mean round trip of each flow's pings in ms, by pair. Empty if there is no run."""
+    found = {} if run is None else {name: result.rtt_mean_ms for name, result in pings(run).items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def backlog_packets(lab: Lab, node: str, interface: str) -> int:
+    """How many packets netem holds at an interface at this moment, in flight or waiting (``tc -s qdisc``).
+
+    Raises MeasurementError if there is no netem.
+    """
+    said = lab[node].cmd(f"tc -j -s qdisc show dev {interface}")
+    try:
+        queues = [queue for queue in json.loads(said) if queue["kind"] == "netem"]
+        return int(queues[0]["qlen"])
+    except (ValueError, LookupError, TypeError):
+        raise MeasurementError(
+            f"{interface} of {node} has no netem to look into: choose an end of L1, L2 or L3, as r2-eth2"
+        ) from None
+
+
+def own_parallel_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str | None:
+    """As `own_simpleperf`, for who needs ``-P``: the student's ``file`` if it opens two connections, else None."""
+    program = own_simpleperf(lab, file)
+    if program is None:
+        return None
+    try:
+        simpleperf(lab, SimpleperfFlow("h1", "h4", duration_s=2, streams=2, program=program))
+    except MeasurementError as error:
+        print(f"For -P it is Linklab's own after all: {str(error).rstrip('.')}.")
+        return None
+    return program
