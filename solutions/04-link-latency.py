@@ -187,9 +187,9 @@ show.table(
 # %% [markdown] id="arp-intro"
 # ### Why not exactly 20 ms
 #
-# The course report, on which this lab is modelled, has 21.855 ms for L1. Part of that is **ARP**. A router that knows the IP address of its
-# neighbour, but not its Ethernet address, must ask for it first: one packet there, one back. Only then does the
-# ping leave. Our lab knows all addresses from the start. The report's network did not.
+# The course report, on which this lab is modelled, has 21.855 ms for L1. Part of that is **ARP**. A router that
+# knows the IP address of its neighbour, but not its Ethernet address, must ask for it first: one packet there,
+# one back. Only then does the ping leave. Our lab knows all addresses from the start. The report's did not.
 #
 # **Your turn:** predict the RTT of the first ping with ARP, and the mean of 25 pings of which only the first
 # meets it. How much of the report's RTT does that leave unexplained? (All in ms.)

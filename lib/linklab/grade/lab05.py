@@ -1,0 +1,137 @@
+"""The checks of Lab 05, path latency and throughput: predictions, pings and transfers, pipes and queues, the report.
+
+Each function returns a :class:`~linklab.grade.result.Result`. What is expected of a measurement comes from theory for
+the network as it was read back right before it (`linklab.analysis`); numbers that the student computes are held
+against the student's own measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from linklab.analysis.pipes import bottleneck_hop, pipe_of
+from linklab.grade.alone import loaded_checks, ping_check, transfer_check
+from linklab.grade.asked import choice_check, each
+from linklab.grade.check import Check
+from linklab.grade.idle_way import ceiling_prediction, exactly, packet_ms, rtt_prediction
+from linklab.grade.numbers import Mistake
+from linklab.grade.paths import PATHS, WEAKEST, way_named
+from linklab.grade.pipe_answers import check_after_loss, check_bdp, check_room
+from linklab.grade.predictions import Number, number_check
+from linklab.grade.queue_seen import queue_checks
+from linklab.grade.report_excess import check_report
+from linklab.grade.result import Result
+from linklab.grade.slips import loaded_rtt_slips
+from linklab.measure import AtOnce, SimpleperfResult, TcpResult
+
+__all__ = [
+    "LOADED", "PATHS", "check_after_loss", "check_bdp", "check_bottlenecks", "check_loaded_prediction", "check_pings",
+    "check_queue_seen", "check_report", "check_room", "check_rtt", "check_throughput", "check_together", "check_tools",
+    "check_transfers",
+]  # fmt: skip
+
+LOADED: Final = "h1-h4"
+"""The path on which ping and transfer run at once."""
+_LABELS: Final = ("L1", "L2", "L3")
+_MS: Final = '{"h1-h4": 12.3, ...}, in ms'
+
+
+def check_bottlenecks(bottlenecks: object) -> Result:
+    """The name of the link that limits each of :data:`PATHS`: ``{"h1-h4": "L1", ...}``."""
+
+    def check(name: object, value: object) -> Check:
+        right = bottleneck_hop(way_named(name)).link.label
+        others = dict.fromkeys(_LABELS, f"it is not on the path, or another link there is slower: {WEAKEST}")
+        return choice_check(f"bottleneck of {name}", value, right, _LABELS, others)
+
+    return each("Lab 05, the bottlenecks", bottlenecks, PATHS, '{"h1-h4": "L1", ...}', check)
+
+
+def check_rtt(predicted_ms: object) -> Result:
+    """The predicted round trip of each of :data:`PATHS`, idle, in ms, within 2 %."""
+    title = "Lab 05, predicted round-trip times"
+    return each(title, predicted_ms, PATHS, _MS, lambda name, value: rtt_prediction(str(name), value, way_named(name)))
+
+
+def check_throughput(predicted_mbps: object) -> Result:
+    """The predicted ceiling of TCP's throughput on each of :data:`PATHS`, in Mbit/s, within 2 %."""
+    title = "Lab 05, predicted throughput"
+    example = '{"h1-h4": 12.3, ...}, in Mbit/s'
+    return each(
+        title, predicted_mbps, PATHS, example, lambda name, value: ceiling_prediction(str(name), value, way_named(name))
+    )
+
+
+def check_pings(pings: object) -> Result:
+    """25 pings on each of :data:`PATHS`, idle: results of `linklab.measure.ping` by name."""
+    title = "Lab 05, measured round-trip times"
+    example = "a dictionary of results, one for each path"
+    return each(title, pings, PATHS, example, lambda name, value: ping_check(str(name), value, PATHS[str(name)]))
+
+
+def check_transfers(transfers: object) -> Result:
+    """A transfer of 25 s over each of :data:`PATHS`: results of `linklab.measure.simpleperf` by name."""
+    title = "Lab 05, measured throughput"
+    example = "a dictionary of results, one for each path"
+    return each(
+        title, transfers, PATHS, example, lambda name, value: transfer_check(str(name), value, PATHS[str(name)])
+    )
+
+
+def check_loaded_prediction(predicted_ms: object) -> Result:
+    """The predicted highest RTT of pings on :data:`LOADED` beside a transfer, in ms, within 2 %."""
+    it = way_named(LOADED)
+    pipe = pipe_of(it)
+    right = it.rtt_floor_ms + pipe.room_packets * pipe.packet_ms
+    how = "the idle path's 60 ms, and the time of the packets that wait at the bottleneck"
+    expected = exactly(right, "ms", how)
+    link_1 = way_named("h1-h9").there.links[1]
+    first = it.rtt_floor_ms + (link_1.queue_packets or 0) * packet_ms(link_1) - link_1.delay_ms
+    mistakes = [
+        *loaded_rtt_slips(it, expected),
+        Mistake(
+            first, "that is with the queue of L1", "the queue stands before the slowest link, where packets pile up"
+        ),
+    ]
+    field = Number("highest RTT", f"highest RTT of {LOADED} beside a transfer", expected, mistakes, how)
+    return Result("Lab 05, a full queue on the path", (number_check(field, predicted_ms),))
+
+
+def check_together(run: object) -> Result:
+    """What `linklab.measure.at_once` gave for 25 pings, one a second, beside a transfer of 25 s from h1 to h4."""
+    return Result("Lab 05, ping and transfer at once", loaded_checks(LOADED, run, PATHS[LOADED]))
+
+
+def check_queue_seen(answers: object, run: object) -> Result:
+    """``link``, whose queue it was, and ``mean_added_ms`` and ``mean_packets`` of the pings in ``run``."""
+    it = way_named(LOADED)
+    numbers = queue_checks(run if isinstance(run, AtOnce) else None, it.rtt_floor_ms, bottleneck_hop(it).link)
+    hints = {
+        "L1": "L1's full queue adds 10.3 ms, and you saw more: look where packets arrive faster than they leave",
+        "L3": "L3 is not on this path",
+    }
+
+    def check(name: object, value: object) -> Check:
+        if name == "link":
+            return choice_check("the link with the queue", value, bottleneck_hop(it).link.label, _LABELS, hints)
+        return numbers(name, value)
+
+    return each(
+        "Lab 05, what the queue added", answers, ("link", "mean_added_ms", "mean_packets"), '{"link": "L1", ...}', check
+    )
+
+
+def check_tools(transfers: object, iperf3: object) -> Result:
+    """iperf3 over :data:`LOADED` as a baseline of this session: it is as theory says, and simpleperf is beside it."""
+    title = "Lab 05, beside iperf3"
+    ends = PATHS[LOADED]
+    baseline = transfer_check(f"{LOADED}, iperf3", iperf3, ends)
+    if not isinstance(iperf3, TcpResult):
+        if isinstance(iperf3, SimpleperfResult):
+            hint = f'measure it with iperf3: measure.tcp(lab, TcpFlow("{ends[0]}", "{ends[1]}", duration_s=25))'
+            baseline = Check.failing(baseline.description, "this is simpleperf again", hint, "iperf3")
+        return Result(title, (baseline,))
+    mine = transfers.get(LOADED) if isinstance(transfers, Mapping) else None
+    beside = [iperf3.throughput_mbps] if baseline.passed else []
+    return Result(title, (baseline, transfer_check(f"{LOADED}, simpleperf", mine, ends, beside)))
