@@ -1,4 +1,4 @@
-"""What the course network gave on virtual time: iperf3 3.12 and ping, Linux 6.1 with CUBIC, the report's test cases.
+"""What the course network gave on virtual time, with CUBIC: iperf3 3.12 or the reference simpleperf, beside ping.
 
 Each line: duration in s, then loads (source, destination, connections) with their throughputs by connection, and the
 mean and highest RTT of pings beside them, one a second (None where there were none).
@@ -54,4 +54,26 @@ RUNS: dict[str, tuple[float, tuple[Seen, ...]]] = {
     "h1-h9, 5 s": (5, (_one("h1-h9", 10.762),)),
     "two, 5 s": (5, (_one("h1-h4", 19.104, 69.245, 78.875), _one("h2-h5", 8.437, 69.326, 78.849))),
     "parallel, 5 s": (5, (_one("h1-h4", (4.693, 4.050)), _one("h2-h5", 14.697), _one("h3-h6", 4.394))),
+    "simpleperf L1": (25, (_one("r1-r2", 38.05),)),
+    "simpleperf L3": (25, (_one("r3-r4", 19.08),)),
+    "simpleperf h1-h4": (25, (_one("h1-h4", 28.41),)),
+    "simpleperf h1-h9": (25, (_one("h1-h9", 16.25),)),
+    "simpleperf two": (25, (_one("h1-h4", 19.57, 72.747, 79.685), _one("h2-h5", 8.95, 72.930, 80.249))),
+    "simpleperf three": (
+        25,
+        (
+            _one("h1-h4", 8.08, 73.340, 79.587),
+            _one("h2-h5", 13.36, 73.445, 80.342),
+            _one("h3-h6", 7.08, 73.471, 79.965),
+        ),
+    ),
+    "simpleperf apart": (25, (_one("h1-h4", 28.40, 71.877, 80.233), _one("h8-h9", 19.09, 25.877, 29.833))),
+    "simpleperf parallel": (
+        25,
+        (
+            _one("h1-h4", (7.87, 6.70), 73.872, 80.436),
+            _one("h2-h5", 8.94, 73.214, 79.964),
+            _one("h3-h6", 5.06, 73.088, 79.090),
+        ),
+    ),
 }

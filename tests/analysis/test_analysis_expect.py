@@ -68,6 +68,13 @@ def test_one_of_two_flows_is_not_taken_for_both_nor_the_fair_share_for_the_sum()
     assert found.loads[0].total.low < fair < found.loads[0].total.high
 
 
+def test_a_burst_counts_in_a_short_measurement_and_hardly_in_a_long_one() -> None:
+    ceiling = goodput_ceiling_mbps(30)
+    assert tcp_throughput(H1_H4, 1).high == pytest.approx(ceiling * (1 + 0.12 / 30))
+    assert tcp_throughput(H1_H4, 25).high == pytest.approx(ceiling, rel=2e-4)
+    assert tcp_throughput(H1_H4, 25).high > ceiling
+
+
 def test_a_full_queue_counts_the_packets_in_flight() -> None:
     full = full_queue_rtt(H1_H4)
     assert full.value == pytest.approx(60 - 20 + 100 * 1514 * 8 / 30000)
@@ -93,7 +100,7 @@ def test_the_longer_the_transfer_the_narrower_the_interval() -> None:
 
 def test_the_network_as_read_back_decides() -> None:
     slow = reshape(PLAN, "r2-eth2", rate_mbps=10.0)
-    assert tcp_throughput(way(COURSE, "h1", "h4", slow)).high == pytest.approx(goodput_ceiling_mbps(10))
+    assert tcp_throughput(way(COURSE, "h1", "h4", slow)).high == pytest.approx(goodput_ceiling_mbps(10), abs=0.01)
     one_sided = reshape(PLAN, "r2-eth0", delay_ms=0.0)
     assert unloaded_rtt(way(COURSE, "r1", "r2", one_sided)).value == 10
     with pytest.raises(NetworkError, match="h9-eth0 of h9 is not there"):

@@ -21,6 +21,8 @@ ICMP_HEADER_BYTES = 8
 """RFC 792."""
 _TIMER_MS = 0.05
 """What ping's own clock, its printed digits and the lab's timers may add."""
+BURST_BYTES = 15_000
+"""HTB's bucket in Mininet's TCLink: so much passes a link at once, which counts in a short measurement."""
 _LEAST_TIMEOUT_S = 0.2
 """What Linux adds to the round trip for TCP's retransmission timeout."""
 _SAWTOOTH_DEVIATION = 1 / math.sqrt(12)
@@ -98,8 +100,9 @@ def loaded_rtt(
 def tcp_throughput(it: Way, duration_s: float = 25, hop: Hop | None = None) -> Expectation:
     """The application data of one TCP connection (CUBIC) that has the way to itself, in Mbit/s.
 
-    The high end is what headers leave of the bottleneck (`goodput_ceiling_mbps`). The low end is the model's worst
-    case of slow start (`linklab.analysis.cubic`), over the transfer's time and a last full-queue round trip more.
+    The high end is what headers leave of the bottleneck (`goodput_ceiling_mbps`) and HTB's burst. The low end is the
+    model's worst case of slow start (`linklab.analysis.cubic`), over the transfer's time and a last full-queue round
+    trip more.
     """
     hop = bottleneck_hop(it) if hop is None else hop
     pipe = pipe_of(it, hop)
@@ -117,7 +120,8 @@ def tcp_throughput(it: Way, duration_s: float = 25, hop: Hop | None = None) -> E
         f"costs up to {100 * (1 - min(shares) * late):.2g} %"
     )
     value = ceiling * median(shares) * late
-    return Expectation(value, ceiling * min(shares) * late, ceiling, "Mbit/s", why)
+    most = ceiling * (1 + BURST_BYTES * 8 / 1e6 / (duration_s * (hop.link.rate_mbps or math.inf)))
+    return Expectation(value, ceiling * min(shares) * late, most, "Mbit/s", why)
 
 
 def _filled(full: float, bdp: float) -> str:

@@ -106,12 +106,11 @@ def _sum(shares: Sequence[Share], duration_s: float) -> Expectation:
     alone = [tcp_throughput(share.way, duration_s, share.bottleneck) for share in shares]
     link = first.bottleneck.link
     ceiling = goodput_ceiling_mbps(link.rate_mbps or 0, link.mtu_bytes)
-    lowest = min(alone, key=lambda it: it.low)
-    if first.rivals == 1:
-        return Expectation(fair * lowest.value / ceiling, fair * lowest.low / ceiling, fair, "Mbit/s", lowest.why)
-    value = fair * max(it.value for it in alone) / ceiling
-    why = f"{first.rivals} connections fill {link.label} no worse than one: {lowest.why}"
-    return Expectation(value, fair * lowest.low / ceiling, fair, "Mbit/s", why)
+    lowest, part = min(alone, key=lambda it: it.low), fair / ceiling
+    value = lowest.value if first.rivals == 1 else max(it.value for it in alone)
+    several = f"{first.rivals} connections fill {link.label} no worse than one: "
+    why = lowest.why if first.rivals == 1 else several + lowest.why
+    return Expectation(part * value, part * lowest.low, part * max(it.high for it in alone), "Mbit/s", why)
 
 
 def _expected(share: Share, whole: Expectation, duration_s: float, pings: int) -> LoadExpectation:
