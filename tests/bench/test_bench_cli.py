@@ -19,7 +19,8 @@ def said(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     [
         (
             ("--only", "sped"),
-            "the benchmark has no part 'sped': it has fidelity, starts, switches, speed, simpleperf, overhead",
+            "the benchmark has no part 'sped': it has fidelity, starts, switches, speed, simpleperf, search, labs, "
+            "overhead",
         ),
         (("--repeats", "0"), "argument --repeats: '0' is not a whole number above 0"),
         (("--repeats", "ten"), "argument --repeats: 'ten' is not a whole number above 0"),

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from linklab.bench import (
     fidelity,
     fidelity_report,
+    labs,
     overhead,
+    search_report,
     simpleperf,
     speed,
     speed_report,
@@ -37,6 +39,8 @@ PARTS = (
     Part(switches.NAME, switches.TITLE, switches.measure, switches.report),
     Part(speed.NAME, speed.TITLE, speed.measure, speed_report.report),
     Part(simpleperf.NAME, simpleperf.TITLE, simpleperf.measure, simpleperf.report),
+    Part(search_report.NAME, search_report.TITLE, search_report.measure, search_report.report),
+    Part(labs.NAME, labs.TITLE, labs.measure, labs.report),
     Part(overhead.NAME, overhead.TITLE, overhead.measure, overhead.report),
 )
 

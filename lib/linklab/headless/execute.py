@@ -8,7 +8,9 @@ import datetime
 import os
 import platform
 import subprocess
+import tempfile
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from linklab import __version__
 from linklab.errors import LabError
 from linklab.headless.book import copy_path, failures, label, read_book, runs, write_book
+from linklab.runtime import tally
 from linklab.runtime.kinds import Clock, choose
 from linklab.signals import calling_once
 
@@ -51,7 +54,8 @@ def run_notebook(
 ) -> Run:
     """Runs every cell, also those after a failing one, and writes the executed copy into `output`.
 
-    The copy's metadata say which clock, kernel and tools it was run with. `progress` gets the number of the cell
+    The copy's metadata say which clock, kernel and tools it was run with, how long that took (``wall_s``), and how
+    much virtual time its labs went through (``virtual_s``). `progress` gets the number of the cell
     begun, how many there are, and the cell's name. A cell that takes longer than `cell_limit_s` ends the run, and so
     does a first Ctrl-C, SIGTERM or SIGHUP; the copy then has what was done until then.
     Raises `LabError` for a file that is not a notebook, and for a copy that would replace its notebook; OSError
@@ -73,9 +77,13 @@ def run_notebook(
         book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=count,
         startup_timeout=_KERNEL_START_LIMIT_S, resources={"metadata": {"path": str(notebook.parent.resolve())}},
     )  # fmt: skip
-    execution = _Execution(client, os.environ | ({"LINKLAB_CLOCK": clock} if clock else {}))
+    times = tempfile.TemporaryDirectory(prefix="linklab-run-")
+    spent = Path(times.name) / "virtual"
+    environment = os.environ | {tally.VARIABLE: str(spent)} | ({"LINKLAB_CLOCK": clock} if clock else {})
+    execution = _Execution(client, environment)
     ended = None
-    with calling_once(execution.cancel):
+    began_s = time.monotonic()
+    with times, calling_once(execution.cancel):
         try:
             execution.run()
         except CellTimeoutError:
@@ -83,6 +91,10 @@ def run_notebook(
         except DeadKernelError:
             ended = "ended the notebook's kernel"
         finally:
+            book.metadata["linklab"] |= {
+                "wall_s": round(time.monotonic() - began_s, 3),
+                "virtual_s": round(tally.total_s(spent), 3),
+            }
             write_book(book, copy)
     failed = failures(book)
     if ended is not None:
@@ -138,7 +150,7 @@ class _Execution:
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
 
-def _metadata(clock: Clock | None) -> dict[str, str]:
+def _metadata(clock: Clock | None) -> dict[str, Any]:
     """What a lab that leaves the choice to us runs on."""
     from linklab.emulation.versions import tool_versions
 

@@ -77,7 +77,7 @@ class Context:
             self._request = request["id"]
             answer = self._answer(request)
             self._settle()
-            self._channel.send({"id": self._request, **answer})
+            self._channel.send({"id": self._request, "clock_s": time.monotonic(), **answer})
 
     def _settle(self) -> None:
         if self.clock == "virtual":
@@ -164,7 +164,7 @@ def main() -> None:
         os.dup2(2, 1)
     context = Context(channel, wish["clock"])
     with contextlib.suppress(ChannelClosed):
-        channel.send({"ready": True, "kernel": os.uname().release})
+        channel.send({"ready": True, "kernel": os.uname().release, "clock_s": time.monotonic()})
         context.serve()
     os._exit(0)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
 import re
 import signal
-import site
 import socket
 import subprocess
 import sys
@@ -17,14 +15,12 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
-
-import cloudpickle
 
 from linklab import errors
 from linklab.errors import LabError
-from linklab.runtime import confine
+from linklab.runtime import confine, tally
+from linklab.runtime.carried import carried
 from linklab.runtime.kinds import Kind, guest_memory_mb
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 
@@ -51,6 +47,7 @@ class LabProcess:
         self.kind, self.folder, self.wall_limit_s = kind, folder, wall_limit_s
         self._lock = threading.RLock()
         self._requests = 0
+        self._clock_s: list[float] = []
         self._stopped = False
         self._group = 0
         self._memory_mb = guest_memory_mb()
@@ -83,7 +80,8 @@ class LabProcess:
         os.close(info_write)
         self._channel = Channel(ours.fileno(), ours.fileno())
         try:
-            self.kernel_release = self._channel.receive(BOOT_LIMIT_S)["kernel"]
+            ready = self._channel.receive(BOOT_LIMIT_S)
+            self.kernel_release, self._clock_s = ready["kernel"], [ready["clock_s"]]
             self._group = 0 if native else json.loads(os.read(info, 4096))["child-pid"]
         except (ChannelClosed, ChannelTimeout) as failure:
             tail = self.console_tail()
@@ -139,9 +137,9 @@ class LabProcess:
             if isinstance(function, str):
                 request["function"] = function
                 plain = all(isinstance(argument, _PLAIN) for argument in arguments)
-                request |= {"arguments": arguments} if plain else {"pickle": _pickled(arguments, *arguments)}
+                request |= {"arguments": arguments} if plain else {"pickle": carried(arguments, *arguments)}
             else:
-                request["pickle"] = _pickled((function, arguments), function, *arguments)
+                request["pickle"] = carried((function, arguments), function, *arguments)
             self._resume()
             try:
                 answer, interrupted = self._ask(request, on_event, stop)
@@ -181,6 +179,7 @@ class LabProcess:
                 deadline = time.monotonic() + (_INTERRUPT_LIMIT_S if interrupted else self.wall_limit_s)
                 if message["id"] == request["id"]:
                     if "event" not in message:
+                        self._clock_s[1:] = [message["clock_s"]]
                         return message, interrupted and not asked
                     if on_event is not None:
                         on_event(message["event"])
@@ -257,6 +256,8 @@ class LabProcess:
         if self._stopped:
             return
         self._stopped = True
+        if self.kind.clock == "virtual" and self._clock_s:
+            tally.add(self._clock_s[-1] - self._clock_s[0])
         with contextlib.suppress(OSError):
             # wakes a request of another thread; after close alone it would go on with a number that others reuse
             self._ours.shutdown(socket.SHUT_RDWR)
@@ -275,31 +276,3 @@ class LabProcess:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-
-def _pickled(carried: Any, *parts: Any) -> str:
-    """Functions and objects with all that they need. What comes from a module of the user's own goes by value: the
-    lab's Python finds Linklab and what is installed, not the files beside a notebook.
-    """
-    names = {getattr(part, "__module__", type(part).__module__) for part in parts}
-    own = [module for name in names if (module := sys.modules.get(name)) and not _installed(module)]
-    for module in own:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        return base64.b64encode(cloudpickle.dumps(carried)).decode()
-    finally:
-        for module in own:
-            cloudpickle.unregister_pickle_by_value(module)
-
-
-def _installed(module: ModuleType) -> bool:
-    """Whether the lab's Python finds this module as well: Linklab's own, the standard library's, an installed one."""
-    name = module.__name__.partition(".")[0]
-    places = (*map(Path, site.getsitepackages()), Path("/usr/lib/python3"))
-    file = getattr(module, "__file__", None)
-    return (
-        name in ("__main__", "linklab")  # what __main__ defines goes by value anyway
-        or name in sys.stdlib_module_names
-        or file is None
-        or any(Path(file).is_relative_to(place) for place in places)
-    )
