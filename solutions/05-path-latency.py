@@ -158,19 +158,9 @@ iperf3 = measure.tcp(lab, TcpFlow("h1", "h4", duration_s=25))
 # %% check="tools" points=1
 lab05.check_tools(transfers, iperf3).require()
 
-# %% [markdown] id="beside-intro"
+# %% [markdown] id="start-of-tcp"
 # ## 4. Explain
 #
-# Your predictions, theory, the course report's numbers and yours:
-
-# %% id="beside-table"
-rows = beside_report(3, predicted_rtt_ms, predicted_mbps, pings, transfers)
-show.comparison(rows, "Paths: predicted, theory, report, measured")
-
-# %% id="beside-figure"
-show.compared(rows, "Paths beside theory")
-
-# %% [markdown] id="start-of-tcp"
 # ### Below the ceiling
 #
 # L3 carries 19.1 Mbit/s of data. Alone, in Lab 04, it gave 19.08. On h7-h9 it gives less, on h1-h9 still less,
@@ -328,6 +318,18 @@ lab05.check_report(report_answers).require()
 # start slower, which fits; but ours are 99, 94 and 85 % without any late timer, so the two lower ones are queues and
 # slow start, not the machine.
 
+# %% [markdown] id="beside-intro"
+# ### Side by side
+#
+# Your predictions, theory, the report's numbers and yours. The remark says why the report's number is not ours:
+
+# %% id="beside-table"
+rows = beside_report(3, predicted_rtt_ms, predicted_mbps, pings, transfers)
+show.comparison(rows, "Paths: predicted, theory, report, measured")
+
+# %% id="beside-figure"
+show.compared(rows, "Paths beside theory")
+
 # %% [markdown] id="loaded-intro"
 # ## 5. Ping and transfer at once
 #
@@ -401,5 +403,5 @@ lab.stop()
 
 # %% [markdown] id="end-of-lab"
 # **What you know now:** delays add up, rates do not: the slowest link decides. One TCP connection fills a path only if
-# the queue at its bottleneck has room for a good part of the BDP. And a number that is off can be taken apart: ARP, late
-# timers, queues, slow start, each with its share. The next lab lets several flows meet.
+# the queue at its bottleneck has room for a good part of the BDP. And a number that is off can be taken apart: ARP,
+# late timers, queues, slow start, each with its share. The next lab lets several flows meet.

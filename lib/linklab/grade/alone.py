@@ -63,14 +63,21 @@ def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
     )
 
 
-def transfer_check(name: str, value: object, ends: tuple[str, str], baseline_mbps: Sequence[float] = ()) -> Check:
+def transfer_check(
+    name: str,
+    value: object,
+    ends: tuple[str, str],
+    baseline_mbps: Sequence[float] = (),
+    function: str = "measure.simpleperf",
+) -> Check:
     """A transfer that has the way to itself, for 25 s over one connection: the throughput that theory expects.
 
-    With ``baseline_mbps``, of the same way and session, what fits beside it passes too.
+    With ``baseline_mbps``, of the same way and session, what fits beside it passes too. ``function`` is the one that
+    the hint names.
     """
     description = f"transfer over {name}"
     wanted = (SimpleperfResult, TcpResult)
-    problem = _other(description, value, wanted, ends, "the result of measure.simpleperf")
+    problem = _other(description, value, wanted, ends, f"the result of {function}")
     if problem is not None or not isinstance(value, wanted):
         return problem or Check.failing(description, "not measured yet", "measure it")
     if value.flow.streams != 1:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from linklab.analysis.pipes import bottleneck_hop, pipe_of
+from linklab.analysis.pipes import bottleneck_hop, full_queue_share_ms, pipe_of
 from linklab.grade.alone import loaded_checks, ping_check, transfer_check
 from linklab.grade.asked import choice_check, each
 from linklab.grade.check import Check
-from linklab.grade.idle_way import ceiling_prediction, exactly, packet_ms, rtt_prediction
+from linklab.grade.idle_way import ceiling_prediction, exactly, rtt_prediction
 from linklab.grade.numbers import Mistake
 from linklab.grade.paths import PATHS, WEAKEST, way_named
 from linklab.grade.pipe_answers import check_after_loss, check_bdp, check_room
@@ -86,12 +86,18 @@ def check_loaded_prediction(predicted_ms: object) -> Result:
     right = it.rtt_floor_ms + pipe.room_packets * pipe.packet_ms
     how = "the idle path's 60 ms, and the time of the packets that wait at the bottleneck"
     expected = exactly(right, "ms", how)
-    link_1 = way_named("h1-h9").there.links[1]
-    first = it.rtt_floor_ms + (link_1.queue_packets or 0) * packet_ms(link_1) - link_1.delay_ms
+    narrow = bottleneck_hop(it).link
+    others = [link for link in it.there.links if link.rate_mbps and link != narrow]
     mistakes = [
         *loaded_rtt_slips(it, expected),
-        Mistake(
-            first, "that is with the queue of L1", "the queue stands before the slowest link, where packets pile up"
+        *(
+            Mistake(
+                it.rtt_floor_ms + full_queue_share_ms(link),
+                f"that is with the queue of {link.label}",
+                "the queue stands before the slowest link, where packets arrive faster than they leave",
+                0.005,
+            )
+            for link in others
         ),
     ]
     field = Number("highest RTT", f"highest RTT of {LOADED} beside a transfer", expected, mistakes, how)
@@ -126,7 +132,7 @@ def check_tools(transfers: object, iperf3: object) -> Result:
     """iperf3 over :data:`LOADED` as a baseline of this session: it is as theory says, and simpleperf is beside it."""
     title = "Lab 05, beside iperf3"
     ends = PATHS[LOADED]
-    baseline = transfer_check(f"{LOADED}, iperf3", iperf3, ends)
+    baseline = transfer_check(f"{LOADED}, iperf3", iperf3, ends, function="measure.tcp")
     if not isinstance(iperf3, TcpResult):
         if isinstance(iperf3, SimpleperfResult):
             hint = f'measure it with iperf3: measure.tcp(lab, TcpFlow("{ends[0]}", "{ends[1]}", duration_s=25))'
