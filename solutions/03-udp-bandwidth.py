@@ -15,9 +15,9 @@ from linklab.grade import lab03
 from linklab.measure import UdpFlow
 from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.prober import Prober
-from linklab.network import COURSE, bottleneck, path
+from linklab.network import COURSE, path
 from linklab.network.random_chain import random_chain
-from linklab.published.seed_report import ROWS
+from linklab.notebooks.udp_beside_report import udp_beside_report
 from linklab.show.datagrams import arrivals, sweep
 
 # %% [markdown] id="paths-intro"
@@ -147,12 +147,14 @@ print(lab["h1"].cmd("iperf3 -u -c 10.0.5.2 -b 25M -l 1448 -t 3"))
 # %% id="sent-at"
 def sent_at(name, rate_mbps, duration_s=3):
     source, destination = name.split("-")
-    return measure.udp(lab, UdpFlow(source, destination, rate_mbps, duration_s))
+    flow = UdpFlow(source, destination, rate_mbps, duration_s)
+    return measure.udp(lab, flow)
 
 
 result = sent_at("h1-h4", 25)
-print(f"{result.throughput_mbps:.2f} Mbit/s arrived, {result.loss_percent:.2f} % lost")
-print(f"{result.lost_packets} of {result.sent_packets} packets, jitter {result.jitter_ms:.2f} ms")
+print(f"{result.throughput_mbps:.2f} Mbit/s arrived")
+print(f"lost: {result.lost_packets} of {result.sent_packets} packets")
+print(f"that is {result.loss_percent:.2f} %; jitter {result.jitter_ms:.2f} ms")
 
 # %% [markdown] id="throughput-note"
 # > **25 were sent, and a bit less is reported?** Nothing was lost. The receiver's clock runs from the begin of the
@@ -183,7 +185,9 @@ lab03.check_overload(overload).require()
 
 # %% answer="bandwidth"
 ### BEGIN SOLUTION
-bandwidth_mbps = {name: result.throughput_mbps for name, result in overload.items()}
+bandwidth_mbps = {}
+for name in overload:
+    bandwidth_mbps[name] = overload[name].throughput_mbps
 ### STARTER
 # bandwidth_mbps = {"h1-h4": None, "h1-h9": None, "h7-h9": None}
 ### END SOLUTION
@@ -198,14 +202,16 @@ lab03.check_bandwidth(bandwidth_mbps, overload).require()
 # one second each. **Predict:** at which of them is something lost?
 
 # %% id="sweep"
-sweep_results = [sent_at("h1-h4", rate, 1) for rate in (20, 25, 28, 29, 30, 31, 33)]
+rates = (20, 25, 28, 29, 30, 31.5, 33)
+sweep_results = [sent_at("h1-h4", rate, 1) for rate in rates]
 sweep(sweep_results, ceiling_mbps=payload_rate_mbps(30))
 
 # %% [markdown] id="sweep-notice"
 # **What to notice.** Below the line of theory all arrives. Above it the curve is flat: send more, and only the
 # loss grows.
 #
-# Look closely at 30: less is lost than you predicted. The next section asks why.
+# Look closely: at 30 less is lost than you predicted, and the flat part lies a little above theory. The next
+# section asks why.
 #
 # **Your turn:** choose a rate for each path. Nothing may be lost, and you should use at least 97 % of what the
 # path carries. Then measure at your rates.
@@ -224,7 +230,10 @@ chosen_mbps = {
 }
 
 # %% id="chosen-measured"
-at_chosen = {name: sent_at(name, rate) for name, rate in chosen_mbps.items() if rate}
+at_chosen = {}
+for name, rate in chosen_mbps.items():
+    if rate:
+        at_chosen[name] = sent_at(name, rate)
 
 # %% check="chosen" points=2
 lab03.check_chosen(at_chosen).require()
@@ -232,22 +241,18 @@ lab03.check_chosen(at_chosen).require()
 # %% [markdown] id="explain-intro"
 # ## 5. Explain
 #
-# Your prediction, what theory says, what you measured, and what a student's report of 2023 found on the same
-# network (section 4.3.1), in Mbit/s:
+# Your prediction, theory, what you measured, and what a student's report of 2023 found on the same network
+# (section 4.3.1):
 
 # %% id="compare"
-reported = {row.name: row.value for row in ROWS if row.case == 1}
-rates = {name: bottleneck(path(COURSE, *name.split("-"))).rate_mbps for name in reported}
-show.table(
-    ["path", "predicted", "theory", "measured", "your rate", "report"],
-    [
-        [name, predicted_mbps[name], payload_rate_mbps(rates[name]), bandwidth_mbps[name], chosen_mbps[name], value]
-        for name, value in reported.items()
-    ],
-)
+rows = udp_beside_report(predicted_mbps, bandwidth_mbps, overload, why=False)
+show.comparison(rows, "UDP: predicted, theory, report, measured")
+
+# %% id="compare-figure"
+show.compared(rows, "UDP beside theory")
 
 # %% [markdown] id="report-why"
-# (What you measured is a little below theory. That is the receiver's clock again.)
+# What you measured is a little below theory, inside the bar. That is the receiver's clock again.
 #
 # The report is far below theory. Is its network slower? No: its author chose rates at which nothing was lost, and
 # wrote down what arrived. That is a rate that *fits*, and not the most that fits.
@@ -279,17 +284,25 @@ answers = {
 # %% check="questions" points=2
 lab03.check_questions(answers).require()
 
+# %% [markdown] id="why-intro"
+# The same table once more. When your three numbers are right, it says why the report differs:
+
+# %% id="compare-why"
+known = lab03.check_questions(answers).passed
+rows = udp_beside_report(predicted_mbps, bandwidth_mbps, overload, why=known)
+show.comparison(rows)
+
 # %% [markdown] id="queue-intro"
 # Now compare your third number with what was really lost:
 
 # %% id="queue"
-(at_30,) = [result for result in sweep_results if result.flow.rate_mbps == 30]
+at_30 = sweep_results[rates.index(30)]
 print(f"lost at 30 Mbit/s in one second: {at_30.lost_packets} packets")
 
 # %% [markdown] id="queue-notice"
 # **What to notice.** The others are not lost. They wait in the queue of L2. It holds 100 packets, of which about
-# 50 are in the delay of 20 ms, so some 50 can wait. **A short test hides what a queue swallows.** Keep that in
-# mind for the rest of the lab.
+# 50 are in the delay of 20 ms, so some 50 can wait. They arrive when the test is over. **A short test hides what
+# a queue swallows.** Keep that in mind for the rest of the lab.
 
 # %% [markdown] id="neighbour-question"
 # **Question.** Somebody has a video call over L2 while you measure with 33 Mbit/s. What happens to the call? What
@@ -354,7 +367,8 @@ arrivals(arrival_s)
 def estimate_from_train(arrival_s, payload_bytes):
     ### BEGIN SOLUTION
     gaps = len(arrival_s) - 1
-    return gaps * payload_bytes * 8 / (arrival_s[-1] - arrival_s[0]) / 1e6
+    bits = gaps * payload_bytes * 8
+    return bits / (arrival_s[-1] - arrival_s[0]) / 1e6
     ### STARTER
     # return None  # YOUR TURN: Mbit/s
     ### END SOLUTION
@@ -416,7 +430,7 @@ lab03.check_search(find_bandwidth).require()
 # Curious? This is the network that you have searched:
 
 # %% id="reveal"
-show.draw(unknown, highlight=path(random_chain(2043, bottleneck_mbps=(5, 40)), "h1", "h2"))
+show.draw(unknown)
 
 # %% [markdown] id="stop-intro"
 # ## 7. Stop

@@ -34,6 +34,12 @@ class Probe:
     received_mbps: float
     jitter_ms: float
 
+    def __str__(self) -> str:
+        return (
+            f"{self.rate_mbps:g} Mbit/s for {self.duration_s:g} s: {self.loss_percent:.2f} % lost, "
+            f"{self.received_mbps:.2f} Mbit/s received, jitter {self.jitter_ms:.3f} ms"
+        )
+
 
 class Prober:
     """Sends from one node to another, counts what that took, and refuses more than a budget.

@@ -8,15 +8,14 @@ from statistics import median
 from typing import TYPE_CHECKING, Protocol
 
 from linklab.errors import MeasurementError
-from linklab.show.colours import BLACK, BLUE, VERMILLION
+from linklab.show.chart import SMALL_POINTS, WIDTH_INCHES, dressed, level
+from linklab.show.colours import BLUE, VERMILLION
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from linklab.show.figure import Drawing
 
-_WIDTH_INCHES, _HEIGHT_INCHES = 7.5, 3.4
-_HEADROOM = 1.12
+_HEIGHT_INCHES = 3.4
+_HEADROOM = 1.06
 
 
 class Sent(Protocol):
@@ -47,41 +46,36 @@ def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None) -> Drawing
     points = sorted((it.sent_mbps, it.sent_mbps * (1 - it.loss_percent / 100), it.loss_percent) for it in results)
     words = "; ".join(f"{sent:.1f} sent, {arrived:.2f} arrived, {loss:.2f} % lost" for sent, arrived, loss in points)
     figure = Drawing(
-        _WIDTH_INCHES, _HEIGHT_INCHES, f"What arrives of what is sent, in Mbit/s: {words}.", "Sent, arrived"
+        WIDTH_INCHES, _HEIGHT_INCHES, f"What arrives of what is sent, in Mbit/s: {words}.", "Sent, arrived"
     )
     axes = figure.add_axes((0.085, 0.155, 0.895, 0.80))
     most = _HEADROOM * points[-1][0]
     axes.plot([0, most], [0, most], color="#999999", linewidth=1, linestyle=(0, (4, 3)))
     if ceiling_mbps is not None:
-        _ceiling(axes, ceiling_mbps)
+        level(axes, ceiling_mbps, f"theory: {ceiling_mbps:.2f} Mbit/s")
     axes.plot([sent for sent, _, _ in points], [arrived for _, arrived, _ in points], color=BLUE, linewidth=2)
     for sent, arrived, loss in points:
         colour, marker = (VERMILLION, "X") if loss else (BLUE, "o")
         axes.plot([sent], [arrived], color=colour, marker=marker, markersize=8)
         if loss:
             axes.annotate(
-                f"{loss:.1f} % lost", (sent, arrived), (0, -15), textcoords="offset points", ha="center", fontsize=9
+                f"{loss:.1f} %\nlost",
+                (sent, arrived),
+                (0, -31),
+                textcoords="offset points",
+                ha="center",
+                fontsize=SMALL_POINTS,
             )
-    lowest = 0.8 * points[0][0]
+    lowest = 0.9 * points[0][0]
     axes.set(xlim=(lowest, most), ylim=(lowest, most))
-    axes.set_xlabel("sent (Mbit/s of payload); the dashed line is where all arrives")
-    axes.set_ylabel("arrived (Mbit/s)")
-    _plain(axes)
+    dressed(axes, "sent (Mbit/s of payload); the dashed line is where all arrives", "arrived (Mbit/s)", grid="both")
     return figure
-
-
-def _ceiling(axes: Axes, ceiling_mbps: float) -> None:
-    axes.axhline(ceiling_mbps, color=BLACK, linewidth=1, linestyle=(0, (1, 2)))
-    axes.annotate(
-        f"theory: {ceiling_mbps:.2f} Mbit/s", (0, ceiling_mbps), (6, 4), xycoords=("axes fraction", "data"),
-        textcoords="offset points", fontsize=9,
-    )  # fmt: skip
 
 
 def arrivals(arrival_s: Sequence[float]) -> Drawing:
     """When each packet of a train arrived, in ms since the first one; times in seconds, in order.
 
-    The figure carries the most frequent gap in words as ``alt_text``. Raises MeasurementError for fewer than two.
+    The figure carries the middle gap in words as ``alt_text``. Raises MeasurementError for fewer than two.
     """
     from linklab.show.figure import Drawing
 
@@ -90,17 +84,9 @@ def arrivals(arrival_s: Sequence[float]) -> Drawing:
     times_ms = [1000 * (time_s - arrival_s[0]) for time_s in arrival_s]
     gap_ms = median(late - early for early, late in pairwise(times_ms))
     words = f"Arrival of {len(times_ms)} packets within {times_ms[-1]:.2f} ms; the middle gap is {gap_ms:.3f} ms."
-    figure = Drawing(_WIDTH_INCHES, _HEIGHT_INCHES, words, "A packet train")
+    figure = Drawing(WIDTH_INCHES, _HEIGHT_INCHES, words, "A packet train")
     axes = figure.add_axes((0.085, 0.155, 0.895, 0.80))
     axes.plot(times_ms, range(1, len(times_ms) + 1), color=BLUE, marker="o", markersize=5, linewidth=0.8)
     axes.set(xlim=(-0.02 * times_ms[-1], 1.03 * times_ms[-1]), ylim=(0, 1.05 * len(times_ms)))
-    axes.set_xlabel("ms since the first packet arrived")
-    axes.set_ylabel("packets that have arrived")
-    _plain(axes)
+    dressed(axes, "ms since the first packet arrived", "packets that have arrived", grid="both")
     return figure
-
-
-def _plain(axes: Axes) -> None:
-    axes.grid(color="#DDDDDD", linewidth=0.8)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_axisbelow(True)

@@ -1,0 +1,54 @@
+"""What Lab 03 shows of its three paths: each number of the course report's table 4.3.1 beside theory and the student's.
+
+Cells that students have not filled in yet give rows with gaps, not errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from numbers import Real
+
+from linklab.analysis import Comparison, beside, way
+from linklab.analysis.expect import udp_ceiling_mbps, udp_throughput
+from linklab.analysis.expectation import Expectation
+from linklab.measure import UdpResult
+from linklab.network import COURSE
+from linklab.published.seed_report import ReportRow, rows
+
+_CASE = 1
+
+
+def udp_beside_report(
+    predicted_mbps: Mapping[str, object],
+    bandwidth_mbps: Mapping[str, object],
+    results: Mapping[str, object],
+    *,
+    why: bool = True,
+) -> list[Comparison]:
+    """One row for each path: predicted, theory, the report, measured, in Mbit/s of payload.
+
+    Theory is for the network as read back before each of ``results``, or as planned where there is none yet. ``why``
+    says in a sentence why the report has another number.
+    """
+    found = [
+        beside(
+            row,
+            _theory(row, results.get(row.name)),
+            _number(bandwidth_mbps.get(row.name)),
+            _number(predicted_mbps.get(row.name)),
+        )
+        for row in rows(_CASE)
+    ]
+    return found if why else [replace(it, remark="") for it in found]
+
+
+def _theory(row: ReportRow, result: object) -> Expectation | float:
+    if not isinstance(result, UdpResult):
+        return udp_ceiling_mbps(way(COURSE, row.source, row.destination))
+    it = way(COURSE, row.source, row.destination, result.origin.network)
+    return udp_throughput(it, result.flow.rate_mbps, result.flow.duration_s)
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
