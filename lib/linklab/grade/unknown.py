@@ -32,6 +32,8 @@ ALLOWED_S: Final = 12.0
 TOLERANCE: Final = 0.05
 _CONFIRMED: Final = 0.9
 _COARSE: Final = 0.2
+_WILD: Final = 2.5
+"""What is wrong by more than this factor is a mistake, and no busy machine's work."""
 _SEEDS: Final = 1_000_000
 _REAL_LOW: Final = 0.7
 
@@ -168,7 +170,7 @@ def _tried(
 def _checks(tries: Sequence[_Try]) -> list[Check]:
     checks = [_answer_check(it) for it in tries]
     if not any(it.is_hopeless for it in tries):
-        checks += [_confirmed_check(tries), _traffic_check(tries)]
+        checks += [_unless_busy(check, tries) for check in (_confirmed_check(tries), _traffic_check(tries))]
     return checks
 
 
@@ -197,7 +199,18 @@ def _answer_check(it: _Try) -> Check:
         how = "too coarse: go on until the range is narrow, with steps in proportion to the rate"
     else:
         how = "print each rate that you try and what is lost there: does the range close around the right one?"
-    return replace(measurement_check(quantity, it.answer, it.clock, band, how, mistakes), description=it.name)
+    check = replace(measurement_check(quantity, it.answer, it.clock, band, how, mistakes), description=it.name)
+    is_near = right / _WILD < answer < right * _WILD
+    return _unless_busy(check, [it]) if is_near else check
+
+
+def _unless_busy(check: Check, tries: Sequence[_Try]) -> Check:
+    """Inconclusive instead of failed where the machine was busy while the search sent."""
+    doubt = next((doubt for it in tries for doubt in it.prober.doubts), None)
+    if check.outcome != "failed" or doubt is None:
+        return check
+    hint = 'search on virtual time, check_search(..., clock="virtual"), or on a quiet machine'
+    return replace(check, outcome="inconclusive", reason=f"{check.reason or check.found}; {doubt}", hint=hint)
 
 
 def _confirmed_check(tries: Sequence[_Try]) -> Check:

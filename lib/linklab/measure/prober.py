@@ -8,6 +8,7 @@ from typing import Final
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.flows import UdpFlow
+from linklab.measure.gate import verdict_on
 from linklab.measure.run import udp
 from linklab.measure.train import TrainFlow, train
 
@@ -44,7 +45,8 @@ class Probe:
 class Prober:
     """Sends from one node to another, counts what that took, and refuses more than a budget.
 
-    `sent_bytes` is UDP payload, `probes` all that `send` measured, `count` the number of sends and trains.
+    `sent_bytes` is UDP payload, `probes` all that `send` measured, `count` the number of sends and trains. `doubts` is
+    what spoke against the machine while it sent (`linklab.measure.gate`); on virtual time nothing does.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Prober:
         self.budget_bytes, self._most_probes = budget_bytes, most_probes
         self.sent_bytes, self.count = 0, 0
         self.probes: list[Probe] = []
+        self.doubts: list[str] = []
 
     def send(self, rate_mbps: float, duration_s: int = 1) -> Probe:
         """Sends datagrams of 1448 bytes at a rate of `rate_mbps` (their payload), for `duration_s` whole seconds.
@@ -69,6 +72,10 @@ class Prober:
         self._refuse_beyond(rate_mbps * 1e6 / 8 * duration_s)
         result = udp(self._lab, flow)
         self.sent_bytes += result.sent_packets * PAYLOAD_BYTES
+        machine = result.origin.machine
+        trust = verdict_on(result.fidelity, None if machine is None else machine.cores)
+        if not trust:
+            self.doubts.append(str(trust))
         received_mbps = result.sent_mbps * (1 - result.loss_percent / 100)
         probe = Probe(rate_mbps, duration_s, result.loss_percent, received_mbps, result.jitter_ms)
         self.probes.append(probe)
