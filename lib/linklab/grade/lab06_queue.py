@@ -6,15 +6,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from linklab.analysis import Expectation, Load, Share, full_queue_rtt, max_min_shares, way
+from linklab.analysis import Expectation, Load, Share, full_queue_rtt, full_queue_share_ms, max_min_shares, way
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.functions import Slip, answer_check, not_a_function, slip_of, tried
 from linklab.grade.lab06_slips import full_queue
+from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
-from linklab.grade.together import refused, run_checks, state_of_run
+from linklab.grade.together import (
+    expectations,
+    in_its_time,
+    machine_trouble,
+    pings,
+    refused,
+    run_checks,
+    state_of_run,
+    throughput_of,
+)
 from linklab.measure import AtOnce
 from linklab.network import COURSE, Network, queueing_delay_ms
 
@@ -23,6 +33,8 @@ QUEUES: Final = (50, 200)
 LOADS: Final = (Load("h1", "h4"), Load("h2", "h5"))
 """What runs over them: the first combination."""
 _CLOSE: Final = 0.01
+_BURST_PACKETS: Final = 10
+"""TCP's first window (RFC 6928): a queue with less room than that cannot hold one burst."""
 _L2: Final = COURSE.link("L2")
 _PACKET_MS: Final = queueing_delay_ms(_L2, 1)
 _FLOOR_MS: Final = way(COURSE, "h1", "h4").rtt_floor_ms
@@ -165,11 +177,35 @@ def check_new_runs(runs: object) -> Result:
         if problem is None and isinstance(run, AtOnce):
             problem = _other_queue(where, run, packets)
             if problem is None:
-                yield from run_checks(where, run, with_queue(packets), LOADS)
+                yield from _new_run_checks(where, run, packets)
         if problem is not None:
             yield problem
 
     return each("Lab 06, runs with new queues", runs, QUEUES, "{50: measure.at_once(...), 200: ...}", check)
+
+
+def _new_run_checks(where: str, run: AtOnce, packets: int) -> Iterator[Check]:
+    """As for the other runs; but a queue without room for a burst makes TCP lose at random, and L1 queues bursts too.
+
+    Then theory bounds the throughput from above only, and the highest round trip by a full queue of L1 besides.
+    """
+    expected = expectations(run, with_queue(packets), LOADS)
+    if packets * _PACKET_MS - _L2.delay_ms > _BURST_PACKETS * _PACKET_MS:
+        yield from run_checks(where, run, with_queue(packets), LOADS)
+        return
+    trouble = machine_trouble(run)
+    ceiling = expected.sums["L2"].high
+    most = Expectation(ceiling, 0.0, ceiling, "Mbit/s", "what headers leave of L2; how much a burst loses is chance")
+    total = sum(throughput_of(run, load.name) or 0.0 for load in LOADS)
+    yield measured_check(f"throughput of both, through L2 ({where})", total, most, inconclusive=trouble)
+    rtts = pings(run)
+    for one in expected.loads:
+        name, theory = one.load.name, one.rtt_highest
+        high = theory.high + full_queue_share_ms(COURSE.link("L1"))
+        bursts = replace(theory, high=high, why=f"{theory.why}; bursts may fill L1's queue besides")
+        theory = in_its_time(bursts, run, one.share.way)
+        what = f"highest RTT of {name} ({where})"
+        yield measured_check(what, rtts[name].rtt_max_ms, theory, inconclusive=trouble)
 
 
 def _other_queue(where: str, run: AtOnce, packets: int) -> Check | None:

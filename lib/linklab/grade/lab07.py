@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from linklab.analysis import Expectation, jain_index
+from linklab.errors import MeasurementError
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.lab07_experiment import (
@@ -31,7 +32,7 @@ from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
 from linklab.grade.slips import jain_slips, rate_unit_slips
-from linklab.grade.together import refused, run_checks, transfers
+from linklab.grade.together import connections_of, refused, run_checks
 from linklab.measure import AtOnce, Repeats
 from linklab.network import COURSE, goodput_ceiling_mbps
 
@@ -145,15 +146,15 @@ def _enough(runs: Repeats) -> Check:
 
 
 def check_parts(per_connection: object, per_host: object, runs: object) -> Result:
-    """Two lists in Mbit/s from the last run: one number for each connection, and one for each host.
+    """Two lists in Mbit/s, means over all runs: one number for each connection, and one for each host.
 
     Their order is free.
     """
     title = "Lab 07, connections and hosts"
-    run = runs.runs[-1] if isinstance(runs, Repeats) and runs.runs else None
-    if run is None or not transfers(run):
+    found = _takers_of(runs)
+    if found is None:
         return Result(title, (Check.failing(title, "nothing is measured yet", "run the cell that makes runs"),))
-    connections, hosts = takers(run)
+    connections, hosts = found
     return Result(
         title,
         (
@@ -163,11 +164,28 @@ def check_parts(per_connection: object, per_host: object, runs: object) -> Resul
     )
 
 
-def takers(run: AtOnce) -> tuple[list[float], list[float]]:
-    """What each connection got in a run, and what each host, in Mbit/s. A host has the sum of its connections."""
-    connections = [stream.throughput_mbps for result in transfers(run) for stream in result.streams]
-    hosts = [sum(stream.throughput_mbps for stream in result.streams) for result in transfers(run)]
-    return connections, hosts
+def takers(runs: Sequence[AtOnce]) -> tuple[list[float], list[float]]:
+    """What each connection got, and what each host, in Mbit/s: means over the runs.
+
+    A host has the sum of its connections. Raises MeasurementError for no runs.
+    """
+    if not runs:
+        raise MeasurementError("there are no runs to take the mean of: measure once at least")
+    each_run = [connections_of(run) for run in runs]
+    means = [
+        [sum(rates) / len(rates) for rates in zip(*(run[load.name] for run in each_run), strict=True)]
+        for load in loads(2)
+    ]
+    return [rate for rates in means for rate in rates], [sum(rates) for rates in means]
+
+
+def _takers_of(runs: object) -> tuple[list[float], list[float]] | None:
+    """The takers of runs of the three flows, or None where these are none."""
+    if not isinstance(runs, Repeats) or not runs.runs:
+        return None
+    if any(refused("", run, loads(2), with_pings=False) for run in runs.runs):
+        return None
+    return takers(runs.runs)
 
 
 _CLOSE: Final = 0.02
@@ -195,7 +213,7 @@ def _list_check(name: str, given: object, right: Sequence[float], other: Sequenc
             return Check.failing(description, "h1 has the mean of its connections", hint, expected, found)
         if _alike([value * 8 for value in values], right):
             return Check.failing(description, "that looks like MByte/s", "give it in Mbit/s", expected, found)
-        hint = "take throughput_mbps of the last run: runs.runs[-1].results"
+        hint = "take the means over all runs: multiplexing.mean_connections_mbps(runs)"
         return Check.failing(description, f"{found} is not what was measured", hint, expected, found)
     hint = f"h1-h4 has two connections, the others one each: how many {one}s are there?"
     return Check.failing(description, f"{len(values)} numbers", hint, expected, found)
@@ -216,16 +234,16 @@ def _alike(values: Sequence[float], right: Sequence[float]) -> bool:
 
 
 def check_fairness(index: object, runs: object) -> Result:
-    """Jain's index of the measured throughputs of the last run, "per connection" and "per host"."""
+    """Jain's index of the measured throughputs, means over all runs, "per connection" and "per host"."""
 
     def check(name: Any, value: object) -> Check:
-        run = runs.runs[-1] if isinstance(runs, Repeats) and runs.runs else None
-        if run is None or not transfers(run):
+        found = _takers_of(runs)
+        if found is None:
             return Check.failing(f"Jain's index {name}", "nothing is measured yet", "run the cell that makes runs")
-        both = dict(zip(_TAKERS, takers(run), strict=True))
+        both = dict(zip(_TAKERS, found, strict=True))
         right = jain_index(both[name])
         other = next(key for key in both if key != name)
-        expected = Expectation(right, right - _INDEX, min(1.0, right + _INDEX), "", "of the run's own throughputs")
+        expected = Expectation(right, right - _INDEX, min(1.0, right + _INDEX), "", "of the measured throughputs")
         slips = (
             *jain_slips(expected, {other.removeprefix("per ") + "s": jain_index(both[other])}),
             *_formula_slips(both[name]),

@@ -12,7 +12,7 @@ from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
-from linklab.grade.together import expectations, machine_trouble, name_of, refused, throughput_of, transfers
+from linklab.grade.together import expectations, machine_trouble, refused, throughput_of, transfers
 from linklab.measure import AtOnce
 from linklab.network import COURSE, goodput_ceiling_mbps, path
 
@@ -73,13 +73,13 @@ def check_experiment(runs: object, measured_percent: object) -> Result:
 
 
 def _own_part(where: str, run: AtOnce, given: object) -> Check:
-    rates = {name_of(result): result.throughput_mbps for result in transfers(run)}
-    right = 100 * rates["h1-h4"] / sum(rates.values())
+    mine, whole = throughput_of(run, "h1-h4") or 0.0, sum(result.throughput_mbps for result in transfers(run))
+    right = 100 * mine / whole
     expected = Expectation(right, right - 0.2, right + 0.2, "%", "h1's throughput over the sum of all three")
     slips = (
         Mistake(right / 100, "that is a share of 1", "multiply by 100 for percent", 0.01),
-        Mistake(rates["h1-h4"], "that is in Mbit/s", "divide by the sum of all three, times 100", 0.01),
-        Mistake(100 * rates["h1-h4"] / RATE_MBPS, "that is of L2's rate, headers and all", "divide by the sum", 0.005),
+        Mistake(mine, "that is in Mbit/s", "divide by the sum of all three, times 100", 0.01),
+        Mistake(100 * mine / RATE_MBPS, "that is of L2's rate, headers and all", "divide by the sum", 0.005),
         Mistake(100 - right, "that is what h2 and h3 have", "this asks for h1", 0.005),
         Mistake(100 * right / (100 - right), "that is beside the others", "divide by the sum of all three", 0.01),
     )

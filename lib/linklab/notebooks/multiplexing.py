@@ -6,22 +6,31 @@ import json
 from pathlib import Path
 
 from linklab.errors import MeasurementError
-from linklab.grade.together import name_of, pings, transfers
+from linklab.grade.together import connections_of, name_of, pings, throughput_of, transfers
 from linklab.lab import Lab
-from linklab.measure import AtOnce, SimpleperfFlow, simpleperf
+from linklab.measure import AtOnce, Repeats, SimpleperfFlow, simpleperf
 from linklab.notebooks.own_simpleperf import own_simpleperf
 
 
 def rates_mbps(run: AtOnce | None) -> dict[str, float]:
     """What each flow of a run carried, in Mbit/s, by pair: ``{"h1-h4": 14.2, ...}``. Empty if there is no run."""
-    return {} if run is None else {name_of(result): result.throughput_mbps for result in transfers(run)}
+    if run is None:
+        return {}
+    return {name: throughput_of(run, name) or 0.0 for name in map(name_of, transfers(run))}
 
 
 def connections_mbps(run: AtOnce | None) -> dict[str, list[float]]:
     """What each connection of each flow carried, in Mbit/s, by pair. Empty if there is no run."""
-    if run is None:
-        return {}
-    return {name_of(result): [stream.throughput_mbps for stream in result.streams] for result in transfers(run)}
+    return {} if run is None else connections_of(run)
+
+
+def mean_connections_mbps(runs: Repeats | None) -> dict[str, list[float]]:
+    """What each connection of each flow carried in Mbit/s, by pair: means over all runs. Empty if there are none."""
+    each_run = [connections_mbps(run) for run in runs.runs] if runs is not None else []
+    return {
+        name: [sum(rates) / len(rates) for rates in zip(*(run[name] for run in each_run), strict=True)]
+        for name in (each_run[0] if each_run else {})
+    }
 
 
 def mean_rtt_ms(run: AtOnce | None) -> dict[str, float]:

@@ -8,17 +8,19 @@ from typing import Final
 
 from linklab.analysis import Comparison, Expectation, Load, LoadExpectation, beside, jain_index, utilisation
 from linklab.grade.lab06 import COMBINATIONS
+from linklab.grade.lab06_queue import LOADS as QUEUE_LOADS
 from linklab.grade.lab07 import loads, takers
 from linklab.grade.together import expectations, pings, state_of_run, transfers
 from linklab.measure import AtOnce, Repeats
 from linklab.network import COURSE
-from linklab.notebooks.multiplexing import connections_mbps, mean_rtt_ms, rates_mbps
+from linklab.notebooks.multiplexing import mean_connections_mbps, mean_rtt_ms, rates_mbps
 from linklab.published import seed_report
-from linklab.show import RoundTrips, Table, comparison, fairness, flows, round_trips, table, used
+from linklab.show import RoundTrips, Table, compared, comparison, fairness, flows, round_trips, table, used
 from linklab.show.figure import Drawing
 
 Runs = Mapping[str, AtOnce | None]
 NOTHING: Final = "Nothing is measured yet: run the cells above first."
+_CASE: Final = 4
 _ALIKE: Final = {"h2-h5": "h1-h4", "h3-h6": "h1-h4"}
 
 
@@ -32,12 +34,12 @@ def throughput_table(runs: Runs, predicted_mbps: Mapping[str, float | None]) -> 
             predicted = predicted_mbps.get(f"{name} {flow}", predicted_mbps.get(name))
             row = seed_report.find(4, flow, "throughput_mbps", test=test)
             rows.append(_named(name, beside(row, one.total, rates.get(flow), predicted)))
-    return comparison(rows, "Throughput") if rows else NOTHING
+    return comparison(_once(rows), "Throughput") if rows else NOTHING
 
 
 def rtt_table(runs: Runs, predicted_full_ms: Mapping[str, float | None]) -> Table | str:
     """Of every flow of Lab 06 the highest RTT, predicted, by theory and measured, and the mean beside the report."""
-    rows = []
+    rows, said = [], set[str]()
     for test, name, run in _measured(runs):
         means = mean_rtt_ms(run)
         for one in _expected(run, COMBINATIONS[name]):
@@ -46,50 +48,68 @@ def rtt_table(runs: Runs, predicted_full_ms: Mapping[str, float | None]) -> Tabl
             predicted = predicted_full_ms.get(_ALIKE.get(flow, flow))
             full = (predicted, one.rtt_highest.value, pings(run)[flow].rtt_max_ms if flow in pings(run) else None)
             mean = (_range(one.rtt_mean), row.value, means.get(flow))
-            rows.append([f"{flow} ({name})", *full, *mean, row.differs])
+            remark = None if row.differs in said else row.differs
+            said.add(row.differs)
+            rows.append([f"{flow} ({name})", *full, *mean, remark])
     headings = ["flow", "predicted, full", "theory, full", "highest", "mean by theory", "report's mean", "mean"]
     headings += ["remark"]
     return table(headings, rows, "RTT in ms") if rows else NOTHING
 
 
-def rtt_figure(run: AtOnce | None, loads_of_it: Sequence[Load]) -> Drawing | str:
+def rtt_figure(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawing | str:
     """RTT over time of each flow of a run, with the part that queues make."""
     if run is None:
         return NOTHING
     seen = pings(run)
-    expected = _expected(run, loads_of_it)
+    expected = _expected(run, flows_of_it)
     return round_trips([RoundTrips.of(seen[one.load.name], one) for one in expected if one.load.name in seen])
 
 
-def throughput_figure(run: AtOnce | None, loads_of_it: Sequence[Load]) -> Drawing | str:
+def throughput_figure(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawing | str:
     """Throughput over time of each connection of a run, with the fair share of one and what the link carries."""
     if run is None:
         return NOTHING
-    found = expectations(run, COURSE, loads_of_it)
+    found = expectations(run, COURSE, flows_of_it)
     (ceiling, *others) = [whole.high for whole in found.sums.values()]
     if others:
         return flows(transfers(run), together=False)
     return flows(transfers(run), ceiling_mbps=ceiling, fair_mbps=found.loads[0].share.connection_mbps)
 
 
-def used_links(run: AtOnce | None, loads_of_it: Sequence[Load]) -> Drawing | str:
+def used_links(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawing | str:
     """The course network with the use of its links in a run."""
     if run is None:
         return NOTHING
     rates = rates_mbps(run)
-    uses = utilisation(COURSE, loads_of_it, [rates[load.name] for load in loads_of_it], state_of_run(run))
+    uses = utilisation(COURSE, flows_of_it, [rates[load.name] for load in flows_of_it], state_of_run(run))
     return used(COURSE, uses)
 
 
-def queues_table(
-    runs: Mapping[int, AtOnce | None], predicted_ms: Mapping[int, float | None], theory_ms: Mapping[int, float]
-) -> Table | str:
+def fairness_beside_report(index: Mapping[str, float | None]) -> Table:
+    """Jain's index of each combination of Lab 06, beside the report's own."""
+    report = {row.test: row for row in seed_report.FAIRNESS if row.case == _CASE}
+    rows = [
+        [
+            f"{name} ({', '.join(load.name for load in flows_of_it)})",
+            1.0,
+            report[test].value,
+            _three_digits(index.get(name)),
+        ]
+        for test, (name, flows_of_it) in enumerate(COMBINATIONS.items(), 1)
+    ]
+    rows[-1][1] = None  # flows that share no link have nothing to divide
+    remarks = [f"computed from its table: {report[test].recomputed:.3f}" for test in range(1, len(rows) + 1)]
+    rows = [[*row, remark] for row, remark in zip(rows, remarks, strict=True)]
+    return table(["Jain's index", "if all equal", "report", "measured", "the report's"], rows)
+
+
+def queues_table(runs: Mapping[int, AtOnce | None], predicted_ms: Mapping[int, float | None]) -> Table | str:
     """What another queue at L2 does to round trips and throughput, by its packets."""
     rows = [
         [
             packets,
             predicted_ms.get(packets),
-            theory_ms[packets],
+            expectations(run, COURSE, QUEUE_LOADS).loads[0].rtt_highest.value,
             pings(run)["h1-h4"].rtt_max_ms,
             mean_rtt_ms(run)["h1-h4"],
             sum(rates_mbps(run).values()),
@@ -102,44 +122,57 @@ def queues_table(
 
 
 def parallel_table(runs: Repeats | None, predicted_mbps: Mapping[str, float | None]) -> Table | str:
-    """Predicted, theory, report and measured throughput of each connection of Lab 07, in its last run."""
+    """Predicted, theory, report and measured throughput of each connection of Lab 07, the mean over its runs."""
     if runs is None:
         return NOTHING
-    run = runs.runs[-1]
-    rates = connections_mbps(run)
+    rates = mean_connections_mbps(runs)
     rows = []
-    for one in _expected(run, loads(2)):
+    for one in _expected(runs.runs[0], loads(2)):
         several = one.load.connections > 1
         for number, rate in enumerate(rates.get(one.load.name, []), 1):
             row = seed_report.find(5, one.load.name, "throughput_mbps", connection=number if several else None)
             rows.append(beside(row, one.connection, rate, predicted_mbps.get("a connection")))
-    return comparison(rows, "Throughput")
+    return comparison(_once(rows), "Throughput")
 
 
 def fairness_table(runs: Repeats | None) -> Table | str:
     """Jain's index of every run of Lab 07 and of the report, per connection and per host, beside ideal shares."""
     if runs is None:
         return NOTHING
-    rows: list[list[object]] = [["theory: all connections alike", 1.0, jain_index([2, 1, 1])]]
     report = [row.value for row in seed_report.rows(5)]
-    rows.append(["report", jain_index(report), jain_index([report[0] + report[1], *report[2:]])])
-    for number, run in enumerate(runs.runs, 1):
-        connections, hosts = takers(run)
-        rows.append([f"run {number}", jain_index(connections), jain_index(hosts)])
+    kinds = {"theory: all connections alike": ([1.0] * 4, [2.0, 1.0, 1.0])}
+    kinds["report"] = (report, [report[0] + report[1], *report[2:]])
+    kinds |= {f"run {number}": takers([run]) for number, run in enumerate(runs.runs, 1)}
+    kinds[f"mean throughput of all {len(runs.runs)}"] = takers(runs.runs)
+    rows = [[name, *(_three_digits(jain_index(values)) for values in both)] for name, both in kinds.items()]
     return table(["Jain's index", "per connection", "per host"], rows)
 
 
-def fairness_figure(run: AtOnce | None) -> Drawing | str:
-    """Who got how much in a run, per connection and per host."""
-    return NOTHING if run is None else fairness(connections_mbps(run))
+def fairness_figure(runs: Repeats | None) -> Drawing | str:
+    """Who got how much, per connection and per host: means over all runs."""
+    return NOTHING if runs is None else fairness(mean_connections_mbps(runs))
 
 
 def parts_table(
     runs: Mapping[int, AtOnce | None], predicted: Mapping[int, float | None], measured: Mapping[int, float | None]
 ) -> Table | str:
     """The part of h1 by its connections: predicted, by theory, measured."""
-    rows = [_part(count, run, predicted, measured) for count, run in sorted(runs.items()) if run is not None]
+    rows = _parts(runs, predicted, measured)
     return comparison(rows) if rows else NOTHING
+
+
+def parts_figure(
+    runs: Mapping[int, AtOnce | None], predicted: Mapping[int, float | None], measured: Mapping[int, float | None]
+) -> Drawing | str:
+    """As `parts_table`, in percent of theory."""
+    rows = _parts(runs, predicted, measured)
+    return compared(rows, "Part of h1") if rows else NOTHING
+
+
+def _parts(
+    runs: Mapping[int, AtOnce | None], predicted: Mapping[int, float | None], measured: Mapping[int, float | None]
+) -> list[Comparison]:
+    return [_part(count, run, predicted, measured) for count, run in sorted(runs.items()) if run is not None]
 
 
 def _part(
@@ -153,13 +186,26 @@ def _part(
     return Comparison(f"part of h1, P = {count}", "%", predicted.get(count), theory, None, measured.get(count))
 
 
+def _three_digits(index: object) -> str | None:
+    """An index for reading: two digits, as tables have them, are too few."""
+    return f"{index:.3f}" if isinstance(index, float | int) else None
+
+
+def _once(rows: Sequence[Comparison]) -> list[Comparison]:
+    """The rows, with a remark only where it is not that of the row before."""
+    before = ["", *(row.remark for row in rows)]
+    return [
+        replace(row, remark="" if row.remark == last else row.remark) for row, last in zip(rows, before, strict=False)
+    ]
+
+
 def _measured(runs: Runs) -> list[tuple[int, str, AtOnce]]:
     """Test number in the report, name and run of what has been measured."""
     return [(test, name, run) for test, name in enumerate(COMBINATIONS, 1) if (run := runs.get(name)) is not None]
 
 
-def _expected(run: AtOnce, loads_of_it: Sequence[Load]) -> tuple[LoadExpectation, ...]:
-    return expectations(run, COURSE, loads_of_it).loads
+def _expected(run: AtOnce, flows_of_it: Sequence[Load]) -> tuple[LoadExpectation, ...]:
+    return expectations(run, COURSE, flows_of_it).loads
 
 
 def _named(name: str, row: Comparison) -> Comparison:
