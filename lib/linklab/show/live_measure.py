@@ -97,6 +97,7 @@ class _Panel:
         self._plot = ipywidgets.Image(format="png", layout={"display": "none", "max_width": "100%", "width": "720px"})
         row = ipywidgets.HBox([self._bar, self._button, self._label])
         self._box = ipywidgets.VBox([row, self._plot])
+        _let_clicks_through(self._button.comm)
         self._handle: Any = display(self._box, display_id=True)  # type: ignore[no-untyped-call]
 
     def show(self, progress: Progress, ceiling_mbps: float | None) -> None:
@@ -117,9 +118,20 @@ class _Panel:
                     part.close()
 
     def _stop(self, press: Any) -> None:
+        press()
         self._button.disabled = True
         self._button.description = "Stopping"
-        press()
+
+
+def _let_clicks_through(comm: Any) -> None:
+    """Has the kernel take what the page says of a widget in the thread that the page asks for, not the cell's own.
+
+    JupyterLab sends it to a thread beside the cell that runs. ipykernel 7.4 sends it back to whoever spoke last through
+    that widget, here the cell, which would hear of the click when it has ended; it remembers that in this attribute.
+    Kernels that do not have it do as the page says, and where there are no such threads Ctrl-C remains.
+    """
+    if hasattr(comm, "_reply_subshell_id"):
+        del comm._reply_subshell_id
 
 
 def somebody_watches() -> bool:
