@@ -285,12 +285,13 @@ answers = {
 lab03.check_questions(answers).require()
 
 # %% [markdown] id="why-intro"
-# The same table once more. When your three numbers are right, it says why the report differs:
+# When your three numbers are right, the next cell says what is behind each number of the report:
 
 # %% id="compare-why"
 known = lab03.check_questions(answers).passed
 rows = udp_beside_report(predicted_mbps, bandwidth_mbps, overload, why=known)
-show.comparison(rows)
+reasons = [[row.quantity, row.report, row.remark or None] for row in rows]
+show.table(["report", "Mbit/s", "why"], reasons)
 
 # %% [markdown] id="queue-intro"
 # Now compare your third number with what was really lost:

@@ -52,7 +52,7 @@ def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None) -> Drawing
     most = _HEADROOM * points[-1][0]
     axes.plot([0, most], [0, most], color="#999999", linewidth=1, linestyle=(0, (4, 3)))
     if ceiling_mbps is not None:
-        level(axes, ceiling_mbps, f"theory: {ceiling_mbps:.2f} Mbit/s")
+        level(axes, ceiling_mbps, f"theory: {ceiling_mbps:.2f} Mbit/s", below=True)
     axes.plot([sent for sent, _, _ in points], [arrived for _, arrived, _ in points], color=BLUE, linewidth=2)
     for sent, arrived, loss in points:
         colour, marker = (VERMILLION, "X") if loss else (BLUE, "o")
@@ -61,7 +61,7 @@ def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None) -> Drawing
             axes.annotate(
                 f"{loss:.1f} %\nlost",
                 (sent, arrived),
-                (0, -31),
+                (0, 7),
                 textcoords="offset points",
                 ha="center",
                 fontsize=SMALL_POINTS,
