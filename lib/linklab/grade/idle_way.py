@@ -20,7 +20,8 @@ HEADER_BYTES: Final = 66
 PING_FRAME_BYTES: Final = 98
 """Of a ping: 56 bytes of data, ICMP 8, IPv4 20, Ethernet 14."""
 _CEILING_TOLERANCE: Final = 0.02
-_EXACT: Final = 0.015
+_ROUNDED: Final = 0.025
+"""A ping's 0.0392 ms may be written as 0.04."""
 
 
 def rtt_prediction(name: str, value: object, it: Way) -> Check:
@@ -61,7 +62,7 @@ def serialisation_prediction(name: str, value: object, link: Link, frame_bytes: 
         Mistake(56 * 8 / rate_mbps / 1000, "that is a ping's data alone", "its headers are sent too: 98 bytes"),
     ]
     how = f"bytes times 8, divided by the rate; {per_second}"
-    return number_check(Number(name, what, exactly(right, "ms", how), mistakes, how, tolerance=_EXACT), value)
+    return number_check(Number(name, what, exactly(right, "ms", how), mistakes, how, tolerance=_ROUNDED), value)
 
 
 def computed_check(field: Number, value: object) -> Check:

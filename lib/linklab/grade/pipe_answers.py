@@ -25,16 +25,18 @@ def check_bdp(bdp_packets: object) -> Result:
         frame = "a frame of 1514 bytes has 12112 bits"
         others = {link.label: link for link in it.there.links if link.rate_mbps and link != hop.link}
         mistakes = [
+            *(
+                Mistake(
+                    it.rtt_floor_ms / packet_ms(link), f"that is with the rate of {label}", f"{rate}: {WEAKEST}", 0.004
+                )
+                for label, link in others.items()
+            ),
             Mistake(right / 2, "that is one way", "the acknowledgement comes back: take the round trip"),
             Mistake(right * 8, "eight times too many", frame),
             Mistake(right / 8, "eight times too few", frame),
             Mistake(right * 1514 / 1e6, "that is in MB", f"divide by a frame: {frame}"),
             Mistake(right * 12112 / 1e6, "that is in Mbit", f"divide by a frame: {frame}"),
-            Mistake(right * 1.5140, "that divides by 1000 bytes", "TCP sends full frames, whatever simpleperf writes"),
-            *(
-                Mistake(it.rtt_floor_ms / packet_ms(link), f"that is with the rate of {label}", f"{rate}: {WEAKEST}")
-                for label, link in others.items()
-            ),
+            Mistake(right * 1.5140, "that divides by 1000 bytes", "TCP sends full frames, not simpleperf's", 0.004),
             Mistake(
                 sum(2 * link.delay_ms / packet_ms(link) for link in it.there.links if link.rate_mbps),
                 "that is the sum of the links' products", f"{rate}, and the round trip is the path's",

@@ -1,0 +1,100 @@
+"""Results as `linklab.measure` gives them, for checks: numbers that virtual time gave, on machines of all kinds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linklab.measure import (
+    AtOnce,
+    Fidelity,
+    Machine,
+    Origin,
+    PingFlow,
+    PingResult,
+    QueueCounters,
+    Sample,
+    SimpleperfFlow,
+    SimpleperfResult,
+    Stream,
+    TcpFlow,
+    TcpResult,
+)
+from linklab.network import COURSE, NetworkState, expected_state
+
+QUIET = Fidelity("virtual", 0.2, 30.0, 0.0, 0.0, 0.0, 0.0, 0, 0, (), 25.5, 4.0)
+REAL = replace(
+    QUIET, clock="real", timer_late_median_ms=0.1, timer_late_p95_ms=0.4, timer_late_max_ms=2.0, timer_count=9
+)
+BUSY = replace(REAL, load_per_core=4.0, timer_late_median_ms=2.0, timer_late_p95_ms=9.0, timer_late_max_ms=40.0)
+ADDRESSES = {"r2": "10.0.1.2", "r3": "10.0.3.2", "r4": "10.0.6.2"}
+L1_SENT = QueueCounters("r1", "r1-eth1", 82304, 124600075, 19, 0, 0)
+"""What r1 sent during a transfer of 25 s over L1."""
+L1_LOADED = (
+    *(20.0, 21.8, 28.2, 25.1, 21.8, 28.2, 24.5, 27.6, 24.2, 30.3, 27.3, 23.3, 29.4, 26.6, 23.0, 29.4, 26.0, 23.0),
+    *(29.1, 25.4, 22.4, 28.5, 25.1, 21.8, 28.2),
+)
+H1_H4_LOADED = (
+    *(60.0, 71.4, 65.5, 63.3, 67.1, 69.0, 69.1, 72.7, 75.2, 78.3, 80.1, 66.5, 74.1, 78.8, None, 66.5, 74.3, 78.4),
+    *(80.1, 67.0, 74.3, 78.4, 80.1, 66.5, 73.7),
+)
+
+
+def origin(fidelity: Fidelity, network: NetworkState | None = None) -> Origin:
+    """Where a result comes from."""
+    state = expected_state(COURSE) if network is None else network
+    return Origin("a tool", fidelity.clock, "6.1", state, Machine(2, 0.2, 0.2))
+
+
+def pinged(
+    source: str,
+    destination: str,
+    rtt_ms: tuple[float | None, ...] | float,
+    fidelity: Fidelity = QUIET,
+    interval_s: float = 0.2,
+    network: NetworkState | None = None,
+) -> PingResult:
+    """Pings with these round trips, or 25 with the same."""
+    rtts = (rtt_ms,) * 25 if isinstance(rtt_ms, float | int) else rtt_ms
+    seen = [value for value in rtts if value is not None]
+    flow = PingFlow(source, destination, len(rtts), interval_s, address=ADDRESSES.get(destination))
+    mean = sum(seen) / len(seen) if seen else None
+    return PingResult(
+        flow,
+        origin(fidelity, network),
+        rtts,
+        min(seen, default=None),
+        mean,
+        max(seen, default=None),
+        0.0 if seen else None,
+        0,
+        0,
+        fidelity=fidelity,
+    )
+
+
+def sent(
+    source: str,
+    destination: str,
+    mbps: float,
+    fidelity: Fidelity = QUIET,
+    duration_s: float = 25,
+    streams: int = 1,
+    network: NetworkState | None = None,
+) -> SimpleperfResult:
+    """A transfer by simpleperf that gave this."""
+    samples = (Sample(0.0, duration_s, mbps),)
+    flow = SimpleperfFlow(source, destination, duration_s, streams, address=ADDRESSES.get(destination))
+    row = (Stream(mbps, samples),) * streams
+    where = origin(fidelity, network)
+    return SimpleperfResult(flow, where, mbps, mbps, None, row, samples, "", "", fidelity=fidelity)
+
+
+def by_iperf3(source: str, destination: str, mbps: float, fidelity: Fidelity = QUIET) -> TcpResult:
+    """A transfer by iperf3 that gave this."""
+    flow, stream = TcpFlow(source, destination, 25), Stream(mbps, ())
+    return TcpResult(flow, origin(fidelity), mbps, 1, 25.0, 0, "cubic", (stream,), (), fidelity=fidelity)
+
+
+def beside(pings: PingResult, transfer: SimpleperfResult | TcpResult) -> AtOnce:
+    """Both at once."""
+    return AtOnce((pings, transfer), 0.02)

@@ -1,0 +1,115 @@
+"""Labs 04 and 05 as students meet them: starters fail their graded cells, solutions show what their text says."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linklab
+from linklab.analysis import Comparison
+from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, ping, simpleperf
+from linklab.network import COURSE
+from linklab.notebooks.beside_report import beside_report, frames_dropped, frames_sent, queue_over_time
+from linklab.published.seed_report import rows
+from linklab.runtime.kinds import Kind
+from tests.notebooks.run_notebook import ROOT, read, run
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow]
+NAMES = ("04-link-latency", "05-path-latency")
+ADDRESSES = {"L1": "10.0.1.2", "L2": "10.0.3.2", "L3": "10.0.6.2"}
+NOT_IN_THE_STARTER = "not measured yet: fill in the cells above and run them"
+
+
+@pytest.fixture(autouse=True)
+def _virtual_time(virtual: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
+
+
+def _shown(notebook: Any, cell_id: str) -> str:
+    """What a cell shows and prints, as plain text."""
+    (cell,) = [cell for cell in notebook.cells if cell.id == cell_id]
+    return "\n".join(
+        output.text if output.output_type == "stream" else output.data["text/plain"] for output in cell.outputs
+    )
+
+
+def _run(folder: str, name: str, work: Path) -> tuple[Any, dict[str, str]]:
+    shutil.copy(ROOT / folder / "simpleperf.py", work)
+    notebook = read(f"{folder}/{name}.ipynb")
+    return notebook, run(notebook, work).errors
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, tmp_path: Path) -> None:
+    starter, errors = _run("labs", name, tmp_path)
+    assert set(errors) == {
+        cell.id for cell in starter.cells if cell.metadata.get("linklab", {}).get("starter") == "fails"
+    }
+    assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
+    missing = ("not filled in yet", "not measured yet", "not there yet")
+    assert all(any(words in said for words in missing) for said in errors.values())
+    assert "Measuring with Linklab's own simpleperf: with your simpleperf.py" in _shown(starter, "program")
+    assert _shown(starter, "queue-figure") == repr(NOT_IN_THE_STARTER)
+
+
+def test_lab_04_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
+    solution, errors = _run("solutions", NAMES[0], tmp_path)
+    assert errors == {}
+    assert "Measuring with your own simpleperf.py." in _shown(solution, "program")
+    assert _shown(solution, "ping-try") == "(20.0, 20.0, 20.0)"
+    assert "'mean': 20.8, 'max': 40.0, 'mdev': 3.919" in _shown(solution, "arp-try")
+    assert "(40.0, 20.0" in _shown(solution, "arp-try")
+    assert "measured 20. throughput of L1" in _shown(solution, "beside-figure")
+    seen = _shown(solution, "queue-figure")
+    assert "20.0 to 30." in seen
+    assert "with a full queue it is 30.3 ms" in seen
+
+
+def test_lab_05_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
+    solution, errors = _run("solutions", NAMES[1], tmp_path)
+    assert errors == {}
+    assert "60.0 to 80." in _shown(solution, "queue-figure")
+    dropped = _shown(solution, "dropped")
+    assert "('h7-h9', 0, 0, " in dropped, "the queue that overflows is L3's"
+    assert "('h1-h9', 0, 0, " in dropped
+    assert "('h1-h4', 0," not in dropped, "the start overflows L1 as well"
+
+
+def _measured(folder: Path, case: int) -> tuple[list[Comparison], AtOnce, tuple[int, int] | str]:
+    """What a lab's tables have of a test case, measured in a lab of its own."""
+    ways = {row.name: (row.source, row.destination) for row in rows(case)}
+    folder.mkdir()
+    with linklab.start(COURSE, "virtual", folder=folder) as lab:
+        pings, transfers = {}, {}
+        for name, (source, destination) in ways.items():
+            where = ADDRESSES.get(name)
+            pings[name] = ping(lab, PingFlow(source, destination, address=where))
+            transfers[name] = simpleperf(lab, SimpleperfFlow(source, destination, address=where))
+        name, (source, destination) = next(iter(ways.items()))
+        where = ADDRESSES.get(name)
+        flows = (
+            PingFlow(source, destination, interval_s=1, address=where),
+            SimpleperfFlow(source, destination, address=where),
+        )
+        together = at_once(lab, flows)
+    return beside_report(case, {}, {}, pings, transfers), together, frames_sent(transfers[name], "r1-eth1")
+
+
+@pytest.mark.parametrize("case", [2, 3])
+def test_two_fresh_labs_give_the_same_tables_to_the_last_digit(case: int, tmp_path: Path) -> None:
+    one, two = (_measured(tmp_path / name, case) for name in ("one", "two"))
+    assert one[0] == two[0]
+    assert all(row.measured is not None and row.interval is not None for row in one[0])
+    assert all(row.interval[0] <= row.measured <= row.interval[1] for row in one[0] if row.interval and row.measured)
+    assert [result.rtt_ms for result in one[1].results if hasattr(result, "rtt_ms")] == [
+        result.rtt_ms for result in two[1].results if hasattr(result, "rtt_ms")
+    ]
+    assert one[1].results[1].throughput_mbps == two[1].results[1].throughput_mbps  # type: ignore[union-attr]
+    assert one[2] == two[2]
+    name, ends = ("L1", ("r1", "r2")) if case == 2 else ("h1-h4", ("h1", "h4"))
+    drawn = [queue_over_time(run, name, ends) for run in (one[1], two[1])]
+    assert drawn[0].alt_text == drawn[1].alt_text  # type: ignore[union-attr]
+    assert (frames_dropped(one[1], "r1-eth1") or 0) > 0, "TCP's start overflows the queue of L1"

@@ -1,0 +1,58 @@
+"""Which simpleperf a lab measures with: the student's where it works, and one line why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import linklab
+from linklab.network import COURSE
+from linklab.notebooks.own_simpleperf import own_simpleperf
+from linklab.runtime.kinds import Kind
+from tests.notebooks.run_notebook import ROOT
+
+pytestmark = pytest.mark.lab
+FINISHED = (ROOT / "solutions" / "simpleperf.py").read_text()
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(COURSE, "virtual", folder=tmp_path_factory.mktemp("own")) as lab:
+        yield lab
+
+
+def test_one_that_works_is_used(lab: linklab.Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(FINISHED)
+    assert own_simpleperf(lab, file) == str(file)
+    assert capsys.readouterr().out == f"Measuring with your own {file}.\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        (None, "there is no"),
+        ("", "0 bytes"),
+        ("raise SystemExit(3)\n", "with your"),
+        ("def broken(:\n", "SyntaxError"),
+        ("print('hello')\n", "with your"),
+        ((ROOT / "labs" / "simpleperf.py").read_text(), "with your"),
+        (FINISHED.replace("* 8 / 1_000_000", "* 64 / 1_000_000"), "carries 28.69 at most"),
+        (FINISHED.replace("* 8 / 1_000_000", "/ 1_000_000"), "bytes for bits?"),
+    ],
+    ids=["none", "empty", "ends", "syntax", "talks", "starter", "bits twice", "bytes"],
+)
+def test_one_that_does_not_work_is_not_and_one_line_says_why(
+    program: str | None, says: str, lab: linklab.Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "simpleperf.py"
+    if program is not None:
+        assert program != FINISHED
+        file.write_text(program)
+    assert own_simpleperf(lab, file) is None
+    said = capsys.readouterr().out
+    assert said.startswith("Measuring with Linklab's own simpleperf: ")
+    assert said.count("\n") == 1
+    assert says in said
