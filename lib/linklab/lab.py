@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from linklab import __version__, record
 from linklab.errors import LabError
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
@@ -200,7 +201,10 @@ def start(
     except BaseException:
         process.stop()
         raise
-    return Lab(process, name)
+    lab = Lab(process, name)
+    ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
+    record.publish(record.LAB_MIME, ran)
+    return lab
 
 
 def _with_network(context: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
