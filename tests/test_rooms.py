@@ -1,0 +1,53 @@
+"""Imports point one way: a room of `lib/linklab` imports from rooms above it in CONTRIBUTING's table alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+HOUSE = ROOT / "lib" / "linklab"
+_ROWS = re.findall(
+    r"^\| ((?:`[a-z_]+(?:/|\.py)`(?:, )?)+) \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE
+)
+LEVELS = {room: level for level, row in enumerate(_ROWS) for room in re.findall(r"`([a-z_]+)", row)}
+"""Each room's row: rooms that share one may import each other."""
+_DOORS = ("__init__", "__main__")
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(HOUSE).parts[0].removesuffix(".py")
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """The rooms that a file imports from, wherever in the file it does."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "linklab":
+            yield from (alias.name for alias in node.names if alias.name in LEVELS)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linklab."):
+            yield str(node.module).split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("linklab."))
+
+
+FILES = [path for path in sorted(HOUSE.rglob("*.py")) if _room(path) not in _DOORS]
+
+
+def test_every_room_is_in_the_table() -> None:
+    assert {_room(path) for path in FILES} == set(LEVELS)
+
+
+def test_imports_point_upwards() -> None:
+    wrong = [
+        f"{path.relative_to(HOUSE)} imports {room}"
+        for path in FILES
+        for room in _imported(path)
+        if LEVELS[room] > LEVELS[_room(path)]
+    ]
+    assert wrong == []
+
+
+def test_the_look_for_imports_finds_some() -> None:
+    assert set(_imported(HOUSE / "lab.py")) >= {"errors", "network", "record", "runtime"}
