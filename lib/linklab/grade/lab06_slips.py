@@ -76,6 +76,8 @@ def _queues(way: Way, share: Share) -> Iterator[Mistake]:
     ):
         yield Mistake(others + factor * whole, words, bits, 0.003)
         yield Mistake(floor + factor * whole, f"{words}, and the delay of {link.label} counts twice", bits, 0.003)
+    back = "the answer of a ping travels back too"
+    yield Mistake(floor / 2 + whole, "that is one way, and the queue", back, 0.0006)
     every = [it for it in way.there.links if it.queue_packets and it.rate_mbps]
     if len(every) > 1:
         yield Mistake(floor + sum(map(_extra_ms, every)), "that fills the queues of all links of the way", both, 0.004)
@@ -90,9 +92,6 @@ def _queues(way: Way, share: Share) -> Iterator[Mistake]:
         "that counts the data of each packet alone",
         "a queue holds frames of 1514 bytes",
         0.003,
-    )
-    yield Mistake(
-        way.rtt_floor_ms / 2 + whole, "that is one way and the queue", "the answer of a ping travels back too", 0.003
     )
 
 

@@ -1,0 +1,65 @@
+"""Runs of flows at one time, made by hand: what `linklab.measure.at_once` would return for these numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linklab.measure import AtOnce, Fidelity, Machine, Origin, PingFlow, PingResult, Sample, SimpleperfFlow, Stream
+from linklab.measure.results import Result, SimpleperfResult
+from linklab.network import NetworkState
+from tests.states import PLAN
+
+
+def fidelity(clock: str = "virtual", *, busy: bool = False, late_p95_ms: float = 0.1) -> Fidelity:
+    """A quiet machine, or one that the gate turns away."""
+    timers = (0, 0.0, 0.0, 0.0) if clock == "virtual" else (250, 0.05, late_p95_ms, 2.0)
+    count, median_ms, p95_ms, most_ms = timers
+    return Fidelity(clock, 4.0 if busy else 0.5, 50.0, 0.0, median_ms, p95_ms, most_ms, count, 0, (), 25.0, 25.0)
+
+
+def origin(clock: str = "virtual", state: NetworkState = PLAN) -> Origin:
+    """Of a result that was measured on ``state``."""
+    return Origin("tool", clock, "6.1", state, Machine(2, 0.5, 0.5))
+
+
+def transfer(
+    pair: str,
+    mbps: float | Sequence[float],
+    *,
+    duration_s: float = 25,
+    start_s: float = 0.0,
+    clock: str = "virtual",
+    state: NetworkState = PLAN,
+) -> SimpleperfResult:
+    """A transfer of one or more connections, steady from its begin to its end."""
+    rates = [mbps] if isinstance(mbps, int | float) else list(mbps)
+    source, _, destination = pair.partition("-")
+    flow = SimpleperfFlow(source, destination, duration_s, len(rates), start_s=start_s)
+    streams = tuple(Stream(rate, (Sample(0, 12, 0.8 * rate), Sample(12, 24, 1.2 * rate))) for rate in rates)
+    return SimpleperfResult(
+        flow, origin(clock, state), sum(rates), sum(rates), None, streams, streams[0].samples, "", ""
+    )
+
+
+def pinged(
+    pair: str,
+    mean_ms: float,
+    highest_ms: float,
+    *,
+    count: int = 25,
+    clock: str = "virtual",
+    state: NetworkState = PLAN,
+) -> PingResult:
+    """Pings, one a second."""
+    source, _, destination = pair.partition("-")
+    flow = PingFlow(source, destination, count, 1.0)
+    each = tuple([highest_ms] + [mean_ms] * (count - 1))
+    return PingResult(flow, origin(clock, state), each, 60.0, mean_ms, highest_ms, 5.0, 0, 0)
+
+
+def together(*results: Result, seen: Fidelity | None = None, interrupted: bool = False) -> AtOnce:
+    """The results as of one run."""
+    from dataclasses import replace
+
+    seen = seen or fidelity(results[0].origin.clock if results else "virtual")
+    return AtOnce(tuple(replace(result, fidelity=seen) for result in results), 0.1, interrupted)
