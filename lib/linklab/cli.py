@@ -1,4 +1,4 @@
-"""The command line: ``linklab doctor | up | shell | run | check | report | kernel | notebooks``."""
+"""The command line: ``linklab doctor | up | shell | run | check | report | study | kernel | notebooks``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from linklab.notebooks import cli as notebooks_cli
 from linklab.report import cli as report_cli
 from linklab.runtime.kernel import cli as kernel_cli
 from linklab.runtime.kinds import need_linux
+from linklab.study import cli as study_cli
 
 _INTERRUPTED = 130
 PORT = 8888
@@ -79,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         ("bench", bench_cli),
         ("check", check_cli),
         ("report", report_cli),
+        ("study", study_cli),
     ):
         part.add_parser(commands)
         commands.choices[name].set_defaults(run=part.run)

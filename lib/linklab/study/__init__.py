@@ -1,0 +1,29 @@
+"""Studies: declared as data, carried out side by side on virtual time, resumable, with one tidy table.
+
+``run(study, folder)``, or from a terminal ``linklab study run NAME``.
+"""
+
+from linklab.study.catalogue import STUDIES, study_by_name
+from linklab.study.declare import Measurement, Selection, Study, Testbed
+from linklab.study.labs import Clock
+from linklab.study.point import Level, Measured, Metric, Point
+from linklab.study.run import Progress, run
+from linklab.study.table import Missing, Table
+
+__all__ = [
+    "STUDIES",
+    "Clock",
+    "Level",
+    "Measured",
+    "Measurement",
+    "Metric",
+    "Missing",
+    "Point",
+    "Progress",
+    "Selection",
+    "Study",
+    "Table",
+    "Testbed",
+    "run",
+    "study_by_name",
+]

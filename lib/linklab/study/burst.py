@@ -1,0 +1,86 @@
+"""Why the first packets are faster than the link: the burst of the token bucket that emulates it.
+
+A bucket is full when traffic begins, and what it holds passes as fast as the machine can send it. Mininet gives HTB
+``burst 15k``, but HTB has a second bucket for the ceiling (``cburst``), which is 1600 bytes unless it is set, and a
+packet needs tokens in both. So three shapers stand side by side: HTB with ``burst`` alone set, as Mininet does; HTB
+with both; and TBF, which has one bucket.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from linklab.errors import MeasurementError
+from linklab.lab import Lab
+from linklab.measure.train import TrainFlow, train
+from linklab.network import Network
+from linklab.study.declare import Study
+from linklab.study.mtu import MTU_METRICS, evaluate
+from linklab.study.mtu_network import CHECKSUM_BYTES, mtu_network, payload_bytes
+from linklab.study.point import Measured, Point
+
+HTB: Final = "htb"
+HTB_BOTH: Final = "htb-both"
+TBF: Final = "tbf"
+_SHAPERS: Final = (HTB, HTB_BOTH, TBF)
+_BUFFER_MS: Final = 10_000
+"""How long TBF's queue may be: a train of the study's length waits and is not lost."""
+
+
+def testbed(point: Point) -> Network:
+    """The MTU study's. Raises MeasurementError for a shaper that is none, or a bucket that holds no frame."""
+    frame_bytes, burst = point.whole("frame_bytes"), point.whole("burst")
+    if point["shaper"] not in _SHAPERS:
+        raise MeasurementError(f"shaper is {point['shaper']!r}: choose one of {', '.join(_SHAPERS)}")
+    if burst < frame_bytes - CHECKSUM_BYTES:
+        raise MeasurementError(
+            f"burst is {burst}: TBF drops frames larger than its bucket, so choose {frame_bytes} bytes or more"
+        )
+    return mtu_network(frame_bytes, point.number("link_mbps"))
+
+
+testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
+
+
+def measure(lab: Lab, point: Point) -> list[Measured]:
+    """Gives each limited interface on the way the bucket, then sends as fast as the socket takes it."""
+    link_mbps, burst = point.number("link_mbps"), point.whole("burst")
+    for node, interface in (("h1", "h1-eth0"), ("s1", "s1-eth2")):
+        _set_bucket(lab, node, interface, point.text("shaper"), link_mbps, burst)
+    frame_bytes = point.whole("frame_bytes")
+    flow = TrainFlow("h1", "h2", point.whole("packets"), payload_bytes(frame_bytes))
+    return evaluate(train(lab, flow), frame_bytes, link_mbps)
+
+
+def _set_bucket(lab: Lab, node: str, interface: str, shaper: str, rate_mbps: float, burst: int) -> None:
+    rate = f"{rate_mbps * 1e6:.0f}bit"
+    if shaper == TBF:
+        words = f"tc qdisc replace dev {interface} root handle 7: tbf rate {rate} burst {burst} latency {_BUFFER_MS}ms"
+    else:
+        words = f"tc class change dev {interface} parent 5: classid 5:1 htb rate {rate} burst {burst}"
+        words += f" cburst {burst}" if shaper == HTB_BOTH else ""
+    said = lab[node].cmd(words).strip()
+    if said:
+        raise MeasurementError(f"the bucket of {interface} could not be set: {' '.join(said.split())}")
+    shown = lab[node].cmd(f"tc {'qdisc' if shaper == TBF else 'class'} show dev {interface}")
+    if f" {TBF if shaper == TBF else HTB} " not in shown:
+        raise MeasurementError(f"{interface} has no {shaper} after it was set: {' '.join(shown.split())}")
+
+
+BURST: Final = Study(
+    name="burst",
+    title="Token buckets: how much passes a link above its rate, by the bucket of HTB or TBF",
+    testbed=testbed,
+    factors={
+        "shaper": _SHAPERS,
+        "burst": (8000, 15360, 61440),
+        "frame_bytes": (1518, 4370, 7999),
+        "link_mbps": (10,),
+        "packets": (400,),
+    },
+    measurement=measure,
+    metrics=MTU_METRICS,
+    repeats=2,
+    short={"burst": (8000, 61440), "frame_bytes": (1518,), "packets": (120,)},
+    source="MTU study (2016), bandwidth above the link's rate in figures 5, 7, 9, 17, 19 and 21",
+)

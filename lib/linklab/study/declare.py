@@ -1,0 +1,178 @@
+"""What a study is, as data: a testbed, factors with their levels, a measurement, repeats, metrics with units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from linklab.errors import LinklabError, MeasurementError
+from linklab.lab import Lab
+from linklab.network import Network, by_name
+from linklab.study.point import Level, Measured, Metric, Point
+
+if TYPE_CHECKING:
+    from linklab.study.table import Table
+
+COLUMNS: Final = ("repeat", "of", "number", "metric", "value", "unit")
+"""What a study's table has besides its factors."""
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
+_SHORT: Final = "-short"
+
+
+@dataclass(frozen=True)
+class Testbed:
+    """A network, and the kind of its switches."""
+
+    network: Network
+    switch: Literal["bridge", "ovs", "ovs-user"] = "bridge"
+
+    __test__ = False
+    """It is no test, whatever pytest makes of its name."""
+
+
+Measurement = Callable[[Lab, Point], Sequence[Measured]]
+Selection = Mapping[str, Sequence[Level]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study, as data; `linklab.study.run` carries it out.
+
+    ``testbed``: the name of a network in the catalogue, or a function that gives a Network or Testbed for a point.
+    ``factors``: the levels of each by name. All combinations are measured, but those that ``belongs`` denies, each
+    ``repeats`` times, every one in a fresh lab. A setting that does not change is a factor with one level.
+    ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
+    `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
+
+    Raises MeasurementError for a study that cannot be carried out.
+    """
+
+    name: str
+    title: str
+    testbed: str | Callable[[Point], Network | Testbed]
+    factors: Mapping[str, Sequence[Level]]
+    measurement: Measurement
+    metrics: Sequence[Metric]
+    repeats: int = 1
+    belongs: Callable[[Point], bool] | None = None
+    short: Mapping[str, Sequence[Level]] = field(default_factory=dict)
+    short_repeats: int = 1
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for problem in _problems(self):
+            raise MeasurementError(f"study {self.name!r}: {problem}")
+
+    def points(self) -> tuple[Point, ...]:
+        """All points: the last factor changes fastest, and repeats follow each other.
+
+        Raises MeasurementError where no combination belongs to the study.
+        """
+        combinations = [
+            Point(self.name, tuple(zip(self.factors, levels, strict=True)))
+            for levels in product(*self.factors.values())
+        ]
+        belonging = [point for point in combinations if self.belongs is None or self.belongs(point)]
+        if not belonging:
+            raise MeasurementError(f"study {self.name}: no combination of its levels belongs to it: see belongs=")
+        return tuple(replace(point, repeat=number + 1) for point in belonging for number in range(self.repeats))
+
+    def place(self, point: Point) -> Testbed:
+        """The testbed of a point. Raises MeasurementError, naming the point, where there can be none."""
+        try:
+            made = by_name(self.testbed) if isinstance(self.testbed, str) else self.testbed(point)
+        except LinklabError as error:
+            raise MeasurementError(f"study {self.name}, {point.combination}: {error}") from None
+        return made if isinstance(made, Testbed) else Testbed(made)
+
+    def select(self, only: Selection) -> tuple[Point, ...]:
+        """The points with one of the given levels of each factor that is named; levels are compared as texts.
+
+        Raises MeasurementError for a factor or level that the study has not, or where no point is left.
+        """
+        for factor, wanted in only.items():
+            if factor not in self.factors:
+                raise MeasurementError(
+                    f"study {self.name} has no factor {factor!r}: choose one of {', '.join(self.factors)}"
+                )
+            known = [str(level) for level in self.factors[factor]]
+            for level in wanted:
+                if str(level) not in known:
+                    raise MeasurementError(
+                        f"study {self.name} has no {factor}={level}: choose one of {', '.join(known)}"
+                    )
+        chosen = {factor: {str(level) for level in wanted} for factor, wanted in only.items()}
+        points = tuple(
+            point for point in self.points() if all(str(point[factor]) in it for factor, it in chosen.items())
+        )
+        if not points:
+            asked = " ".join(f"{factor}={level}" for factor, wanted in only.items() for level in wanted)
+            raise MeasurementError(f"study {self.name} has no point with {asked}: linklab study show {self.name}")
+        return points
+
+    def with_levels(self, **levels: Sequence[Level]) -> Study:
+        """The same study with other levels of some factors. Raises MeasurementError for a factor it has not."""
+        return replace(self, factors=_changed(self, levels))
+
+    def short_form(self) -> Study:
+        """The quick look; its name ends in ``-short``."""
+        factors = _changed(self, self.short)
+        return replace(self, name=self.name + _SHORT, factors=factors, repeats=self.short_repeats, short={})
+
+    def run(self, folder: str | Path, **options: Any) -> Table:
+        """Carries it out; see `linklab.study.run`."""
+        from linklab.study.run import run
+
+        return run(self, folder, **options)
+
+
+def _changed(study: Study, levels: Mapping[str, Sequence[Level]]) -> dict[str, Sequence[Level]]:
+    for factor in levels:
+        if factor not in study.factors:
+            raise MeasurementError(
+                f"study {study.name} has no factor {factor!r}: choose one of {', '.join(study.factors)}"
+            )
+    return {**study.factors, **levels}
+
+
+def _problems(study: Study) -> Iterator[str]:
+    if not _NAME.fullmatch(study.name):
+        yield "its name names files: write it with small letters, digits, '-' and '_'"
+    if not study.factors:
+        yield "it has no factors: give at least one, with one level"
+    for factor, levels in (*study.factors.items(), *study.short.items()):
+        yield from _factor_problems(factor, levels)
+    for factor in study.short:
+        if factor not in study.factors:
+            yield f"its short form has a factor {factor!r} that the study has not"
+    for what, repeats in (("repeats", study.repeats), ("short_repeats", study.short_repeats)):
+        if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
+            yield f"{what} is {repeats!r}: choose 1 or more"
+    names = [metric.name for metric in study.metrics]
+    if not names or len(set(names)) < len(names):
+        yield "its metrics are none, or two have one name"
+    for metric in study.metrics:
+        if not metric.unit or not metric.meaning:
+            yield f"metric {metric.name} has no unit or no meaning: say both; the unit of a ratio is '1'"
+    qualified = getattr(study.measurement, "__qualname__", "<none>")
+    if "<" in qualified or "." in qualified:
+        yield "its measurement is no function of the top level of a module or notebook: write it with def, there"
+
+
+def _factor_problems(factor: str, levels: Sequence[Level]) -> Iterator[str]:
+    if not factor.isidentifier() or factor in COLUMNS:
+        yield f"a factor cannot be called {factor!r}: write a Python name other than {', '.join(COLUMNS)}"
+    if isinstance(levels, str) or not levels:
+        yield f"factor {factor} has no levels: give a tuple of at least one"
+        return
+    for level in levels:
+        if isinstance(level, bool) or not isinstance(level, str | int | float):
+            yield f"factor {factor} has the level {level!r}: a level is a text or a number"
+        elif isinstance(level, str) and (not level.isprintable() or not level or "=" in level):
+            yield f"factor {factor} has the level {level!r}: a text has no line breaks and no '='"
+    if len({str(level) for level in levels}) < len(levels):
+        yield f"factor {factor} has a level twice: {', '.join(map(str, levels))}"

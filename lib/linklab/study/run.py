@@ -1,0 +1,180 @@
+"""Carrying out a study: points side by side, each saved when it is done, whatever is done already left out."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from linklab.errors import LinklabError
+from linklab.runtime.kinds import choose
+from linklab.study import table
+from linklab.study.declare import Selection, Study
+from linklab.study.digest import definition, testbed_digest
+from linklab.study.labs import Clock, Labs, how_many
+from linklab.study.point import Point, refuse_rows
+from linklab.study.store import Finished, Store
+from linklab.study.table import Missing, Table
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is: ``done`` of ``total`` points, ``failed`` of them. ``point`` has just ended, with a
+    ``reason`` where it failed; at the begin it is None, and ``done`` are those of earlier runs, ``damaged`` the
+    files of points that cannot be used and are measured again.
+    """
+
+    done: int
+    total: int
+    failed: int
+    point: Point | None = None
+    reason: str = ""
+    damaged: int = 0
+
+
+def run(
+    study: Study,
+    folder: str | Path,
+    *,
+    jobs: int | None = None,
+    clock: Clock = "virtual",
+    only: Selection | None = None,
+    again: bool = False,
+    parquet: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Table:
+    """Measures all points of a study that `folder` has not yet, `jobs` at once (None: one a core); writes its table.
+
+    Every point has a fresh lab and is saved as soon as it is measured, so a run that was interrupted, or killed, goes
+    on where it ended, and its table is that of a run without a break, byte for byte. A point that fails is in the
+    table's ``missing`` with the reason; the others go on, and the next run tries it again. `only` leaves out points;
+    the table has them where they were measured before. `again` measures all that is asked for once more.
+
+    Raises MeasurementError or LabError, before anything is measured, for levels that the testbed refuses, a study
+    that was changed since `folder` was begun, a folder that cannot be written to, or jobs that the machine does not
+    bear. At KeyboardInterrupt it ends all labs and writes the table of what is done.
+    """
+    if parquet:
+        table.need_parquet()
+    asked = study.select(only or {})
+    everything = study.points()
+    now = definition(study, clock)
+    definitions = {point: {**now, "testbed": testbed_digest(study, point)} for point in everything}
+    jobs = how_many(jobs, len(asked), clock)
+    choose(clock)
+    store = Store(Path(folder).absolute())
+    began_s = time.monotonic()
+    with store.locked():
+        if again:
+            store.forget(definitions if set(asked) == set(everything) else {it: definitions[it] for it in asked})
+        if not again or set(asked) != set(everything):
+            store.refuse_change(study.name, now)
+        done = store.finished(definitions)
+        store.keep_definition(study.name, now)
+        todo = [point for point in asked if point not in done]
+        tell = on_progress or _say_nothing
+        tell(Progress(len(asked) - len(todo), len(asked), 0, damaged=sum(map(store.damaged, todo))))
+        work = _Work(study, clock, store, definitions)
+        try:
+            work.carry_out(todo, jobs, tell, len(asked))
+        finally:
+            done = store.finished(definitions)
+            missing = tuple(
+                Missing(point, work.failures.get(point, "not measured")) for point in asked if point not in done
+            )
+            about = _about_run(jobs, time.monotonic() - began_s, done, missing)
+            rows, files = table.write(study, store.folder, clock, done, about, parquet)
+    return Table(rows, missing, files)
+
+
+class _Work:
+    """The points that are measured in one run."""
+
+    def __init__(self, study: Study, clock: Clock, store: Store, definitions: dict[Point, dict[str, str]]) -> None:
+        self._study, self._clock, self._store, self._definitions = study, clock, store, definitions
+        self.failures: dict[Point, str] = {}
+
+    def carry_out(self, todo: list[Point], jobs: int, tell: Callable[[Progress], None], total: int) -> None:
+        """Measures the points, some at once. At any exception all labs and threads are ended before it goes on."""
+        with (
+            TemporaryDirectory(prefix="linklab-study-") as place,
+            ThreadPoolExecutor(jobs) as pool,  # left only when its threads have ended
+            _ended(Labs(Path(place), self._clock)) as labs,
+        ):
+            futures = {pool.submit(self._point, point, labs): point for point in todo}
+            waiting: set[Future[str]] = set(futures)
+            over = total - len(todo)
+            try:
+                while waiting:
+                    ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in sorted(ended, key=lambda it: todo.index(futures[it])):
+                        point, reason = futures[future], future.result()
+                        if reason:
+                            self.failures[point] = reason
+                        over += 1
+                        tell(Progress(over, total, len(self.failures), point, reason))
+            finally:
+                for future in futures:
+                    future.cancel()
+
+    def _point(self, point: Point, labs: Labs) -> str:
+        """Measures and saves one point; why it could not, in one line, or nothing."""
+        began_s = time.monotonic()
+        try:
+            with labs.lab(self._study.place(point)) as lab:
+                network = lab.state().to_json()
+                about = lab.info
+                rows = self._study.measurement(lab, point)
+            refuse_rows(rows, tuple(self._study.metrics))
+            wall_s = time.monotonic() - began_s
+            self._store.save(point, Finished(self._definitions[point], tuple(rows), about, network, wall_s))
+        except LinklabError as error:
+            return "ended before it was done" if labs.ended else _one_line(str(error))
+        except Exception as error:
+            # a mistake in the measurement of one point must not cost the others
+            return _one_line(f"{type(error).__name__}: {error}")
+        return ""
+
+
+@contextmanager
+def _ended(labs: Labs) -> Iterator[Labs]:
+    try:
+        yield labs
+    finally:
+        labs.end()
+
+
+def _say_nothing(progress: Progress) -> None:
+    """For those who do not want to know."""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: tuple[Missing, ...]) -> dict[str, Any]:
+    """What differs from run to run by nature."""
+    cpuinfo = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    models = [line.partition(":")[2].strip() for line in cpuinfo if line.startswith("model name")]
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "jobs": jobs,
+        "wall_s": round(wall_s, 3),
+        "wall_s_of_all_points": round(sum(finished.wall_s for finished in done.values()), 3),
+        "load": list(os.getloadavg()),
+        "machine": {
+            "processor": models[0] if models else platform.machine(),
+            "cores": len(os.sched_getaffinity(0)),
+            "memory_mb": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1_000_000,
+            "kernel": platform.release(),
+        },
+        "missing": [{"point": str(each.point), "reason": each.reason} for each in missing],
+    }

@@ -1,0 +1,162 @@
+"""A study's folder: one file for each finished point, whole or not there at all, whatever ends the program."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from linklab.errors import LabError, MeasurementError
+from linklab.study.digest import changes, digest
+from linklab.study.point import Measured, Point
+
+VERSION: Final = 1
+_LOCK: Final = ".linklab-study"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A point that was measured. ``about`` is the lab's kind, clock, kernel and tools; ``network`` was read back.
+
+    ``wall_s`` is real time, which differs from run to run, and no part of the table.
+    """
+
+    definition: dict[str, str]
+    rows: tuple[Measured, ...]
+    about: dict[str, str]
+    network: dict[str, Any]
+    wall_s: float
+
+
+class Store:
+    """The finished points of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Makes the folder. Raises LabError, in one line, where it cannot be written to."""
+        self.folder = folder
+        self._points = folder / "points"
+        try:
+            self._points.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self._points):
+                pass
+        except OSError as error:
+            raise LabError(f"{folder} cannot be written to: {error.strerror}; say another folder (--output)") from None
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Inside, no other run writes here. Raises LabError where one does."""
+        with (self.folder / _LOCK).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise LabError(
+                    f"another run writes to {self.folder}: wait for its end, or say another folder (--output)"
+                ) from None
+            self._sweep()
+            yield
+
+    def save(self, point: Point, finished: Finished) -> None:
+        """Saves a point: after a crash at any moment its file is there whole, or not at all."""
+        body = {
+            "linklab_study_point": VERSION,
+            "study": point.study,
+            "levels": dict(point.levels),
+            "repeat": point.repeat,
+            "definition": finished.definition,
+            "about": finished.about,
+            "network": finished.network,
+            "wall_s": finished.wall_s,
+            "rows": [asdict(row) for row in finished.rows],
+        }
+        write_whole(self._file(point), json.dumps({"digest": _digest_of(body), **body}) + "\n")
+
+    def load(self, point: Point) -> Finished | None:
+        """What was measured at a point; None where that is not there or its file is damaged."""
+        try:
+            data = json.loads(self._file(point).read_text("utf-8"))
+            if data.pop("digest") != _digest_of(data) or data["linklab_study_point"] != VERSION:
+                return None
+            if (data["study"], data["levels"], data["repeat"]) != (point.study, dict(point.levels), point.repeat):
+                return None
+            rows = tuple(Measured(**row) for row in data["rows"])
+            return Finished(data["definition"], rows, data["about"], data["network"], data["wall_s"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def damaged(self, point: Point) -> bool:
+        """Whether there is a file of the point that cannot be used."""
+        return self._file(point).exists() and self.load(point) is None
+
+    def refuse_change(self, study: str, definition: dict[str, str]) -> None:
+        """Raises MeasurementError, naming what changed, where the folder was begun with another definition."""
+        try:
+            before = json.loads(self._definition_file(study).read_text("utf-8"))
+        except (OSError, ValueError):
+            return  # none, or damaged: every point says by itself what it was measured with
+        if changed := changes(before, definition):
+            raise MeasurementError(self._changed(study, changed))
+
+    def keep_definition(self, study: str, definition: dict[str, str]) -> None:
+        """Notes what the study is from now on."""
+        write_whole(self._definition_file(study), json.dumps(definition, indent=1) + "\n")
+
+    def finished(self, points: dict[Point, dict[str, str]]) -> dict[Point, Finished]:
+        """Those of the points that were measured, by the definitions that are theirs now.
+
+        Raises MeasurementError, naming what changed, where one was measured with another definition.
+        """
+        found = {}
+        for point, definition in points.items():
+            done = self.load(point)
+            if done is None:
+                continue
+            if changed := changes(done.definition, definition):
+                raise MeasurementError(self._changed(point.study, changed))
+            found[point] = done
+        return found
+
+    def forget(self, points: dict[Point, dict[str, str]]) -> None:
+        """Removes what was measured at the points."""
+        for point in points:
+            self._file(point).unlink(missing_ok=True)
+
+    def _changed(self, study: str, changed: list[str]) -> str:
+        return (
+            f"{self.folder} holds points of another study {study}, whose {' and '.join(changed)} changed since: "
+            "say another folder (--output), or measure all again (--again)"
+        )
+
+    def _definition_file(self, study: str) -> Path:
+        return self._points / f"{study}.definition.json"
+
+    def _file(self, point: Point) -> Path:
+        exact = digest(json.dumps([point.study, point.levels]))
+        readable = re.sub(r"[^A-Za-z0-9.=]+", "-", point.combination)[:80].strip("-")
+        return self._points / f"{readable}.{exact}.{point.repeat}.json"
+
+    def _sweep(self) -> None:
+        """What a program that was killed while it wrote has left."""
+        for folder in (self.folder, self._points):
+            for left in folder.glob("*.unfinished"):
+                left.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file so that nobody ever sees a part of it, not even after the machine has lost power."""
+    part = path.with_name(path.name + ".unfinished")
+    with part.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _digest_of(body: dict[str, Any]) -> str:
+    return digest(json.dumps(body, sort_keys=True))
