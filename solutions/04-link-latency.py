@@ -15,6 +15,7 @@ from linklab.measure import PingFlow, SimpleperfFlow
 from linklab.network import COURSE
 from linklab.notebooks.beside_report import beside_report, frames_sent, queue_over_time
 from linklab.notebooks.own_simpleperf import own_simpleperf
+from linklab.show.live_measure import watched
 
 # %% [markdown] id="links-intro"
 # ## 1. Three links
@@ -241,16 +242,17 @@ program = own_simpleperf(lab)
 
 # %% [markdown] id="transfers-task"
 # **Your turn:** a transfer of 25 s over each link. `SimpleperfFlow` takes the same arguments as `PingFlow`, but
-# `duration_s=25` and `program=program` instead of the count.
+# `duration_s=25` and `program=program` instead of the count. `watched(measure.simpleperf, lab, flow)` measures it, and
+# shows how far it is, with a button to stop it.
 
 # %% answer="transfers"
 transfers = {}
 ### BEGIN SOLUTION
 for name, (source, destination, address) in ends.items():
     flow = SimpleperfFlow(source, destination, duration_s=25, address=address, program=program)
-    transfers[name] = measure.simpleperf(lab, flow)
+    transfers[name] = watched(measure.simpleperf, lab, flow)
 ### STARTER
-# # YOUR TURN: transfers["L1"] = measure.simpleperf(lab, SimpleperfFlow(...)), and so on
+# # YOUR TURN: transfers["L1"] = watched(measure.simpleperf, lab, SimpleperfFlow(...)), and so on
 ### END SOLUTION
 
 # %% check="transfers" points=2
@@ -276,7 +278,8 @@ show.compared(rows, "Links beside theory")
 # leaves an interface. During your transfer over L1, `r1-eth1` sent so many frames, with so many bytes:
 
 # %% id="counters"
-frames_sent(transfers.get("L1"), "r1-eth1")
+frames, frame_bytes_in_all = frames_sent(transfers.get("L1"), "r1-eth1")
+frames, frame_bytes_in_all
 
 # %% [markdown] id="headers-task"
 # **Your turn:** from these two numbers, compute how many bytes a frame has on average; which share of the bytes
@@ -285,9 +288,9 @@ frames_sent(transfers.get("L1"), "r1-eth1")
 # %% answer="headers"
 headers = {
     ### BEGIN SOLUTION
-    "frame_bytes": frames_sent(transfers["L1"], "r1-eth1")[1] / frames_sent(transfers["L1"], "r1-eth1")[0],
-    "headers_percent": 100 * 66 / 1514,
-    "carried_mbps": frames_sent(transfers["L1"], "r1-eth1")[1] * 8 / 25 / 1_000_000,
+    "frame_bytes": frame_bytes_in_all / frames,
+    "headers_percent": 100 * 66 * frames / frame_bytes_in_all,
+    "carried_mbps": frame_bytes_in_all * 8 / 25 / 1_000_000,
     ### STARTER
     # "frame_bytes": None,
     # "headers_percent": None,
@@ -339,8 +342,9 @@ queue = {
 lab04.check_queue(queue).require()
 
 # %% [markdown] id="together-task"
-# `measure.at_once` starts several flows at one instant: `measure.at_once(lab, [flow, flow])`. **Your turn:** 25
-# pings on L1, one each second (`interval_s=1`), beside a transfer of 25 s over L1.
+# `measure.at_once` starts several flows at one instant: `watched(measure.at_once, lab, [flow, flow])`.
+#
+# **Your turn:** 25 pings on L1, one each second (`interval_s=1`), beside a transfer of 25 s over L1.
 
 # %% answer="together"
 together = None
@@ -348,9 +352,9 @@ together = None
 source, destination, address = ends["L1"]
 ping = PingFlow(source, destination, count=25, interval_s=1, address=address)
 transfer = SimpleperfFlow(source, destination, duration_s=25, address=address, program=program)
-together = measure.at_once(lab, [ping, transfer])
+together = watched(measure.at_once, lab, [ping, transfer])
 ### STARTER
-# # YOUR TURN: together = measure.at_once(lab, [PingFlow(...), SimpleperfFlow(...)])
+# # YOUR TURN: together = watched(measure.at_once, lab, [PingFlow(...), SimpleperfFlow(...)])
 ### END SOLUTION
 
 # %% check="together" points=1
@@ -399,6 +403,6 @@ lab04.check_queue_seen(seen, together).require()
 lab.stop()
 
 # %% [markdown] id="end-of-lab"
-# **What you know now:** an idle link's RTT is its delay, twice. Of its rate 95.6 % are data. A full link has a full
-# queue, and the queue adds its packets' time to everybody's RTT. One odd packet moves a mean. And a difference is
+# **What you know now:** an idle link's RTT is its delay, twice. Of its rate 95.6 % are data. A full link has a queue
+# before it, and the queue adds its packets' time to everybody's RTT. One odd packet moves a mean. And a difference is
 # explained only when you can compute it, or switch it off. The next lab puts links in a row.

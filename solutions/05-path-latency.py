@@ -16,6 +16,7 @@ from linklab.network import COURSE, path
 from linklab.notebooks.beside_report import beside_report, frames_dropped, queue_over_time
 from linklab.notebooks.own_simpleperf import own_simpleperf
 from linklab.published.seed_report import find
+from linklab.show.live_measure import watched
 
 # %% [markdown] id="paths-intro"
 # ## 1. Three paths
@@ -126,17 +127,17 @@ lab05.check_pings(pings).require()
 program = own_simpleperf(lab)
 
 # %% [markdown] id="transfers-task"
-# **Your turn:** a transfer of 25 s over each path, with `measure.simpleperf` and
-# `SimpleperfFlow(..., duration_s=25, program=program)`.
+# **Your turn:** a transfer of 25 s over each path, with `watched(measure.simpleperf, lab, flow)` as in Lab 04. For
+# example, `flow = SimpleperfFlow("h1", "h4", duration_s=25, program=program)`.
 
 # %% answer="transfers"
 transfers = {}
 ### BEGIN SOLUTION
 for name, (source, destination) in ends.items():
     flow = SimpleperfFlow(source, destination, duration_s=25, program=program)
-    transfers[name] = measure.simpleperf(lab, flow)
+    transfers[name] = watched(measure.simpleperf, lab, flow)
 ### STARTER
-# # YOUR TURN: transfers["h1-h4"] = measure.simpleperf(lab, SimpleperfFlow(...)), and so on
+# # YOUR TURN: transfers["h1-h4"] = watched(measure.simpleperf, lab, SimpleperfFlow(...)), and so on
 ### END SOLUTION
 
 # %% check="transfers" points=2
@@ -144,15 +145,15 @@ lab05.check_transfers(transfers).require()
 
 # %% [markdown] id="iperf3-task"
 # Is it your tool or the network? Ask a second tool. **Your turn:** the same 25 s from h1 to h4 with iperf3:
-# `measure.tcp(lab, TcpFlow(...))`. It needs no program. The check takes it as a **baseline**: what one tool gets
-# here and now, the other should get too.
+# `watched(measure.tcp, lab, TcpFlow(...))`. It needs no program. The check takes it as a **baseline**: what one
+# tool gets here and now, the other should get too.
 
 # %% answer="iperf3"
 iperf3 = None
 ### BEGIN SOLUTION
-iperf3 = measure.tcp(lab, TcpFlow("h1", "h4", duration_s=25))
+iperf3 = watched(measure.tcp, lab, TcpFlow("h1", "h4", duration_s=25))
 ### STARTER
-# # YOUR TURN: iperf3 = measure.tcp(lab, TcpFlow(...))
+# # YOUR TURN: iperf3 = watched(measure.tcp, lab, TcpFlow(...))
 ### END SOLUTION
 
 # %% check="tools" points=1
@@ -177,7 +178,7 @@ show.table(["path", "dropped before L1", "before L2", "before L3"], dropped, "Fr
 
 # %% [markdown] id="bdp-intro"
 # **What to notice.** Few frames are lost, and nearly all of them at the start. After that TCP climbs for
-# seconds. (A first second may look fast: the client counts what its kernel has taken.)
+# seconds. (The small steps are simpleperf's: its client counts what its kernel takes, and that takes large pieces.)
 #
 # The **bandwidth-delay product** (BDP) says how many packets are under way when a path is just full: the rate of
 # the bottleneck times the RTT of the path. TCP must keep as many unacknowledged. This is its **window**.
@@ -286,12 +287,11 @@ print(report_rtt_ms, report_mbps, sep="\n")
 
 # %% answer="report"
 crossed = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": ("L1", "L2", "L3")}
+theory_ms = {"L1": 20, "L2": 40, "L3": 20}
 report_answers = {
     ### BEGIN SOLUTION
     "excess_ms": {name: report_rtt_ms[name] - predicted_rtt_ms[name] for name in ends},
-    "links_ms": {
-        name: sum(report_rtt_ms[link] - {"L1": 20, "L2": 40, "L3": 20}[link] for link in crossed[name]) for name in ends
-    },
+    "links_ms": {name: sum(report_rtt_ms[it] - theory_ms[it] for it in crossed[name]) for name in ends},
     "arp_ms": {name: predicted_rtt_ms[name] / 25 for name in ends},
     "percent": {name: 100 * report_mbps[name] / predicted_mbps[name] for name in ends},
     ### STARTER
@@ -351,16 +351,16 @@ lab05.check_loaded_prediction(predicted_highest_ms).require()
 
 # %% [markdown] id="together-task"
 # **Your turn:** 25 pings, one each second (`interval_s=1`), beside a transfer of 25 s, both from h1 to h4, with
-# `measure.at_once(lab, [flow, flow])`.
+# `watched(measure.at_once, lab, [flow, flow])`.
 
 # %% answer="together"
 together = None
 ### BEGIN SOLUTION
 ping = PingFlow("h1", "h4", count=25, interval_s=1)
 transfer = SimpleperfFlow("h1", "h4", duration_s=25, program=program)
-together = measure.at_once(lab, [ping, transfer])
+together = watched(measure.at_once, lab, [ping, transfer])
 ### STARTER
-# # YOUR TURN: together = measure.at_once(lab, [PingFlow(...), SimpleperfFlow(...)])
+# # YOUR TURN: together = watched(measure.at_once, lab, [PingFlow(...), SimpleperfFlow(...)])
 ### END SOLUTION
 
 # %% check="together" points=1

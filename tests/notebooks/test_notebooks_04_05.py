@@ -62,6 +62,7 @@ def test_lab_04_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     assert _shown(solution, "ping-try") == "(20.0, 20.0, 20.0)"
     assert "'mean': 20.8, 'max': 40.0, 'mdev': 3.919" in _shown(solution, "arp-try")
     assert "(40.0, 20.0" in _shown(solution, "arp-try")
+    assert "(82" in _shown(solution, "counters"), "some 82 000 frames"
     assert "measured 20. throughput of L1" in _shown(solution, "beside-figure")
     seen = _shown(solution, "queue-figure")
     assert "20.0 to 30." in seen
@@ -78,7 +79,7 @@ def test_lab_05_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     assert "('h1-h4', 0," not in dropped, "the start overflows L1 as well"
 
 
-def _measured(folder: Path, case: int) -> tuple[list[Comparison], AtOnce, tuple[int, int] | str]:
+def _measured(folder: Path, case: int) -> tuple[list[Comparison], AtOnce, tuple[int | None, int | None]]:
     """What a lab's tables have of a test case, measured in a lab of its own."""
     ways = {row.name: (row.source, row.destination) for row in rows(case)}
     folder.mkdir()

@@ -91,7 +91,7 @@ def check_headers(answers: object, transfers: object) -> Result:
 
     Held against the counters of that very transfer.
     """
-    title = "Lab 04, where 1.9 of 40 Mbit/s go"
+    title = "Lab 04, where 2 of 40 Mbit/s go"
     transfer = transfers.get("L1") if isinstance(transfers, Mapping) else None
     if not isinstance(transfer, SimpleperfResult | TcpResult) or transfer.fidelity is None:
         return Result(title, (Check.failing(title, "L1 was not measured yet", "run the cell of the transfers first"),))

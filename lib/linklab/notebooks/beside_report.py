@@ -56,10 +56,10 @@ def queue_over_time(run: object, name: str, ends: tuple[str, str]) -> Drawing | 
     return round_trips([RoundTrips(name, seen.rtt_ms, seen.flow.interval_s, it.rtt_floor_ms, full)])
 
 
-def frames_sent(result: object, interface: str) -> tuple[int, int] | str:
-    """How many frames left ``interface`` during a measurement, and how many bytes they had; words without one."""
+def frames_sent(result: object, interface: str) -> tuple[int | None, int | None]:
+    """How many frames left ``interface`` during a measurement, and how many bytes they had in all; None without one."""
     counters = _counters(result, interface)
-    return _MISSING if counters is None else counters[:2]
+    return (None, None) if counters is None else counters[:2]
 
 
 def frames_dropped(result: object, interface: str) -> int | None:
