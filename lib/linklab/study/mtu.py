@@ -1,7 +1,6 @@
 """The MTU study in its direct form: UDP of three frame sizes at three pairs of link and traffic rates.
 
-Jimenez, Romero, Rego, Lloret: comparison of Mininet with a real network for several MTUs, 2016; its numbers are in
-`linklab.published.mtu_study`.
+The study and its numbers: `linklab.published.mtu_study`. It sent some 1200 to 7000 packets at 10 Mbit/s.
 """
 
 from __future__ import annotations
@@ -125,7 +124,7 @@ MTU: Final = Study(
         "frame_bytes": (1518, 4370, 7999),
         "rates": ("10/10", "100/10", "100/100"),
         "sending": (PACED, GREEDY),
-        "packets": (2000,),
+        "packets": (1000,),
     },
     belongs=_greedy_where_the_link_is_the_limit,
     measurement=measure,

@@ -1,0 +1,63 @@
+"""What a published study found, as claims that a measurement can judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from linklab.errors import MeasurementError
+
+Verdict = Literal["confirmed", "refuted", "not testable here"]
+Platform = Literal["real", "virtual"]
+"""``real``: hardware, in the study. ``virtual``: the study's Mininet. Neither is ours."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One finding: ``says`` in one sentence of ours, ``where`` in the study, ``test``: what would show it here.
+
+    ``testable`` False: it is about hardware or software that no lab has, and ``test`` says which part of it has a
+    counterpart. A verdict is no part of it: measurement gives one.
+    """
+
+    id: str
+    says: str
+    where: str
+    test: str
+    testable: bool = True
+
+    def judged(self, verdict: Verdict, because: str) -> Judged:
+        """The claim with what measurement said of it. Raises MeasurementError for a verdict without numbers, or one
+        on a claim that cannot be tested here.
+        """
+        if not any(letter.isdigit() for letter in because) and verdict != "not testable here":
+            raise MeasurementError(f"claim {self.id} is called {verdict} without a number: say what was measured")
+        if not self.testable and verdict != "not testable here":
+            raise MeasurementError(f"claim {self.id} cannot be tested here, so it cannot be {verdict}")
+        return Judged(self, verdict, because)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim, its verdict, and the numbers that it rests on."""
+
+    claim: Claim
+    verdict: Verdict
+    because: str
+
+
+@dataclass(frozen=True)
+class Inconsistency:
+    """Two places of a study that do not agree, or one that does not agree with arithmetic."""
+
+    where: str
+    what: str
+
+
+def claim_by_id(claims: Iterable[Claim], name: str) -> Claim:
+    """The claim with that id. Raises MeasurementError, listing the ids, if there is none."""
+    known = {claim.id: claim for claim in claims}
+    if name not in known:
+        raise MeasurementError(f"no claim has the id {name!r}: choose one of {', '.join(known)}")
+    return known[name]

@@ -1,0 +1,137 @@
+"""The multimedia study: an RTP video stream over three topologies, a real network beside Mininet.
+
+J. M. Jimenez, O. Romero, A. Rego, A. Dilendra, J. Lloret: "Study of Multimedia Delivery over Software Defined
+Networks", Network Protocols and Algorithms 7 (4), 2015, DOI 10.5296/npa.v7i4.8794. Mininet 2.2.1 on Ubuntu 14.04; two
+PCs, Cisco Catalyst 3560 switches and Cisco 2811 routers. The numbers stand in section 4's text, one paragraph for each
+of figures 10 to 27; the figures are drawings.
+
+Three readings that the study does not spell out follow from its numbers, and its tool (Wireshark) has columns that
+fit: every least and largest bandwidth is a whole multiple of 10.848 kbit/s, one IP packet of 1356 bytes a second, so
+bandwidth is what arrived within a second, by packets of 7 * 188 bytes of MPEG-TS with the headers of RTP, UDP and IPv4
+(12 + 8 + 20). "Delay" is the time between one packet and the next: it averages 9.4 ms on links without delay. Jitter
+with means far below the gaps' deviations is likely the smoothed one of RTP (RFC 3550, section 6.4.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from linklab.errors import MeasurementError
+from linklab.published.claims import Platform
+from linklab.published.multimedia_claims import CLAIMS as CLAIMS
+from linklab.published.multimedia_claims import INCONSISTENCIES as INCONSISTENCIES
+
+VideoQuantity = Literal["bandwidth_kbps", "delay_ms", "jitter_ms"]
+
+VIDEO: Final = {"duration_s": 50, "width": 800, "height": 600, "bitrate_kbps": 1026, "frames_per_s": 60}
+"""Section 3.3."""
+UDP_PORT: Final = 5004
+"""Section 3.3."""
+PACKET_BYTES: Final = 1356
+"""Ours, from the bandwidths: an IP packet with 1316 bytes of MPEG-TS."""
+BANDWIDTH_STEP_KBPS: Final = PACKET_BYTES * 8 / 1000
+SKIPPED_PACKETS: Final = 20
+"""Section 4.1: the first packets do not count for the least bandwidth."""
+LINKS_MBPS: Final = {1: (1000,), 2: (10, 100), 3: (2, 4, 8)}
+"""Section 3.4, by topology. Topology 3's PCs have 100 Mbit/s, its WAN link these."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number as printed; ``below``: the text only says that the value is less."""
+
+    value: float
+    below: bool = False
+
+    def __str__(self) -> str:
+        return f"{'<' if self.below else ''}{self.value:g}"
+
+
+@dataclass(frozen=True)
+class VideoRow:
+    """One quantity of one run. Units: kbit/s or ms; ``variance`` in their square. None is normally distributed."""
+
+    figure: int
+    topology: int
+    link_mbps: int
+    quantity: VideoQuantity
+    platform: Platform
+    mean: Printed
+    minimum: Printed
+    maximum: Printed
+    variance: Printed
+    deviation: Printed
+    normal: bool = False
+
+    @property
+    def unit(self) -> str:
+        """``"kbit/s"`` or ``"ms"``."""
+        return "kbit/s" if self.quantity == "bandwidth_kbps" else "ms"
+
+    @property
+    def section(self) -> str:
+        """Where the numbers stand in the text: ``"4.1.2"``."""
+        return f"4.{_QUANTITIES.index(self.quantity) + 1}.{self.topology}"
+
+    @property
+    def where(self) -> str:
+        """For a source line: ``"multimedia study, figure 11 (section 4.1.2)"``."""
+        return f"multimedia study, figure {self.figure} (section {self.section})"
+
+
+_QUANTITIES: Final[tuple[VideoQuantity, ...]] = ("bandwidth_kbps", "delay_ms", "jitter_ms")
+# by figure: real, then virtual; mean, least, largest, variance, standard deviation
+_TEXT: Final = {
+    10: ("1337.26 162.72 2592.67 247128.43 497.12", "1341.95 86.78 2592.67 244664.70 494.63"),
+    11: ("1341.77 162.72 2592.67 248874.16 498.87", "1351.85 173.57 2592.67 248150.91 498.14"),
+    12: ("1340.22 162.72 2592.67 249230.523 499.22", "1350.78 173.57 2592.67 248179.04 498.17"),
+    13: ("1335.49 173.57 1963.49 218658.95 467.60", "1372.51 173.57 1996.03 225180.89 474.53"),
+    14: ("1343.47 162.72 2505.89 245943.93 495.92", "1353.89 162.72 2505.89 244590.52 494.56"),
+    15: ("1341.80 162.72 2592.67 248882.63 498.88", "1352.85 162.72 2592.67 247659.12 497.65"),
+    16: ("9.34 0 94.97 75.36 8.68", "9.32 0.02 93.39 71.36 8.45"),
+    17: ("9.51 1.11 94.99 74.315 8.62", "9.39 1.6 93.31 69.427 8.33"),
+    18: ("9.49 0 95.04 75.24 8.67", "9.38 0.96 93.31 69.31 8.33"),
+    19: ("9.56 5.41 85.15 63.20 7.95", "9.39 1.69 82.38 61.19 7.82"),
+    20: ("9.45 2.57 95.09 73.45 8.57", "9.37 1.69 93.37 67.55 8.22"),
+    21: ("9.45 1.20 95.06 75.56 8.63", "9.41 1.34 93.43 68.46 8.27"),
+    22: ("0.044 0 3.26 <0.01 0.065", "<0.004 0 3.26 <0.01 0.056"),
+    23: ("0.040 0 1.26 <0.01 0.041", "0.004 0 0.84 <0.01 0.034"),
+    24: ("0.044 0 3.33 0.0004 0.07", "0.012 0 3.33 0.0176 0.13"),
+    25: ("0.05 0 5.25 0.14 0.14", "0.03 0 5.32 0.13 0.12"),
+    26: ("0.4 0 0.67 <0.01 0.5", "0.3 0 0.76 <0.01 0.6"),
+    27: ("0.04 0 0.24 <0.01 0.04", "<0.01 0 0.13 <0.01 <0.01"),
+}
+
+
+def _rows() -> tuple[VideoRow, ...]:
+    runs = [(topology, link_mbps) for topology, links in LINKS_MBPS.items() for link_mbps in links]
+    found = []
+    platforms: tuple[Platform, ...] = ("real", "virtual")
+    for figure, texts in _TEXT.items():
+        quantity = _QUANTITIES[(figure - 10) // len(runs)]
+        topology, link_mbps = runs[(figure - 10) % len(runs)]
+        for platform, text in zip(platforms, texts, strict=True):
+            mean, least, largest, variance, deviation = map(_printed, text.split())
+            numbers = (mean, least, largest, variance, deviation)
+            found.append(VideoRow(figure, topology, link_mbps, quantity, platform, *numbers))
+    return tuple(found)
+
+
+def _printed(text: str) -> Printed:
+    return Printed(float(text.removeprefix("<")), text.startswith("<"))
+
+
+ROWS: Final = _rows()
+"""Figures 10 to 27: six runs, three quantities, real and virtual; in the study's order."""
+
+
+def find(link_mbps: int, quantity: VideoQuantity, platform: Platform) -> VideoRow:
+    """The row of one run; its link's rate tells the topology. Raises MeasurementError for a run it has not."""
+    for row in ROWS:
+        if (row.link_mbps, row.quantity, row.platform) == (link_mbps, quantity, platform):
+            return row
+    known = ", ".join(str(rate) for links in LINKS_MBPS.values() for rate in links)
+    raise MeasurementError(
+        f"the multimedia study has no {platform} {quantity} at {link_mbps} Mbit/s: its links have {known}"
+    )
