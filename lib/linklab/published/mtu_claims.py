@@ -63,7 +63,7 @@ CLAIMS: Final = (
 INCONSISTENCIES: Final = (
     Inconsistency(
         "Table I and figure 4",
-        "1518, 4370 and 7999 bytes are called MTUs and are sizes of frames: 18 bytes more than the MTUs 1500, 4352, 7981",
+        "1518, 4370 and 7999 bytes are called MTUs and are sizes of frames, 18 bytes more: MTUs of 1500, 4352 and 7981",
     ),
     Inconsistency("Table I", "1518 stands for LLC with SNAP and for PPPoE, whose MTU is 1492 and not 1500"),
     Inconsistency("III.D and IV", "section III.D gives the link 10 Mbit/s, section IV uses 100 as well"),

@@ -2,7 +2,8 @@
 
 International Journal on Advances in Networks and Services 9 (3 and 4), 2016, by authors of the multimedia study, which
 it cites as its forerunner. Mininet 2.2.1 on Ubuntu 14.04; the real network is two PCs across a Cisco Catalyst 3560. UDP
-by a generator of the authors' (``gt``), captured with Wireshark. The numbers stand in section IV's text, one paragraph for each of figures 5 to 22; the figures are drawings.
+by a generator of the authors' (``gt``), captured with Wireshark. The numbers stand in section IV's text, one paragraph
+for each of figures 5 to 22; the figures are drawings.
 
 What the study calls MTU is the size of the whole frame, 14 bytes of header and 4 of checksum included. How it averages
 the bandwidth at a packet is not said.

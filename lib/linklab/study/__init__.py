@@ -7,7 +7,7 @@ from linklab.study.catalogue import STUDIES, study_by_name
 from linklab.study.declare import Measurement, Selection, Study, Testbed
 from linklab.study.labs import Clock
 from linklab.study.point import Level, Measured, Metric, Point
-from linklab.study.run import Progress, run
+from linklab.study.runner import Progress, run
 from linklab.study.table import Missing, Table
 
 __all__ = [

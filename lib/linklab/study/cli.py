@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from linklab.study.declare import Study
-    from linklab.study.run import Progress
+    from linklab.study.runner import Progress
 
 INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 _OUTPUT = Path("study-results")
@@ -87,7 +87,7 @@ def _show(study: Study) -> None:
 def _run(study: Study, arguments: argparse.Namespace) -> int:
     from linklab.runtime.kinds import need_linux
     from linklab.signals import interrupted_once
-    from linklab.study.run import run as carry_out
+    from linklab.study.runner import run as carry_out
 
     need_linux()
     output: Path = arguments.output or _OUTPUT / study.name

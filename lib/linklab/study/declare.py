@@ -125,7 +125,7 @@ class Study:
 
     def run(self, folder: str | Path, **options: Any) -> Table:
         """Carries it out; see `linklab.study.run`."""
-        from linklab.study.run import run
+        from linklab.study.runner import run
 
         return run(self, folder, **options)
 
