@@ -1,0 +1,23 @@
+"""Studies without labs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import linklab
+from linklab.study import runner
+
+from . import pretend
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is started: labs answer at once."""
+    monkeypatch.setattr(linklab, "start", pretend.PretendLab)
+    monkeypatch.setattr(runner, "choose", lambda clock: None)
+    for remembered in (pretend.CALLS, pretend.STARTED, pretend.FAIL_AT):
+        remembered.clear()
+    yield
+    assert not any(lab.running for lab in pretend.STARTED)

@@ -1,0 +1,257 @@
+"""Carrying out a study: resumed, killed, damaged, changed, failing; without labs."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from linklab.errors import LabError, LinklabError, MeasurementError
+from linklab.study import Metric, Progress, Study, Table, run
+from linklab.study.labs import how_many
+
+from .pretend import CALLS, FAIL_AT, METRICS, STARTED, STUDY
+
+pytestmark = pytest.mark.usefixtures("pretended")
+
+
+def text(folder: Path, name: str = "made-up.csv") -> bytes:
+    return (folder / name).read_bytes()
+
+
+def stop_after(points: int) -> Callable[[Progress], None]:
+    def watch(progress: Progress) -> None:
+        if progress.point is not None and progress.done >= points:
+            raise KeyboardInterrupt
+
+    return watch
+
+
+def test_the_table_is_tidy_and_the_file_says_the_same(tmp_path: Path) -> None:
+    table = run(STUDY, tmp_path, jobs=2)
+    assert len(table) == 12 * 3
+    levels = {"size": 1, "kind": "a", "repeat": 1}
+    assert table[1] == {**levels, "of": "h1-h2", "number": 0, "metric": "gap_ms", "value": 1 / 7, "unit": "ms"}
+    with table.files[0].open() as file:
+        rows = list(csv.DictReader(file))
+    assert [{name: "" if it is None else str(it) for name, it in row.items()} for row in table] == rows
+    assert [float(row["value"]) for row in rows] == [row["value"] for row in table]
+    assert [row["value"] for row in table.where("rate_mbps", size=2, kind="b")] == [2 / 3, 2 / 3]
+
+
+def test_what_is_the_same_in_every_run_stands_apart_from_what_is_not(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        run(STUDY, tmp_path / folder, jobs=1 if folder == "one" else 2)
+    for name in ("made-up.csv", "made-up.json"):
+        assert text(tmp_path / "one", name) == text(tmp_path / "two", name)
+    about = json.loads(text(tmp_path / "one", "made-up.json"))
+    assert about["metrics"]["gap_ms"] == {"unit": "ms", "meaning": "a gap"}
+    assert about["labs"] == [{"kind": "pretend", "clock": "virtual", "kernel": "7.3"}]
+    assert about["networks"][0]["read_back"]["nodes"][0]["name"] == "h1"
+    assert len(about["networks"][0]["of"]) == 6
+    assert set(json.loads(text(tmp_path / "one", "made-up.run.json"))) >= {"date", "wall_s", "machine", "missing"}
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_resumed_run_equals_one_without_a_break_and_repeats_nothing(tmp_path: Path, jobs: int) -> None:
+    whole = run(STUDY, tmp_path / "whole", jobs=1)
+    CALLS.clear()
+    for points in (3, 7):
+        with pytest.raises(KeyboardInterrupt):
+            run(STUDY, tmp_path / "broken", jobs=jobs, on_progress=stop_after(points))
+        assert 3 * points <= len(text(tmp_path / "broken").splitlines()) - 1 < len(whole)
+    assert run(STUDY, tmp_path / "broken", jobs=jobs) == whole
+    assert sorted(map(str, CALLS)) == sorted(map(str, STUDY.points()))
+    assert text(tmp_path / "broken") == text(tmp_path / "whole")
+    assert text(tmp_path / "broken", "made-up.json") == text(tmp_path / "whole", "made-up.json")
+
+
+def test_a_finished_study_starts_no_lab(tmp_path: Path) -> None:
+    run(STUDY, tmp_path)
+    STARTED.clear()
+    said: list[Progress] = []
+    assert len(run(STUDY, tmp_path, on_progress=said.append)) == 36
+    assert STARTED == []
+    assert said == [Progress(12, 12, 0)]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_text(""),
+        lambda path: path.write_text(path.read_text()[: path.stat().st_size // 2]),
+        lambda path: path.write_text(path.read_text().replace('"value": 0.3333', '"value": 0.4333')),
+        lambda path: path.write_bytes(b"\xff\xfe"),
+        lambda path: path.write_text("[]"),
+    ],
+)
+def test_a_damaged_file_is_measured_again(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+    whole = run(STUDY, tmp_path)
+    before = text(tmp_path)
+    file = min((tmp_path / "points").glob("size=1*.json"))
+    damage(file)
+    CALLS.clear()
+    said: list[Progress] = []
+    assert run(STUDY, tmp_path, on_progress=said.append) == whole
+    assert len(CALLS) == 1
+    assert said[0].damaged == 1
+    assert text(tmp_path) == before
+
+
+def test_what_a_killed_program_left_half_written_is_swept_away(tmp_path: Path) -> None:
+    run(STUDY, tmp_path, only={"size": [1]})
+    left = tmp_path / "points" / "size=2-kind=a.0.1.json.unfinished"
+    left.write_text('{"digest": "')
+    assert len(run(STUDY, tmp_path)) == 36
+    assert not left.exists()
+
+
+def test_a_failed_point_is_said_and_tried_again(tmp_path: Path) -> None:
+    FAIL_AT.update({(2, 1), (3, 2)})
+    said: list[Progress] = []
+    table = run(STUDY, tmp_path, jobs=2, on_progress=said.append)
+    assert [(str(it.point), it.reason) for it in table.missing] == [
+        ("size=2 kind=a, repeat 1", "the queue was full: make it longer"),
+        ("size=2 kind=b, repeat 1", "the queue was full: make it longer"),
+        ("size=3 kind=a, repeat 2", "the queue was full: make it longer"),
+        ("size=3 kind=b, repeat 2", "the queue was full: make it longer"),
+    ]
+    assert len(table) == 8 * 3
+    assert (said[-1].done, said[-1].failed) == (12, 4)
+    assert len(json.loads(text(tmp_path, "made-up.run.json"))["missing"]) == 4
+    FAIL_AT.clear()
+    CALLS.clear()
+    assert run(STUDY, tmp_path) == run(STUDY, tmp_path / "whole")
+    assert len(CALLS) == 4 + 12
+    assert text(tmp_path) == text(tmp_path / "whole")
+
+
+def test_a_study_may_grow(tmp_path: Path) -> None:
+    run(STUDY, tmp_path)
+    CALLS.clear()
+    table = run(replace(STUDY.with_levels(size=(1, 2, 3, 4)), repeats=3), tmp_path)
+    assert len(CALLS) == 24 - 12
+    assert len(table) == 24 * 3
+
+
+def test_a_selection_keeps_what_others_measured(tmp_path: Path) -> None:
+    assert len(run(STUDY, tmp_path, only={"kind": ["a"]})) == 18
+    assert len(run(STUDY, tmp_path, only={"kind": ["b"], "size": [1]})) == 18 + 6
+    assert len(CALLS) == 8
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        (replace(STUDY, metrics=(METRICS[0], Metric("gap_ms", "s", "a gap"))), "metrics"),
+        (replace(STUDY, testbed="course"), "testbed"),
+        (replace(STUDY, factors={**STUDY.factors, "colour": ("red",)}), "factors"),
+    ],
+)
+def test_a_changed_study_is_noticed_in_one_line(tmp_path: Path, changed: Study, what: str) -> None:
+    run(STUDY, tmp_path)
+    CALLS.clear()
+    with pytest.raises(
+        MeasurementError, match=f"another study made-up, whose {what} changed since: .*--again"
+    ) as caught:
+        run(changed, tmp_path)
+    assert "\n" not in str(caught.value)
+    assert CALLS == []
+    assert len(run(changed, tmp_path, again=True)) == 36
+    assert len(run(changed, tmp_path)) == 36
+
+
+def test_a_changed_measurement_is_noticed_and_a_comment_is_none(tmp_path: Path) -> None:
+    source = Path(__file__).with_name("pretend.py").read_text()
+
+    def study(text: str) -> Study:
+        path = tmp_path / "made_module.py"
+        path.write_text(text)
+        importlib.invalidate_caches()
+        found: Any = _load(path)
+        return replace(STUDY, measurement=found.measure)
+
+    run(study(source), tmp_path / "results")
+    assert len(run(study(source + "\n# a remark\n"), tmp_path / "results")) == 36
+    assert len(run(study(source.replace("Numbers that follow", "Those that come")), tmp_path / "results")) == 36
+    with pytest.raises(MeasurementError, match="whose measurement changed since"):
+        run(study(source.replace("size / 3", "size / 4")), tmp_path / "results")
+
+
+def _load(path: Path) -> ModuleType:
+    import linecache
+
+    linecache.clearcache()
+    spec = importlib.util.spec_from_file_location("made_module", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["made_module"] = module
+    exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+    return module
+
+
+def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
+    def second(progress: Progress) -> None:
+        with pytest.raises(LabError, match=r"another run writes to .*: wait for its end"):
+            run(STUDY, tmp_path)
+
+    run(STUDY, tmp_path, only={"size": [1]}, on_progress=second)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"jobs": 0}, "jobs is 0: choose a whole number above 0"),
+        ({"jobs": -1}, "jobs is -1"),
+        ({"jobs": True}, "jobs is True"),
+        ({"jobs": 10000}, "10000 labs at once are too many"),
+        ({"jobs": 2, "clock": "real"}, "disturb each other's measurements"),
+        ({"only": {"size": ["9"]}}, "no size=9"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_measured(
+    tmp_path: Path, options: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(LinklabError, match=says):
+        run(STUDY, tmp_path / "results", **options)
+    assert STARTED == []
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LabError, match=r"file cannot be written to: .*; say another folder \(--output\)"):
+        run(STUDY, tmp_path / "file")
+    with pytest.raises(LabError, match="cannot be written to"):
+        run(STUDY, "/proc/linklab")
+    assert STARTED == []
+
+
+def test_as_many_jobs_as_there_are_points() -> None:
+    assert how_many(None, 1, "virtual") == 1
+    assert how_many(4, 3, "virtual") <= 3
+    assert how_many(None, 99, "real") == 1
+
+
+def test_a_study_runs_by_itself_and_its_table_names_what_it_lacks(tmp_path: Path) -> None:
+    table = STUDY.run(tmp_path, only={"size": [1]})
+    assert isinstance(table, Table)
+    if importlib.util.find_spec("pandas") is None:
+        with pytest.raises(LabError, match="pandas is not installed"):
+            table.to_dataframe()
+    else:
+        assert list(table.to_dataframe().columns)[:2] == ["size", "kind"]
+    if importlib.util.find_spec("pyarrow") is None:
+        with pytest.raises(LabError, match="needs pyarrow, which is not installed"):
+            run(STUDY, tmp_path, parquet=True)
+    else:
+        assert run(STUDY, tmp_path, parquet=True).files[-1].name == "made-up.parquet"
