@@ -371,7 +371,7 @@ def test_what_is_expected_is_of_the_network_as_it_was() -> None:
         (beside(pinged("r1", "r2", 20.0, interval_s=1), sent("r2", "r1", 38.05)), "backwards"),
         (beside(pinged("r1", "r2", L1_LOADED), sent("r1", "r2", 38.05)), "lasted 5 s"),
         (beside(pinged("h1", "h4", H1_H4_LOADED, interval_s=1), sent("r1", "r2", 38.05)), "no pings of r1-r2"),
-        (beside(pinged("r1", "r2", 20.0, interval_s=1), sent("r1", "r2", 38.05)), "less than this network can give"),
+        (beside(pinged("r1", "r2", 20.0, interval_s=1), sent("r1", "r2", 38.05)), "less than it should be"),
         (beside(pinged("r1", "r2", 41.0, interval_s=1), sent("r1", "r2", 38.05)), "more than it should be"),
     ],
 )
