@@ -22,6 +22,7 @@ from linklab.study.point import Measured, Point
 HTB: Final = "htb"
 HTB_BOTH: Final = "htb-both"
 TBF: Final = "tbf"
+FRAME: Final = "frame"
 _SHAPERS: Final = (HTB, HTB_BOTH, TBF)
 _BUFFER_MS: Final = 10_000
 """How long TBF's queue may be: a train of the study's length waits and is not lost."""
@@ -29,7 +30,7 @@ _BUFFER_MS: Final = 10_000
 
 def testbed(point: Point) -> Network:
     """The MTU study's. Raises MeasurementError for a shaper that is none, or a bucket that holds no frame."""
-    frame_bytes, burst = point.whole("frame_bytes"), point.whole("burst")
+    frame_bytes, burst = point.whole("frame_bytes"), bucket_bytes(point)
     if point["shaper"] not in _SHAPERS:
         raise MeasurementError(f"shaper is {point['shaper']!r}: choose one of {', '.join(_SHAPERS)}")
     if burst < frame_bytes - CHECKSUM_BYTES:
@@ -42,9 +43,14 @@ def testbed(point: Point) -> Network:
 testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
 
 
+def bucket_bytes(point: Point) -> int:
+    """The size of the bucket; the level `FRAME` means that of one frame, the least that lets frames pass."""
+    return point.whole("frame_bytes") if point["burst"] == FRAME else point.whole("burst")
+
+
 def measure(lab: Lab, point: Point) -> list[Measured]:
     """Gives each limited interface on the way the bucket, then sends as fast as the socket takes it."""
-    link_mbps, burst = point.number("link_mbps"), point.whole("burst")
+    link_mbps, burst = point.number("link_mbps"), bucket_bytes(point)
     for node, interface in (("h1", "h1-eth0"), ("s1", "s1-eth2")):
         _set_bucket(lab, node, interface, point.text("shaper"), link_mbps, burst)
     frame_bytes = point.whole("frame_bytes")
@@ -73,7 +79,7 @@ BURST: Final = Study(
     testbed=testbed,
     factors={
         "shaper": _SHAPERS,
-        "burst": (8000, 15360, 61440),
+        "burst": (FRAME, 8000, 15360, 61440),
         "frame_bytes": (1518, 4370, 7999),
         "link_mbps": (10,),
         "packets": (400,),
@@ -81,6 +87,6 @@ BURST: Final = Study(
     measurement=measure,
     metrics=MTU_METRICS,
     repeats=2,
-    short={"burst": (8000, 61440), "frame_bytes": (1518,), "packets": (120,)},
+    short={"burst": (FRAME, 15360), "frame_bytes": (1518,), "packets": (120,)},
     source="MTU study (2016), bandwidth above the link's rate in figures 5, 7, 9, 17, 19 and 21",
 )
