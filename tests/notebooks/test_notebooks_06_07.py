@@ -1,0 +1,144 @@
+"""Labs 06 and 07 as students meet them: starters fail their graded cells, solutions show what their text says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linklab
+from linklab.errors import MeasurementError
+from linklab.grade.together import connections_of, pings, transfers
+from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, repeated
+from linklab.network import COURSE
+from linklab.notebooks import multiplexing, multiplexing_figures
+from linklab.runtime.kinds import Kind
+from tests.notebooks.run_notebook import ROOT, read, run
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow]
+NAMES = ("06-multiplexing", "07-parallel-connections")
+
+
+@pytest.fixture(autouse=True)
+def _virtual_time(virtual: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
+
+
+def _shown(notebook: Any, cell_id: str) -> str:
+    """What a cell shows and prints, as plain text."""
+    (cell,) = [cell for cell in notebook.cells if cell.id == cell_id]
+    return "\n".join(
+        output.text if output.output_type == "stream" else output.data.get("text/plain", "") for output in cell.outputs
+    )
+
+
+def _run(folder: str, name: str, work: Path) -> tuple[Any, dict[str, str]]:
+    shutil.copy(ROOT / folder / "simpleperf.py", work)
+    notebook = read(f"{folder}/{name}.ipynb")
+    return notebook, run(notebook, work).errors
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, tmp_path: Path) -> None:
+    starter, errors = _run("labs", name, tmp_path)
+    graded = {cell.id for cell in starter.cells if cell.metadata.get("linklab", {}).get("starter") == "fails"}
+    assert set(errors) == graded
+    assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
+    missing = ["not filled in yet", "not measured yet", "not made yet", "not answered yet", "is measured yet"]
+    missing += ["run is missing", "returns nothing"]
+    assert [name for name, said in errors.items() if not any(words in said for words in missing)] == []
+    assert "Measuring with Linklab's own simpleperf: with your simpleperf.py" in _shown(starter, "start")
+    assert _shown(starter, "throughput-table") == repr(multiplexing_figures.NOTHING)
+
+
+def test_lab_06_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
+    solution, errors = _run("solutions", NAMES[0], tmp_path)
+    assert errors == {}
+    assert "Measuring with your own simpleperf.py." in _shown(solution, "start")
+    assert "r2 to r3: 29." in _shown(solution, "used-figure"), "L2 is full"
+    assert "with a full queue it is 80.4 ms" in _shown(solution, "rtt-figure")
+    looks = [
+        tuple(map(float, row)) for row in re.findall(r"\(([\d.]+), ([\d.]+), (\d+)\)", _shown(solution, "backlog"))
+    ]
+    assert len(looks) == 8
+    assert max(abs(told - held) for _, told, held in looks) < 5, "a round trip tells how many packets there are"
+    queues = [
+        tuple(map(float, row.split(", ")))
+        for row in re.findall(r"\((\d+, [\d., ]+)\)", _shown(solution, "queues-table"))
+    ]
+    (half, whole, double) = queues
+    assert (half[0], whole[0], double[0]) == (50, 100, 200)
+    assert half[5] < 0.8 * whole[5], "a queue without room wastes the link"
+    assert half[4] < 61 < whole[4] < 81 < double[4], "twice the queue is three times the wait"
+
+
+def test_lab_07_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
+    solution, errors = _run("solutions", NAMES[1], tmp_path)
+    assert errors == {}
+    table = _shown(solution, "fairness-table")
+    found = re.findall(r"\('([^']+)', '([\d.]+)', '([\d.]+)'\)", table)
+    rows = {name: (float(one), float(host)) for name, one, host in found}
+    single = [values for name, values in rows.items() if name.startswith("run ")]
+    assert len(single) == 4
+    assert any(one < host for one, host in single), "in a single run the hosts may look fairer"
+    per_connection, per_host = rows["mean throughput of all 4"]
+    assert per_connection > 0.99
+    assert per_host == pytest.approx(8 / 9, abs=0.03)
+    assert rows["report"] == (0.990, 0.916)
+
+
+def _seen(run: AtOnce) -> list[Any]:
+    """Every digit that the tools gave but ping's last one."""
+    return [
+        [(it.rtt_ms, it.sent_packets) for it in pings(run).values()],
+        connections_of(run),
+        [(it.throughput_mbps, it.samples) for it in transfers(run)],
+    ]
+
+
+def _measured(folder: Path) -> tuple[list[Any], list[float]]:
+    """What both labs measure, shortened, in a lab of its own; and the mean round trips."""
+    folder.mkdir()
+    pairs = [("h1", "h4"), ("h2", "h5"), ("h3", "h6")]
+    many = [flow for pair in pairs for flow in (PingFlow(*pair, 8, 1.0), SimpleperfFlow(*pair, duration_s=8))]
+    several = [SimpleperfFlow("h1", "h4", 8, streams=2), SimpleperfFlow("h2", "h5", 8), SimpleperfFlow("h3", "h6", 8)]
+    with linklab.start(COURSE, "virtual", folder=folder) as lab:
+        first, more = at_once(lab, many), repeated(lab, several, 2)
+        held = multiplexing.backlog_packets(lab, "r2", "r2-eth2")
+    means = [it.rtt_mean_ms for it in pings(first).values() if it.rtt_mean_ms is not None]
+    return [_seen(first), [_seen(run) for run in more.runs], held], means
+
+
+def test_two_fresh_labs_give_the_same_digits(tmp_path: Path) -> None:
+    (one, means), (two, others) = (_measured(tmp_path / name) for name in ("one", "two"))
+    assert one == two
+    assert len(means) == 3
+    # ping reads the wall's clock, whose nanoseconds differ from lab to lab, in whole microseconds
+    assert means == pytest.approx(others, abs=0.0021)
+
+
+def test_looking_into_a_queue_that_is_not_there(tmp_path: Path) -> None:
+    with linklab.start(COURSE, "virtual", folder=tmp_path) as lab:
+        assert multiplexing.backlog_packets(lab, "r2", "r2-eth2") == 0
+        for node, interface in (("h1", "h1-eth0"), ("r2", "r2-eth9")):
+            with pytest.raises(MeasurementError, match=f"{interface} of {node} has no netem"):
+                multiplexing.backlog_packets(lab, node, interface)
+
+
+def test_a_simpleperf_without_parallel_connections_is_told_and_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "solutions" / "simpleperf.py").read_text()
+    broken = text.replace('"-P"', '"-Q"')
+    assert broken != text
+    file = tmp_path / "simpleperf.py"
+    with linklab.start(COURSE, "virtual", folder=tmp_path) as lab:
+        file.write_text(broken)
+        assert multiplexing.own_parallel_simpleperf(lab, file) is None
+        assert "For -P it is Linklab's own after all: " in capsys.readouterr().out
+        file.write_text(text)
+        assert multiplexing.own_parallel_simpleperf(lab, file) == str(file)
+        assert "Linklab's own" not in capsys.readouterr().out
