@@ -64,7 +64,7 @@ def test_a_notebook_tells_its_virtual_time(lab_folder: Path) -> None:
 def test_a_search_is_tried_on_real_labs(virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from linklab.bench import search
 
-    monkeypatch.setattr(search_report, "tried", lambda seed, folder: search.tried(seed, folder, (2, 6)))
+    monkeypatch.setattr(search_report, "tried", lambda seed, start: search.tried(seed, start, (2, 6)))
     kept: list[Record] = []
     search_report.measure(Settings(quick=True, folder=lab_folder), lambda line: None, kept.append)
     assert len(kept) == 3 * len(search.SEARCHES)

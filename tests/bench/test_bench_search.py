@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import linklab
 from linklab.bench.search import INCREASE, SEARCHES, TRAIN, Found, as_markdown, main, tried, truth_mbps
 from linklab.network.random_chain import random_chain
 from linklab.runtime.kinds import Kind
@@ -31,7 +32,10 @@ def test_a_number_of_networks_that_is_none_is_refused(capsys: pytest.CaptureFixt
 
 @pytest.mark.lab
 def test_a_train_beats_the_plain_increase_on_a_network(virtual: Kind, tmp_path: Path) -> None:
-    results = {found.search: found for found in tried(3, tmp_path, (8, 12))}
+    results = {
+        found.search: found
+        for found in tried(3, lambda network: linklab.start(network, "virtual", folder=tmp_path), (8, 12))
+    }
     assert set(results) == set(SEARCHES)
     assert results[TRAIN].theory_mbps == truth_mbps(random_chain(3, bottleneck_mbps=(8, 12)))
     assert abs(results[TRAIN].error_percent) < 1

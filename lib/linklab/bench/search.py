@@ -18,6 +18,7 @@ from typing import Final
 import linklab
 from linklab.analysis.search import bisect, from_train, increase
 from linklab.errors import LinklabError
+from linklab.lab import Lab
 from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.prober import Prober
 from linklab.network import Network, bottleneck, path
@@ -57,11 +58,13 @@ def truth_mbps(network: Network, payload_bytes: int = 1448) -> float:
     return payload_rate_mbps(bottleneck(path(network, "h1", "h2")).rate_mbps or 0, payload_bytes)
 
 
-def tried(seed: int, folder: Path, bottleneck_mbps: tuple[float, float] = RATE_MBPS) -> Iterator[Found]:
-    """All searches on the network of a seed, each on a prober of its own."""
+def tried(
+    seed: int, start: Callable[[Network], Lab], bottleneck_mbps: tuple[float, float] = RATE_MBPS
+) -> Iterator[Found]:
+    """All searches on the network of a seed, each on a prober of its own; `start` gives the lab, ended in the end."""
     network = random_chain(seed, bottleneck_mbps=bottleneck_mbps)
     links = sum(link.rate_mbps is not None for link in network.links)
-    with linklab.start(network, "virtual", folder=folder) as lab:
+    with start(network) as lab:
         for name, search in SEARCHES.items():
             prober = Prober(lab, "h1", "h2", _BUDGET_BYTES, _MOST_PROBES)
             begin_s = lab.now()
@@ -109,7 +112,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         with TemporaryDirectory() as folder:
             for seed in range(chosen.first_seed, chosen.first_seed + chosen.networks):
-                results += tried(seed, Path(folder))
+                results += tried(seed, lambda network: linklab.start(network, "virtual", folder=Path(folder)))
                 print(f"network {seed} done", file=sys.stderr, flush=True)
     except LinklabError as error:
         print(f"linklab: {error}", file=sys.stderr)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict
 from statistics import median
 
+from linklab.bench.crew import Crew
 from linklab.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
 from linklab.bench.search import INCREASE, SEARCHES, TRAIN, tried
 from linklab.bench.settings import Settings
@@ -16,12 +18,18 @@ TRAFFIC_SHARE = 0.1
 
 
 def measure(settings: Settings, say: Say, keep: Keep) -> None:
-    """A record for each search on each network."""
+    """A record for each search on each network, as many networks at once as there are cores."""
     networks = 3 if settings.quick else 30
-    for seed in range(1, networks + 1):
-        say(f"network {seed} of {networks}")
-        for found in tried(seed, settings.folder):
-            keep(asdict(found) | {"error_percent": found.error_percent})
+    lock = threading.Lock()
+    with Crew(settings.folder) as crew:
+
+        def search(seed: int) -> None:
+            for found in tried(seed, crew.start):
+                with lock:
+                    keep(asdict(found) | {"error_percent": found.error_percent})
+            say(f"network {seed} of {networks} done")
+
+        crew.side_by_side(search, range(1, networks + 1), settings.cores)
 
 
 def report(records: Sequence[Record], settings: Settings) -> Findings:

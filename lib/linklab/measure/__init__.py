@@ -4,6 +4,8 @@
 ``simpleperf(lab, SimpleperfFlow(...))``, ``at_once(lab, [...])`` for flows that start together, and ``repeated`` for
 several such runs. `verdict_on` says whether the machine was quiet enough to judge a result. A tool that is missing or
 that says something unknown raises `linklab.errors.MeasurementError`: nothing here takes an unread answer for loss.
+``train(lab, TrainFlow("h1", "h4"))`` sends single datagrams and has the kernel's time of each arrival; a `Prober`
+counts what a search sends.
 """
 
 from linklab.measure.fidelity import Fidelity, Machine, QueueCounters
@@ -11,6 +13,7 @@ from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFl
 from linklab.measure.frames import to_dataframe
 from linklab.measure.gate import Trust, verdict_on
 from linklab.measure.load import load_result
+from linklab.measure.prober import Prober
 from linklab.measure.progress import Progress
 from linklab.measure.repeats import Repeats, Spread, repeated
 from linklab.measure.results import (
@@ -25,6 +28,7 @@ from linklab.measure.results import (
 )
 from linklab.measure.run import AtOnce, at_once, ping, simpleperf, tcp, udp
 from linklab.measure.stopped import MeasurementStopped
+from linklab.measure.train import TrainFlow, TrainResult, train
 
 __all__ = [
     "AtOnce",
@@ -35,6 +39,7 @@ __all__ = [
     "Origin",
     "PingFlow",
     "PingResult",
+    "Prober",
     "Progress",
     "QueueCounters",
     "Repeats",
@@ -46,6 +51,8 @@ __all__ = [
     "Stream",
     "TcpFlow",
     "TcpResult",
+    "TrainFlow",
+    "TrainResult",
     "Trust",
     "UdpFlow",
     "UdpResult",
@@ -56,6 +63,7 @@ __all__ = [
     "simpleperf",
     "tcp",
     "to_dataframe",
+    "train",
     "udp",
     "verdict_on",
 ]
