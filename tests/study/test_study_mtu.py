@@ -1,0 +1,198 @@
+"""The MTU study and the burst study: what they refuse, their evaluation, and their short forms in labs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.measure import Origin
+from linklab.measure.train import TrainFlow, TrainResult
+from linklab.runtime.kinds import Kind
+from linklab.study import Table, run, study_by_name
+from linklab.study.mtu import evaluate, rates_mbps
+
+MTU, BURST = study_by_name("mtu"), study_by_name("burst")
+CEILING_BYTES = 1600
+"""HTB's second bucket as tc sets it where nobody says: a packet of 1600 bytes."""
+
+
+def stepped(gaps_s: list[float]) -> TrainResult:
+    """A train with these gaps between arrivals, sent every 1.2 ms."""
+    arrivals = [0.01]
+    for gap_s in gaps_s:
+        arrivals.append(arrivals[-1] + gap_s)
+    departures = tuple(0.0012 * number for number in range(len(arrivals)))
+    flow = TrainFlow("h1", "h2", len(arrivals))
+    return TrainResult(flow, Origin("t", "virtual", "7"), departures, tuple(arrivals), 0)
+
+
+def test_evaluation_of_a_train_that_is_known() -> None:
+    rows = {(row.metric, row.number): row.value for row in evaluate(stepped([0.0006, 0.0012, 0.0012]), 1500, 10)}
+    assert rows["bandwidth_mbps", 2] == pytest.approx(20)
+    assert rows["bandwidth_max_mbps", None] == pytest.approx(20)
+    assert rows["bandwidth_min_mbps", None] == rows["bandwidth_mbps", 4] == pytest.approx(12)
+    assert rows["bandwidth_mean_mbps", None] == pytest.approx((20 + 40 / 3 + 12) / 3)
+    assert rows["bandwidth_settled_mbps", None] == pytest.approx(10)
+    assert [rows["jitter_ms", number] for number in (2, 3, 4)] == pytest.approx([0.6, 0, 0], abs=1e-9)
+    assert rows["jitter_mean_ms", None] == pytest.approx(0.2)
+    # frames of 1496 bytes without their checksum; half a gap early is 750 bytes
+    assert rows["burst_bytes", None] == pytest.approx(1496 + 1496 - 750)
+    assert rows["lost_packets", None] == 0
+
+
+def test_series_are_thinned_after_a_hundred_and_summaries_are_not() -> None:
+    rows = evaluate(stepped([0.0012] * 150 + [0.0003] + [0.0012] * 48), 1500, 10)
+    numbers = [row.number for row in rows if row.metric == "jitter_ms"]
+    assert numbers == [*range(2, 101), 125, 150, 175, 200]
+    assert {row.metric: row.value for row in rows if row.number is None}["jitter_max_ms"] == pytest.approx(0.9)
+
+
+def test_too_few_arrivals_are_refused() -> None:
+    with pytest.raises(MeasurementError, match="3 of 3 packets arrived: four are needed"):
+        evaluate(stepped([0.0012, 0.0012]), 1500, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("10/100", "100 Mbit/s of traffic are more than the link's 10"),
+        ("10", "write link/traffic in Mbit/s"),
+        ("a/b", "write link/traffic"),
+        ("0/0", "write link/traffic"),
+        ("inf/10", "write link/traffic"),
+        ("nan/nan", "write link/traffic"),
+    ],
+)
+def test_rates_that_cannot_be_are_refused(text: str, says: str) -> None:
+    with pytest.raises(MeasurementError, match=says):
+        rates_mbps(text)
+    assert rates_mbps("100/10") == (100, 10)
+
+
+@pytest.mark.parametrize(
+    ("study", "levels", "says"),
+    [
+        (MTU, {"frame_bytes": (40,)}, "study mtu, frame_bytes=40 .*has no room for the headers"),
+        (MTU, {"frame_bytes": (70000,)}, "mtu_bytes is 69982: choose 68 to 65535"),
+        (MTU, {"frame_bytes": ("large",)}, "frame_bytes is 'large', which is no whole number"),
+        (MTU, {"rates": ("2000/10",)}, "rate_mbps is 2000: choose 0.001 to 1000"),
+        (MTU, {"rates": ("10/100",)}, "more than the link's 10"),
+        (BURST, {"burst": (1000,)}, "burst is 1000: TBF drops frames larger"),
+        (BURST, {"burst": ("large",)}, "burst is 'large', which is no whole number"),
+        (BURST, {"shaper": ("red",)}, "shaper is 'red': choose one of htb, htb-both, tbf"),
+    ],
+)
+def test_a_level_that_the_testbed_refuses_is_one_line_before_anything_runs(
+    study: object, levels: dict[str, tuple[str | int, ...]], says: str, tmp_path: Path
+) -> None:
+    assert study is MTU or study is BURST
+    with pytest.raises(MeasurementError, match=says) as caught:
+        run((MTU if study is MTU else BURST).with_levels(**levels), tmp_path / "results")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.fixture(scope="module")
+def mtu_table(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Table:
+    return run(MTU.short_form(), tmp_path_factory.mktemp("mtu"))
+
+
+@pytest.fixture(scope="module")
+def whole(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Table:
+    """The burst study's short form, without a break."""
+    return run(BURST.short_form(), tmp_path_factory.mktemp("burst"))
+
+
+def one(table: Table, metric: str, **levels: object) -> float:
+    (row,) = table.where(metric, **levels)
+    return float(row["value"])
+
+
+@pytest.mark.lab
+def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_first(mtu_table: Table) -> None:
+    assert mtu_table.missing == ()
+    assert all(row["value"] == 0 for row in mtu_table.where("lost_packets"))
+    for row in mtu_table.where("bandwidth_settled_mbps"):
+        assert row["value"] == pytest.approx(10, rel=0.005)
+    for row in mtu_table.where("jitter_mean_ms", sending="paced"):
+        assert row["value"] < 0.01
+    for size in (1518, 7999):
+        run_10 = {"frame_bytes": size, "rates": "10/10"}
+        assert one(mtu_table, "bandwidth_max_mbps", **run_10, sending="greedy") > 12
+        assert one(mtu_table, "bandwidth_max_mbps", **run_10, sending="paced") < 10.2
+        burst = one(mtu_table, "burst_bytes", **run_10, sending="greedy")
+        assert burst == pytest.approx(CEILING_BYTES + size - 4, abs=20)
+        assert one(mtu_table, "burst_bytes", frame_bytes=size, rates="100/10", sending="paced") == size - 4
+
+
+@pytest.mark.lab
+def test_the_burst_is_the_buckets_and_a_bucket_of_one_frame_removes_it(whole: Table) -> None:
+    assert whole.missing == ()
+    frame = 1514
+    for burst, size in (("frame", 1518), (15360, 15360)):
+        # HTB asks whether there are tokens, not whether there are enough: one frame more
+        lesser = min(size, CEILING_BYTES) + frame
+        assert one(whole, "burst_bytes", shaper="htb", burst=burst) == pytest.approx(lesser, abs=20)
+        assert one(whole, "burst_bytes", shaper="htb-both", burst=burst) == pytest.approx(size + frame, abs=20)
+        assert one(whole, "burst_bytes", shaper="tbf", burst=burst) == pytest.approx(size, abs=20)
+    assert one(whole, "bandwidth_max_mbps", shaper="tbf", burst="frame") < 10.1
+    assert one(whole, "bandwidth_mbps", shaper="tbf", burst=15360, number=10) > 20
+
+
+@pytest.mark.lab
+def test_repeats_agree_to_the_last_digit(virtual: Kind, tmp_path: Path) -> None:
+    study = MTU.with_levels(frame_bytes=(1518,), rates=("10/10",), packets=(60,))
+    table = run(study, tmp_path, only={"sending": ["greedy"]}, jobs=2)
+    repeats = [[row["value"] for row in table if row["repeat"] == repeat] for repeat in (1, 2, 3)]
+    assert repeats[0] == repeats[1] == repeats[2]
+    assert len(repeats[0]) > 100
+
+
+def begin(output: Path) -> subprocess.Popen[str]:
+    words = ["study", "run", "burst", "--short", "--jobs", "2", "--output", str(output)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "linklab", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def done(output: Path) -> int:
+    return len(list((output / "points").glob("shaper*.json")))
+
+
+def wait_for_points(program: subprocess.Popen[str], output: Path, points: int) -> None:
+    deadline = time.monotonic() + 300
+    while done(output) < points and program.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert program.poll() is None, program.communicate()[0]
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+@pytest.mark.usefixtures("nothing_left")
+def test_killed_twice_and_interrupted_once_nothing_is_lost(whole: Table, tmp_path: Path) -> None:
+    output = tmp_path / "results"
+    for points, number in ((1, signal.SIGKILL), (3, signal.SIGKILL), (4, signal.SIGINT)):
+        with begin(output) as program:
+            wait_for_points(program, output, points)
+            time.sleep(1)  # into the next point: labs are measuring then, and not only starting
+            os.kill(program.pid, number)
+            said = program.communicate(timeout=120)[0]
+        assert program.returncode == (130 if number == signal.SIGINT else -number)
+        assert done(output) >= points
+    assert "the same command goes on from there" in said
+    before = {path: path.stat().st_mtime_ns for path in (output / "points").glob("shaper*.json")}
+    with begin(output) as program:
+        said = program.communicate(timeout=300)[0]
+    assert program.returncode == 0, said
+    assert f"{len(before)} of 6 points are done already" in said
+    assert all(path.stat().st_mtime_ns == time_ns for path, time_ns in before.items())
+    for name in ("burst-short.csv", "burst-short.json"):
+        assert (output / name).read_bytes() == (whole.files[0].parent / name).read_bytes()
