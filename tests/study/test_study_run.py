@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabError, LinklabError, MeasurementError
-from linklab.study import Metric, Progress, Study, Table, run
+from linklab.study import Measured, Metric, Point, Progress, Study, Table, run
 from linklab.study.labs import how_many
 
 from .pretend import CALLS, FAIL_AT, METRICS, STARTED, STUDY
@@ -255,3 +255,32 @@ def test_a_study_runs_by_itself_and_its_table_names_what_it_lacks(tmp_path: Path
             run(STUDY, tmp_path, parquet=True)
     else:
         assert run(STUDY, tmp_path, parquet=True).files[-1].name == "made-up.parquet"
+
+
+def test_a_mistake_in_a_measurement_is_said_and_the_others_go_on(tmp_path: Path) -> None:
+    table = run(replace(STUDY, measurement=wrong_at_two), tmp_path)
+    assert {it.reason for it in table.missing} == {"ZeroDivisionError: division by zero"}
+    assert [it.point["size"] for it in table.missing] == [2] * 4
+    assert len(table) == 8
+
+
+def wrong_at_two(lab: Any, point: Point) -> list[Measured]:
+    return [Measured("rate_mbps", 1 / (point.whole("size") - 2))]
+
+
+def test_rows_that_are_none_are_a_failure_of_their_point(tmp_path: Path) -> None:
+    table = run(replace(STUDY, measurement=nothing), tmp_path)
+    assert len(table) == 0
+    assert {it.reason.partition(":")[0] for it in table.missing} == {"the measurement gave no row at all"}
+
+
+def nothing(lab: Any, point: Point) -> list[Measured]:
+    return []
+
+
+def test_a_measurement_without_a_source_is_refused(tmp_path: Path) -> None:
+    place: dict[str, Any] = {"__name__": "__main__"}
+    exec("def typed_in(lab, point):\n    return []\n", place)
+    with pytest.raises(MeasurementError, match="the source of typed_in cannot be read"):
+        run(replace(STUDY, measurement=place["typed_in"]), tmp_path / "results")
+    assert not (tmp_path / "results").exists()
