@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,17 @@ def test_jobs_that_are_none_are_refused(jobs: str, capsys: pytest.CaptureFixture
     error = capsys.readouterr().err
     assert "is not a whole number above 0" in error
     assert error.count("\n") == 1
+
+
+def test_at_a_terminal_a_bar_moves_and_failures_stay_above_it(
+    made_up: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "xterm")
+    pretend.FAIL_AT.add((2, 1))
+    assert main(["study", "run", "made-up", "--output", str(tmp_path)]) == 1
+    said = capsys.readouterr().out
+    assert "12 points to measure" in said
+    assert "size=2 kind=a, repeat 1 FAILED: the queue was full: make it longer" in said
+    assert "12/12" in said
