@@ -17,7 +17,13 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is started: labs answer at once."""
     monkeypatch.setattr(linklab, "start", pretend.PretendLab)
     monkeypatch.setattr(runner, "choose", lambda clock: None)
+    _forget()
+    yield
+    running = [lab for lab in pretend.STARTED if lab.running]
+    _forget()
+    assert running == []
+
+
+def _forget() -> None:
     for remembered in (pretend.CALLS, pretend.STARTED, pretend.FAIL_AT):
         remembered.clear()
-    yield
-    assert not any(lab.running for lab in pretend.STARTED)
