@@ -14,7 +14,8 @@ import linklab
 from linklab import measure, show
 from linklab.grade import lab06
 from linklab.network import COURSE, path
-from linklab.notebooks import multiplexing, multiplexing_figures
+from linklab.notebooks import multiplexing_figures as figures
+from linklab.notebooks.multiplexing import backlog_packets, mean_rtt_ms, rates_mbps
 from linklab.notebooks.own_simpleperf import own_simpleperf
 from linklab.show.live_measure import watched
 
@@ -150,8 +151,8 @@ lab06.check_full_rtt(predicted_full_ms).require()
 
 # %% [markdown] reflect="prediction" points=1
 # The highest RTT is the same: the queue is full with two flows already, and it has the same 100 places. The
-# mean may grow a little. With three flows each loss makes only a third of the traffic slow down, so the queue
-# empties less.
+# mean hardly changes. If only one of three flows loses a packet and slows down, the queue empties less; but
+# often all of them lose some at the same moment.
 
 # %% [markdown] id="measure-intro"
 # ## 5. Measure
@@ -195,13 +196,13 @@ lab06.check_runs(runs).require()
 # report differ.
 
 # %% id="throughput-table"
-multiplexing_figures.throughput_table(runs, predicted_mbps)
+figures.throughput_table(runs, predicted_mbps)
 
 # %% id="used-figure"
-multiplexing_figures.used_links(runs["crossing"], lab06.COMBINATIONS["crossing"])
+figures.used_links(runs["crossing"], lab06.COMBINATIONS["crossing"])
 
 # %% id="throughput-figure"
-multiplexing_figures.throughput_figure(runs["two"], lab06.COMBINATIONS["two"])
+figures.throughput_figure(runs["two"], lab06.COMBINATIONS["two"])
 
 # %% [markdown] id="throughput-notice"
 # **What to notice.** The *sum* is as predicted: L2 is full. The parts are not, for each flow's share depends
@@ -238,14 +239,14 @@ def jain(values):
 lab06.check_jain(jain).require()
 
 # %% [markdown] id="fairness-task"
-# `multiplexing.rates_mbps(runs["two"])` is a dictionary of throughputs, as `{"h1-h4": 14.2, ...}`; its
-# `.values()` are the numbers.
+# `rates_mbps(runs["two"])` is a dictionary of throughputs, as `{"h1-h4": 14.2, ...}`; its `.values()` are the
+# numbers.
 #
 # **Your turn:** the index of each combination.
 
 # %% answer="fairness"
 ### BEGIN SOLUTION
-fairness = {name: jain(list(multiplexing.rates_mbps(run).values())) for name, run in runs.items()}
+fairness = {name: jain(list(rates_mbps(run).values())) for name, run in runs.items()}
 ### STARTER
 # fairness = dict.fromkeys(combinations)
 ### END SOLUTION
@@ -254,7 +255,7 @@ fairness = {name: jain(list(multiplexing.rates_mbps(run).values())) for name, ru
 lab06.check_fairness(fairness, runs).require()
 
 # %% id="fairness-table"
-multiplexing_figures.fairness_beside_report(fairness)
+figures.fairness_beside_report(fairness)
 
 # %% [markdown] id="fairness-question"
 # **Question.** In `apart`, the index is below 1. Is that unfair to somebody? What must be true of flows
@@ -268,7 +269,7 @@ multiplexing_figures.fairness_beside_report(fairness)
 # ## 8. Explain: round-trip times
 
 # %% id="rtt-figure"
-multiplexing_figures.rtt_figure(runs["two"], lab06.COMBINATIONS["two"])
+figures.rtt_figure(runs["two"], lab06.COMBINATIONS["two"])
 
 # %% [markdown] id="rtt-notice"
 # **What to notice.** The RTT swings. It climbs until the queue is full and a packet is lost; then TCP sends
@@ -276,12 +277,12 @@ multiplexing_figures.rtt_figure(runs["two"], lab06.COMBINATIONS["two"])
 # itself. Below the shaded part are the delays of the links, which nobody can avoid. The shaded part is the
 # *queueing delay*.
 #
-# **Your turn:** the mean queueing delay of `h1-h4` in each combination, in ms.
-# `multiplexing.mean_rtt_ms(run)` is a dictionary of mean round trips, as `{"h1-h4": 70.0, ...}`.
+# **Your turn:** the mean queueing delay of `h1-h4` in each combination, in ms. `mean_rtt_ms(run)` is a
+# dictionary of mean round trips, as `{"h1-h4": 70.0, ...}`.
 
 # %% answer="queueing"
 ### BEGIN SOLUTION
-queueing_ms = {name: multiplexing.mean_rtt_ms(run)["h1-h4"] - 60 for name, run in runs.items()}
+queueing_ms = {name: mean_rtt_ms(run)["h1-h4"] - 60 for name, run in runs.items()}
 ### STARTER
 # queueing_ms = dict.fromkeys(combinations)
 ### END SOLUTION
@@ -290,7 +291,7 @@ queueing_ms = {name: multiplexing.mean_rtt_ms(run)["h1-h4"] - 60 for name, run i
 lab06.check_queueing(queueing_ms, runs).require()
 
 # %% id="rtt-table"
-multiplexing_figures.rtt_table(runs, predicted_full_ms)
+figures.rtt_table(runs, predicted_full_ms)
 
 # %% [markdown] id="packets-intro"
 # ## 9. Look into the queue
@@ -326,7 +327,7 @@ client = lab["h1"].popen("exec iperf3 -c 10.0.5.2 -t 16 -C cubic")
 for _ in range(8):
     lab.sleep(1.5)
     ping = measure.ping(lab, measure.PingFlow("h1", "h4", count=1))
-    held = multiplexing.backlog_packets(lab, "r2", "r2-eth2")
+    held = backlog_packets(lab, "r2", "r2-eth2")
     seen.append([ping.rtt_mean_ms, packets_in_queue(ping.rtt_mean_ms), held])
 client.wait(60)
 show.table(["RTT (ms)", "packets, from the RTT", "packets, from the kernel"], seen)
@@ -369,8 +370,9 @@ lab06.check_new_rtt(predicted_new_ms).require()
 # %% answer="new-networks"
 def with_queue(packets):
     ### BEGIN SOLUTION
-    links = [replace(link, queue_packets=packets) if link.name == "L2" else link for link in COURSE.links]
-    return replace(COURSE, links=tuple(links))
+    new = replace(COURSE.link("L2"), queue_packets=packets)
+    links = tuple(new if link.name == "L2" else link for link in COURSE.links)
+    return replace(COURSE, links=links)
     ### STARTER
     # return None
     ### END SOLUTION
@@ -388,9 +390,10 @@ lab06.check_new_networks(networks).require()
 # %% answer="new-runs"
 new_runs = dict.fromkeys(networks)
 ### BEGIN SOLUTION
+flows = flows_of("h1-h4") + flows_of("h2-h5")
 for packets, network in networks.items():
     with linklab.start(network) as other:
-        new_runs[packets] = watched(measure.at_once, other, flows_of("h1-h4") + flows_of("h2-h5"))
+        new_runs[packets] = watched(measure.at_once, other, flows)
 ### STARTER
 # # YOUR TURN: new_runs[50] = watched(measure.at_once, other, ...), and the same for 200
 ### END SOLUTION
@@ -399,7 +402,8 @@ for packets, network in networks.items():
 lab06.check_new_runs(new_runs).require()
 
 # %% id="queues-table"
-multiplexing_figures.queues_table({100: runs["two"], **new_runs}, {100: predicted_full_ms["h1-h4"], **predicted_new_ms})
+predicted_ms = {100: predicted_full_ms["h1-h4"], **predicted_new_ms}
+figures.queues_table({100: runs["two"], **new_runs}, predicted_ms)
 
 # %% [markdown] id="queues-notice"
 # **What to notice.** Twice the queue does not mean twice the delay, nor half the queue half of it: some 50
@@ -412,9 +416,10 @@ multiplexing_figures.queues_table({100: runs["two"], **new_runs}, {100: predicte
 #
 # > **One packet, two frames.** Linux likes to hand the network card several segments as one large packet, and
 # > lets the card cut it up. netem then counts one where the link carries two. Linklab switches this off, so
-# > that a queue of 100 packets is 100 frames. The report's network did not.
+# > that a queue of 100 packets is 100 frames. The report's network
+# probably did not.
 #
-# **Your turn:** four short questions. For `c` and `d`, answer with a letter.
+# **Your turn:** two numbers, and for the last two questions a letter.
 #
 # `report_frames`: how many *frames* were in L2's queue on average, if the 96.784 ms of `h1-h4` in `two` are
 # all delay and queue?

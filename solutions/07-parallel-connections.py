@@ -11,12 +11,13 @@ from linklab import measure, show
 from linklab.analysis import jain_index
 from linklab.grade import lab07
 from linklab.network import COURSE, path
-from linklab.notebooks import multiplexing, multiplexing_figures
+from linklab.notebooks import multiplexing_figures as figures
+from linklab.notebooks.multiplexing import mean_connections_mbps, own_parallel_simpleperf, rates_mbps
 from linklab.show.live_measure import watched
 
 # %% id="start"
 lab = linklab.start(COURSE)
-program = multiplexing.own_parallel_simpleperf(lab)
+program = own_parallel_simpleperf(lab)
 show.draw(lab, highlight=path(COURSE, "h1", "h4"))
 
 # %% [markdown] id="shares-intro"
@@ -97,8 +98,8 @@ lab07.check_predicted_fairness(predicted_fairness).require()
 
 # %% id="transfer"
 def transfer(pair, connections=1):
-    source, destination = pair.split("-")
-    return measure.SimpleperfFlow(source, destination, duration_s=25, streams=connections, program=program)
+    ends = pair.split("-")
+    return measure.SimpleperfFlow(*ends, duration_s=25, streams=connections, program=program)
 
 
 def four_times(lab, flows, **hooks):
@@ -127,27 +128,27 @@ lab07.check_run(runs).require()
 # How the first run went, second by second:
 
 # %% id="throughput-figure"
-multiplexing_figures.throughput_figure(runs and runs.runs[0], lab07.loads(2))
+figures.throughput_figure(runs and runs.runs[0], lab07.loads(2))
 
 # %% [markdown] id="throughput-table-intro"
 # And the mean over all runs, beside your prediction, theory and the course report:
 
 # %% id="throughput-table"
-multiplexing_figures.parallel_table(runs, predicted_mbps)
+figures.parallel_table(runs, predicted_mbps)
 
 # %% [markdown] id="parts-task"
 # ## 4. Per connection and per host
 #
-# `multiplexing.mean_connections_mbps(runs)` has the mean over all runs of each connection, by pair, as
-# `{"h1-h4": [7.1, 7.2], "h2-h5": [7.0], ...}`.
+# `mean_connections_mbps(runs)` has the mean over all runs of each connection, by pair, as `{"h1-h4": [7.1,
+# 7.2], "h2-h5": [7.0], ...}`.
 #
 # **Your turn:** two lists of numbers in Mbit/s: one number for each connection, and one for each host.
 
 # %% answer="parts"
 ### BEGIN SOLUTION
-rates_mbps = multiplexing.mean_connections_mbps(runs)
-per_connection = [rate for rates in rates_mbps.values() for rate in rates]
-per_host = [sum(rates) for rates in rates_mbps.values()]
+by_pair = mean_connections_mbps(runs)
+per_connection = [rate for rates in by_pair.values() for rate in rates]
+per_host = [sum(rates) for rates in by_pair.values()]
 ### STARTER
 # per_connection = None
 # per_host = None
@@ -174,10 +175,10 @@ fairness = {
 lab07.check_fairness(fairness, runs).require()
 
 # %% id="fairness-figure"
-multiplexing_figures.fairness_figure(runs)
+figures.fairness_figure(runs)
 
 # %% id="fairness-table"
-multiplexing_figures.fairness_table(runs)
+figures.fairness_table(runs)
 
 # %% [markdown] id="fairness-notice"
 # **What to notice.** In a single run chance decides much: in some, the hosts even look fairer than the
@@ -226,14 +227,15 @@ lab07.check_predicted_parts(predicted_percent).require()
 
 # %% id="flows-with"
 def flows_with(connections):
-    mine = [transfer("h1-h4", 4)] * 2 if connections == 8 else [transfer("h1-h4", connections)]
-    return [*mine, transfer("h2-h5"), transfer("h3-h6")]
+    mine = [4, 4] if connections == 8 else [connections]
+    flows = [transfer("h1-h4", number) for number in mine]
+    return [*flows, transfer("h2-h5"), transfer("h3-h6")]
 
 
 # %% [markdown] id="measured-task"
 # **Your turn:** two dictionaries. `experiment` has the result of `watched(measure.at_once, lab, flows)` for
-# each number of connections. `measured_percent` has the part of `h1`, from `multiplexing.rates_mbps(...)`:
-# throughputs by pair, as `{"h1-h4": 14.2, ...}`.
+# each number of connections. `measured_percent` has the part of `h1`, from `rates_mbps(...)`: throughputs by
+# pair, as `{"h1-h4": 14.2, ...}`.
 
 # %% answer="experiment"
 experiment = dict.fromkeys(lab07.CONNECTIONS)
@@ -241,7 +243,7 @@ measured_percent = dict.fromkeys(lab07.CONNECTIONS)
 ### BEGIN SOLUTION
 for connections in lab07.CONNECTIONS:
     run = watched(measure.at_once, lab, flows_with(connections))
-    rates = multiplexing.rates_mbps(run)
+    rates = rates_mbps(run)
     experiment[connections] = run
     measured_percent[connections] = 100 * rates["h1-h4"] / sum(rates.values())
 ### STARTER
@@ -252,10 +254,10 @@ for connections in lab07.CONNECTIONS:
 lab07.check_experiment(experiment, measured_percent).require()
 
 # %% id="parts-table"
-multiplexing_figures.parts_table(experiment, predicted_percent, measured_percent)
+figures.parts_table(experiment, predicted_percent, measured_percent)
 
 # %% id="parts-figure"
-multiplexing_figures.parts_figure(experiment, predicted_percent, measured_percent)
+figures.parts_figure(experiment, predicted_percent, measured_percent)
 
 # %% [markdown] id="questions-intro"
 # **What to notice.** The part grows as P / (P + 2), with the scatter of single runs around it. Nobody broke a

@@ -213,7 +213,7 @@ def _list_check(name: str, given: object, right: Sequence[float], other: Sequenc
             return Check.failing(description, "h1 has the mean of its connections", hint, expected, found)
         if _alike([value * 8 for value in values], right):
             return Check.failing(description, "that looks like MByte/s", "give it in Mbit/s", expected, found)
-        hint = "take the means over all runs: multiplexing.mean_connections_mbps(runs)"
+        hint = "take the means over all runs: mean_connections_mbps(runs)"
         return Check.failing(description, f"{found} is not what was measured", hint, expected, found)
     hint = f"h1-h4 has two connections, the others one each: how many {one}s are there?"
     return Check.failing(description, f"{len(values)} numbers", hint, expected, found)
