@@ -181,8 +181,8 @@ show.table(
 
 # %% [markdown] id="pings-notice"
 # **What to notice.** On virtual time the delays are exact, to the last digit. Even the 0.04 ms for sending the
-# frame are missing: the shaper here keeps a small credit (a *token bucket* of 15 kB), and lets a lone packet
-# pass at once. A real cable would add them. In real time a machine adds its own late timers, some tenths of
+# frame are missing: the shaper here keeps a small credit (a *token bucket*, here of 1600 bytes), and lets a lone
+# packet pass at once. A real cable would add them. In real time a machine adds its own late timers, some tenths of
 # a ms or more.
 
 # %% [markdown] id="arp-intro"

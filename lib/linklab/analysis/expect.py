@@ -22,7 +22,8 @@ ICMP_HEADER_BYTES = 8
 _TIMER_MS = 0.05
 """What ping's own clock, its printed digits and the lab's timers may add."""
 BURST_BYTES = 15_000
-"""HTB's bucket in Mininet's TCLink: so much passes a link at once, which counts in a short measurement."""
+"""Mininet's ``burst`` of HTB: no more passes an idle link at once, which counts in a short measurement. Mostly tc's
+``cburst`` of 1600 bytes ends it earlier (`linklab study run burst`)."""
 _LEAST_TIMEOUT_S = 0.2
 """What Linux adds to the round trip for TCP's retransmission timeout."""
 _SAWTOOTH_DEVIATION = 1 / math.sqrt(12)

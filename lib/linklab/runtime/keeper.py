@@ -51,6 +51,8 @@ def spawn(argv: list[str], lifeline: int) -> int:
     keeper = os.getpid()
     child = os.fork()
     if child:
+        with contextlib.suppress(OSError):
+            os.setpgid(child, child)  # the child does it too: whoever comes first, the group is there to be ended
         return child
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != keeper:
@@ -84,6 +86,7 @@ def main() -> None:
     with contextlib.suppress(ChildProcessError):
         while True:  # whatever lived below the lab is handed to this process: wait for the last of it
             os.wait()
+            _kill_orphans()
     if claim is not None:
         claim.close()
 
@@ -92,6 +95,20 @@ def _kill(child: int) -> None:
     """A lab run through sudo is not ours to kill; it ends by itself when its channel closes."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
+
+
+def _kill_orphans() -> None:
+    """Ends what the lab's first process left behind.
+
+    bubblewrap that dies while it starts, as of a notebook that was killed and reads its --info-fd no more, has not yet
+    told its child to die with it, and the child waits for ever.
+    """
+    with contextlib.suppress(FileNotFoundError):  # a kernel without CONFIG_PROC_CHILDREN
+        with open(f"/proc/self/task/{os.getpid()}/children") as children:
+            orphans = children.read().split()
+        for orphan in orphans:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(int(orphan), signal.SIGKILL)
 
 
 def _give_up(*_: object) -> None:
