@@ -34,9 +34,9 @@ def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
     (The latency of RFC 1242 and RFC 2544 runs from last bit in to first bit out, and leaves it out.)
     ``size_bytes`` 0 leaves it out as well. A ping of 56 bytes is a packet of 84.
 
-    Which one to compare with: HTB's token bucket (tc's ``cburst``, 1600 bytes) is full while a link is idle,
-    so a lone small packet passes at once and ping meets the *propagation* floor. The second sum shows when packets follow each other at the full
-    rate.
+    Which one to compare with: HTB's token bucket (tc's ``cburst``, 1600 bytes) is full while a link is idle, so
+    a lone small packet passes at once and ping meets the *propagation* floor. The second sum shows when packets
+    follow each other at the full rate.
 
     Raises NetworkError if the size is negative or over the path's MTU (it would travel in fragments).
     """
