@@ -115,3 +115,21 @@ def test_tcp_receives_the_same_bytes_again_and_in_another_lab(virtual: Kind, lab
     assert {count for count, _ in found} == {found[0][0]}, found
     first, again = found[:3], found[3:]
     assert again == first[:2], "the lab's clock shows another time at the end of the same work"
+
+
+def test_the_time_of_day_is_whole_seconds_from_the_clock_since_boot(virtual: Kind, lab_folder: Path) -> None:
+    """ping prints microseconds of differences of the time of day: the same ones in every lab."""
+
+    def apart_ns(context: Any) -> int:
+        import time
+
+        return time.time_ns() - time.monotonic_ns()
+
+    found_ns = []
+    for _ in range(2):
+        with LabProcess(virtual, lab_folder) as lab:
+            found_ns.append(lab.call(apart_ns))
+    first, second = (apart % 10**9 for apart in found_ns)
+    assert first == second
+    assert 10**9 - first < 100_000  # the looks at the clock between the two readings
+    assert abs(found_ns[0] - (time.time_ns() - 16 * 10**9)) < 600 * 10**9  # and still today's

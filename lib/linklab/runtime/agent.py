@@ -153,6 +153,7 @@ def main() -> None:
         if wish["clock"] == "virtual":
             boot.exact_timers()
             grow_up()
+            boot.whole_seconds_apart()
             await_beat()
         channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=wish["clock"] == "virtual")
     else:

@@ -14,6 +14,7 @@ import signal
 import socket
 import struct
 import termios
+import time
 import tty
 from pathlib import Path
 
@@ -147,6 +148,16 @@ def exact_timers() -> None:
     50 us late, together with some other timer, so that what runs besides would show in a measurement's last digits.
     """
     _libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
+
+
+def whole_seconds_apart() -> None:
+    """Sets the time of day so that it is whole seconds away from the clock since boot.
+
+    ping takes its times from the time of day, in whole microseconds: which second it began in by the machine's clock
+    would show in a round trip's last digit.
+    """
+    apart_s = round(time.time() - time.monotonic())
+    time.clock_settime_ns(time.CLOCK_REALTIME, time.monotonic_ns() + apart_s * 10**9)
 
 
 def become_init(kind: str) -> None:
