@@ -24,16 +24,15 @@ from linklab.analysis import (
 )
 from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
+from linklab.grade.real_time import in_its_time
 from linklab.grade.together import Transfer, machine_trouble, refused
-from linklab.measure import AtOnce, Fidelity, PingResult, SimpleperfResult, TcpResult, verdict_on
+from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult, verdict_on
 from linklab.network import COURSE, NetworkState
 
 FEWEST_PINGS: Final = 25
 """As many as the course report sent."""
 SHORTEST_S: Final = 25
 """As long as the course report's transfers."""
-REAL_SLACK: Final = 0.95
-"""In real time a processor may be away for 5 % of a run before the fidelity gate calls it busy."""
 _ROUNDING_MS: Final = 0.05
 _AGAIN: Final = "is other traffic on the way, or was the network changed? Run the cells from the start again"
 
@@ -58,7 +57,8 @@ def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
         if trouble is not None:
             return Check(description, "inconclusive", f"{found}, and {trouble}", _AGAIN, found=found)
         return Check.failing(description, found, f"an idle path loses none: {_AGAIN}", "all answered", found)
-    expected = in_real_time(unloaded_rtt(way_of(ends, value.origin.network)), value.fidelity, ends)
+    it = way_of(ends, value.origin.network)
+    expected = in_its_time(unloaded_rtt(it), value.fidelity, it)
     return replace(
         measured_check("", value.rtt_mean_ms, expected, inconclusive=trouble, how=_AGAIN), description=description
     )
@@ -88,8 +88,9 @@ def transfer_check(
         return Check.failing(description, reason, f"let it run {SHORTEST_S} s: a short one is mostly TCP's start")
     if value.interrupted:
         return Check.failing(description, "it was stopped before its end", "run the cell again and let it finish")
-    theory = tcp_throughput(way_of(ends, value.origin.network), value.flow.duration_s)
-    expected = in_real_time(theory, value.fidelity, ends)
+    it = way_of(ends, value.origin.network)
+    theory = tcp_throughput(it, value.flow.duration_s)
+    expected = in_its_time(theory, value.fidelity, it)
     beside = from_baseline(theory, baseline_mbps) if baseline_mbps else None
     check = measured_check(
         "", value.throughput_mbps, expected, baseline=beside, inconclusive=_trouble(value), how=_slow_or_fast(value)
@@ -116,7 +117,7 @@ def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check,
         measured_check(
             f"{what} ({name})",
             value,
-            in_real_time(_either_side(theory, value, it), run.fidelity, ends),
+            in_its_time(_either_side(theory, value, it), run.fidelity, it),
             inconclusive=trouble,
             how=_AGAIN,
         )
@@ -129,25 +130,6 @@ def _either_side(expected: Expectation, value: float | None, it: Way) -> Expecta
     if expected.unit != "ms" or value is None or value < it.rtt_floor_ms - _ROUNDING_MS:
         return expected
     return replace(expected, slow_side="both")
-
-
-def in_real_time(expected: Expectation, fidelity: Fidelity | None, ends: tuple[str, str]) -> Expectation:
-    """An expectation on virtual time as it is; in real time wider on the side where late timers move a measurement.
-
-    Of a delay: each crossing of a link with a delay ends with a timer, and 19 of 20 were no later than the run's 95th
-    percentile. Of a throughput: 5 %, up to which the gate lets a machine be away.
-    """
-    if fidelity is None or fidelity.clock == "virtual":
-        return expected
-    if expected.unit != "ms":
-        return replace(
-            expected, low=REAL_SLACK * expected.low, why=f"{expected.why}; in real time {REAL_SLACK:.0%} of it"
-        )
-    it = way_of(ends)
-    crossings = sum(1 for link in (*it.there.links, *it.back.links) if link.delay_ms)
-    late_ms = crossings * fidelity.timer_late_p95_ms
-    why = f"{expected.why}; in real time {crossings} timers, each up to {fidelity.timer_late_p95_ms:.2g} ms late"
-    return replace(expected, high=expected.high + late_ms, why=why)
 
 
 def _other(

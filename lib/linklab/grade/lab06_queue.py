@@ -14,10 +14,10 @@ from linklab.grade.lab06_slips import full_queue
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
+from linklab.grade.real_time import in_its_time
 from linklab.grade.result import Result
 from linklab.grade.together import (
     expectations,
-    in_its_time,
     machine_trouble,
     pings,
     refused,
@@ -203,7 +203,7 @@ def _new_run_checks(where: str, run: AtOnce, packets: int) -> Iterator[Check]:
         name, theory = one.load.name, one.rtt_highest
         high = theory.high + full_queue_share_ms(COURSE.link("L1"))
         bursts = replace(theory, high=high, why=f"{theory.why}; bursts may fill L1's queue besides")
-        theory = in_its_time(bursts, run, one.share.way)
+        theory = in_its_time(bursts, run.fidelity, one.share.way)
         what = f"highest RTT of {name} ({where})"
         yield measured_check(what, rtts[name].rtt_max_ms, theory, inconclusive=trouble)
 

@@ -11,8 +11,9 @@ from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
+from linklab.grade.real_time import in_its_time
 from linklab.grade.result import Result
-from linklab.grade.together import expectations, in_its_time, machine_trouble, refused, throughput_of, transfers
+from linklab.grade.together import expectations, machine_trouble, refused, throughput_of, transfers
 from linklab.measure import AtOnce
 from linklab.network import COURSE, goodput_ceiling_mbps, path
 
@@ -90,7 +91,7 @@ def _own_part(where: str, run: AtOnce, given: object) -> Check:
 def _likely_part(where: str, run: AtOnce, count: int) -> Check:
     """The part lies where theory expects it, for the network as read back."""
     theory = expectations(run, COURSE, loads(count)).loads[0]
-    total = in_its_time(theory.total, run, theory.share.way)
+    total = in_its_time(theory.total, run.fidelity, theory.share.way)
     value = throughput_of(run, "h1-h4")
     how = f"is other traffic on the way, or was the network changed? Theory: {total.why}"
     return measured_check(f"throughput of h1-h4, {where}", value, total, inconclusive=machine_trouble(run), how=how)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from linklab.analysis import Expectation, Experiment, Load, LoadExpectation, Way, experiment
+from linklab.analysis import Expectation, Experiment, Load, LoadExpectation, experiment
 from linklab.grade.check import Check, listed
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
+from linklab.grade.real_time import in_its_time
 from linklab.grade.slips import loaded_rtt_slips, share_slips
 from linklab.measure import AtOnce, PingResult, Result, SimpleperfResult, TcpResult, UdpResult, verdict_on
-from linklab.measure.gate import STEAL_PERCENT
 from linklab.network import Network, NetworkState
 
 Transfer = TcpResult | SimpleperfResult
@@ -94,14 +94,14 @@ def run_checks(
         if one.share.rivals > one.load.connections:
             value = throughput_of(run, name)
             what = f"throughput of {name} ({where})"
-            total = in_its_time(one.total, run, one.share.way)
+            total = in_its_time(one.total, run.fidelity, one.share.way)
             found.append(_real(what, value, total, share_slips(one.share, one.total, one.load.connections), trouble))
         if each_connection and one.load.connections > 1:
             found += _connection_checks(where, run, one, trouble)
         if name in rtts:
             what = f"highest RTT of {name} ({where})"
             slips = loaded_rtt_slips(one.share.way, one.rtt_highest, one.share)
-            highest = in_its_time(one.rtt_highest, run, one.share.way)
+            highest = in_its_time(one.rtt_highest, run.fidelity, one.share.way)
             found.append(_real(what, rtts[name].rtt_max_ms, highest, slips, trouble))
     return tuple(found)
 
@@ -111,24 +111,6 @@ def expectations(run: AtOnce, network: Network, loads: Sequence[Load]) -> Experi
     duration_s = min((result.flow.duration_s for result in transfers(run)), default=SHORTEST_S)
     count = min((result.sent_packets for result in pings(run).values()), default=round(duration_s))
     return experiment(network, loads, duration_s, max(1, count), state_of_run(run))
-
-
-def in_its_time(expected: Expectation, run: AtOnce, way: Way) -> Expectation:
-    """An expectation as it is on virtual time; in real time wider on the side where late timers move a measurement.
-
-    Each crossing of a link with a delay ends with a timer, and 19 of 20 were no later than the run's 95th percentile.
-    Of a throughput a machine takes up to 5 % (`linklab.measure.gate`) before it counts as busy.
-    """
-    fidelity = run.fidelity
-    if fidelity is None or fidelity.clock == "virtual":
-        return expected
-    if expected.slow_side == "below":
-        low = expected.low * (1 - STEAL_PERCENT / 100)
-        return replace(expected, low=low, why=f"{expected.why}; in real time {STEAL_PERCENT:g} % less")
-    crossings = sum(1 for link in (*way.there.links, *way.back.links) if link.delay_ms)
-    late_ms = crossings * fidelity.timer_late_p95_ms
-    why = f"{expected.why}; in real time {crossings} timers, up to {fidelity.timer_late_p95_ms:.2g} ms late each"
-    return replace(expected, high=expected.high + late_ms, why=why)
 
 
 def _problems(run: AtOnce, loads: Sequence[Load], with_pings: bool) -> Iterator[tuple[str, str]]:
@@ -189,7 +171,7 @@ def _sum_checks(where: str, run: AtOnce, expected: Experiment, trouble: str | No
         ]
         values = [throughput_of(run, one.load.name) or 0.0 for one in mine]
         who = " + ".join(one.load.name for one in mine)
-        theory = in_its_time(_of_own_spans(whole, mine, run), run, mine[0].share.way)
+        theory = in_its_time(_of_own_spans(whole, mine, run), run.fidelity, mine[0].share.way)
         yield _real(f"throughput of {who}, through {link} ({where})", sum(values), theory, (), trouble)
 
 
@@ -206,7 +188,7 @@ def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: AtOn
 def _connection_checks(where: str, run: AtOnce, one: LoadExpectation, trouble: str | None) -> Iterator[Check]:
     for number, rate in enumerate(connections_of(run)[one.load.name], 1):
         what = f"throughput of {one.load.name}, connection {number} ({where})"
-        yield _real(what, rate, in_its_time(one.connection, run, one.share.way), (), trouble)
+        yield _real(what, rate, in_its_time(one.connection, run.fidelity, one.share.way), (), trouble)
 
 
 def _real(
