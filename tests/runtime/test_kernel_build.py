@@ -298,27 +298,40 @@ def test_unpacking_keeps_kconfig_and_leaves_out_what_is_never_compiled(tmp_path:
     assert not (work / "unpacking").exists()
 
 
-def source_for(patch: str) -> str:
-    """A file that a patch fits: what stands in its hunks, with other lines in between."""
+def source_for(patch: str) -> dict[str, str]:
+    """Files that a patch fits: what stands in its hunks, with other lines in between."""
+    files: dict[str, list[str]] = {}
     lines: list[str] = []
-    for line in patch[patch.index("@@") :].splitlines():
-        lines += [f"other {number}" for number in range(30)] if line.startswith("@@") else []
-        lines += [line[1:]] if line[:1] in (" ", "-") else []
-    return "\n".join(lines) + "\n"
+    in_hunk = False
+    for line in patch.splitlines():
+        if line.startswith("--- a/"):
+            lines = files.setdefault(line.removeprefix("--- a/"), [])
+            in_hunk = False
+        elif line.startswith("@@"):
+            lines += [f"other {number}" for number in range(30)]
+            in_hunk = True
+        elif in_hunk and line[:1] in (" ", "-"):
+            lines.append(line[1:])
+    return {name: "\n".join(text) + "\n" for name, text in files.items()}
 
 
 @pytest.mark.parametrize("fits", [True, False])
 def test_the_source_is_changed_where_the_change_fits_and_left_whole_where_not(tmp_path: Path, fits: bool) -> None:
-    text = source_for(patch_text()) if fits else "int other;\n"
-    (tmp_path / "tree/arch/um/kernel").mkdir(parents=True)
-    file = tmp_path / "tree/arch/um/kernel/time.c"
-    file.write_text(text)
+    tree = tmp_path / "tree"
+    texts = source_for(patch_text())
+    assert len(texts) == 2
+    if not fits:
+        texts["arch/um/kernel/time.c"] = "int other;\n"
+    for name, text in texts.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text)
     said: list[str] = []
     with (tmp_path / "log").open("w") as log:
         candidate = Candidate("linux-source-6.12", "1", 5)
         stage = stages.Work(tmp_path, candidate, Programs(log), lambda message, _: said.append(message))
-        stage._patch(tmp_path / "tree")
-    assert ("time_travel_busy = 0;" in file.read_text()) is fits
-    assert (file.read_text() == text) is not fits
-    assert said == ([] if fits else ["linux-source-6.12 does not take Linklab's patch: labs will be slower"])
-    assert [path.name for path in file.parent.iterdir()] == ["time.c"]
+        stage._patch(tree)
+    assert ("time_travel_busy = 0;" in (tree / "arch/um/kernel/time.c").read_text()) is fits
+    assert all(((tree / name).read_text() == text) is not fits for name, text in texts.items())
+    slower = "linux-source-6.12 does not take Linklab's patch: labs will be slower, and their last digits may differ"
+    assert said == ([] if fits else [slower])
+    assert {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()} == set(texts)

@@ -176,7 +176,8 @@ class Work:
         try:
             self.programs.run([*words, "--dry-run"], tree)
         except ProgramFailed:
-            self.report(f"{self.candidate.package} does not take Linklab's patch: labs will be slower", UNPACK_AT)
+            slower = "labs will be slower, and their last digits may differ"
+            self.report(f"{self.candidate.package} does not take Linklab's patch: {slower}", UNPACK_AT)
             return
         self.programs.run(words, tree)
 
