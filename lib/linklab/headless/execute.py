@@ -19,6 +19,7 @@ from typing import Any, Literal
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from traitlets.config import Config
 
 from linklab import __version__
 from linklab.errors import LabError
@@ -73,17 +74,19 @@ def run_notebook(
             began.append(cell_index)
             progress(len(began), total, label(book, cell_index))
 
+    place = tempfile.TemporaryDirectory(prefix="linklab-run-")
+    spent = Path(place.name) / "virtual"
+    # sockets in a folder of their own: of kernels that start at one time, two may be given the same port
+    sockets = Config({"KernelManager": {"transport": "ipc", "ip": f"{place.name}/kernel"}})
     client = NotebookClient(
-        book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=count,
+        book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=count, config=sockets,
         startup_timeout=_KERNEL_START_LIMIT_S, resources={"metadata": {"path": str(notebook.parent.resolve())}},
     )  # fmt: skip
-    times = tempfile.TemporaryDirectory(prefix="linklab-run-")
-    spent = Path(times.name) / "virtual"
     environment = os.environ | {tally.VARIABLE: str(spent)} | ({"LINKLAB_CLOCK": clock} if clock else {})
     execution = _Execution(client, environment)
     ended = None
     began_s = time.monotonic()
-    with times, calling_once(execution.cancel):
+    with place, calling_once(execution.cancel):
         try:
             execution.run()
         except CellTimeoutError:
