@@ -47,7 +47,9 @@ def test_the_course_network_measures_the_same_on_every_switch(
     # a switch in user space sleeps between packets, and the kernel lets sleepers sleep some 50 us longer
     assert later == pytest.approx([rtt_floor_ms(BETWEEN)] * 11, abs=0.2 if switch == "ovs-user" else 0.01)
     rate_mbps = report["end"]["sum_received"]["bits_per_second"] / 1e6
-    assert 0.93 * goodput_ceiling_mbps(BETWEEN) <= rate_mbps <= 1.001 * goodput_ceiling_mbps(BETWEEN)
+    # in user space it also polls, which moves the clock, and so what is lost in slow start: 88 to 99 % were seen
+    least = 0.85 if switch == "ovs-user" else 0.93
+    assert least * goodput_ceiling_mbps(BETWEEN) <= rate_mbps <= 1.001 * goodput_ceiling_mbps(BETWEEN)
 
 
 @pytest.mark.parametrize("switch", ["ovs", "ovs-user"])

@@ -94,6 +94,7 @@ def test_virtual_time_gives_the_same_digits_on_a_busy_core(idle: Found, virtual:
         assert loaded[name][:2] == pytest.approx(idle[name][:2], rel=0.005), name
 
 
+@pytest.mark.thorough
 def test_real_time_for_the_contrast(real: Kind, tmp_path: Path) -> None:
     """Prints what the same measurements give in real time; only that the tools worked is checked."""
     with linklab.start(COURSE, "real", kind="guest", folder=tmp_path) as lab:

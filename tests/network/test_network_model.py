@@ -103,8 +103,9 @@ def test_two_hosts() -> None:
 def test_catalogue_by_name() -> None:
     assert by_name("course") is COURSE
     assert by_name("two-hosts") is TWO_HOSTS
-    assert set(CATALOGUE) == {"course", "two-hosts"}
-    with pytest.raises(NetworkError, match=r"'curse'.*two-hosts, course"):
+    assert {"course", "two-hosts", "mtu-direct", "mtu-gre", "l3-switch-10", "fairness-3-100"} < set(CATALOGUE)
+    assert [network.name for network in CATALOGUE.values()] == list(CATALOGUE)
+    with pytest.raises(NetworkError, match=r"'curse'.*two-hosts, course, mtu-direct"):
         by_name("curse")
 
 

@@ -9,7 +9,7 @@ import time
 from mininet.log import lg
 from mininet.topo import Topo
 
-from linklab.emulation import switches
+from linklab.emulation import switches, vlans
 from linklab.emulation.expectation import expectation_of
 from linklab.emulation.namespace import first_namespace
 from linklab.emulation.net import LabNetwork
@@ -17,6 +17,7 @@ from linklab.emulation.netlink import links
 from linklab.emulation.prepare import prepare
 from linklab.emulation.readback import read_state
 from linklab.emulation.topo import NetworkTopo
+from linklab.emulation.tunnels import dig, tunnels_of
 from linklab.errors import LabError, LinklabError
 from linklab.network import Network, NetworkState, first_difference
 from linklab.runtime.agent import Context
@@ -45,7 +46,11 @@ def build(context: Context, wish: Network | Topo, expected: NetworkState | None,
         net = LabNetwork(topo=topo, switch=switches.prepare(context, switch), autoSetMacs=True, build=False)
         context.state["net"] = net
         net.build()
+        if isinstance(wish, Network):
+            dig(net, wish)
         net.start()
+        if isinstance(wish, Network):
+            vlans.configure(net, wish)
     except LinklabError:
         raise
     except BaseException as error:
@@ -63,7 +68,9 @@ def build(context: Context, wish: Network | Topo, expected: NetworkState | None,
 
 def _settle(context: Context, net: LabNetwork) -> None:
     """Waits until the switches' ports are in use, at most for a few seconds of the lab's time."""
-    ports = {name for switch in net.switches for name in switch.nameToIntf if name != "lo"}
+    # a tunnel has no cable that the kernel could look at
+    tunnels = {name for _, name in tunnels_of(net)}
+    ports = {name for switch in net.switches for name in switch.nameToIntf if name != "lo"} - tunnels
     deadline = time.monotonic() + _SETTLE_S
     while ports and time.monotonic() < deadline:
         ports &= {device.name for device in links.devices(first_namespace().kernel) if device.settling}

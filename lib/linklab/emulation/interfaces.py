@@ -81,12 +81,16 @@ class LabIntf(TCIntf):
         jitter: str | float | None = None,
         loss: float | None = None,
         max_queue_size: int | None = None,
+        overhead_bytes: int | None = None,
         gro: bool = False,
         txo: bool = True,
         rxo: bool = True,
         **params: Any,
     ) -> dict[str, Any] | None:
-        """Mininet's parameters of a TCLink's end, with their meaning: Mbit/s, ``"10ms"``, percent, packets."""
+        """Mininet's parameters of a TCLink's end, with their meaning: Mbit/s, ``"10ms"``, percent, packets.
+
+        `overhead_bytes` is ours: with it the rate is a cable's (see `linklab.network.parts.Shape`).
+        """
         rare = {name: params[name] for name in _BY_MININET if params.get(name)}
         if rare or not 0 < (bw or 1) <= self.bwParamMax:
             shape = {"bw": bw, "delay": delay, "jitter": jitter, "loss": loss, "max_queue_size": max_queue_size}
@@ -98,7 +102,7 @@ class LabIntf(TCIntf):
             return None
         self._clear_shape()
         try:
-            self._shape(bw, delay, jitter, loss, max_queue_size)
+            self._shape(bw, delay, jitter, loss, max_queue_size, overhead_bytes)
         except OSError as failure:
             # as Mininet does; reading back then says what is missing
             error(f"*** Error: {failure.strerror}\n")
@@ -119,18 +123,24 @@ class LabIntf(TCIntf):
             if nothing.errno not in (errno.ENOENT, errno.EINVAL):
                 raise
 
-    def _shape(self, bw: Any, delay: Any, jitter: Any, loss: Any, queue_packets: int | None) -> None:
+    def _shape(
+        self, bw: Any, delay: Any, jitter: Any, loss: Any, queue_packets: int | None, overhead_bytes: int | None
+    ) -> None:
         index = self.index
-        requests = shaping.htb(index, float(bw)) if bw is not None else []
-        if delay is not None or jitter is not None or loss or queue_packets is not None:
+        cable = bw is not None and overhead_bytes is not None
+        bucket = bw is not None and not cable
+        requests = shaping.htb(index, float(bw)) if bucket else []
+        if delay is not None or jitter is not None or loss or queue_packets is not None or cable:
             wish = shaping.Netem(
                 delay_ms=delay_ms(delay) if delay is not None else 0.0,
                 jitter_ms=delay_ms(jitter) if jitter is not None else 0.0,
                 loss_percent=float(loss or 0),
                 queue_packets=queue_packets,
                 seed=next(_seeds),
+                rate_mbps=float(bw) if cable else None,
+                overhead_bytes=overhead_bytes or 0,
             )
-            requests.append(shaping.netem(index, wish, under_htb=bw is not None))
+            requests.append(shaping.netem(index, wish, under_htb=bucket))
         self._ask(*requests)
 
     def delete(self) -> None:

@@ -30,6 +30,7 @@ _OFFLOADS = {
     "generic-segmentation-offload": (0x23, 0x24),
     "generic-receive-offload": (0x2B, 0x2C),
 }
+_GET_FLAGS, _TX_VLAN = 0x25, 1 << 7
 # Segmentation offloads would make one queued "packet" of up to 44 real ones. Checksums are left as the kernel
 # has them: between virtual interfaces they cost time and change nothing that can be measured.
 SEGMENTATION_OFFLOADS = ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload")
@@ -129,6 +130,10 @@ class Namespace:
     def set_offload(self, interface: str, name: str, on: bool) -> None:
         """Switches an offload, named as ethtool does. Raises OSError."""
         self._ethtool(interface, _OFFLOADS[name][1], int(on))
+
+    def carries_tags(self, interface: str) -> bool:
+        """Whether an interface takes a VLAN tag beside a frame and not in it (ethtool: tx-vlan-offload)."""
+        return bool(self._ethtool(interface, _GET_FLAGS) & _TX_VLAN)
 
     def _ethtool(self, interface: str, command: int, value: int = 0) -> int:
         data = ctypes.create_string_buffer(struct.pack("II", command, value))

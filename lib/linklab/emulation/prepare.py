@@ -15,6 +15,7 @@ from linklab.emulation.interfaces import ONE_SEGMENT
 from linklab.emulation.namespace import SEGMENTATION_OFFLOADS, Namespace, namespace_of, quiet_ipv6, set_sysctl
 from linklab.emulation.netlink import links
 from linklab.emulation.netlink.links import Request
+from linklab.emulation.tunnels import pairs, tunnels_of
 from linklab.errors import LabError
 from linklab.network import NetworkState, NodeState
 from linklab.network.expect import CONGESTION_CONTROL
@@ -52,15 +53,34 @@ def prepare(net: Mininet, expected: NetworkState | None) -> None:
         requests = list(_interfaces(there, devices, wanted.get(node.name)))
         if not isinstance(node, Switch):
             _set_host(there, wanted.get(node.name))
+        own = _with_vlans(wanted.get(node.name), devices, seen[there])
+        if own or not isinstance(node, Switch):
             addresses = dict(reversed(list(links.addresses(there.kernel))))  # the first of each interface
-            for device in devices.values():
+            for device in (devices | own).values():
                 if device.index in addresses and device.name != "lo":
                     address = ipaddress.IPv4Interface(addresses[device.index])
-                    where = segment[node.name, device.name]
+                    where = segment[node.name, _cable_of(device.name, devices)]
                     ports.append(_Port(node.name, device.index, device.mac, str(address.ip), address.network, where))
         _ask(node, requests)
     for name, requests in _neighbours(ports):
         _ask(net[name], requests)
+
+
+def _cable_of(name: str, devices: dict[str, links.Device]) -> str:
+    """The interface with the cable, of a sub-interface its parent, of a switch's own any port.
+
+    Segments know nothing of VLANs. They need not: each VLAN has a subnet of its own.
+    """
+    parent = name.rpartition(".")[0]
+    return next(it for it in (name, parent, *devices) if it in devices and it != "lo")
+
+
+def _with_vlans(
+    wanted: NodeState | None, devices: dict[str, links.Device], there: dict[str, links.Device]
+) -> dict[str, links.Device]:
+    """The gateways of a switch, or the sub-interfaces of a router: Mininet knows nothing of them."""
+    names = [it.name for it in wanted.interfaces if it.name not in devices] if wanted else []
+    return {name: there[name] for name in names if name in there}
 
 
 def _interfaces(there: Namespace, devices: dict[str, links.Device], wanted: NodeState | None) -> Iterator[Request]:
@@ -111,8 +131,9 @@ def _segments(net: Mininet) -> dict[tuple[str, str], int]:
     def place(node: Node, name: str) -> object:
         return node if isinstance(node, Switch) else (node.name, name)
 
-    for link in net.links:
-        one, two = (find(place(intf.node, intf.name)) for intf in (link.intf1, link.intf2))
+    joined = [((link.intf1.node.name, link.intf1.name), (link.intf2.node.name, link.intf2.name)) for link in net.links]
+    for ends in (*joined, *pairs(tunnels_of(net))):
+        one, two = (find(place(net[node], name)) for node, name in ends)
         leader[one] = two
     numbers: dict[object, int] = {}
     return {

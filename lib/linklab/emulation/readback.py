@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mininet.net import Mininet
 from mininet.node import Node, Switch
@@ -11,7 +11,10 @@ from mininet.node import Node, Switch
 from linklab.emulation.interfaces import ONE_SEGMENT
 from linklab.emulation.namespace import Namespace, namespace_of, sysctl
 from linklab.emulation.netlink import links, shaping
+from linklab.emulation.tunnels import Places, pairs, tunnels_of
+from linklab.emulation.vlan_readback import VlanReader, cable_shape
 from linklab.network import InterfaceState, NetworkState, NodeState, Route, Shape
+from linklab.network.vlans import Membership
 
 # Devices that a kernel puts into every new namespace by itself; nobody built them.
 _NOT_BUILT = {
@@ -37,13 +40,17 @@ def read_state(net: Mininet) -> NetworkState:
     for link in net.links:
         one, two = ((intf.node.name, intf.name) for intf in (link.intf1, link.intf2))
         cables |= {one: two, two: one}
+    tunnels = tunnels_of(net)
+    for one, two in pairs(tunnels):
+        cables |= {one: two, two: one}
     seen: dict[Namespace, _Contents] = {}
+    reader = VlanReader([*net.switches])
     nodes = []
     for node in (*net.hosts, *net.switches):
         there = namespace_of(node)
         if there not in seen:
             seen[there] = _contents(there)
-        nodes.append(_node(node, there, seen[there], cables))
+        nodes.append(_node(node, there, seen[there], cables, tunnels, reader))
     return NetworkState(tuple(nodes))
 
 
@@ -64,18 +71,31 @@ def _contents(there: Namespace) -> _Contents:
     return _Contents(devices, addresses, shaping.shapes(there.kernel))
 
 
-def _node(node: Node, there: Namespace, contents: _Contents, cables: _Cables) -> NodeState:
+def _node(
+    node: Node, there: Namespace, contents: _Contents, cables: _Cables, tunnels: Places, reader: VlanReader
+) -> NodeState:
     switch = isinstance(node, Switch)
     names = {device.index: device.name for device in contents.devices.values()}
-    # switches live in the lab's first namespace together: a switch has the ports that Mininet gave it
-    mine = [name for name in (node.nameToIntf if switch else contents.devices) if name not in _NOT_BUILT]
+    if switch:
+        seen = reader.switch(node, there, {name: index for index, name in names.items()})
+        members, trunks = seen.ports, {name for name, it in seen.ports.items() if it.tagged}
+        # switches live in the lab's first namespace together: a switch has the ports that Mininet gave it
+        mine = [*node.nameToIntf, *seen.own]
+    else:
+        vlans = reader.devices(there)
+        members = {device.name: Membership(device.vlan) for device in vlans}
+        trunks = {names.get(device.below, "") for device in vlans}
+        mine = list(contents.devices)
     interfaces = tuple(
-        _interface(there, contents.devices[name], contents, cables.get((node.name, name)))
+        replace(found, shape=cable_shape(node, name, found.shape, name in trunks), vlans=members.get(name))
         for name in mine
-        if name in contents.devices
+        if name in contents.devices and name not in _NOT_BUILT
+        for found in [_interface(there, contents.devices[name], contents, (node.name, name), cables, tunnels)]
     )
     if switch:
-        return NodeState(node.name, "switch", interfaces, routes=(), forwarding=False, congestion_control=None)
+        with there.entered():
+            routing = bool(members) and sysctl("ipv4.ip_forward") == "1"
+        return NodeState(node.name, "switch", interfaces, routes=(), forwarding=routing, congestion_control=None)
     routes = [
         Route(entry.destination, entry.via, names.get(entry.index, ""))
         for entry in links.routes(there.kernel)
@@ -87,7 +107,12 @@ def _node(node: Node, there: Namespace, contents: _Contents, cables: _Cables) ->
 
 
 def _interface(
-    there: Namespace, device: links.Device, contents: _Contents, peer: tuple[str, str] | None
+    there: Namespace,
+    device: links.Device,
+    contents: _Contents,
+    place: tuple[str, str],
+    cables: _Cables,
+    tunnels: Places,
 ) -> InterfaceState:
     joined = JOINED_SEGMENTS if device.gso_max_segs > ONE_SEGMENT else ()
     return InterfaceState(
@@ -97,5 +122,6 @@ def _interface(
         up=device.up,
         shape=contents.shapes.get(device.index, Shape()),
         offloads_on=there.offloads_on(device.name) + joined,
-        peer=None if device.alone else peer,
+        peer=None if device.alone else cables.get(place),
+        tunnel=tunnels.get(place),
     )

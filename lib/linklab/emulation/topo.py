@@ -38,6 +38,8 @@ def link_options(link: Link) -> dict[str, Any]:
         options["delay"] = f"{link.delay_ms:.6f}ms"
     if link.loss_percent:
         options["loss"] = link.loss_percent
+    if link.overhead_bytes is not None:
+        options["overhead_bytes"] = link.overhead_bytes
     if link.queue_packets is not None:
         options["max_queue_size"] = link.queue_packets
     return options

@@ -20,6 +20,7 @@ from linklab.runtime.agent import Context, Interrupted
 _TICK_S = 1.0
 _REAL_TICK_S = 0.1
 _SLEEP_S = 0.002
+_LOOK_S = 0.01
 _REORDERINGS = ("TCPSACKReorder", "TCPRenoReorder", "TCPTSReorder")
 
 
@@ -72,7 +73,8 @@ def follow(context: Context, numbers: list[int], limit_s: float) -> str:
 
     Each second of the lab's time, and once more in the end, it emits what the programs have said since, and the
     status of those that have ended. In real time it also sleeps for 2 ms ten times a second and tells how much later
-    than asked it woke up: the kernel's timers that delay and pace packets are as late.
+    than asked it woke up: the kernel's timers that delay and pace packets are as late. In between it never waits longer
+    than 10 ms, so that a moment in which nothing ran is seen whenever it comes (``longest_late_ms``).
     """
     news = _News(numbers)
     begin_s = time.monotonic()
@@ -92,9 +94,11 @@ def follow(context: Context, numbers: list[int], limit_s: float) -> str:
                 if now_s >= sleep_s:
                     news.late_ms.append(_lateness_ms())
                     sleep_s = now_s + _REAL_TICK_S
-                wake_s = min(wake_s, sleep_s)
+                wake_s = min(wake_s, sleep_s, now_s + _LOOK_S)
             fds = {fd: number for number in running for fd in context.state["programs"][number].open_fds}
             ready = context.poll(fds, max(0.0, wake_s - time.monotonic()))
+            if context.clock == "real":
+                news.longest_late_ms = max(news.longest_late_ms, 1000 * (time.monotonic() - wake_s))
             # one that has closed its output but still runs is looked at each time
             for number in sorted({*(fds[fd] for fd in ready), *(set(running) - set(fds.values()))}):
                 news.hear(number, processes.read(context, number, 0.0, "output"))
@@ -110,6 +114,7 @@ class _News:
     def __init__(self, numbers: list[int]) -> None:
         self.statuses: dict[int, int | None] = dict.fromkeys(numbers)
         self.late_ms: list[float] = []
+        self.longest_late_ms = 0.0
         self._said: dict[int, str] = {}
 
     def hear(self, number: int, answer: dict[str, Any]) -> None:
@@ -121,8 +126,15 @@ class _News:
         """As JSON, and then it is no news any more."""
         ended = {str(number): status for number, status in self.statuses.items() if status is not None}
         said, late_ms = {str(number): text for number, text in self._said.items()}, self.late_ms
-        self._said, self.late_ms = {}, []
-        return {"done_s": done_s, "said": said, "statuses": ended, "late_ms": late_ms}
+        longest_late_ms = max((self.longest_late_ms, *late_ms))
+        self._said, self.late_ms, self.longest_late_ms = {}, [], 0.0
+        return {
+            "done_s": done_s,
+            "said": said,
+            "statuses": ended,
+            "late_ms": late_ms,
+            "longest_late_ms": longest_late_ms,
+        }
 
 
 def _lateness_ms() -> float:

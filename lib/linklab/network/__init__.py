@@ -22,6 +22,7 @@ from linklab.network.theory import (
     queueing_delay_ms,
     rtt_floor_ms,
 )
+from linklab.network.tunnels import Tunnel, TunnelEnd, TunnelState
 from linklab.network.validate import validate
 
 __all__ = [
@@ -49,6 +50,9 @@ __all__ = [
     "Shape",
     "Subnet",
     "Switch",
+    "Tunnel",
+    "TunnelEnd",
+    "TunnelState",
     "bdp_packets",
     "bottleneck",
     "by_name",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from linklab.network.parts import End, Subnet
 from linklab.network.segments import segments
+from linklab.network.tunnels import joined
 
 if TYPE_CHECKING:
     from linklab.network.model import Network
@@ -26,7 +27,7 @@ def address_problems(network: Network) -> Iterator[str]:
         if end.address is None:
             yield f'{end.interface}: {end.node} has no address here: write one such as "10.0.0.1/24"'
             continue
-        interface = _parse_interface(end.address)
+        interface = parse_interface(end.address)
         if interface is None:
             yield f'{end.interface}: {end.address!r} is no address with prefix length: write "10.0.0.1/24"'
             continue
@@ -39,7 +40,8 @@ def address_problems(network: Network) -> Iterator[str]:
             )
 
 
-def _parse_interface(text: str) -> IPv4Interface | None:
+def parse_interface(text: str) -> IPv4Interface | None:
+    """An address with its prefix length, in its one spelling; None for anything else."""
     try:
         interface = IPv4Interface(text)
     except (AddressValueError, NetmaskValueError, ValueError):
@@ -118,7 +120,7 @@ def _outside_plan(network: Network, plan: dict[IPv4Network, Subnet]) -> Iterator
 
 def _mixed_segments(network: Network) -> Iterator[str]:
     first_of: list[End] = []
-    for domain in segments(network.nodes, network.links):
+    for domain in segments(network.nodes, joined(network)):
         if not domain.stations:
             continue
         first = domain.stations[0]

@@ -1,4 +1,4 @@
-"""Networks with a name: the course network, and two hosts to begin with."""
+"""Networks with a name: the course network, two hosts to begin with, and the studies' testbeds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Final
 
 from linklab.errors import NetworkError
 from linklab.network.model import End, Host, Link, Network, Router, Subnet, Switch
+from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
+from linklab.network.switch_testbeds import SWITCH_TESTBEDS
+from linklab.network.video import VIDEO_NETWORKS
 
 TWO_HOSTS: Final = Network(
     name="two-hosts",
@@ -93,8 +96,13 @@ delays and queues are those of the course report (chapter 3). Its eight subnets 
 leaves the one of h8 without a letter, here F, and has no H.
 """
 
-CATALOGUE: Final[Mapping[str, Network]] = MappingProxyType({network.name: network for network in (TWO_HOSTS, COURSE)})
-"""All networks of this module by name."""
+CATALOGUE: Final[Mapping[str, Network]] = MappingProxyType(
+    {
+        network.name: network
+        for network in (TWO_HOSTS, COURSE, mtu_direct(), mtu_gre(), *VIDEO_NETWORKS, *SWITCH_TESTBEDS)
+    }
+)
+"""All networks with a name."""
 
 
 def by_name(name: str) -> Network:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from linklab.network import causes, shape_causes
+from linklab.network.compare_vlans import vlans
 from linklab.network.difference import Difference
 from linklab.network.shape_causes import Pair
+from linklab.network.tunnels import TunnelState
 
 
 def _of(pair: Pair, field: str, expected: str, found: str, cause: str) -> Difference:
@@ -46,6 +48,25 @@ def _peer(pair: Pair) -> Iterator[Difference]:
         found = f"{have[1]} on {have[0]}" if have else "unknown"
         expected = f"{want[1]} on {want[0]}" if want[1] else f"on {want[0]}"
         yield _of(pair, "peer", expected, found, causes.peer(pair))
+
+
+def _tunnel(pair: Pair) -> Iterator[Difference]:
+    want, have = pair.want.tunnel, pair.have.tunnel
+    if want is not None and want != have:
+        if have is None:
+            cause = f"no tunnel was made, or it is of another kind: ip -d link show {pair.want.name}"
+        elif want.carrier != have.carrier:
+            cause = f"it was made in another namespace: make it on {want.carrier}, then move it to the switch"
+        else:
+            cause = "it was made with other options: ip link add ... type gretap local ... remote ..."
+        yield _of(pair, "tunnel", _told(want), _told(have), cause)
+
+
+def _told(tunnel: TunnelState | None) -> str:
+    if tunnel is None:
+        return "none"
+    cut = "fragments" if tunnel.fragments else "no fragments"
+    return f"GRE {tunnel.local} to {tunnel.remote} by {tunnel.carrier or 'the switches themselves'}, {cut}"
 
 
 def _rate(pair: Pair) -> Iterator[Difference]:
@@ -87,15 +108,31 @@ def _on(offloads: tuple[str, ...]) -> str:
     return f"{', '.join(offloads)} on" if offloads else "all off"
 
 
+def _overhead(pair: Pair) -> Iterator[Difference]:
+    want, have = pair.want.shape, pair.have.shape.overhead_bytes
+    if want and want.overhead_bytes != have:
+        cause = "the rate is to be netem's, which serialises frames as a cable does, and with this overhead for each"
+        if want.overhead_bytes is None:
+            cause = "the rate is to be HTB's, and is netem's"
+        yield _of(pair, "overhead of a frame", _overhead_text(want.overhead_bytes), _overhead_text(have), cause)
+
+
+def _overhead_text(overhead_bytes: int | None) -> str:
+    return "none, by HTB" if overhead_bytes is None else f"{overhead_bytes} bytes"
+
+
 INTERFACE_CHECKS: Final[tuple[Callable[[Pair], Iterator[Difference]], ...]] = (
     _addresses,
     _state,
     _mtu,
+    _tunnel,
     _peer,
     _rate,
     _delay,
     _loss,
     _queue,
+    _overhead,
     _offloads,
+    vlans,
 )
 """One check for each field, what explains most first. A field that is not expected is not compared."""

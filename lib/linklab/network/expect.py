@@ -14,6 +14,8 @@ from linklab.network.parts import Node
 from linklab.network.routes import Route, static_routes
 from linklab.network.shape_causes import Pair
 from linklab.network.state import InterfaceState, NetworkState, NodeState
+from linklab.network.tunnels import TunnelState, expected_tunnels, joined
+from linklab.network.vlan_state import routing_of_switch, with_vlans
 
 __all__ = [
     "Difference",
@@ -36,10 +38,15 @@ def expected_state(network: Network) -> NetworkState:
     use cubic. All offloads are off. Routes are :func:`linklab.network.routes.static_routes`.
     """
     routes = static_routes(network)
-    return NetworkState(tuple(_expected_node(network, node, routes) for node in network.nodes))
+    tunnels = expected_tunnels(network)
+    return NetworkState(
+        tuple(with_vlans(network, _expected_node(network, node, routes, tunnels)) for node in network.nodes)
+    )
 
 
-def _expected_node(network: Network, node: Node, routes: dict[str, tuple[Route, ...]]) -> NodeState:
+def _expected_node(
+    network: Network, node: Node, routes: dict[str, tuple[Route, ...]], tunnels: dict[str, TunnelState]
+) -> NodeState:
     is_switch = isinstance(node, Switch)
     interfaces = tuple(
         InterfaceState(
@@ -50,8 +57,9 @@ def _expected_node(network: Network, node: Node, routes: dict[str, tuple[Route, 
             shape=link.shape,
             offloads_on=(),
             peer=(theirs.node, theirs.interface),
+            tunnel=tunnels.get(mine.interface),
         )
-        for link in network.links
+        for link in joined(network)
         for mine, theirs in (link.ends, link.ends[::-1])
         if mine.node == node.name
     )
@@ -79,7 +87,7 @@ def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ..
 
     Only what the kernel rounds is compared with tolerance: rates within 0.1 %, delays within 0.001 ms,
     losses within 0.001 percentage points. Not compared are fields of ``expected`` that are None, a queue
-    without a limit, and routes, forwarding and congestion control of switches.
+    without a limit, routes and congestion control of switches, and forwarding of those without VLANs.
     """
     return tuple(_all_differences(expected, found))
 
@@ -109,6 +117,9 @@ def _all_differences(expected: Expected, found: NetworkState) -> Iterator[Differ
         for want, have in nodes:
             if have.kind == "host" and want.kind != "switch":
                 yield from check_node(NodePair(want, have, expected, found))
+    for want, have in nodes:
+        if have.kind == "switch" and want.forwarding is not None and any(it.vlans for it in want.interfaces or ()):
+            yield from routing_of_switch(want.name, want.forwarding, have.forwarding)
     yield from _extra_interfaces_and_nodes(expected, found)
 
 

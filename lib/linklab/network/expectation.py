@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from linklab.network.parts import Shape
 from linklab.network.routes import Route
 from linklab.network.state import NetworkState, NodeKind
+from linklab.network.tunnels import TunnelState
+from linklab.network.vlans import Membership
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class ExpectedInterface:
     shape: Shape | None = None
     offloads_on: tuple[str, ...] | None = None
     peer: tuple[str, str | None] | None = None
+    tunnel: TunnelState | None = None
+    vlans: Membership | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from linklab.errors import NetworkError
 from linklab.network.parts import End, Host, Link, Node, Router, Shape, Subnet, Switch
+from linklab.network.tunnels import Tunnel
 from linklab.network.validate import validate
+from linklab.network.vlans import Vlans
 
 __all__ = ["End", "Host", "Link", "Network", "Node", "Router", "Shape", "Subnet", "Switch"]
 
@@ -16,7 +18,8 @@ class Network:
     """What a network is, as inert data. A Network that exists is valid.
 
     ``subnets`` may stay empty: then the masks of the addresses say what the subnets are. Where it is
-    given, it is the addressing plan, and every address must fit it.
+    given, it is the addressing plan, and every address must fit it. ``tunnels`` join switches over the network of
+    others (see :mod:`linklab.network.tunnels`), ``vlans`` divides switches (:mod:`linklab.network.vlans`).
 
     Raises NetworkError, with one line that names the thing and the remedy, if the network could not be
     built as described (see :mod:`linklab.network.validate`).
@@ -26,6 +29,8 @@ class Network:
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     subnets: tuple[Subnet, ...] = ()
+    tunnels: tuple[Tunnel, ...] = ()
+    vlans: Vlans | None = None
 
     def __post_init__(self) -> None:
         validate(self)

@@ -50,12 +50,17 @@ class Shape:
     ``delay_ms`` and ``loss_percent``: added by netem to each packet, one way.
     ``queue_packets``: netem's limit; None means that no limit was asked for. netem stands *before* HTB
     in a TCLink, so the limit counts the packets that are under way in the delay as well.
+
+    ``overhead_bytes`` makes the rate that of a cable: None leaves it to HTB, whose token bucket lets a frame that
+    comes alone pass at once. With a number netem serialises: every frame, VLAN tag included, occupies the link for
+    its bytes and so many more, one after the other; 24 is Ethernet's preamble, checksum and gap (IEEE 802.3).
     """
 
     rate_mbps: float | None = None
     delay_ms: float = 0.0
     loss_percent: float = 0.0
     queue_packets: int | None = None
+    overhead_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class End:
 class Link:
     """A cable between two ends, shaped alike in both directions.
 
-    Rate, delay, loss and queue mean what they mean in :class:`Shape`. ``mtu_bytes`` is the largest IP
+    Rate, delay, loss, queue and overhead mean what they mean in :class:`Shape`. ``mtu_bytes`` is the largest IP
     packet that both interfaces take.
     """
 
@@ -86,11 +91,12 @@ class Link:
     loss_percent: float = 0.0
     queue_packets: int | None = None
     mtu_bytes: int = 1500
+    overhead_bytes: int | None = None
 
     @property
     def shape(self) -> Shape:
         """What each of the two directions does."""
-        return Shape(self.rate_mbps, self.delay_ms, self.loss_percent, self.queue_packets)
+        return Shape(self.rate_mbps, self.delay_ms, self.loss_percent, self.queue_packets, self.overhead_bytes)
 
     @property
     def ends(self) -> tuple[End, End]:

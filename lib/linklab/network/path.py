@@ -11,6 +11,8 @@ from linklab.network.model import Network
 from linklab.network.parts import End, Link
 from linklab.network.routes import Route, static_routes
 from linklab.network.segments import segments
+from linklab.network.tunnels import joined
+from linklab.network.unfold import folded_link, is_inside, unfold
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,11 @@ def path(
     """
     if source == destination:
         raise NetworkError(f"the path from {source} to itself has no links: choose two different nodes")
+    whole, network = network, unfold(network)
     network.address_of(source)
     target = IPv4Address(network.address_of(destination))
     tables = static_routes(network) if routes is None else routes
-    domains = segments(network.nodes, network.links)
+    domains = segments(network.nodes, joined(network))
     hops: list[Hop] = []
     here, visited = source, [source]
     while here != destination:
@@ -75,7 +78,15 @@ def path(
             circle = " - ".join([*visited[visited.index(here) :], here])
             raise NetworkError(f"packets for {target} go in a circle ({circle}): correct the routes there")
         visited.append(here)
+    hops = [_folded(whole, hop) for hop in hops if not is_inside(hop.link)]
     return Path((source, *(hop.into.node for hop in hops)), tuple(hops))
+
+
+def _folded(network: Network, hop: Hop) -> Hop:
+    """A hop of an unfolded network over the cable that is there."""
+    link = folded_link(network, hop.link)
+    forwards = hop.out == hop.link.a
+    return Hop(link, *(link.ends if forwards else link.ends[::-1]))
 
 
 def _next_hop(network: Network, node: str, target: IPv4Address, table: Iterable[Route]) -> tuple[End, IPv4Address]:

@@ -17,6 +17,8 @@ QUEUE_PACKETS: Final = (1, 1_000_000)
 """netem with a limit of 0 drops everything; a million full frames is 1.5 GB of kernel memory."""
 MTU_BYTES: Final = (68, 65_535)
 """68 bytes is what every IPv4 link must carry (RFC 791); 65535 is the largest IPv4 packet."""
+OVERHEAD_BYTES: Final = (0, 1000)
+"""More than any framing adds."""
 INTERFACE_NAME_LENGTH: Final = 15
 """IFNAMSIZ in Linux is 16 bytes with the closing zero."""
 
@@ -35,6 +37,10 @@ def link_problems(link: Link) -> Iterator[str]:
     if link.queue_packets is not None:
         yield from _whole(what, "queue_packets", link.queue_packets, QUEUE_PACKETS, "packets")
     yield from _whole(what, "mtu_bytes", link.mtu_bytes, MTU_BYTES, "bytes")
+    if link.overhead_bytes is not None:
+        yield from _whole(what, "overhead_bytes", link.overhead_bytes, OVERHEAD_BYTES, "bytes")
+        if link.rate_mbps is None:
+            yield f"{what}: overhead_bytes is given without a rate: set rate_mbps"
 
 
 def _number(what: str, field: str, value: float, bounds: tuple[float, float], unit: str, hint: str) -> Iterator[str]:

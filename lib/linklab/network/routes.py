@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from linklab.network.model import End, Network
 from linklab.network.segments import Segment, segments
+from linklab.network.tunnels import joined
 
 DEFAULT_DESTINATION: Final = "0.0.0.0/0"
 """The destination of a default route."""
@@ -38,7 +39,10 @@ def static_routes(network: Network) -> dict[str, tuple[Route, ...]]:
     the same in both directions, so between subnets with one router each the reply takes the request's
     links back.
     """
-    domains = segments(network.nodes, network.links)
+    from linklab.network.unfold import unfold  # it needs Network, whose module's package needs this one
+
+    network = unfold(network)
+    domains = segments(network.nodes, joined(network))
     router_names = {router.name for router in network.routers}
     next_steps = _next_steps(domains, router_names)
     routes = {host.name: _default_route(network, host.name, domains) for host in network.hosts}

@@ -9,6 +9,8 @@ from typing import Any, Final, Literal
 from linklab.errors import NetworkError
 from linklab.network.parts import Shape
 from linklab.network.routes import Route
+from linklab.network.tunnels import TunnelState
+from linklab.network.vlans import Membership
 
 STATE_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_state``."""
@@ -22,7 +24,9 @@ class InterfaceState:
 
     ``addresses`` are IPv4, with prefix length (``"10.0.1.1/24"``). ``shape`` is what the interface does to
     the packets that leave it. ``offloads_on`` names the offloads, as ethtool calls them, that are on.
-    ``peer`` is (node, interface) at the far end of the cable; None if it is not known.
+    ``peer`` is (node, interface) at the far end of the cable, or of the ``tunnel`` that it is the port of; None if it
+    is not known. ``vlans`` is None for an interface that knows nothing of VLANs, as every port of a switch without
+    them.
     """
 
     name: str
@@ -32,14 +36,16 @@ class InterfaceState:
     shape: Shape
     offloads_on: tuple[str, ...]
     peer: tuple[str, str] | None
+    tunnel: TunnelState | None = None
+    vlans: Membership | None = None
 
 
 @dataclass(frozen=True)
 class NodeState:
     """One node. Kind "host" is any network namespace: a router is a host that forwards.
 
-    ``routes`` leave out those that the kernel makes for connected subnets. A switch has no routes, does
-    not forward IPv4 and has no congestion control (None).
+    ``routes`` leave out those that the kernel makes for connected subnets. A switch has no routes, no congestion
+    control (None), and forwards IPv4 only where it is a layer-3 switch, with interfaces of its own in its VLANs.
     """
 
     name: str
@@ -119,6 +125,9 @@ def _interface(data: Mapping[str, Any]) -> InterfaceState:
     if peer is not None:
         node, interface = peer
         peer = (node, interface)
+    vlans = data.get("vlans")
+    if vlans is not None:
+        vlans = Membership(vlans["untagged"], tuple(vlans["tagged"]))
     return InterfaceState(
         name=data["name"],
         addresses=tuple(data["addresses"]),
@@ -127,4 +136,6 @@ def _interface(data: Mapping[str, Any]) -> InterfaceState:
         shape=Shape(**data["shape"]),
         offloads_on=tuple(data["offloads_on"]),
         peer=peer,
+        tunnel=TunnelState(**data["tunnel"]) if data.get("tunnel") else None,
+        vlans=vlans,
     )

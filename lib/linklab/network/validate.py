@@ -10,6 +10,8 @@ from linklab.network.addressing import address_problems, subnet_problems
 from linklab.network.parts import Link, Switch
 from linklab.network.ranges import interface_name_problems, link_problems, node_name_problems
 from linklab.network.segments import segments
+from linklab.network.tunnels import bound, joined, room_problems, tunnel_problems
+from linklab.network.vlan_problems import vlan_problems
 
 if TYPE_CHECKING:
     from linklab.network.model import Network
@@ -21,11 +23,18 @@ def validate(network: Network) -> None:
     """Pass silently if the network could be built and all its hosts could reach each other.
 
     Raises NetworkError with the first problem: the thing's name, what is wrong and what to do. Checked
-    are names of nodes, links and interfaces; ranges of rate, delay, loss, queue and MTU; addresses and
-    subnets; rings of switches; and that no node is cut off.
+    are names of nodes, links and interfaces; ranges of rate, delay, loss, queue and MTU; VLANs; addresses and
+    subnets; rings of switches; that no node is cut off, in the network that the VLANs make; and tunnels, their
+    carriers and what these have room for.
     """
-    for check in (_names, _links, _ranges, address_problems, _rings, subnet_problems, _connection):
+    for check in (_names, _links, _ranges, tunnel_problems, vlan_problems):
         for problem in check(network):
+            raise NetworkError(problem)
+    from linklab.network.unfold import unfold  # it needs Network, whose module needs this one
+
+    unfolded = unfold(network)
+    for check in (address_problems, _rings, subnet_problems, _connection, room_problems):
+        for problem in check(unfolded):
             raise NetworkError(problem)
 
 
@@ -66,7 +75,7 @@ def _ranges(network: Network) -> Iterator[str]:
 
 
 def _rings(network: Network) -> Iterator[str]:
-    for domain in segments(network.nodes, network.links):
+    for domain in segments(network.nodes, joined(network)):
         if domain.has_loop:
             yield (
                 f"switches in a ring ({', '.join(domain.switches)}), where a frame would go round for ever: "
@@ -75,23 +84,26 @@ def _rings(network: Network) -> Iterator[str]:
 
 
 def _connection(network: Network) -> Iterator[str]:
-    linked = {end.node for link in network.links for end in link.ends}
+    ways = (*joined(network), *bound(network))
+    linked = {end.node for link in ways for end in link.ends}
     for node in network.nodes:
         if node.name not in linked:
             yield f"{node.name} has no link: connect it with a Link"
     first = network.nodes[0].name
-    by_cable = _reached(first, network.links, stops=frozenset())
+    by_cable = _reached(first, ways, stops=frozenset())
     for node in network.nodes:
         if node.name not in by_cable:
             yield f"{node.name} cannot be reached from {first}: no chain of links joins them, add a link"
     hosts = frozenset(host.name for host in network.hosts)
     for start in (host.name for host in network.hosts):
-        by_packets = _reached(start, network.links, stops=hosts - {start})
+        by_packets = _reached(start, joined(network), stops=hosts - {start})
+        # the network that carries a tunnel is one of its own, and not met by those whose frames it carries
+        own = _reached(start, joined(network), stops=frozenset())
         for node in network.nodes:
-            if node.name not in by_packets:
+            if node.name in own - by_packets:
                 block = next(
                     end.node
-                    for link in network.links
+                    for link in joined(network)
                     for end in link.ends
                     if end.node in by_packets and link.other(end.node).node not in by_packets
                 )

@@ -62,6 +62,15 @@ class Netlink:
                     raise _failure(flags, answer) or OSError("the kernel acknowledged a question")
                 found.append(answer)
 
+    def question(self, kind: int, body: bytes) -> bytes:
+        """The body of the one answer to a question that is no dump. Raises OSError."""
+        self._socket.send(self._message(kind, body, 0))
+        for found, _, flags, answer in _messages(self._socket.recv(_BUFFER_BYTES)):
+            if found != _ERROR:
+                return answer
+            raise _failure(flags, answer) or OSError("the kernel acknowledged a question")
+        raise OSError("the kernel did not answer")
+
     def close(self) -> None:
         """Gives the socket back."""
         self._socket.close()

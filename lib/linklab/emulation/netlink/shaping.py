@@ -30,7 +30,8 @@ _BURST_BYTES = 15 * 1024  # Mininet's "burst 15k"
 _TC_MTU_BYTES = 1600  # what tc takes for one packet when it computes the burst at the ceiling
 
 _NETEM = struct.Struct("=IIIIII")  # delay, limit, loss, gap, duplicate, jitter
-_NETEM_DELAY_NS, _NETEM_JITTER_NS, _NETEM_SEED = 10, 11, 14
+_NETEM_RATE, _NETEM_RATE64, _NETEM_DELAY_NS, _NETEM_JITTER_NS, _NETEM_SEED = 6, 8, 10, 11, 14
+_NETEM_CABLE = struct.Struct("=IiIi")  # bytes per second, bytes added to each packet, cell size, bytes for each cell
 _NETEM_DEFAULT_LIMIT = 1000
 _ALL = 0xFFFFFFFF
 
@@ -41,13 +42,18 @@ HTB_HANDLE, HTB_CLASS, NETEM_HANDLE = 0x50000, 0x50001, 0x100000
 
 @dataclass(frozen=True)
 class Netem:
-    """What netem does: delay and its deviation (ms), random loss, and how many packets it holds (None: 1000)."""
+    """What netem does: delay and its deviation (ms), random loss, and how many packets it holds (None: 1000).
+
+    `rate_mbps` makes it a cable: each packet, and `overhead_bytes` with it, takes its time, one after the other.
+    """
 
     delay_ms: float = 0.0
     jitter_ms: float = 0.0
     loss_percent: float = 0.0
     queue_packets: int | None = None
     seed: int = 0
+    rate_mbps: float | None = None
+    overhead_bytes: int = 0
 
 
 def clear(index: int) -> Request:
@@ -81,6 +87,9 @@ def netem(index: int, wish: Netem, *, under_htb: bool) -> Request:
     options = _NETEM.pack(ticks[0], limit, loss, 0, 0, ticks[1])
     for kind, value in ((_NETEM_DELAY_NS, delay_ns), (_NETEM_JITTER_NS, jitter_ns), (_NETEM_SEED, wish.seed)):
         options += codec.attribute(kind, struct.pack("=Q", value)) if value else b""
+    if wish.rate_mbps is not None:
+        cable = _NETEM_CABLE.pack(int(wish.rate_mbps * 1e6 / 8), wish.overhead_bytes, 0, 0)
+        options += codec.attribute(_NETEM_RATE, cable)
     return _NEWQDISC, body + codec.attribute(_TCA_OPTIONS, options), CREATE | EXCLUSIVE
 
 
@@ -127,6 +136,11 @@ def _with_netem(shape: Shape, options: bytes) -> Shape:
     ticks, limit, loss, *_ = _NETEM.unpack_from(options)
     more = codec.attributes(options, _NETEM.size)
     delay_ns = struct.unpack("=q", more[_NETEM_DELAY_NS])[0] if _NETEM_DELAY_NS in more else ticks * _TICK_NS
+    rate, overhead, *_ = _NETEM_CABLE.unpack(more[_NETEM_RATE]) if _NETEM_RATE in more else (0, 0)
+    if _NETEM_RATE64 in more:
+        rate = struct.unpack("=Q", more[_NETEM_RATE64])[0]
+    if rate:
+        shape = replace(shape, rate_mbps=rate * 8 / 1e6, overhead_bytes=overhead)
     return replace(
         shape, delay_ms=round(delay_ns / 1e6, 9), loss_percent=round(loss / _ALL * 100, 7), queue_packets=limit
     )

@@ -1,0 +1,122 @@
+"""VLANs made real: on the Linux bridge by netlink, on Open vSwitch in its database; sub-interfaces on routers."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+
+from mininet.net import Mininet
+from mininet.node import Node, OVSSwitch
+
+from linklab.emulation.interfaces import ONE_SEGMENT
+from linklab.emulation.namespace import SEGMENTATION_OFFLOADS, Namespace, namespace_of, set_sysctl
+from linklab.emulation.netlink import links
+from linklab.emulation.netlink import vlans as requests
+from linklab.emulation.switches import UserOVS
+from linklab.emulation.topo import link_options
+from linklab.errors import LabError
+from linklab.network import Link, Network
+from linklab.network.vlans import TAG_BYTES, Gateway, SwitchVlans
+
+_GATEWAY_MAC = "02:00:5e:00:{0:02x}:{1:02x}"
+"""Open vSwitch would choose one at random; an address that follows from the VLAN is the same in every lab."""
+
+
+def configure(net: Mininet, network: Network) -> None:
+    """Gives switches their VLANs, and routers their sub-interfaces. Raises `LabError` with the reason."""
+    if network.vlans is None:
+        return
+    try:
+        for plan in network.vlans.switches:
+            switch = net[plan.switch]
+            if isinstance(switch, OVSSwitch):
+                _ovs_vsctl([word for part in _ovs_words(plan) for word in ("--", *part)])
+            else:
+                _set_bridge(switch, plan)
+            for gateway in plan.gateways:
+                _address(namespace_of(switch), plan.gateway_interface(gateway), gateway.address)
+            if plan.gateways:
+                with namespace_of(switch).entered():
+                    set_sysctl("ipv4.ip_forward", "1")
+        for sub in network.vlans.subinterfaces:
+            owner = next(end.node for link in network.links for end in link.ends if end.interface == sub.parent)
+            there = namespace_of(net[owner])
+            there.kernel.ask(*requests.device(sub.name, there.index(sub.parent), sub.vlan, ONE_SEGMENT))
+            _address(there, sub.name, sub.address)
+        for link in network.links:
+            _count_tags(net, network, link)
+    except OSError as error:
+        raise LabError(f"the VLANs of {network.name} cannot be made: {error.strerror}") from error
+
+
+def _set_bridge(switch: Node, plan: SwitchVlans) -> None:
+    there = namespace_of(switch)
+    bridge = there.index(switch.name)
+    wishes = [requests.filtering(bridge)]
+    wishes += [requests.access_port(there.index(port.interface), port.vlan) for port in plan.access]
+    wishes += [requests.trunk_vlan(there.index(it.interface), number) for it in plan.trunks for number in it.vlans]
+    for gateway in plan.gateways:
+        wishes.append(requests.bridge_vlan(bridge, gateway.vlan))
+        wishes.append(requests.device(plan.gateway_interface(gateway), bridge, gateway.vlan, ONE_SEGMENT))
+    there.kernel.ask_all(wishes)
+
+
+def _ovs_words(plan: SwitchVlans) -> Iterator[list[str]]:
+    """The commands of ovs-vsctl for a switch."""
+    for port in plan.access:
+        yield ["set", "port", port.interface, "vlan_mode=access", f"tag={port.vlan}"]
+    for trunk in plan.trunks:
+        yield ["set", "port", trunk.interface, "vlan_mode=trunk", f"trunks={','.join(map(str, trunk.vlans))}"]
+    for gateway in plan.gateways:
+        name = plan.gateway_interface(gateway)
+        yield ["add-port", plan.switch, name, "vlan_mode=access", f"tag={gateway.vlan}"]
+        yield ["set", "interface", name, "type=internal", f'mac="{_mac(gateway)}"']
+
+
+def _mac(gateway: Gateway) -> str:
+    return _GATEWAY_MAC.format(*divmod(gateway.vlan, 256))
+
+
+def _ovs_vsctl(words: list[str]) -> str:
+    done = subprocess.run(["ovs-vsctl", *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["no reason"]
+        raise LabError(f"Open vSwitch refuses the VLANs: {said[-1]}")
+    return done.stdout
+
+
+def _address(there: Namespace, name: str, address: str) -> None:
+    """Address, up, and one segment a packet, as every interface of a lab has it."""
+    index = there.index(name)
+    there.kernel.ask_all([links.change(index, up=True, max_segments=ONE_SEGMENT), links.add_address(index, address)])
+    for offload in SEGMENTATION_OFFLOADS:
+        there.set_offload(name, offload, False)
+
+
+def _count_tags(net: Mininet, network: Network, link: Link) -> None:
+    """A cable's rate counts the tag of frames that the kernel queues without it."""
+    assert network.vlans is not None
+    if link.overhead_bytes is None:
+        return
+    for end in link.ends:
+        node = net[end.node]
+        plan = network.vlans.of_switch(end.node)
+        trunk = plan is not None and any(it.interface == end.interface for it in plan.trunks)
+        if (trunk or network.vlans.subinterfaces_of(end.interface)) and tags_unseen(node, end.interface):
+            options = {**link_options(link), "overhead_bytes": link.overhead_bytes + TAG_BYTES}
+            shape = {name: options[name] for name in _SHAPE if name in options}
+            node.nameToIntf[end.interface].config(**shape)
+
+
+_SHAPE = ("bw", "delay", "loss", "max_queue_size", "overhead_bytes")
+
+
+def tags_unseen(node: Node, interface: str) -> bool:
+    """Whether the queue of a trunk's interface sees frames without their tags.
+
+    The kernel carries a tag beside the frame, and puts it in after the queue. Open vSwitch in user space writes whole
+    frames, and so does an interface that has no room for a tag beside them (ethtool: tx-vlan-offload).
+    """
+    if isinstance(node, UserOVS):
+        return False
+    return isinstance(node, OVSSwitch) or not node.inNamespace or namespace_of(node).carries_tags(interface)
