@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from linklab.analysis.dispersion import pair_rates_mbps, steady_rate_mbps, train_rate_mbps
+from linklab.analysis.dispersion import steady_rate_mbps, train_rate_mbps
 from linklab.errors import MeasurementError
 
 GAP_S = 1448 * 8e-6 / 10
@@ -16,7 +16,6 @@ EVEN = [0.05 + GAP_S * number for number in range(40)]
 def test_an_even_train_shows_its_rate_in_each_way() -> None:
     assert train_rate_mbps(EVEN, 1448) == pytest.approx(10)
     assert steady_rate_mbps(EVEN, 1448) == pytest.approx(10)
-    assert pair_rates_mbps(EVEN, 1448) == pytest.approx([10.0] * 39)
 
 
 def test_two_packets_are_a_pair() -> None:
@@ -27,7 +26,6 @@ def test_a_burst_at_the_head_moves_the_plain_rate_and_not_the_steady_one() -> No
     burst = [EVEN[10]] * 10 + EVEN[11:]
     assert train_rate_mbps(burst, 1448) > 12.5
     assert steady_rate_mbps(burst, 1448) == pytest.approx(10)
-    assert pair_rates_mbps(burst, 1448)[0] == float("inf")
 
 
 def test_a_packet_that_came_late_moves_the_plain_rate_and_not_the_steady_one() -> None:
@@ -36,7 +34,7 @@ def test_a_packet_that_came_late_moves_the_plain_rate_and_not_the_steady_one() -
     assert steady_rate_mbps(late, 1448) == pytest.approx(10)
 
 
-@pytest.mark.parametrize("rate", [train_rate_mbps, steady_rate_mbps, pair_rates_mbps])
+@pytest.mark.parametrize("rate", [train_rate_mbps, steady_rate_mbps])
 @pytest.mark.parametrize(
     ("arrival_s", "payload_bytes", "says"),
     [

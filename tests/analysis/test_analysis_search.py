@@ -49,6 +49,19 @@ def test_the_plain_increase_pays_with_the_square_of_the_rate() -> None:
     assert train.sent_mbit < 61 < halving.sent_mbit < 600
 
 
+class Straying(Formula):
+    """One packet of 400 is lost at every rate."""
+
+    def send(self, rate_mbps: float, duration_s: int = 1) -> Lost:
+        return Lost(super().send(rate_mbps, duration_s).loss_percent + 0.25)
+
+
+def test_a_stray_packet_ends_an_increase_only_where_none_is_allowed() -> None:
+    with pytest.raises(MeasurementError, match="too much already"):
+        increase(Straying(17.9))
+    assert increase(Straying(17.9), stray_percent=0.5) == 17
+
+
 def test_a_queue_hides_what_is_too_much_from_a_short_probe() -> None:
     assert bisect(Formula(10, queue_mbit=1), 0, 100) > 10.7
     assert bisect(Formula(10, queue_mbit=1), 0, 100, duration_s=10) < 10.2

@@ -15,6 +15,7 @@ from linklab.measure import Origin
 from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.train import TrainFlow, TrainResult, train
 from linklab.network import COURSE
+from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
 from linklab.runtime.kinds import Kind
 
 RESULT = TrainResult(
@@ -101,6 +102,23 @@ def test_a_node_that_is_not_there_and_no_way_are_said(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementError, match="unreachable"):
         train(lab, TrainFlow("h8", "h1", 5))
     assert lab["h1"].cmd("pgrep -f linklab-train") == ""
+
+
+@pytest.mark.lab
+def test_a_train_takes_the_time_that_the_network_needs(virtual: Kind, tmp_path: Path) -> None:
+    """2000 frames of 7999 bytes need 12.8 s at 10 Mbit/s, and nobody told the sender."""
+    with linklab.start(mtu_direct(7999, 10), "virtual", folder=tmp_path) as lab:
+        result = train(lab, TrainFlow("h1", "h2", 2000, payload_bytes(7999)))
+    assert result.received == 2000
+    assert result.arrivals_s[-1] > 12
+
+
+@pytest.mark.lab
+def test_paced_packets_leave_at_equal_times_the_first_one_too(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(mtu_direct(1518, 100), "virtual", folder=tmp_path) as lab:
+        result = train(lab, TrainFlow("h1", "h2", 20, payload_bytes(1518), gap_us=121.44))
+    gaps_s = [late - early for early, late in pairwise(result.departure_s)]
+    assert gaps_s == pytest.approx([121.44e-6] * 19, abs=1e-6)
 
 
 @pytest.mark.lab

@@ -25,13 +25,15 @@ def jitter_ms(departure_s: Sequence[float], arrival_s: Sequence[float | None]) -
     return tuple(abs(late - early) * 1000 for early, late in pairwise(delays_s))
 
 
-def bandwidth_mbps(arrivals_s: Sequence[float], size_bytes: int) -> tuple[float, ...]:
+def bandwidth_mbps(arrivals_s: Sequence[float], size_bytes: int, *, count_first: bool = False) -> tuple[float, ...]:
     """The mean bandwidth from the first packet to each later one that arrived at another time, in Mbit/s::
 
         8 * size_bytes * (k - 1) / (t_k - t_1)
 
-    The first packet begins the time and brings no bits into it. Item i belongs to packet i + 2; a packet that the
-    clock cannot tell from the first has no bandwidth, and raises MeasurementError, as fewer than two packets do.
+    The first packet begins the time and brings no bits into it; with `count_first` it does, and packet k has k packets'
+    bits over k - 1 gaps: twice the rate at the second packet, however even they come. Item i belongs to packet i + 2;
+    a packet that the clock cannot tell from the first has no bandwidth, and raises MeasurementError, as fewer than two
+    packets do.
     """
     if len(arrivals_s) < 2:
         raise MeasurementError(f"{len(arrivals_s)} packets arrived: bandwidth needs two")
@@ -39,7 +41,7 @@ def bandwidth_mbps(arrivals_s: Sequence[float], size_bytes: int) -> tuple[float,
     if any(there <= begin_s for there in arrivals_s[1:]):
         raise MeasurementError("several packets arrived with the first one, as far as the clock can tell: send fewer")
     bits = 8e-6 * size_bytes
-    return tuple(bits * (number + 1) / (there - begin_s) for number, there in enumerate(arrivals_s[1:]))
+    return tuple(bits * (number + 1 + count_first) / (there - begin_s) for number, there in enumerate(arrivals_s[1:]))
 
 
 def burst_bytes(arrivals_s: Sequence[float], size_bytes: int, rate_mbps: float) -> float:

@@ -13,7 +13,8 @@ class Comparison:
     """A row of a table, and a line of a figure. None stands for what is not there (yet).
 
     ``quantity`` says what and where: ``"RTT of h1-h4"``. ``theory`` is one number, or an `Expectation` with its
-    interval. All numbers are in ``unit``.
+    interval. All numbers are in ``unit``. ``report_theory`` is what theory says of the network that the report
+    measured, where that is another than the one measured here; None where it is the same.
     """
 
     quantity: str
@@ -23,6 +24,7 @@ class Comparison:
     report: float | None = None
     measured: float | None = None
     remark: str = ""
+    report_theory: float | None = None
 
     @property
     def theory_value(self) -> float | None:
@@ -43,8 +45,16 @@ def beside(
     theory: float | Expectation | None = None,
     measured: float | None = None,
     predicted: float | None = None,
+    report_theory: float | None = None,
 ) -> Comparison:
-    """A comparison with a number of the course report; the remark is the report's row's own."""
+    """A comparison with a number of the course report; the remark is the report's row's own.
+
+    ``report_theory`` is for who measured a variant of the course network: what theory says of the plain one, which is
+    the report's. The remark then says so.
+    """
     connection = f", connection {row.connection}" if row.connection else ""
     name = f"{_QUANTITIES[row.quantity]} of {row.name}{connection}"
-    return Comparison(name, row.unit, predicted, theory, row.value, measured, row.differs)
+    remark = row.differs
+    if report_theory is not None:
+        remark = f"The report measured the plain course network, where theory says {report_theory:.4g}: {remark}"
+    return Comparison(name, row.unit, predicted, theory, row.value, measured, remark, report_theory)

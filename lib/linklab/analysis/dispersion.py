@@ -45,17 +45,6 @@ def steady_rate_mbps(arrival_s: Sequence[float], payload_bytes: int) -> float:
     return _rate_mbps(half, median(spans_s), payload_bytes)
 
 
-def pair_rates_mbps(arrival_s: Sequence[float], payload_bytes: int) -> tuple[float, ...]:
-    """The rate that each pair of neighbours shows; infinite for two that arrived at one instant.
-
-    Raises MeasurementError as `train_rate_mbps`.
-    """
-    _refuse(arrival_s, payload_bytes, 2)
-    return tuple(
-        8e-6 * payload_bytes / (late - early) if late > early else float("inf") for early, late in pairwise(arrival_s)
-    )
-
-
 def _rate_mbps(gaps: int, span_s: float, payload_bytes: int) -> float:
     if span_s <= 0:
         raise MeasurementError("these packets came at one instant, which shows no rate: send a longer train")

@@ -40,15 +40,18 @@ class Probing(Protocol):
         ...
 
 
-def increase(prober: Probing, first_mbps: float = 1, step_mbps: float = 1, most_mbps: float = 1000) -> float:
+def increase(
+    prober: Probing, first_mbps: float = 1, step_mbps: float = 1, most_mbps: float = 1000, stray_percent: float = 0
+) -> float:
     """The plain way: a little more each time until something is lost; the last rate that fitted, in Mbit/s.
 
-    It takes about ``C**2 / (2 * step)`` of traffic for a path of C: the baseline that a search is to beat. Raises
+    In real time a late timer may cost a packet at any rate: a loss of up to `stray_percent` is none. The way takes
+    about ``C**2 / (2 * step)`` of traffic for a path of C: the baseline that a search is to beat. Raises
     MeasurementError if the first rate is lost already, or if `most_mbps` still fits.
     """
     rate_mbps, fitted_mbps = first_mbps, None
     while rate_mbps <= most_mbps:
-        if prober.send(rate_mbps).loss_percent > 0:
+        if prober.send(rate_mbps).loss_percent > stray_percent:
             if fitted_mbps is None:
                 raise MeasurementError(f"{first_mbps:g} Mbit/s is too much already: begin lower")
             return fitted_mbps

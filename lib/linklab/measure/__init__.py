@@ -4,15 +4,20 @@
 ``simpleperf(lab, SimpleperfFlow(...))``, ``at_once(lab, [...])`` for flows that start together, and ``repeated`` for
 several such runs. `verdict_on` says whether the machine was quiet enough to judge a result. A tool that is missing or
 that says something unknown raises `linklab.errors.MeasurementError`: nothing here takes an unread answer for loss.
+``stream(lab, VideoFlow("h1", "h2"), encoded(Clip()))`` sends a real video, ``quality`` says what its pictures are like.
 ``train(lab, TrainFlow("h1", "h4"))`` sends single datagrams and has the kernel's time of each arrival; a `Prober`
 counts what a search sends.
 """
 
+from linklab.measure.bucket import bucket_of_one_frame
+from linklab.measure.clip import Clip, Video
+from linklab.measure.encode import encoded
 from linklab.measure.fidelity import Fidelity, Machine, QueueCounters
 from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
 from linklab.measure.frames import to_dataframe
 from linklab.measure.gate import Trust, verdict_on
 from linklab.measure.load import load_result
+from linklab.measure.picture import Quality, picture_at, quality
 from linklab.measure.prober import Prober
 from linklab.measure.progress import Progress
 from linklab.measure.repeats import Repeats, Spread, repeated
@@ -28,10 +33,13 @@ from linklab.measure.results import (
 )
 from linklab.measure.run import AtOnce, at_once, ping, simpleperf, tcp, udp
 from linklab.measure.stopped import MeasurementStopped
+from linklab.measure.stream import stream
+from linklab.measure.stream_result import StreamResult, VideoFlow
 from linklab.measure.train import TrainFlow, TrainResult, train
 
 __all__ = [
     "AtOnce",
+    "Clip",
     "Fidelity",
     "Flow",
     "Machine",
@@ -41,6 +49,7 @@ __all__ = [
     "PingResult",
     "Prober",
     "Progress",
+    "Quality",
     "QueueCounters",
     "Repeats",
     "Result",
@@ -49,6 +58,7 @@ __all__ = [
     "SimpleperfResult",
     "Spread",
     "Stream",
+    "StreamResult",
     "TcpFlow",
     "TcpResult",
     "TrainFlow",
@@ -56,11 +66,18 @@ __all__ = [
     "Trust",
     "UdpFlow",
     "UdpResult",
+    "Video",
+    "VideoFlow",
     "at_once",
+    "bucket_of_one_frame",
+    "encoded",
     "load_result",
+    "picture_at",
     "ping",
+    "quality",
     "repeated",
     "simpleperf",
+    "stream",
     "tcp",
     "to_dataframe",
     "train",

@@ -40,6 +40,7 @@ class Crew:
         self._lab = lab
         self._members: list[Member] = []
         self.late_ms: list[float] = []
+        self.longest_late_ms = 0.0
 
     def __enter__(self) -> Crew:
         return self
@@ -83,6 +84,7 @@ class Crew:
             for number, status in event["statuses"].items():
                 by_number[number].program.returncode = status
             self.late_ms += event["late_ms"]
+            self.longest_late_ms = max(self.longest_late_ms, event["longest_late_ms"])
             if tell is not None:
                 tell(event["done_s"])
 

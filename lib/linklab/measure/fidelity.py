@@ -41,12 +41,13 @@ class QueueCounters:
 class Fidelity:
     """What can spoil a measurement, as seen during it.
 
-    `load_per_core` is the larger of the load averages at begin and end, per core. `busy_percent` is the share of the
-    cores' time that was used, by the lab too, and `steal_percent` what a hypervisor took away (both from /proc/stat,
-    over the run). `timer_late_*_ms` says how much later than asked a sleeper of 2 ms in the lab woke up, ten times a
-    second, `timer_count` times in all. On virtual time all timers are exact by construction: the count is 0, and so
-    are the latenesses. `reordered_packets` are UDP's out of order, and how often TCP noticed reordering.
-    `virtual_s` is how long it took by the lab's clock, `wall_s` on the wall.
+    `load_per_core` is the larger of the load averages at begin and end, per core. `busy_percent` is the share of
+    the cores' time that was used, by the lab too, and `steal_percent` what a hypervisor took away (both from
+    /proc/stat, over the run). `timer_late_*_ms` says how much later than asked a sleeper of 2 ms in the lab woke
+    up, ten times a second, `timer_count` times in all; the largest is of all waits in the lab, none longer than 10
+    ms. On virtual time all timers are exact by construction: the count is 0, and so are the latenesses.
+    `reordered_packets` are UDP's out of order, and how often TCP noticed reordering. `virtual_s` is how long it
+    took by the lab's clock, `wall_s` on the wall.
     """
 
     clock: str

@@ -25,7 +25,9 @@ STALL_PERCENT: Final = 2.0
 """The longest stall, as a share of the run: while nothing moves the links are empty, and throughput is as much too
 low."""
 STEAL_PERCENT: Final = 5.0
-"""As much as a lab's checks of a throughput allow: a processor that is away for that share of the time may cost it."""
+"""A processor that is away for that share of the time may cost as much throughput: a lab's checks allow it."""
+MISSED_PERCENT: Final = STEAL_PERCENT + STALL_PERCENT
+"""What a run that counts as quiet may have missed of its time in all, and of its throughput with it."""
 LOAD_PER_CORE: Final = 1.5
 """A lab computes on one core. With one and a half runnable programs per core it gets two thirds of that: what took
 more of a core before is late now."""

@@ -150,7 +150,7 @@ class _Run:
         starts_s = self._collect()
         if not stopped and not pressed and any(unfinished):
             raise self._jobs[unfinished.index(True)].overdue()
-        surroundings = self._before.after(self._crew.late_ms)
+        surroundings = self._before.after(self._crew.late_ms, self._crew.longest_late_ms)
         results = self._read(surroundings, unfinished)
         begun = [start - job.flow.start_s for start, job in zip(starts_s, self._jobs, strict=True) if start is not None]
         found = AtOnce(

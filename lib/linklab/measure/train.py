@@ -6,29 +6,23 @@ that is busy does not move it.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from linklab.errors import LabError, MeasurementError
+from linklab.errors import MeasurementError
 from linklab.lab import Lab
+from linklab.measure.addresses import address_of
 from linklab.measure.results import Origin
-from linklab.measure.run import address_of
-from linklab.program import Program
+from linklab.measure.thin import PATIENCE_S, ThinProgram, last_words, port_of
 
-_PROGRAM: Final = Path(__file__).with_name("train_program.py")
-_PLACE: Final = "/tmp/linklab-train.py"
-_PYTHON: Final = f"exec python3 -I -S {_PLACE}"
+_FILE: Final = "train_program.py"
 _TOOL: Final = "linklab train 1"
 _COUNT: Final = (2, 65536)
 _PAYLOAD_BYTES: Final = (12, 65507)
 _LARGEST_GAP_US: Final = 10e6
 _SILENCE_S: Final = 2.0
 _FIRST_S: Final = 15.0
-_PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True)
@@ -121,20 +115,17 @@ def train(lab: Lab, flow: TrainFlow) -> TrainResult:
     """
     lab[flow.source]
     address = flow.address or address_of(lab, flow.destination)
-    lab.write_file(_PLACE, _PROGRAM.read_bytes())
     gap_s = flow.gap_us / 1e6
-    with contextlib.ExitStack() as programs:
-        receiver = _started(
-            programs,
-            lab,
-            flow.destination,
-            f"{_PYTHON} receive {flow.count} {flow.payload_bytes} {_SILENCE_S + 2 * gap_s:g} {_FIRST_S:g}",
+    silence_s = _SILENCE_S + 2 * gap_s
+    with ThinProgram(lab, _FILE) as programs:
+        receiver = programs.start(
+            flow.destination, "receive", flow.count, flow.payload_bytes, f"{silence_s:g}", f"{_FIRST_S:g}"
         )
-        port = _port(receiver)
-        words = f"send {address} {port} {flow.count} {flow.payload_bytes} {round(flow.gap_us * 1000)}"
-        sender = _started(programs, lab, flow.source, f"{_PYTHON} {words}")
-        departures_ns = _said(sender, flow.count * gap_s + _PATIENCE_S)
-        arrived = _said(receiver, _FIRST_S + _SILENCE_S + 2 * gap_s + _PATIENCE_S, skip=1)
+        port = port_of(receiver, "the receiver of the train")
+        gap_ns = round(flow.gap_us * 1000)
+        sender = programs.start(flow.source, "send", address, port, flow.count, flow.payload_bytes, gap_ns)
+        departures_ns = last_words(sender, gap_s + PATIENCE_S)
+        arrived = last_words(receiver, _FIRST_S + silence_s + PATIENCE_S, skip=1)
     return _result(flow, Origin(_TOOL, lab.clock, lab.process.kernel_release), departures_ns, arrived)
 
 
@@ -155,44 +146,6 @@ def _result(flow: TrainFlow, origin: Origin, departures_ns: Any, arrived: Any) -
         raise MeasurementError(
             f"the train from {flow.source} to {flow.destination} gave no times that can be read: {wrong}"
         ) from None
-
-
-def _started(programs: contextlib.ExitStack, lab: Lab, node: str, command: str) -> Program:
-    """A program that `programs` ends."""
-    program = lab[node].popen(command)
-    programs.callback(_end, program)
-    return program
-
-
-def _end(program: Program) -> None:
-    if program.returncode is None:
-        with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
-            program.terminate()
-
-
-def _port(receiver: Program) -> int:
-    while "\n" not in receiver.output:
-        if not receiver.read(_PATIENCE_S):
-            break
-    first, _, _ = receiver.output.partition("\n")
-    if not first.isdigit():
-        raise MeasurementError(f"the receiver of the train did not get ready: {receiver.output.strip() or 'no output'}")
-    return int(first)
-
-
-def _said(program: Program, patience_s: float, skip: int = 0) -> Any:
-    """The JSON that a program printed, after `skip` lines. Raises MeasurementError with its own words otherwise."""
-    try:
-        status = program.wait(patience_s)
-    except LabError:
-        raise MeasurementError(f"{program.command!r} was not done after {patience_s:g} s of the lab's time") from None
-    lines = program.output.splitlines()[skip:]
-    if status != 0 or len(lines) != 1:
-        raise MeasurementError(f"{program.command!r} failed: {lines[-1] if lines else f'exit status {status}'}")
-    try:
-        return json.loads(lines[0])
-    except ValueError:
-        raise MeasurementError(f"{program.command!r} printed {lines[0][:100]!r}, which is no JSON") from None
 
 
 def _refuse_outside(name: str, value: int, bounds: tuple[int, int]) -> None:

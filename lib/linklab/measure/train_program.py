@@ -1,7 +1,8 @@
 """A packet train's two ends. It runs inside a lab, by itself: it imports nothing of Linklab.
 
 ``send ADDRESS PORT COUNT PAYLOAD_BYTES GAP_NS`` sends; ``receive COUNT PAYLOAD_BYTES SILENCE_S FIRST_S`` waits for the
-train on a port that it names first. Each prints one line of JSON at its end.
+train on a port that it names first. Each prints one line of JSON at its end, and an empty one now and then while the
+train goes on: who waits for it need not know how long it takes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,22 @@ _SO_TIMESTAMPNS = 35
 _SO_RCVBUFFORCE = 33
 _TIMESPEC = struct.Struct("@qq")
 _BUFFER_BYTES = 1 << 26
+_SIGN_OF_LIFE_NS = 4_000_000_000
+_LEAD_NS = 5_000_000
+
+
+class _Life:
+    """Says now and then that packets still go. It looks at no clock: on virtual time a look moves the clock on."""
+
+    def __init__(self) -> None:
+        self._said_ns: int | None = None
+
+    def sign(self, now_ns: int) -> None:
+        if self._said_ns is None:
+            self._said_ns = now_ns
+        elif now_ns - self._said_ns >= _SIGN_OF_LIFE_NS:
+            self._said_ns = now_ns
+            print(flush=True)
 
 
 def send(address: str, port: int, count: int, payload_bytes: int, gap_ns: int) -> None:
@@ -27,13 +44,17 @@ def send(address: str, port: int, count: int, payload_bytes: int, gap_ns: int) -
     departures_ns = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.connect((address, port))
-        begin_ns = time.monotonic_ns()
+        if gap_ns:
+            # on virtual time looks at the clock cost time: the first packet follows a sleep and as many as all others
+            time.sleep(_LEAD_NS / 1e9)
+        begin_ns, life = time.monotonic_ns() + (_LEAD_NS if gap_ns else 0), _Life()
         for number, packet in enumerate(packets):
             early_ns = begin_ns + number * gap_ns - time.monotonic_ns()
             if gap_ns and early_ns > 0:
                 time.sleep(early_ns / 1e9)
             departures_ns.append(time.time_ns())
             sender.send(packet)
+            life.sign(departures_ns[-1])
     print(json.dumps(departures_ns), flush=True)
 
 
@@ -50,6 +71,7 @@ def receive(count: int, payload_bytes: int, silence_s: float, first_s: float) ->
         receiver.bind(("0.0.0.0", 0))
         print(receiver.getsockname()[1], flush=True)
         receiver.settimeout(first_s)
+        life = _Life()
         while len(arrivals_ns) < count:
             try:
                 packet, ancillary, _, _ = receiver.recvmsg(payload_bytes + 1, socket.CMSG_SPACE(_TIMESPEC.size))
@@ -61,6 +83,7 @@ def receive(count: int, payload_bytes: int, silence_s: float, first_s: float) ->
             number = _HEADER.unpack_from(packet)[1]
             duplicates += number in arrivals_ns
             arrivals_ns.setdefault(number, _stamp_ns(ancillary))
+            life.sign(arrivals_ns[number])
     print(json.dumps({"arrivals_ns": [arrivals_ns.get(it) for it in range(count)], "duplicates": duplicates}))
 
 

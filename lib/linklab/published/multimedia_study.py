@@ -45,7 +45,7 @@ class Printed:
     below: bool = False
 
     def __str__(self) -> str:
-        return f"{'<' if self.below else ''}{self.value:g}"
+        return f"{'<' if self.below else ''}{self.value:.10g}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,63 @@
+"""Captures: what an interface saw, and one clear line for what cannot be captured."""
+
+from __future__ import annotations
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.lab import Lab, start
+from linklab.measure.capture import Capture, capture
+from linklab.network import by_name
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return start(by_name("two-hosts"), "virtual", folder=tmp_path_factory.mktemp("capture"))
+
+
+@pytest.mark.lab
+def test_every_packet_is_caught_with_its_time_and_size(lab: Lab) -> None:
+    with capture(lab, "h2", "h2-eth0", "icmp") as caught:
+        lab["h1"].cmd("ping -c 3 -i 0.2 -s 100 10.0.0.2")
+    packets = caught.packets
+    assert [packet.wirelen for packet in packets] == [142] * 6
+    assert [packet["IP"].src for packet in packets] == ["10.0.0.1", "10.0.0.2"] * 3
+    # an answer goes back at once on virtual time, and reaches this interface when it leaves: after the link's 10 ms
+    assert [float(packets[n + 1].time) - float(packets[n].time) for n in (0, 2, 4)] == pytest.approx(
+        [0.01] * 3, abs=2e-4
+    )
+
+
+@pytest.mark.lab
+def test_bytes_per_packet_cuts_what_is_kept_and_not_what_is_told(lab: Lab) -> None:
+    with capture(lab, "h2", "h2-eth0", "icmp", bytes_per_packet=60) as caught:
+        lab["h1"].cmd("ping -c 1 -s 1000 10.0.0.2")
+    assert [packet.wirelen for packet in caught.packets] == [1042] * 2
+    assert all(40 < len(packet.original) <= 60 for packet in caught.packets)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("interface", "expression", "says"),
+    [
+        ("h2-eth7", "", "tcpdump on h2-eth7 of h2 did not begin: .*No such device"),
+        ("h2-eth0", "udp prt 3", "did not begin: can't parse filter expression"),
+    ],
+)
+def test_what_cannot_be_captured_is_one_line(lab: Lab, interface: str, expression: str, says: str) -> None:
+    with pytest.raises(MeasurementError, match=says), capture(lab, "h2", interface, expression):
+        pass
+
+
+@pytest.mark.lab
+def test_nothing_is_left_running_when_the_block_fails(lab: Lab) -> None:
+    with pytest.raises(ZeroDivisionError), capture(lab, "h2", "h2-eth0"):
+        _ = 1 / 0
+    assert "tcpdump" not in lab["h2"].cmd("ps -e -o comm 2>/dev/null")
+
+
+def test_packets_are_refused_before_the_end_and_when_damaged() -> None:
+    with pytest.raises(MeasurementError, match="has not ended"):
+        _ = Capture("h1", "h1-eth0").packets
+    with pytest.raises(MeasurementError, match="cannot be read"):
+        _ = Capture("h1", "h1-eth0", b"no capture at all, whatever it is").packets
