@@ -25,5 +25,5 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _forget() -> None:
-    for remembered in (pretend.CALLS, pretend.STARTED, pretend.FAIL_AT):
+    for remembered in (pretend.CALLS, pretend.STARTED, pretend.FAIL_AT, pretend.HOLD_AT):
         remembered.clear()

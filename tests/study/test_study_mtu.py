@@ -15,12 +15,13 @@ from linklab.errors import MeasurementError
 from linklab.measure import Origin
 from linklab.measure.train import TrainFlow, TrainResult
 from linklab.runtime.kinds import Kind
-from linklab.study import Table, run, study_by_name
+from linklab.study import Study, Table, run, study_by_name
 from linklab.study.mtu import evaluate, rates_mbps
+from linklab.study.mtu_verdicts import judge_mtu
 
 from ..conftest import lab_processes
 
-MTU, BURST = study_by_name("mtu"), study_by_name("burst")
+MTU, BURST, GRE = study_by_name("mtu"), study_by_name("burst"), study_by_name("gre")
 CEILING_BYTES = 1600
 """HTB's second bucket as tc sets it where nobody says: a packet of 1600 bytes."""
 
@@ -42,6 +43,7 @@ def test_evaluation_of_a_train_that_is_known() -> None:
     assert rows["bandwidth_min_mbps", None] == rows["bandwidth_mbps", 4] == pytest.approx(12)
     assert rows["bandwidth_mean_mbps", None] == pytest.approx((20 + 40 / 3 + 12) / 3)
     assert rows["bandwidth_settled_mbps", None] == pytest.approx(10)
+    assert rows["bandwidth_counted_max_mbps", None] == pytest.approx(40)
     assert [rows["jitter_ms", number] for number in (2, 3, 4)] == pytest.approx([0.6, 0, 0], abs=1e-9)
     assert rows["jitter_mean_ms", None] == pytest.approx(0.2)
     # frames of 1496 bytes without their checksum; half a gap early is 750 bytes
@@ -81,12 +83,16 @@ def test_rates_that_cannot_be_are_refused(text: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("study", "levels", "says"),
     [
-        (MTU, {"frame_bytes": (40,)}, "study mtu, frame_bytes=40 .*has no room for the headers"),
+        (MTU, {"frame_bytes": (40,)}, "study mtu, form=direct frame_bytes=40 .*has no room for the headers"),
         (MTU, {"frame_bytes": (70000,)}, "mtu_bytes is 69982: choose 68 to 65535"),
         (MTU, {"frame_bytes": ("large",)}, "frame_bytes is 'large', which is no whole number"),
+        (MTU, {"form": ("gre",), "frame_bytes": (65516,)}, "mtu_bytes is 65536: choose 68 to 65535"),
+        (MTU, {"form": ("vxlan",)}, "form is 'vxlan': choose one of direct, gre, gre-fragments"),
+        (GRE, {"room": ("none",)}, "room is 'none': choose one of larger-cables, shorter-packets, fragments, no-room"),
         (MTU, {"rates": ("2000/10",)}, "rate_mbps is 2000: choose 0.001 to 1000"),
         (MTU, {"rates": ("10/100",)}, "more than the link's 10"),
         (BURST, {"burst": (1000,)}, "burst is 1000: TBF drops frames larger"),
+        (BURST, {"burst": (0,)}, "burst is 0: TBF drops frames larger"),
         (BURST, {"burst": ("large",)}, "burst is 'large', which is no whole number"),
         (BURST, {"shaper": ("red",)}, "shaper is 'red': choose one of htb, htb-both, tbf"),
     ],
@@ -94,9 +100,9 @@ def test_rates_that_cannot_be_are_refused(text: str, says: str) -> None:
 def test_a_level_that_the_testbed_refuses_is_one_line_before_anything_runs(
     study: object, levels: dict[str, tuple[str | int, ...]], says: str, tmp_path: Path
 ) -> None:
-    assert study is MTU or study is BURST
+    assert isinstance(study, Study)
     with pytest.raises(MeasurementError, match=says) as caught:
-        run((MTU if study is MTU else BURST).with_levels(**levels), tmp_path / "results")
+        run(study.with_levels(**levels), tmp_path / "results")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "results").exists()
 
@@ -121,17 +127,46 @@ def one(table: Table, metric: str, **levels: object) -> float:
 def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_first(mtu_table: Table) -> None:
     assert mtu_table.missing == ()
     assert all(row["value"] == 0 for row in mtu_table.where("lost_packets"))
-    for row in mtu_table.where("bandwidth_settled_mbps"):
+    for row in mtu_table.where("bandwidth_settled_mbps", form="direct"):
         assert row["value"] == pytest.approx(10, rel=0.005)
-    for row in mtu_table.where("jitter_mean_ms", sending="paced"):
-        assert row["value"] < 0.01
+    for row in mtu_table.where("jitter_mean_ms", form="direct", sending="paced"):
+        assert row["value"] < 0.001
     for size in (1518, 7999):
-        run_10 = {"frame_bytes": size, "rates": "10/10"}
+        run_10 = {"form": "direct", "frame_bytes": size, "rates": "10/10"}
         assert one(mtu_table, "bandwidth_max_mbps", **run_10, sending="greedy") > 12
-        assert one(mtu_table, "bandwidth_max_mbps", **run_10, sending="paced") < 10.2
+        assert one(mtu_table, "bandwidth_max_mbps", **run_10, sending="paced") < 10.01
+        assert one(mtu_table, "bandwidth_counted_max_mbps", **run_10, sending="paced") == pytest.approx(20, rel=0.001)
         burst = one(mtu_table, "burst_bytes", **run_10, sending="greedy")
         assert burst == pytest.approx(CEILING_BYTES + size - 4, abs=20)
-        assert one(mtu_table, "burst_bytes", frame_bytes=size, rates="100/10", sending="paced") == size - 4
+        light = {"form": "direct", "frame_bytes": size, "rates": "100/10", "sending": "paced"}
+        assert one(mtu_table, "burst_bytes", **light) == size - 4
+
+
+@pytest.mark.lab
+def test_through_the_tunnel_a_full_link_carries_what_its_headers_leave(mtu_table: Table) -> None:
+    for size in (1518, 7999):
+        for sending in ("paced", "greedy"):
+            settled = one(
+                mtu_table, "bandwidth_settled_mbps", form="gre", frame_bytes=size, rates="10/10", sending=sending
+            )
+            assert settled == pytest.approx(10 * size / (size - 4 + 38), rel=0.001)
+        light = {"form": "gre", "frame_bytes": size, "rates": "100/10", "sending": "paced"}
+        assert one(mtu_table, "bandwidth_settled_mbps", **light) == pytest.approx(10, rel=0.001)
+
+
+@pytest.mark.lab
+def test_short_tables_have_verdicts_of_both_forms_and_show_what_gre_adds(
+    mtu_table: Table, virtual: Kind, tmp_path: Path
+) -> None:
+    direct, gre = ({it.claim.id: it.verdict for it in judge_mtu(mtu_table, form)} for form in ("direct", "gre"))
+    assert direct["mtu-first-packets"] == gre["mtu-first-packets"] == "confirmed"
+    assert (direct["mtu-settles"], gre["mtu-settles"]) == ("confirmed", "refuted")
+    table = run(GRE.short_form(), tmp_path)
+    assert table.missing == ()
+    more = {row["room"]: row["value"] for row in table.where("overhead_bytes")}
+    assert more == {"larger-cables": 38, "shorter-packets": 38, "fragments": 72}
+    arrived = {row["room"]: row["value"] for row in table.where("arrived_packets")}
+    assert arrived == {"larger-cables": 5, "shorter-packets": 5, "fragments": 5, "no-room": 0}
 
 
 @pytest.mark.lab
@@ -144,14 +179,16 @@ def test_the_burst_is_the_buckets_and_a_bucket_of_one_frame_removes_it(whole: Ta
         assert one(whole, "burst_bytes", shaper="htb", burst=burst) == pytest.approx(lesser, abs=20)
         assert one(whole, "burst_bytes", shaper="htb-both", burst=burst) == pytest.approx(size + frame, abs=20)
         assert one(whole, "burst_bytes", shaper="tbf", burst=burst) == pytest.approx(size, abs=20)
-    assert one(whole, "bandwidth_max_mbps", shaper="tbf", burst="frame") < 10.1
+    for shaper, burst in (("tbf", "frame"), ("htb", 1), ("htb-both", 1)):
+        assert one(whole, "burst_bytes", shaper=shaper, burst=burst) == pytest.approx(frame, abs=20)
+        assert one(whole, "bandwidth_max_mbps", shaper=shaper, burst=burst) < 10.1
     assert one(whole, "bandwidth_mbps", shaper="tbf", burst=15360, number=10) > 20
 
 
 @pytest.mark.lab
 def test_repeats_agree_to_the_last_digit(virtual: Kind, tmp_path: Path) -> None:
     study = MTU.with_levels(frame_bytes=(1518,), rates=("10/10",), packets=(60,))
-    table = run(study, tmp_path, only={"sending": ["greedy"]}, jobs=2)
+    table = run(study, tmp_path, only={"form": ["gre"], "sending": ["greedy"]}, jobs=2)
     repeats = [[row["value"] for row in table if row["repeat"] == repeat] for repeat in (1, 2, 3)]
     assert repeats[0] == repeats[1] == repeats[2]
     assert len(repeats[0]) > 100
@@ -200,7 +237,7 @@ def test_killed_twice_and_interrupted_once_nothing_is_lost(whole: Table, tmp_pat
     with begin(output) as program:
         said = program.communicate(timeout=300)[0]
     assert program.returncode == 0, said
-    assert f"{len(before)} of 6 points are done already" in said
+    assert f"{len(before)} of {len(BURST.short_form().points())} points are done already" in said
     assert all(path.stat().st_mtime_ns == time_ns for path, time_ns in before.items())
     for name in ("burst-short.csv", "burst-short.json"):
         assert (output / name).read_bytes() == (whole.files[0].parent / name).read_bytes()

@@ -23,7 +23,14 @@ def table() -> list[Row]:
     rows = []
     for size in (1518, 7999):
         for (rates, sending), values in VALUES.items():
-            levels = {"frame_bytes": size, "rates": rates, "sending": sending, "packets": 9, "repeat": 1}
+            levels = {
+                "form": "direct",
+                "frame_bytes": size,
+                "rates": rates,
+                "sending": sending,
+                "packets": 9,
+                "repeat": 1,
+            }
             for metric, value in (
                 ("bandwidth_max_mbps", values["max"]),
                 ("bandwidth_settled_mbps", values["settled"]),
@@ -49,6 +56,15 @@ EXPECTED = {
     "mtu-light-load": "confirmed",
     "mtu-over-capacity": "refuted",
 }
+
+
+def test_each_form_is_judged_by_its_own_runs() -> None:
+    other = [{**row, "form": "gre", "value": 0.9 * row["value"]} for row in table()]
+    found = {
+        form: {it.claim.id: it.verdict for it in judge_mtu([*table(), *other], form)} for form in ("direct", "gre")
+    }
+    assert found["direct"] == EXPECTED
+    assert found["gre"] == EXPECTED | {"mtu-settles": "refuted"}
 
 
 def test_every_claim_has_a_verdict_and_numbers() -> None:
@@ -95,6 +111,7 @@ def test_other_numbers_give_other_verdicts(
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
+        (lambda row: row["form"] == "gre", "no runs of form direct"),
         (lambda row: row["frame_bytes"] == 1518, "one size of frames only"),
         (lambda row: row["sending"] == "paced", "lacks runs that a claim is about"),
         (lambda row: row["sending"] == "greedy", "no paced runs of two sizes"),

@@ -18,7 +18,7 @@ from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.study import Measured, Metric, Point, Progress, Study, Table, run
 from linklab.study.labs import how_many
 
-from .pretend import CALLS, FAIL_AT, METRICS, STARTED, STUDY
+from .pretend import CALLS, FAIL_AT, HOLD_AT, METRICS, STARTED, STUDY
 
 pytestmark = pytest.mark.usefixtures("pretended")
 
@@ -65,9 +65,12 @@ def test_a_resumed_run_equals_one_without_a_break_and_repeats_nothing(tmp_path: 
     whole = run(STUDY, tmp_path / "whole", jobs=1)
     CALLS.clear()
     for points in (3, 7):
+        HOLD_AT.clear()
+        HOLD_AT.add(points + 3)  # however fast they are, points are left when the run is interrupted
         with pytest.raises(KeyboardInterrupt):
             run(STUDY, tmp_path / "broken", jobs=jobs, on_progress=stop_after(points))
         assert 3 * points <= len(text(tmp_path / "broken").splitlines()) - 1 < len(whole)
+    HOLD_AT.clear()
     assert run(STUDY, tmp_path / "broken", jobs=jobs) == whole
     assert sorted(map(str, CALLS)) == sorted(map(str, STUDY.points()))
     assert text(tmp_path / "broken") == text(tmp_path / "whole")

@@ -4,6 +4,9 @@ A bucket is full when traffic begins, and what it holds passes as fast as the ma
 ``burst 15k``, but HTB has a second bucket for the ceiling (``cburst``), which is 1600 bytes unless it is set, and a
 packet needs tokens in both. So three shapers stand side by side: HTB with ``burst`` alone set, as Mininet does; HTB
 with both; and TBF, which has one bucket.
+
+TBF drops what is larger than its bucket. HTB does not: it sends as long as the bucket is not in debt, and a packet may
+put it there. So a bucket of one byte lets one packet through, and a bucket of one frame two.
 """
 
 from __future__ import annotations
@@ -14,9 +17,9 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.train import TrainFlow, train
 from linklab.network import Network
+from linklab.network.mtu_testbeds import CHECKSUM_BYTES, mtu_direct, payload_bytes
 from linklab.study.declare import Study
 from linklab.study.mtu import MTU_METRICS, evaluate
-from linklab.study.mtu_network import CHECKSUM_BYTES, mtu_network, payload_bytes
 from linklab.study.point import Measured, Point
 
 HTB: Final = "htb"
@@ -24,6 +27,8 @@ HTB_BOTH: Final = "htb-both"
 TBF: Final = "tbf"
 FRAME: Final = "frame"
 _SHAPERS: Final = (HTB, HTB_BOTH, TBF)
+BYTE: Final = 1
+"""The least bucket: with HTB each packet waits until those before it are paid for."""
 _BUFFER_MS: Final = 10_000
 """How long TBF's queue may be: a train of the study's length waits and is not lost."""
 
@@ -33,14 +38,18 @@ def testbed(point: Point) -> Network:
     frame_bytes, burst = point.whole("frame_bytes"), bucket_bytes(point)
     if point["shaper"] not in _SHAPERS:
         raise MeasurementError(f"shaper is {point['shaper']!r}: choose one of {', '.join(_SHAPERS)}")
-    if burst < frame_bytes - CHECKSUM_BYTES:
+    if burst < BYTE or (point["shaper"] == TBF and burst < frame_bytes - CHECKSUM_BYTES):
         raise MeasurementError(
             f"burst is {burst}: TBF drops frames larger than its bucket, so choose {frame_bytes} bytes or more"
         )
-    return mtu_network(frame_bytes, point.number("link_mbps"))
+    return mtu_direct(frame_bytes, point.number("link_mbps"))
 
 
 testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
+
+
+def _belongs(point: Point) -> bool:
+    return point["shaper"] != TBF or point["burst"] != BYTE
 
 
 def bucket_bytes(point: Point) -> int:
@@ -79,14 +88,15 @@ BURST: Final = Study(
     testbed=testbed,
     factors={
         "shaper": _SHAPERS,
-        "burst": (FRAME, 8000, 15360, 61440),
+        "burst": (BYTE, FRAME, 8000, 15360, 61440),
         "frame_bytes": (1518, 4370, 7999),
         "link_mbps": (10,),
         "packets": (400,),
     },
+    belongs=_belongs,
     measurement=measure,
     metrics=MTU_METRICS,
     repeats=2,
-    short={"burst": (FRAME, 15360), "frame_bytes": (1518,), "packets": (120,)},
+    short={"burst": (BYTE, FRAME, 15360), "frame_bytes": (1518,), "packets": (120,)},
     source="MTU study (2016), bandwidth above the link's rate in figures 5, 7, 9, 17, 19 and 21",
 )

@@ -1,4 +1,4 @@
-"""``linklab study list | show NAME | run NAME``."""
+"""``linklab study list | show NAME | run NAME | page NAME``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 _OUTPUT = Path("study-results")
+_PAGES = Path("docs/studies")
 _DESCRIPTION = """\
 Carries out studies: every combination of their factors' levels, several labs at once, with one table in the end. What
 is measured already is not measured again, also after Ctrl-C or a crash: give the same command again."""
@@ -46,7 +47,19 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     only = "only points with it; may be given several times"
     carry_out.add_argument("--only", action="append", default=[], metavar="FACTOR=LEVEL", help=only)
     carry_out.add_argument("--again", action="store_true", help="measure again what is measured already")
+    carry_out.add_argument(
+        "--clock",
+        choices=["virtual", "real"],
+        default="virtual",
+        help="default: %(default)s; real measures one at a time",
+    )
     carry_out.add_argument("--parquet", action="store_true", help="write NAME.parquet too (needs pyarrow)")
+
+    page = commands.add_parser("page", help="published and measured side by side, from tables of full runs")
+    page.add_argument("names", nargs="*", metavar="NAME", help="default: all pages")
+    tables = "where the studies' folders lie; default: %(default)s"
+    page.add_argument("--from", type=Path, default=_OUTPUT, metavar="DIR", dest="tables", help=tables)
+    page.add_argument("--output", type=Path, default=_PAGES, metavar="DIR", help="default: %(default)s")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,6 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
             study = study_by_name(name)
             print(f"{name:{width}}  {study.title} ({len(study.points())} points)")
         return 0
+    if arguments.study_command == "page":
+        return _page(arguments)
     study = study_by_name(arguments.name)
     if arguments.short:
         study = study.short_form()
@@ -67,6 +82,19 @@ def run(arguments: argparse.Namespace) -> int:
         _show(study)
         return 0
     return _run(study, arguments)
+
+
+def _page(arguments: argparse.Namespace) -> int:
+    from linklab.study.catalogue import PAGES, page_of
+    from linklab.study.read_table import read_rows
+    from linklab.study.write_page import write_page
+
+    for name in arguments.names or PAGES:
+        make, studies = page_of(name)
+        tables = {study.name: read_rows(study, arguments.tables / study.name) for study in studies}
+        files = write_page(make(tables), arguments.output)
+        print(f"page: {files[0]}, with {len(files) - 1} pictures")
+    return 0
 
 
 def _show(study: Study) -> None:
@@ -98,6 +126,7 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
                 study,
                 output,
                 jobs=arguments.jobs,
+                clock=arguments.clock,
                 only=_selection(arguments.only),
                 again=arguments.again,
                 parquet=arguments.parquet,

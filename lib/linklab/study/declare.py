@@ -21,6 +21,8 @@ COLUMNS: Final = ("repeat", "of", "number", "metric", "value", "unit")
 """What a study's table has besides its factors."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 _SHORT: Final = "-short"
+SwitchName = Literal["bridge", "ovs", "ovs-user"]
+"""The Linux bridge, and Open vSwitch with the kernel's datapath or one in user space."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Testbed:
     """A network, and the kind of its switches."""
 
     network: Network
-    switch: Literal["bridge", "ovs", "ovs-user"] = "bridge"
+    switch: SwitchName = "bridge"
 
     __test__ = False
     """It is no test, whatever pytest makes of its name."""

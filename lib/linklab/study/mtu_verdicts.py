@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from linklab.errors import MeasurementError
+from linklab.network.mtu_testbeds import CHECKSUM_BYTES
 from linklab.published.claims import Claim, Judged, Verdict
 from linklab.published.mtu_study import CLAIMS
-from linklab.study.mtu import GREEDY, PACED, rates_mbps
-from linklab.study.mtu_network import CHECKSUM_BYTES
+from linklab.study.mtu import DIRECT, GREEDY, PACED, rates_mbps
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 _CLOSE: Final = 0.01
 """What is called the same: as the study prints three digits."""
 _LIGHT: Final = 0.05
@@ -39,13 +39,15 @@ class _Run:
         return f"{self.frame_bytes} bytes at {self.link_mbps:g}/{self.traffic_mbps:g}"
 
 
-def judge_mtu(rows: Sequence[Row]) -> tuple[Judged, ...]:
+def judge_mtu(rows: Sequence[Row], form: str = DIRECT) -> tuple[Judged, ...]:
     """Each of the study's claims with a verdict and the numbers behind it, in the study's order.
 
-    `rows` are a table of study `mtu`, whole or short. Raises MeasurementError where it lacks the runs that a claim
-    is about.
+    `rows` are a table of study `mtu`, whole or short; its runs of one `form` are judged, ``"direct"`` or ``"gre"``.
+    Raises MeasurementError where it lacks the runs that a claim is about.
     """
-    runs = _runs(rows)
+    runs = _runs([row for row in rows if row["form"] == form])
+    if not runs:
+        raise MeasurementError(f"the table has no runs of form {form}: run study mtu without --only")
     return tuple(_judge(claim, runs) for claim in CLAIMS)
 
 

@@ -12,17 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 from linklab.errors import LinklabError
+from linklab.machine import processor
 from linklab.runtime.kinds import choose
+from linklab.side_by_side import Clock, Labs
 from linklab.study import table
 from linklab.study.declare import Selection, Study
 from linklab.study.digest import definition, testbed_digest
-from linklab.study.labs import Clock, Labs, how_many
+from linklab.study.labs import how_many
 from linklab.study.point import Point, refuse_rows
 from linklab.study.store import Finished, Store
 from linklab.study.table import Missing, Table
+
+_WALL_LIMIT_S: Final = 3600.0
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ class _Work:
         with (
             TemporaryDirectory(prefix="linklab-study-") as place,
             ThreadPoolExecutor(jobs) as pool,  # left only when its threads have ended
-            _ended(Labs(Path(place), self._clock)) as labs,
+            _ended(Labs(Path(place), _WALL_LIMIT_S, "the study")) as labs,
         ):
             futures = {pool.submit(self._point, point, labs): point for point in todo}
             waiting: set[Future[str]] = set(futures)
@@ -129,7 +133,8 @@ class _Work:
         """Measures and saves one point; why it could not, in one line, or nothing."""
         began_s = time.monotonic()
         try:
-            with labs.lab(self._study.place(point)) as lab:
+            testbed = self._study.place(point)
+            with labs.lab(testbed.network, self._clock, testbed.switch) as lab:
                 network = lab.state().to_json()
                 about = lab.info
                 rows = self._study.measurement(lab, point)
@@ -162,8 +167,6 @@ def _one_line(text: str) -> str:
 
 def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: tuple[Missing, ...]) -> dict[str, Any]:
     """What differs from run to run by nature."""
-    cpuinfo = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    models = [line.partition(":")[2].strip() for line in cpuinfo if line.startswith("model name")]
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "jobs": jobs,
@@ -171,7 +174,7 @@ def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: t
         "wall_s_of_all_points": round(sum(finished.wall_s for finished in done.values()), 3),
         "load": list(os.getloadavg()),
         "machine": {
-            "processor": models[0] if models else platform.machine(),
+            "processor": processor(),
             "cores": len(os.sched_getaffinity(0)),
             "memory_mb": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1_000_000,
             "kernel": platform.release(),
