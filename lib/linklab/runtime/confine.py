@@ -2,25 +2,47 @@
 
 The host's files are there to read, none to write but the lab folder. Everything the lab makes for itself lies on
 a tmpfs in a mount namespace of its own, so the kernel removes it with the last process, however that one ends.
+A lab whose code nobody trusts gets a `narrow` view: of the host's files only what a lab is made of.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from linklab.errors import LabError
 
 PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
+_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_SETTINGS = (
+    "alternatives", "ld.so.cache", "localtime", "nsswitch.conf", "hosts", "passwd", "group", "protocols", "services",
+    "ethertypes", "iproute2", "openvswitch", "fonts", "mime.types",
+)  # fmt: skip
+"""Of /etc: what programs need to work, and nothing that is anybody's secret."""
+_MB = 1024 * 1024
+_ROOM_MB = 64
+_EMPTY = ("/etc", "/home", "/root", "/sys", "/mnt", "/var/lib", "/var/log")
 
 
-def bubblewrap(folder: Path | None, script_fd: int, info_fd: int | None = None, *, privileged: bool) -> list[str]:
+def bubblewrap(
+    folder: Path | None,
+    script_fd: int,
+    info_fd: int | None = None,
+    *,
+    privileged: bool,
+    narrow: Iterable[Path] | None = None,
+    guest_mb: int = 0,
+) -> list[str]:
     """The words that go before a lab's own command.
 
     `folder` alone is writable. The script behind `script_fd` stands as `PRIVATE`/init. `privileged` keeps
     root's capabilities for the native kind, whose namespaces must be configured by root. bubblewrap writes the
     process id of the lab's first process, as the host sees it, to `info_fd`.
+    With `narrow` the lab sees the system's programs, those paths (its kernel, say), `folder` and Linklab with its
+    Python, and no other file of the host; then its memory, which is a file, may take `guest_mb`.
     Raises `LabError` where bubblewrap is missing.
     """
     program = shutil.which("bwrap")
@@ -35,7 +57,11 @@ def bubblewrap(folder: Path | None, script_fd: int, info_fd: int | None = None, 
         "--unshare-net",
         "--as-pid-1",
     ]
-    words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
+    words += ["--ro-bind", "/", "/"] if narrow is None else [*system_view(), *own_view(narrow)]
+    words += ["--dev", "/dev", "--proc", "/proc"]
+    if narrow is not None:  # what a guest may fill is memory of the host
+        words += ["--size", str((guest_mb + _ROOM_MB) * _MB), "--tmpfs", "/dev/shm", "--size", str(_ROOM_MB * _MB)]
+    words += ["--tmpfs", "/run"]
     words += [
         "--dir",
         f"{PRIVATE}/fs",
@@ -55,7 +81,43 @@ def bubblewrap(folder: Path | None, script_fd: int, info_fd: int | None = None, 
         words += ["--setenv", "TMPDIR", "/dev/shm"]
     if folder is not None:
         words += ["--bind", str(folder), str(folder)]
+    if narrow is not None:
+        words += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--"]
+
+
+def system_view() -> list[str]:
+    """bubblewrap's words for the system's programs and settings alone, in a root that is empty otherwise."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for place in _SYSTEM:
+        if os.path.islink(place):
+            words += ["--symlink", os.readlink(place), place]
+        elif os.path.isdir(place):
+            words += ["--ro-bind", place, place]
+    for place in _EMPTY:
+        words += ["--dir", place]
+    for place in ("/tmp", "/var/tmp"):
+        words += ["--perms", "1777", "--dir", place]
+    words += ["--symlink", "/run", "/var/run"]
+    for name in _SETTINGS:
+        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    return words
+
+
+def own_view(more: Iterable[Path] = ()) -> list[str]:
+    """bubblewrap's words for Linklab and its Python, where they lie here, and for some paths besides."""
+    places = [Path(__file__).resolve().parents[1], *more]
+    places += [Path(prefix) for prefix in {sys.prefix, sys.base_prefix} if not Path(prefix).is_relative_to("/usr")]
+    return [word for place in places for word in ("--ro-bind", str(place.resolve()), str(place))]
+
+
+def through_sudo(script_fd: int, script: str) -> list[str]:
+    """The words before those of `bubblewrap` where sudo runs it: sudo closes every file but the first three.
+
+    A shell behind it opens `script_fd` anew, for the text that stands in the words themselves.
+    """
+    shell = f'text=$1; shift; exec "$@" {script_fd}<<<"$text"'
+    return ["sudo", "-n", "bash", "-c", shell, "linklab", script]
 
 
 def _own_places() -> list[Path]:

@@ -43,6 +43,13 @@ class Kind:
         """On virtual time the whole guest is stopped while nobody asks it anything."""
         return self.clock == "virtual"
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Where its kernel and the kernel's modules lie."""
+        if self.kernel is None:
+            return ()
+        return (self.kernel.path, *((self.kernel.modules,) if self.kernel.modules else ()))
+
     def command(self, channel_fd: int) -> list[str]:
         """The lab's own command, to stand behind bubblewrap's words."""
         if self.kernel is None:

@@ -37,11 +37,14 @@ _PLAIN = (str, int, float, bool, type(None))
 class LabProcess:
     """A running lab process. Ends with `stop`, with this process, or with the death of either side."""
 
-    def __init__(self, kind: Kind, folder: Path | None, wall_limit_s: float = WALL_LIMIT_S) -> None:
+    def __init__(
+        self, kind: Kind, folder: Path | None, wall_limit_s: float = WALL_LIMIT_S, *, narrow: bool = False
+    ) -> None:
         """Starts the lab and returns when its agent answers.
 
         `folder` is the only one the lab may write to. `wall_limit_s` bounds how long one request may stay silent
-        in real time: code that waits in a busy loop would hang a virtual guest for ever.
+        in real time: code that waits in a busy loop would hang a virtual guest for ever. `narrow` hides from the lab
+        all files of the host but the system's, Linklab's and `folder` (see `linklab.runtime.confine`).
         Raises `LabError` with the last lines of the console where it does not come up.
         """
         self.kind, self.folder, self.wall_limit_s = kind, folder, wall_limit_s
@@ -62,8 +65,15 @@ class LabProcess:
         os.lseek(script, 0, os.SEEK_SET)
         with lifeline, theirs:
             native = kind.name == "native"
-            argv = ["sudo", "-n"] if kind.sudo else []
-            argv += confine.bubblewrap(folder, script, None if native else info_write, privileged=native)
+            argv = confine.through_sudo(script, kind.script(folder)) if kind.sudo else []
+            argv += confine.bubblewrap(
+                folder,
+                script,
+                None if native else info_write,
+                privileged=native,
+                narrow=kind.places if narrow else None,
+                guest_mb=self._memory_mb,
+            )
             argv += kind.command(theirs.fileno())
             wish = {"argv": argv, "pin": not native, "channel": -1 if native else theirs.fileno()}
             keeper = Path(__file__).with_name("keeper.py")
@@ -103,6 +113,11 @@ class LabProcess:
         return not self._stopped and self._keeper.poll() is None
 
     @property
+    def clock_s(self) -> float:
+        """The lab's own clock when it last answered, in seconds."""
+        return self._clock_s[-1]
+
+    @property
     def keeper_pid(self) -> int:
         """The process id of the lab's keeper, for tests of crash-proofness."""
         return self._keeper.pid
@@ -127,24 +142,32 @@ class LabProcess:
         Raises what `linklab.errors` the function raised; `LabError` for any other failure, for silence longer
         than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
+        answer, interrupted = self.relay(_request(function, arguments), on_event, stop)
+        for program in self.killed_for_memory():
+            print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)
+        result = self._result(answer)
+        if interrupted:  # what was asked for came to its end before it looked
+            raise KeyboardInterrupt
+        return result
+
+    def relay(
+        self, request: dict[str, Any], on_event: Callable[[Any], None] | None, stop: Callable[[], bool] | None
+    ) -> tuple[dict[str, Any], bool]:
+        """Hands on a request as it is; the lab's answer as it came, and whether Ctrl-C was pressed meanwhile.
+
+        Raises `LabError` and KeyboardInterrupt as `call` does, but not for what the answer says.
+        """
         with self._lock:
             if self._stopped:
                 raise LabError("this lab has been stopped: start a new one with linklab.start(...)")
             if stop is not None and stop():  # while it waited for another request to end
                 raise KeyboardInterrupt
             self._requests += 1
-            request: dict[str, Any] = {"id": self._requests}
-            if isinstance(function, str):
-                request["function"] = function
-                plain = all(isinstance(argument, _PLAIN) for argument in arguments)
-                request |= {"arguments": arguments} if plain else {"pickle": carried(arguments, *arguments)}
-            else:
-                request["pickle"] = carried((function, arguments), function, *arguments)
             self._resume()
             try:
-                answer, interrupted = self._ask(request, on_event, stop)
+                answer, interrupted = self._ask({**request, "id": self._requests}, on_event, stop)
             except ChannelClosed:
-                tail, killed = self.console_tail(), self._killed_for_memory()
+                tail, killed = self.console_tail(), self.killed_for_memory()
                 self.stop()
                 if killed or "deadlocked on memory" in tail:
                     raise LabError(f"{self._short_of_memory} and ended: {_MORE_MEMORY}, and start a new one") from None
@@ -155,12 +178,7 @@ class LabProcess:
                 self.stop()
                 raise LabError(self._hung(*silence.args)) from None
             self._pause()
-            for program in self._killed_for_memory():
-                print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)
-            result = self._result(answer)
-            if interrupted:  # what was asked for came to its end before it looked
-                raise KeyboardInterrupt
-            return result
+            return answer, interrupted
 
     def _ask(
         self, request: dict[str, Any], on_event: Callable[[Any], None] | None, stop: Callable[[], bool] | None
@@ -179,7 +197,7 @@ class LabProcess:
                 deadline = time.monotonic() + (_INTERRUPT_LIMIT_S if interrupted else self.wall_limit_s)
                 if message["id"] == request["id"]:
                     if "event" not in message:
-                        self._clock_s[1:] = [message["clock_s"]]
+                        self._clock_s[1:] = [float(message["clock_s"])]
                         return message, interrupted and not asked
                     if on_event is not None:
                         on_event(message["event"])
@@ -233,7 +251,7 @@ class LabProcess:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._group, number)
 
-    def _killed_for_memory(self) -> list[str]:
+    def killed_for_memory(self) -> list[str]:
         """The programs that the guest's kernel has ended since the last call because its memory was full."""
         size = os.fstat(self._console.fileno()).st_size
         new = os.pread(self._console.fileno(), size - self._console_read, self._console_read)
@@ -276,3 +294,11 @@ class LabProcess:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def _request(function: str | Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
+    """What asks a lab's agent to run a function."""
+    if not isinstance(function, str):
+        return {"pickle": carried((function, arguments), function, *arguments)}
+    plain = all(isinstance(argument, _PLAIN) for argument in arguments)
+    return {"function": function} | ({"arguments": arguments} if plain else {"pickle": carried(arguments, *arguments)})

@@ -11,7 +11,7 @@ import contextlib
 import os
 import resource
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ PACKAGES = "/opt/packages"
 """Where it finds the installed Python packages, if it gets any."""
 PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 _MB = 1024 * 1024
+_SHARED_MB = 64
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,13 @@ class Limits:
 
 
 def command(
-    folder: Path, python: str, packages: Path | None = None, *, elsewhere: Path | None = None, proc: bool = True
+    folder: Path,
+    python: str,
+    packages: Path | None = None,
+    *,
+    elsewhere: Path | None = None,
+    proc: bool = True,
+    more: Sequence[str] = (),
 ) -> list[str]:
     """bubblewrap's words, to stand before the program's own. ``folder`` is writable, and is called `HOME`.
 
@@ -53,7 +60,8 @@ def command(
     and what is found in it afterwards tells of a program that does not keep to its own.
     ``python`` is the interpreter, which is shown with all of its prefix. ``packages`` are shown as `PACKAGES`.
     Without ``proc`` there is no /proc: a kernel refuses a new one where the present one is partly covered, as it is
-    in many containers. Raises LabError where bubblewrap is missing.
+    in many containers. ``more`` are bubblewrap's words for what else is to be seen. Raises LabError where bubblewrap
+    is missing.
     """
     program = shutil.which("bwrap")
     if program is None:
@@ -74,10 +82,10 @@ def command(
     if packages is not None:
         words += ["--ro-bind", str(packages), PACKAGES, "--setenv", "PYTHONPATH", PACKAGES]
     words += ["--proc", "/proc"] if proc else []
-    words += ["--dev", "/dev", "--tmpfs", "/dev/shm"]
+    words += ["--dev", "/dev", "--size", str(_SHARED_MB * _MB), "--tmpfs", "/dev/shm"]
     for place in PUBLIC_PLACES if elsewhere is not None else ():
         words += ["--bind", str(elsewhere), place]
-    words += ["--bind", str(folder), HOME, "--chdir", HOME, "--remount-ro", "/dev", "--remount-ro", "/"]
+    words += [*more, "--bind", str(folder), HOME, "--chdir", HOME, "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--"]
 
 
@@ -94,8 +102,11 @@ def environment() -> dict[str, str]:
     }
 
 
-def restrict(limits: Limits) -> Callable[[], None]:
-    """What a child does before it becomes bubblewrap: takes the limits upon itself, and stops being root."""
+def restrict(limits: Limits, user: int = NOBODY) -> Callable[[], None]:
+    """What a child does before it becomes bubblewrap: takes the limits upon itself, and stops being root.
+
+    Who was root is ``user`` then, and that one's group.
+    """
     bounds = {
         resource.RLIMIT_AS: limits.address_space_mb * _MB,
         resource.RLIMIT_NPROC: limits.processes * 4,  # counts all programs of one user; the cage counts each
@@ -111,8 +122,8 @@ def restrict(limits: Limits) -> Callable[[], None]:
             resource.setrlimit(number, (bound, bound))
         if as_root:
             os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
+            os.setgid(user)
+            os.setuid(user)
 
     return apply
 

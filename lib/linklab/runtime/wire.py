@@ -18,6 +18,8 @@ from typing import Any
 
 TO_GUEST_BYTES = 2 * 1024
 FROM_GUEST_BYTES = 16 * 1024
+LARGEST_BYTES = 256 * 1024 * 1024
+"""No message is longer: what comes out of a lab may have been made up."""
 _HEADER = struct.Struct(">BI")
 _MORE, _LAST, _ACK = 1, 2, 3
 
@@ -51,9 +53,21 @@ class Channel:
     same time on every machine. poll also makes the kernel hand over what the serial line has received.
     """
 
-    def __init__(self, read_fd: int, write_fd: int, *, frame_bytes: int = TO_GUEST_BYTES, spin: bool = False) -> None:
+    def __init__(
+        self,
+        read_fd: int,
+        write_fd: int,
+        *,
+        frame_bytes: int = TO_GUEST_BYTES,
+        spin: bool = False,
+        largest_bytes: int = LARGEST_BYTES,
+        write_limit_s: float | None = None,
+    ) -> None:
+        """`largest_bytes` bounds a message that is received. `write_limit_s`: how long the other side may take to read
+        what is written, or else it is taken for gone; None waits for ever."""
         self.read_fd, self.write_fd, self.spin = read_fd, write_fd, spin
-        self._frame_bytes = frame_bytes
+        self._frame_bytes, self._largest_bytes, self._write_limit_s = frame_bytes, largest_bytes, write_limit_s
+        self._received_bytes = 0
         self._buffer = bytearray()
         self._parts: list[bytes] = []
         self._inbox: deque[Message] = deque()
@@ -122,6 +136,8 @@ class Channel:
     def _take_frames(self) -> None:
         while len(self._buffer) >= _HEADER.size:
             kind, size = _HEADER.unpack_from(self._buffer)
+            if self._received_bytes + size > self._largest_bytes:
+                raise ChannelClosed("the other side sends more than a message may hold")
             if len(self._buffer) < _HEADER.size + size:
                 return
             piece = bytes(self._buffer[_HEADER.size : _HEADER.size + size])
@@ -131,17 +147,33 @@ class Channel:
                 continue
             self._write(_HEADER.pack(_ACK, 0))
             self._parts.append(piece)
+            self._received_bytes += size
             if kind == _LAST:
-                self._inbox.append(json.loads(b"".join(self._parts)))
+                self._inbox.append(_message(b"".join(self._parts)))
                 self._parts.clear()
+                self._received_bytes = 0
 
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
+        deadline = None if self._write_limit_s is None else time.monotonic() + self._write_limit_s
         while view:
             try:
                 view = view[os.write(self.write_fd, view) :]
             except BlockingIOError:
                 if not self.spin:
                     select.select([], [self.write_fd], [], 1.0)
+                if deadline is not None and time.monotonic() > deadline:
+                    raise ChannelClosed("the other side does not read") from None
             except OSError as error:
                 raise ChannelClosed(str(error)) from None
+
+
+def _message(data: bytes) -> Message:
+    """What a message says. Raises `ChannelClosed` for what is none: then the other side is not what it was."""
+    try:
+        message = json.loads(data)
+    except (ValueError, RecursionError) as wrong:
+        raise ChannelClosed(f"the other side sent no message: {type(wrong).__name__}") from None
+    if not isinstance(message, dict):
+        raise ChannelClosed("the other side sent no message")
+    return message
