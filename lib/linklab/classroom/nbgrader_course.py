@@ -1,0 +1,82 @@
+"""A course folder for nbgrader: ``linklab release --nbgrader DIR``.
+
+One assignment for each lab, in ``source/NAME/``, made of the solution with its starters still in it, as comments; and
+``nbgrader_config.py``, which has nbgrader put the starters in the solutions' place
+(:mod:`linklab.classroom.nbgrader_step`), because a stub that raises would be a syntax error within a dictionary. A
+program of a lab (simpleperf.py of Lab 02) lies beside its notebook as students get it, and is handed in with it.
+
+nbgrader gives all students the same, so this is the plain course network.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from linklab.classroom.contents import Contents
+from linklab.errors import LinklabError
+from linklab.notebooks.build import sources
+from linklab.notebooks.render import render
+from linklab.notebooks.source import read_source
+
+PROGRAMS: Final = {"02-simpleperf": ("simpleperf.py",)}
+"""What belongs to a lab besides its notebook, and is handed in with it."""
+CONFIG: Final = "nbgrader_config.py"
+_CONFIG: Final = '''\
+"""Written by linklab release --nbgrader."""
+
+import os
+
+from nbgrader.preprocessors import (
+    CheckCellMetadata, ClearHiddenTests, ClearMarkScheme, ClearOutput, ComputeChecksums, IncludeHeaderFooter, LockCells,
+    SaveCells,
+)
+
+from linklab.classroom.nbgrader_step import Starters
+
+c = get_config()  # noqa: F821
+c.CourseDirectory.course_id = "linklab"
+# nbgrader's own order, with Starters where ClearSolutions stood
+c.GenerateAssignment.preprocessors = [
+    IncludeHeaderFooter, LockCells, Starters, ClearOutput, CheckCellMetadata, ComputeChecksums, SaveCells,
+    ClearHiddenTests, ClearMarkScheme, ComputeChecksums, CheckCellMetadata,
+]
+# a cell of a lab may measure for minutes in real time
+c.Execute.timeout = 900
+c.Autograde.exclude_overwriting = {exclude!r}
+# grading says something about the network, never about the machine; and always on the plain course network
+os.environ["LINKLAB_CLOCK"] = "virtual"
+os.environ["LINKLAB_VARIANT"] = ""
+'''
+
+
+def write_course(target: Path, root: Path) -> tuple[str, ...]:
+    """Writes the course folder ``target``, which must be free, from the kit in ``root``; gives the assignments' names.
+
+    Raises LinklabError where something lies there already: grades may be in it.
+    """
+    target = target.absolute()
+    if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
+        raise LinklabError(f"{target} is there already, and may hold grades: name a new folder")
+    contents = Contents.of(root)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        draft.chmod(0o755)
+        names = []
+        for source in sources(root):
+            folder = draft / "source" / source.stem
+            folder.mkdir(parents=True)
+            (folder / f"{source.stem}.ipynb").write_text(render(read_source(source), "source"), encoding="utf-8")
+            for program in PROGRAMS.get(source.stem, ()):
+                (folder / program).write_text(contents.given[program], encoding="utf-8")
+            names.append(source.stem)
+        exclude = {name: list(programs) for name, programs in PROGRAMS.items() if name in names}
+        (draft / CONFIG).write_text(_CONFIG.replace("{exclude!r}", repr(exclude)), encoding="utf-8")
+        draft.rename(target)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return tuple(names)

@@ -1,0 +1,134 @@
+"""Writing what students get, at one stroke: ``linklab release DIR``.
+
+Without a list of students, DIR holds the labs. With one, it holds a folder for each student, named by the id, and in it
+the labs and the student's own network (`linklab.course.FILE`). Beside them lies :data:`MANIFEST`, for instructors: what
+was released, with its digests. By it a folder is known as a release, and whether somebody has worked in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from linklab import __version__
+from linklab.classroom.contents import Contents, Scanner, refuse_findings
+from linklab.course import write_variant
+from linklab.errors import LinklabError
+from linklab.network import Network
+
+MANIFEST: Final = "linklab-release.json"
+_FORMAT: Final = 1
+
+
+@dataclass(frozen=True)
+class Released:
+    """What was written where. ``students`` are folder names; empty where all get the same. ``files`` is per student."""
+
+    folder: Path
+    students: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def release(
+    target: Path, root: Path, networks: Mapping[str, Network] | None = None, secret: bytes | None = None
+) -> Released:
+    """Writes what students get of the kit in ``root`` into ``target``, which must not be there, or be a release.
+
+    ``networks`` are the students' own, by id; ``secret`` is what they were derived from, to be sure that it is in no
+    file. Everything is written beside ``target``, scanned there as it lies on the disk, and renamed in the end: there
+    is all of it or nothing, and what lay there before stays until then.
+
+    Raises LinklabError for a folder that is not a release or that somebody has worked in, for a finding of the scan,
+    and for sources that are not well formed; OSError where it cannot be written.
+    """
+    target = target.absolute()
+    refuse_foreign(target)
+    contents = Contents.of(root)
+    files, scanner = contents.given, Scanner(contents, secret)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        draft.chmod(0o755)
+        if networks is None:
+            _write(draft, files, None)
+            refuse_findings({"": scanner.scan(draft)})
+        else:
+            for student, network in networks.items():
+                (draft / student).mkdir()
+                _write(draft / student, files, network)
+            refuse_findings({student: scanner.scan(draft / student, variant=True) for student in networks})
+        names = {student: network.name for student, network in (networks or {}).items()}
+        (draft / MANIFEST).write_text(_manifest(draft, names), encoding="utf-8")
+        _put_in_place(draft, target)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return Released(target, tuple(names), tuple(sorted(files)))
+
+
+def refuse_foreign(target: Path) -> None:
+    """Raises LinklabError unless ``target`` is free: not there, empty, or a release that nobody has changed."""
+    other = "choose another folder, or move it away"
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        raise LinklabError(f"{target} is not a folder: {other}")
+    if not target.exists() or not any(target.iterdir()):
+        return
+    manifest = target / MANIFEST
+    try:
+        data: Any = json.loads(manifest.read_text(encoding="utf-8"))
+        known = dict(data["files"]) if data["format"] == _FORMAT else None
+    except (OSError, ValueError, LookupError, TypeError):
+        known = None
+    if known is None:
+        raise LinklabError(f"{target} is not empty and was not written by linklab release: {other}")
+    found = _digests(target)
+    changed = sorted(name for name in {*known, *found} if known.get(name) != found.get(name))
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        raise LinklabError(f"{target} was worked in since its release ({changed[0]}{more}): {other}")
+
+
+def _write(folder: Path, files: Mapping[str, str], network: Network | None) -> None:
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+    if network is not None:
+        write_variant(network, folder)
+
+
+def _manifest(folder: Path, networks: Mapping[str, str]) -> str:
+    data = {"format": _FORMAT, "linklab": __version__, "networks": dict(networks), "files": _digests(folder)}
+    return json.dumps(data, indent=1, sort_keys=True) + "\n"
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file below a folder but the manifest, by its place; a link counts as its target's name."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if name == MANIFEST or (path.is_dir() and not path.is_symlink()):
+            continue
+        data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
+        found[name] = hashlib.sha256(data).hexdigest()
+    return found
+
+
+def _put_in_place(draft: Path, target: Path) -> None:
+    """Renames the draft to the target. An earlier release goes out of the way first, and back if that fails."""
+    if not target.exists():
+        draft.rename(target)
+        return
+    old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.old."))
+    target.rename(old)  # onto an empty folder, which rename replaces
+    try:
+        draft.rename(target)
+    except BaseException:
+        old.rename(target)
+        raise
+    shutil.rmtree(old)

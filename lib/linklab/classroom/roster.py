@@ -1,0 +1,79 @@
+"""Who is in the class, and the secret that the students' networks are derived from."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from linklab.errors import LinklabError
+from linklab.network import Network
+from linklab.network.variants import SHORTEST_SECRET_BYTES, variants
+
+_LONGEST_BYTES: Final = 100
+_MAKE: Final = "make one with `head -c 32 /dev/urandom | base64 > FILE`, and keep it until the course is graded"
+
+
+def read_students(path: Path) -> tuple[str, ...]:
+    """The students' ids in a file, one a line; empty lines, and what follows a ``#`` at a line's begin, do not count.
+
+    An id becomes the name of a folder. Raises LinklabError, with the line, for one that cannot, and for a file that
+    holds none or cannot be read.
+    """
+    text = _read(path, "the list of students").decode(errors="replace")
+    found = []
+    for number, row in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        student = row.strip()
+        if not student or student.startswith("#"):
+            continue
+        trouble = trouble_with(student)
+        if trouble is not None:
+            raise LinklabError(f"{path}, line {number}: {student!r} {trouble}")
+        found.append(student)
+    if not found:
+        raise LinklabError(f"{path} lists no student: write one id a line")
+    return tuple(found)
+
+
+def trouble_with(student: str) -> str | None:
+    """Why an id cannot be the name of a folder; None if it can."""
+    if student in (".", "..") or student.startswith((".", "-")):
+        return "begins with a dot or a hyphen: choose another id"
+    if "/" in student or "\\" in student or not student.isprintable() or "\ufffd" in student:
+        return "holds a slash, or what cannot be printed: choose another id"
+    if len(student.encode()) > _LONGEST_BYTES:
+        return f"has more than {_LONGEST_BYTES} bytes: choose a shorter id"
+    return None
+
+
+def read_secret(path: Path) -> bytes:
+    """The course secret in a file, without blanks and line ends around it.
+
+    Says on standard error if others on this machine may read it. Raises LinklabError for a file that cannot be read,
+    or holds less than 16 bytes.
+    """
+    if not path.exists():
+        raise LinklabError(f"there is no course secret {path}: {_MAKE}")
+    secret = _read(path, "the course secret").strip()
+    if len(secret) < SHORTEST_SECRET_BYTES:
+        raise LinklabError(f"{path} holds {len(secret)} bytes, and {SHORTEST_SECRET_BYTES} is the least: {_MAKE}")
+    if path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+        print(f"linklab: others on this machine may read {path}: chmod 600 {path}", file=sys.stderr)
+    return secret
+
+
+def networks_of(students: Path, secret: Path) -> Mapping[str, Network]:
+    """Each student's network, by id, in the list's order.
+
+    Raises LinklabError as the two readers do, and NetworkError where two lines are one student.
+    """
+    return variants(read_students(students), read_secret(secret))
+
+
+def _read(path: Path, what: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise LinklabError(f"{path}, {what}, cannot be read: {error.strerror}") from None

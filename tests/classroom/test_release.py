@@ -1,0 +1,200 @@
+"""What students get: complete, scanned, at one stroke, and never over somebody's work."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from linklab.classroom.contents import Contents, Scanner
+from linklab.classroom.release import MANIFEST, release
+from linklab.classroom.roster import networks_of, read_secret, read_students
+from linklab.cli import main
+from linklab.course import FILE, read_variant
+from linklab.errors import LinklabError
+from linklab.network.variants import variant
+from tests.notebooks.run_notebook import ROOT
+
+SECRET = b"a course secret of some length"
+
+
+@pytest.fixture(scope="module")
+def contents() -> Contents:
+    return Contents.of(ROOT)
+
+
+@pytest.fixture
+def roster(tmp_path: Path) -> tuple[Path, Path]:
+    students, secret = tmp_path / "students", tmp_path / "secret"
+    students.write_text("# spring\nada\n\n bob \nÅsa.Ek@uni.example\n", encoding="utf-8")
+    secret.write_bytes(SECRET + b"\n")
+    secret.chmod(0o600)
+    return students, secret
+
+
+def test_all_get_the_same(tmp_path: Path, contents: Contents) -> None:
+    done = release(tmp_path / "out", ROOT)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {*contents.given, MANIFEST}
+    assert set(done.files) == set(contents.given) > {"00-start-here.ipynb", "simpleperf.py"}
+    for name, text in contents.given.items():
+        assert (tmp_path / "out" / name).read_text(encoding="utf-8") == text
+    assert list(tmp_path.iterdir()) == [tmp_path / "out"], "no draft is left"
+
+
+def test_each_student_gets_a_network(tmp_path: Path, roster: tuple[Path, Path], contents: Contents) -> None:
+    out = tmp_path / "class"
+    words = ["release", str(out), "--root", str(ROOT), "--students", str(roster[0]), "--secret", str(roster[1])]
+    assert main(words) == 0
+    assert {path.name for path in out.iterdir()} == {"ada", "bob", "Åsa.Ek@uni.example", MANIFEST}
+    for student in ("ada", "bob", "Åsa.Ek@uni.example"):
+        assert read_variant(out / student / FILE) == variant(student, SECRET)
+        assert {path.name for path in (out / student).iterdir()} == {*contents.given, FILE}
+    assert not any(SECRET in path.read_bytes() for path in out.rglob("*") if path.is_file())
+    assert main(words) == 0, "a release that nobody has touched may be made anew"
+
+
+def test_a_folder_of_somebody_else_s_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.txt").write_text("years of work")
+    assert main(["release", str(out), "--root", str(ROOT)]) == 1
+    assert "was not written by linklab release" in capsys.readouterr().err
+    assert [path.name for path in out.iterdir()] == ["thesis.txt"]
+    (out / "thesis.txt").unlink()
+    release(out, ROOT)
+    (out / "01-router-network.ipynb").write_text("{}")
+    with pytest.raises(LinklabError, match="worked in since its release"):
+        release(out, ROOT)
+    release(tmp_path / "more", ROOT)
+    (tmp_path / "more" / "notes.txt").write_text("mine")
+    with pytest.raises(LinklabError, match=r"notes\.txt"):
+        release(tmp_path / "more", ROOT)
+    (tmp_path / "link").symlink_to(tmp_path / "more")
+    with pytest.raises(LinklabError, match="not a folder"):
+        release(tmp_path / "link", ROOT)
+
+
+def test_what_fails_half_way_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    release(out, ROOT)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.setattr("linklab.classroom.release._manifest", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        release(out, ROOT)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_the_second_rename_s_failure_puts_the_first_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    release(out, ROOT)
+    real = Path.rename
+
+    def rename(self: Path, target: Path) -> Path:
+        if self.name.startswith(".out.") and ".old." not in self.name:
+            raise OSError("no space")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(OSError, match="no space"):
+        release(out, ROOT)
+    assert (out / MANIFEST).exists()
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def _leak(folder: Path, kind: str) -> None:
+    lab = folder / "03-udp-bandwidth.ipynb"
+    book = json.loads(lab.read_text(encoding="utf-8"))
+    cell = next(cell for cell in book["cells"] if cell["id"] == "answer-estimate")
+    if kind == "solution":
+        cell["source"] = "def estimate_from_train(a, b):\n    gaps = len(arrival_s) - 1\n"
+    elif kind == "marker":
+        cell["source"] = "### BEGIN SOLUTION"
+    elif kind == "output":
+        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "29.1"}]
+    elif kind == "secret":
+        cell["source"] = SECRET.decode()
+    lab.write_text(json.dumps(book), encoding="utf-8")
+    if kind == "program":
+        shutil.copy(ROOT / "solutions" / "simpleperf.py", folder)
+    if kind == "source":
+        shutil.copy(ROOT / "solutions" / "03-udp-bandwidth.py", folder)
+    if kind == "hidden file":
+        (folder / ".03.swp").write_text("x")
+    if kind == "missing":
+        lab.unlink()
+    if kind == "link":
+        lab.unlink()
+        lab.symlink_to(ROOT / "solutions" / "03-udp-bandwidth.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("solution", "holds the solution line gaps = len"),
+        ("marker", "holds the marker"),
+        ("output", "has been run"),
+        ("secret", "holds the course secret"),
+        ("program", "is not the starter"),
+        ("source", "03-udp-bandwidth.py: does not belong there"),
+        ("hidden file", ".03.swp: does not belong there"),
+        ("missing", "03-udp-bandwidth.ipynb: is missing"),
+        ("link", "is a link to somewhere else"),
+    ],
+)
+def test_the_scan_finds_it(kind: str, says: str, tmp_path: Path, contents: Contents) -> None:
+    for name, text in contents.given.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert Scanner(contents, SECRET).scan(tmp_path) == ()
+    _leak(tmp_path, kind)
+    found = Scanner(contents, SECRET).scan(tmp_path)
+    assert any(says in finding for finding in found), found
+
+
+def test_a_finding_stops_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("linklab.classroom.contents.leaks", lambda *_: ("cell: holds an answer",))
+    with pytest.raises(LinklabError, match=r"nothing was released.*holds an answer"):
+        release(tmp_path / "out", ROOT)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("ada\n../bob\n", "line 2: '../bob' begins with a dot"),
+        ("a/b\n", "holds a slash"),
+        ("-rf\n", "begins with a dot or a hyphen"),
+        ("ada\nAda\n", "listed twice"),
+        ("# nobody\n\n", "lists no student"),
+        ("x" * 101, "more than 100 bytes"),
+        ("a\x1b[31m\n", "cannot be printed"),
+    ],
+)
+def test_a_list_that_cannot_be_released_is_refused(
+    text: str, says: str, tmp_path: Path, roster: tuple[Path, Path]
+) -> None:
+    roster[0].write_text(text)
+    with pytest.raises(LinklabError, match=says):
+        networks_of(*roster)
+
+
+def test_the_secret_must_be_there_long_and_private(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(LinklabError, match="there is no course secret"):
+        read_secret(tmp_path / "none")
+    (tmp_path / "short").write_text("123\n")
+    with pytest.raises(LinklabError, match="16 is the least"):
+        read_secret(tmp_path / "short")
+    (tmp_path / "open").write_bytes(SECRET + b"\n")
+    (tmp_path / "open").chmod(0o644)
+    assert read_secret(tmp_path / "open") == SECRET
+    assert "chmod 600" in capsys.readouterr().err
+
+
+def test_words_that_do_not_go_together_are_refused(
+    tmp_path: Path, roster: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["release", str(tmp_path / "out"), "--root", str(ROOT), "--students", str(roster[0])]) == 1
+    assert "go together" in capsys.readouterr().err
+    assert read_students(roster[0]) == ("ada", "bob", "Åsa.Ek@uni.example")

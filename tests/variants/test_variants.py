@@ -1,0 +1,268 @@
+"""Personal variants: stable, bounded, all different; and the graders tell mistakes apart on them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import linklab
+from linklab import course
+from linklab.analysis import Load, max_min_shares, tcp_throughput, way
+from linklab.errors import LinklabError, NetworkError
+from linklab.grade.alone import ping_check
+from linklab.grade.own_network import elsewhere
+from linklab.network import COURSE, Network, bottleneck, expected_state, path
+from linklab.network.variants import (
+    DELAYS_MS,
+    RATES_MBPS,
+    difficulty_problems,
+    normalised,
+    numbers_of,
+    variant,
+    variants,
+)
+from tests.grade.way_results import pinged
+from tests.variants.told_apart import PREDICTIONS, fields_of, verdicts
+
+SECRET = b"a course secret of some length"
+STUDENTS = tuple(f"s{number}" for number in range(500))
+
+
+@pytest.fixture(scope="module")
+def class_of_500() -> dict[str, Network]:
+    return variants(STUDENTS, SECRET)
+
+
+def test_500_are_within_the_bounds_and_no_two_are_alike(class_of_500: dict[str, Network]) -> None:
+    networks = list(class_of_500.values())
+    assert [problem for network in networks for problem in difficulty_problems(network)] == []
+    assert len({numbers_of(network) for network in networks}) == 500
+    assert len({network.subnets for network in networks}) == 500
+    assert all(numbers_of(network) != numbers_of(COURSE) for network in networks)
+    # nobody's addresses are a neighbour's either: plans of one 10.x differ
+    assert len({network.name for network in networks}) == 500
+
+
+def test_the_numbers_are_spread_over_their_whole_ranges(class_of_500: dict[str, Network]) -> None:
+    for name in RATES_MBPS:
+        for found, bounds in (
+            ({network.link(name).rate_mbps for network in class_of_500.values()}, RATES_MBPS[name]),
+            ({network.link(name).delay_ms for network in class_of_500.values()}, DELAYS_MS[name]),
+        ):
+            assert found <= set(bounds)
+            assert len(found) >= 3
+    assert len({network.link("L1").shape for network in class_of_500.values()}) > 10
+    shapes = Counter(tuple(network.link(name).shape for name in RATES_MBPS) for network in class_of_500.values())
+    assert max(shapes.values()) <= 15, "no network is much likelier than another"
+
+
+def test_a_variant_is_the_same_for_ever() -> None:
+    """Known answers: whoever changes the derivation changes what students of a running course were given."""
+    network = variant("ada", b"0123456789abcdef")
+    shapes = [(link.rate_mbps, link.delay_ms, link.queue_packets) for link in map(network.link, RATES_MBPS)]
+    assert (network.name, shapes, network.address_of("h4")) == KNOWN
+
+
+KNOWN = ("course-aaec71", [(37, 9, 56), (30, 18, 90), (20, 11, 37)], "10.216.47.2")
+
+
+def test_it_is_the_same_in_another_process() -> None:
+    said = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from linklab.network.variants import *; "
+            "print([hash(1), numbers_of(variant('ada', b'0123456789abcdef'))][1])",
+        ],
+        env={"PYTHONHASHSEED": "7", "PYTHONPATH": str(Path(linklab.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout.strip() == str(numbers_of(variant("ada", b"0123456789abcdef")))
+
+
+def test_blanks_case_and_composition_of_an_id_do_not_count_and_the_secret_does() -> None:
+    assert variant(" Zoe\u0308 ", SECRET) == variant("zoë", SECRET)
+    assert variant("ada", SECRET) != variant("ada", SECRET + b"2") != variant("bob", SECRET + b"2")
+    assert normalised("ADA ") == "ada"
+
+
+@pytest.mark.parametrize(
+    ("students", "secret", "says"),
+    [
+        (["ada"], b"short", "16 is the least"),
+        ([" "], SECRET, "id is empty"),
+        (["ada", "bob", "ADA"], SECRET, "listed twice"),
+    ],
+)
+def test_what_cannot_be_derived_is_refused(students: list[str], secret: bytes, says: str) -> None:
+    with pytest.raises(NetworkError, match=says):
+        variants(students, secret)
+
+
+PATHS = {("h1", "h4"): "L2", ("h1", "h9"): "L3", ("h7", "h9"): "L3", ("h8", "h9"): "L3", ("r1", "r2"): "L1"}
+LOADS = {
+    "two": ((Load("h1", "h4"), Load("h2", "h5")), ("L2", "L2")),
+    "three": ((Load("h1", "h4"), Load("h2", "h5"), Load("h3", "h6")), ("L2", "L2", "L2")),
+    "crossing": ((Load("h1", "h4"), Load("h7", "h9")), ("L2", "L2")),
+    "apart": ((Load("h1", "h4"), Load("h8", "h9")), ("L2", "L3")),
+    "eight": ((Load("h1", "h4", 8), Load("h2", "h5"), Load("h3", "h6")), ("L2", "L2", "L2")),
+}
+
+
+def test_every_path_and_combination_keeps_its_bottleneck(class_of_500: dict[str, Network]) -> None:
+    for network in [COURSE, *class_of_500.values()][:30]:
+        assert {ends: bottleneck(path(network, *ends)).label for ends in PATHS} == PATHS
+        for loads, links in LOADS.values():
+            shares = max_min_shares(network, loads)
+            assert tuple(share.bottleneck and share.bottleneck.link.label for share in shares) == links
+
+
+def test_tcp_s_lesson_of_lab_05_is_the_same(class_of_500: dict[str, Network]) -> None:
+    """Alone a link is filled, h7-h9 stays below its ceiling, h1-h9 further below: within 7 % of the course network."""
+
+    def shares(network: Network) -> list[float]:
+        ends = (("r3", "r4"), ("h1", "h4"), ("h7", "h9"), ("h1", "h9"))
+        return [
+            tcp_throughput(it).value / (bottleneck(it.there).rate_mbps or 1)
+            for it in (way(network, *one) for one in ends)
+        ]
+
+    plain = shares(COURSE)
+    for network in list(class_of_500.values())[:12]:
+        alone, first, middle, longest = shares(network)
+        assert alone > middle > longest
+        assert [alone, first, middle, longest] == pytest.approx(plain, rel=0.07)
+
+
+def test_no_mistake_passes_on_a_variant_that_fails_on_the_course_network(class_of_500: dict[str, Network]) -> None:
+    plain = list(verdicts(COURSE))
+    slips = {(where, what) for where, what, said in plain if said == "passed" and what != "right"}
+    assert {where.split()[0] for where, _, _ in plain} == {f"{lab}.{function}" for lab, function in PREDICTIONS}
+    known = sum(said == "told" for _, _, said in plain)
+    assert known > 450
+    for network in list(class_of_500.values())[:25]:
+        found = list(verdicts(network))
+        assert [it for it in found if it[1] == "right" and it[2] != "passed"] == []
+        assert {(where, what) for where, what, said in found if said == "passed" and what != "right"} <= slips
+        # and nearly every mistake is called by its own name
+        assert sum(said == "told" for _, _, said in found) > 0.98 * known
+
+
+def test_what_would_be_easier_or_harder_is_named() -> None:
+    def changed(name: str, **numbers: int) -> Network:
+        links = tuple(replace(link, **numbers) if link.name == name else link for link in COURSE.links)  # type: ignore[arg-type]
+        return replace(COURSE, links=links)
+
+    assert list(difficulty_problems(COURSE)) == []
+    assert "the rate of L3 is 25" in next(difficulty_problems(changed("L3", rate_mbps=25)))
+    assert "the delay of L2 is 40" in next(difficulty_problems(changed("L2", delay_ms=40)))
+    assert "the queue of L1 is 68" in next(difficulty_problems(changed("L1", queue_packets=68)))
+    assert list(difficulty_problems(changed("L1", rate_mbps=39, queue_packets=65))) == [
+        "in L1's full queue as many packets wait as are in flight, or nearly"
+    ]
+    assert "not the course network's" in next(difficulty_problems(linklab.network.TWO_HOSTS))
+    assert "over L2, L3 is +10 %" in next(difficulty_problems(changed("L3", rate_mbps=22, queue_packets=37)))
+    faster = list(difficulty_problems(changed("L2", rate_mbps=34, queue_packets=113)))
+    assert Counter(" ".join(it.split()[:2]) for it in faster)["the rate"] == 1
+
+
+def test_a_file_says_which_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = variant("ada", SECRET)
+    text = course.write_variant(network, tmp_path).read_text()
+    assert course.read_variant(tmp_path / course.FILE) == network
+    assert SECRET.decode() not in text
+    assert "ada" not in text
+    assert set(json.loads(text)) == {"format", "name", "links", "subnets"}
+    assert linklab.course_network() == COURSE
+    monkeypatch.chdir(tmp_path)
+    assert linklab.course_network() == network
+    course.write_variant(variant("bob", SECRET), tmp_path)
+    assert linklab.course_network() == network, "the first answer is kept"
+    monkeypatch.setenv(course.VARIABLE, "")
+    assert linklab.course_network() == COURSE
+    with course.using(variant("cyd", SECRET)):
+        assert linklab.course_network() == variant("cyd", SECRET)
+        assert course.is_variant()
+    assert not course.is_variant()
+
+
+def test_a_named_file_counts_before_the_folder_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    course.write_variant(variant("ada", SECRET), tmp_path)
+    mine = course.write_variant(variant("bob", SECRET), elsewhere)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(course.VARIABLE, str(mine))
+    assert linklab.course_network() == variant("bob", SECRET)
+    monkeypatch.setenv(course.VARIABLE, str(tmp_path / "none.json"))
+    with pytest.raises(LinklabError, match="cannot be read"):
+        linklab.course_network()
+
+
+@pytest.mark.parametrize("change", ["{", "[]", "other", "easier", "format", "missing", "address"])
+def test_a_file_that_was_changed_is_refused_and_not_passed_over(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = json.loads(course.variant_text(variant("ada", SECRET)))
+    if change == "easier":
+        data["links"]["L2"]["rate_mbps"] = 100
+    elif change == "format":
+        data["format"] = 2
+    elif change == "missing":
+        del data["subnets"]["A"]
+    elif change == "address":
+        data["subnets"]["A"] = data["subnets"]["B"]
+    (tmp_path / course.FILE).write_text(change if change in ("{", "[]", "other") else json.dumps(data))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LinklabError, match="take the file that you were given"):
+        linklab.course_network()
+
+
+def test_who_grades_sees_whose_file_it_is(tmp_path: Path) -> None:
+    ada, bob = variant("ada", SECRET), variant("bob", SECRET)
+    assert course.differs_from(ada, tmp_path) == "linklab-variant.json is missing"
+    assert course.differs_from(COURSE, tmp_path) is None
+    course.write_variant(bob, tmp_path)
+    assert course.differs_from(bob, tmp_path) is None
+    assert bob.name in (course.differs_from(ada, tmp_path) or "")
+    (tmp_path / course.FILE).write_text("{}")
+    assert "not one that was given out" in (course.differs_from(ada, tmp_path) or "")
+
+
+def test_a_neighbour_s_numbers_fail_in_every_lab(class_of_500: dict[str, Network]) -> None:
+    """What is right on one student's network, handed in by another: each lab refuses some of it."""
+    some = list(class_of_500.values())[:5]
+    for mine in some[:3]:
+        found: Counter[str] = Counter()
+        for lab, function in PREDICTIONS:
+            theirs = [right for other in some if other != mine for right in [_rights(other, lab, function)]]
+            judges = [judge for _, _, judge in fields_of(mine, lab, function)]
+            refused = [sum(not judge(one).passed for judge, one in zip(judges, right, strict=True)) for right in theirs]
+            found[lab] += sum(map(bool, refused))
+        # two may have the same L2, which is all that Lab 07 asks for; nobody has it in common with all
+        assert all(found[lab] >= 1 for lab, _ in PREDICTIONS), (mine.name, found)
+
+
+def _rights(network: Network, lab: str, function: str) -> list[float]:
+    return [right for right, _, _ in fields_of(network, lab, function)]
+
+
+def test_a_measurement_on_another_network_is_refused(class_of_500: dict[str, Network]) -> None:
+    mine, other, *_ = class_of_500.values()
+    with course.using(mine):
+        floor = way(mine, "r1", "r2").rtt_floor_ms
+        good = ping_check("L1", pinged("r1", "r2", floor, network=expected_state(mine)), ("r1", "r2"))
+        assert good.passed, good
+        for network in (other, COURSE):
+            strange = ping_check("L1", pinged("r1", "r2", floor, network=expected_state(network)), ("r1", "r2"))
+            assert "measured on another network: h1-eth0 had" in strange.reason
+    assert elsewhere("", expected_state(COURSE)) is None
+    assert elsewhere("", None) is None
