@@ -1,0 +1,114 @@
+"""In the student's kernel: hands the judge the values that it asks for, and calls the student's functions for it.
+
+Nothing here is trusted: it runs beside the student's code, which may change it. What it sends is built again by the
+judge's strict reader (:mod:`linklab.grading.values`).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from linklab.grading import values
+from linklab.lab import Lab
+from linklab.measure.clip import Video
+from linklab.runtime import lent
+from linklab.runtime.wire import Channel
+
+_MODULE: Final = "linklab.grading.answer"
+CODE: Final = f"__import__('importlib').import_module('{_MODULE}').serve()"
+"""What the judge has the kernel run, silently, before it asks."""
+
+
+class Borrowed:
+    """An object of the judge's, to be used from here: each use is a question to the judge."""
+
+    def __init__(self, ask: Callable[..., Any], number: int, methods: list[str], says: str) -> None:
+        vars(self).update(_ask=ask, _number=number, _methods=methods, _says=says)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self._methods:
+            return lambda *positional, **named: self._ask(self._number, name, positional, named)
+        return self._ask(self._number, name, None, None)
+
+    def __repr__(self) -> str:
+        return str(self._ask(self._number, "__repr__", (), {}))
+
+
+class _Answers:
+    """The kernel's end of the connection."""
+
+    def __init__(self, lender: str) -> None:
+        self._connection: socket.socket = lent.connected(lender)
+        number = self._connection.fileno()
+        self._channel = Channel(number, number, frame_bytes=lent.FRAME_BYTES)
+        self._channel.send({"want": "values"})
+        self._functions: list[Callable[..., Any]] = []
+
+    def serve(self, names: dict[str, Any]) -> None:
+        """Answers until the judge has what it wants. `names` are the notebook's."""
+        while True:
+            request = self._channel.receive()
+            if "end" in request:
+                return
+            try:
+                value = self._asked(request, names)
+                answer = {"value": values.to_text(value, self._given)}
+            except BaseException as error:  # SystemExit and an interrupt are answers too
+                answer = {"raised": values.to_text(error)}
+            self._channel.send(answer)
+
+    def _asked(self, request: Mapping[str, Any], names: dict[str, Any]) -> object:
+        if "evaluate" in request:
+            return eval(compile(request["evaluate"], "<check>", "eval"), names)
+        positional: Any = self._reader.read(request["positional"])
+        named: Any = self._reader.read(request["named"])
+        return self._functions[request["call"]](*positional, **named)
+
+    def _given(self, value: object) -> Mapping[str, Any] | None:
+        if isinstance(value, Lab) and isinstance(value.process, lent.LentProcess):
+            return {values.TAG: "lab", "number": value.process.number}
+        if isinstance(value, Video):
+            return {values.TAG: "video", "clip": values.to_text(value.clip)}
+        if callable(value):
+            self._functions.append(value)
+            return {values.TAG: "function", "number": len(self._functions) - 1}
+        return None
+
+    @property
+    def _reader(self) -> values.Reader:
+        return values.Reader(own=self._lent)
+
+    def _lent(self, tag: str, tree: Mapping[str, Any]) -> object:
+        if tag != "lent":
+            raise values.ValueRefused(f"this value cannot be read: {tag}")
+        return Borrowed(self._ask, tree["number"], tree["methods"], tree["says"])
+
+    def _ask(self, number: int, name: str, positional: Any, named: Any) -> Any:
+        """Uses an object of the judge's: reads an attribute, or calls a method."""
+        used: dict[str, Any] = {"use": number, "name": name}
+        if positional is not None:
+            used |= {"positional": values.to_text(list(positional)), "named": values.to_text(named)}
+        self._channel.send(used)
+        told = self._channel.receive()
+        if "raised" in told:
+            error: Any = self._reader.read(told["raised"])
+            raise error
+        return self._reader.read(told["value"])
+
+
+_answers: list[_Answers] = []
+
+
+def serve() -> None:
+    """Serves the judge once. For the judge alone to start."""
+    import IPython
+
+    if not _answers:
+        _answers.append(_Answers(os.environ[lent.VARIABLE]))
+    shell: Any = IPython.get_ipython()
+    _answers[0].serve(shell.user_ns)

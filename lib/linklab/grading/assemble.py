@@ -1,0 +1,147 @@
+"""The notebook that is judged: the instructor's, with the student's answers in their places. Pure.
+
+Of a submission count the texts of its answers and free texts, by the cells' names, and cells that the student added,
+where they stand. Everything else is the instructor's own: checks, given cells, their order, metadata. So what was
+changed or removed there gains nothing, and outputs that were pasted are not even read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final
+
+from linklab.grading.handed import HandedCell
+from linklab.grading.kit import KitLab, Part
+from linklab.grading.names import cleaned, counted, listed
+
+MOST_ADDED: Final = 300
+_LONGEST_CELL: Final = 200_000
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A notebook as the text of its file, the student's answers by cell, and notes on what had been changed."""
+
+    text: str
+    answers: Mapping[str, str]
+    free_texts: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def assemble(lab: KitLab, cells: Iterable[HandedCell]) -> Assembled:
+    """The instructor's notebook of ``lab`` with what the student wrote in ``cells``."""
+    own, added, doubled = _sorted(lab, cells)
+    notes: list[str] = []
+    if doubled:
+        notes.append(f"more than one cell is called {listed(doubled)}: the first counts")
+    used, dropped = 0, 0
+    whole = deepcopy(lab.book)
+    made: list[dict[str, Any]] = []
+    taken = set(lab.all_ids)
+
+    def put_added(after: str) -> None:
+        nonlocal used, dropped
+        for cell in added.get(after, ()):
+            if used >= MOST_ADDED or len(cell.source) > _LONGEST_CELL:
+                dropped += 1
+                continue
+            used += 1
+            made.append(_added(cell, after, used, taken))
+
+    put_added("")
+    answers, free_texts = {}, {}
+    for part, template in zip(lab.parts, whole["cells"], strict=True):
+        text, attached, note = _text(part, own.get(part.cell_id))
+        if note:
+            notes.append(note)
+        if part.role == "answer":
+            answers[part.cell_id] = text
+        elif part.role == "free text":
+            free_texts[part.cell_id] = text
+        made.append(_filled(template, text, attached))
+        put_added(part.cell_id)
+    if dropped:
+        notes.append(
+            f"{counted(dropped, 'added cell')} left out: {MOST_ADDED} are the most, and each {_LONGEST_CELL} characters"
+        )
+    whole["cells"] = made
+    text = json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return Assembled(text, answers, free_texts, (*_changed(lab, own), *notes))
+
+
+def _sorted(
+    lab: KitLab, cells: Iterable[HandedCell]
+) -> tuple[dict[str, HandedCell], dict[str, list[HandedCell]], list[str]]:
+    """The lab's own cells by name; the added ones by the name of the one that they follow; names that came twice."""
+    own: dict[str, HandedCell] = {}
+    added: dict[str, list[HandedCell]] = {}
+    doubled: dict[str, None] = {}
+    after = ""
+    for cell in cells:
+        if cell.key in lab.all_ids and cell.key not in own:
+            own[cell.key] = cell
+            after = cell.key
+            continue
+        if cell.key in lab.all_ids:
+            doubled[cell.key] = None
+        if cell.source.strip():
+            added.setdefault(after, []).append(cell)
+    return own, added, list(doubled)
+
+
+def _text(part: Part, cell: HandedCell | None) -> tuple[str, Mapping[str, Mapping[str, str]], str]:
+    """What stands in a cell of the lab, the images attached to it, and a note where the student's cannot."""
+    if part.role not in ("answer", "free text"):
+        return part.full, {}, ""
+    if cell is None:
+        return part.starter, {}, f"{part.cell_id} is missing: the starter stands in its place"
+    if cell.cell_type != part.cell_type:
+        return part.starter, {}, f"{part.cell_id} is no longer {part.cell_type}: the starter stands in its place"
+    if len(cell.source) > _LONGEST_CELL:
+        return part.starter, {}, f"{part.cell_id} has {len(cell.source)} characters, {_LONGEST_CELL} are the most"
+    return cell.source, cell.attached, ""
+
+
+def _filled(template: dict[str, Any], text: str, attached: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    cell = {**template, "source": text}
+    if attached:
+        cell["attachments"] = {name: dict(bundle) for name, bundle in attached.items()}
+    return cell
+
+
+def _added(cell: HandedCell, after: str, number: int, taken: set[str]) -> dict[str, Any]:
+    """A cell with a name as Jupyter gives them, the same each time, and nothing that could make it a graded one."""
+    name = ""
+    while not name or name in taken:
+        name = hashlib.sha256(f"{after}\0{number}\0{name}\0{cell.source}".encode()).hexdigest()[:8]
+    taken.add(name)
+    made: dict[str, Any] = {
+        "cell_type": cell.cell_type,
+        "id": name,
+        "metadata": {"linklab": {"added": True}},
+        "source": cell.source,
+    }
+    if cell.cell_type == "code":
+        return made | {"execution_count": None, "outputs": []}
+    return made | ({"attachments": {key: dict(value) for key, value in cell.attached.items()}} if cell.attached else {})
+
+
+def _changed(lab: KitLab, own: Mapping[str, HandedCell]) -> Iterable[str]:
+    """Notes on the instructor's cells that are gone or read otherwise."""
+    for role, what in (("check", "check"), ("given", "given cell")):
+        parts = [part for part in lab.parts if part.role == role]
+        gone = [part.cell_id for part in parts if part.cell_id not in own]
+        other = [
+            part.cell_id
+            for part in parts
+            if part.cell_id in own and own[part.cell_id].source.strip() != part.starter.strip()
+        ]
+        for verb, names in (("removed", gone), ("changed", other)):
+            if names:
+                had = "had been" if len(names) > 1 else "has been"
+                whose = "the instructor's count" if role == "check" else "the instructor's were run"
+                yield f"{counted(len(names), what)} {had} {verb} ({cleaned(listed(names))}): {whose}"

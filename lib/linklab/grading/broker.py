@@ -1,0 +1,255 @@
+"""The judge's side of a student's kernel: lends it labs, and has each of them in hand itself.
+
+The kernel asks over a Unix socket (:mod:`linklab.runtime.lent`). Each lab is a real one, a guest on virtual time that
+sees no more of this machine than it needs. Requests go in and answers come out as they are; what is pickled in them is
+unpickled in the guest alone. The same socket takes one connection for values (:mod:`linklab.grading.answer`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import queue
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from linklab.errors import LabError, LinklabError
+from linklab.lab import Lab
+from linklab.runtime.kinds import Kind, guest_memory_mb
+from linklab.runtime.lent import FRAME_BYTES
+from linklab.runtime.process import LabProcess
+from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
+
+LABS_AT_MOST: Final = 8
+"""How many labs one notebook may have at once: Lab 10 has six of them."""
+_CONNECTIONS_AT_MOST: Final = 24
+_HELLO_S: Final = 20.0
+_FREE_S: Final = 20.0
+"""How long a new lab waits for one that was just given back."""
+_LARGEST_BYTES: Final = 64 * 1024 * 1024
+_LINES_AT_MOST: Final = 500_000
+_ROUND_TRIP: Final = re.compile(r"\btime=(\d{1,7}(?:\.\d{1,6})?) ms")
+_PASSED_ON: Final = ("function", "arguments", "pickle")
+
+
+class SeenLab(Lab):
+    """The judge's own handle on a lab that a student's kernel has borrowed: it neither opens a door nor ends it."""
+
+    def __init__(self, process: LabProcess, number: int) -> None:
+        self.process, self.name = process, f"lab {number}"
+        names = process.call("linklab.emulation.commands:names")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise LabError("this lab does not say which nodes it has: start it again")
+        self.nodes = names
+
+    def stop(self) -> None:
+        """Nothing: it is the student's to end."""
+
+
+class Broker:
+    """Lends labs to one student's kernel until it is closed."""
+
+    def __init__(self, address: Path, kind: Kind, folder: Path, wall_limit_s: float) -> None:
+        """Listens at `address`. Labs may write into `folder`, and each request may take `wall_limit_s`."""
+        self._kind, self._folder, self._wall_limit_s = kind, folder, wall_limit_s
+        self._numbers = itertools.count(1)
+        self._processes: dict[int, LabProcess] = {}
+        self._seen: dict[int, SeenLab] = {}
+        self._room = threading.Semaphore(LABS_AT_MOST)
+        self._connections: set[socket.socket] = set()
+        self._guard = threading.Lock()
+        self._closed = False
+        self.values: queue.Queue[Channel] = queue.Queue()
+        """Connections for values, the newest last."""
+        self.requests = 0
+        """How many requests were handed on to labs."""
+        self.printed: set[int] = set()
+        """What labs printed: the hash of each line, without blanks around it."""
+        self.round_trips_ms: set[float] = set()
+        """The round trips among that, as ping prints them."""
+        self.virtual_s = 0.0
+        """How much time passed in labs that have ended."""
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(str(address))
+        address.chmod(0o666)  # who may come near is the folder's to say
+        self._listener.listen(_CONNECTIONS_AT_MOST)
+        threading.Thread(target=self._accept, name="broker", daemon=True).start()
+
+    def lab(self, number: object) -> SeenLab:
+        """The judge's handle on a lab. Raises `LabError` where there is none (any more)."""
+        with self._guard:
+            process = self._processes.get(number) if isinstance(number, int) else None
+        if process is None:
+            raise LabError("this lab was never started here, or has ended")
+        key = int(str(number))
+        if key not in self._seen:
+            self._seen[key] = SeenLab(process, key)
+        return self._seen[key]
+
+    @property
+    def seen(self) -> tuple[SeenLab, ...]:
+        """The judge's handles that were asked for."""
+        return tuple(self._seen.values())
+
+    def has_printed(self, line: str) -> bool:
+        """Whether a lab printed that line since the broker began."""
+        return hash(line.strip()) in self.printed
+
+    def end_labs(self) -> None:
+        """Ends all labs that run now."""
+        with self._guard:
+            processes = list(self._processes.values())
+        for process in processes:
+            process.stop()
+
+    def close(self) -> None:
+        """Ends all labs, and lends no more. Calling it twice does no harm."""
+        with self._guard:
+            self._closed = True
+            connections = list(self._connections)
+        for connection in (self._listener, *connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.end_labs()
+        until = time.monotonic() + _FREE_S
+        while self._processes and time.monotonic() < until:  # each is taken off the list by its own thread
+            time.sleep(0.01)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._guard:
+                full = self._closed or len(self._connections) >= _CONNECTIONS_AT_MOST
+                if not full:
+                    self._connections.add(connection)
+            if full:
+                connection.close()
+                continue
+            threading.Thread(target=self._serve, args=(connection,), name="lent lab", daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        channel = Channel(
+            connection.fileno(), connection.fileno(), frame_bytes=FRAME_BYTES, largest_bytes=_LARGEST_BYTES,
+            write_limit_s=self._wall_limit_s,
+        )  # fmt: skip
+        kept = False
+        try:
+            wish = channel.receive(_HELLO_S)
+            if wish.get("want") == "values":
+                kept = True
+                channel.connection = connection  # type: ignore[attr-defined]  # to live as long as the channel
+                self.values.put(channel)
+            elif wish.get("want") == "lab":
+                self._lend(channel, wish)
+        except (ChannelClosed, ChannelTimeout, OSError):
+            pass
+        finally:
+            if not kept:
+                with self._guard:
+                    self._connections.discard(connection)
+                connection.close()
+
+    def _lend(self, channel: Channel, wish: dict[str, Any]) -> None:
+        try:
+            self._refuse_other_kinds(wish)
+            if not self._room.acquire(timeout=_FREE_S):
+                raise LabError(f"{LABS_AT_MOST} labs run already, the most at once here: stop one first")
+        except LinklabError as error:
+            channel.send({"error": str(error), "kind": type(error).__name__}, _HELLO_S)
+            return
+        try:
+            self._with_lab(channel, wish)
+        finally:
+            self._room.release()
+
+    def _refuse_other_kinds(self, wish: dict[str, Any]) -> None:
+        if wish.get("clock") == "real" or wish.get("kind") == "native":
+            raise LabError("work is graded on virtual time, in guests: say linklab.start(network)")
+
+    def _with_lab(self, channel: Channel, wish: dict[str, Any]) -> None:
+        limit = wish.get("wall_limit_s")
+        asked_s = float(limit) if isinstance(limit, int | float) and limit > 0 else self._wall_limit_s
+        try:
+            process = LabProcess(self._kind, self._folder, min(asked_s, self._wall_limit_s), narrow=True)
+        except LinklabError as error:
+            channel.send({"error": str(error), "kind": type(error).__name__}, _HELLO_S)
+            return
+        number = next(self._numbers)
+        began_s = process.clock_s
+        with self._guard:
+            self._processes[number] = process
+            ended = self._closed
+        try:
+            if ended:
+                return
+            channel.send(
+                {
+                    "number": number, "name": process.kind.name, "clock": process.kind.clock, "clock_s": began_s,
+                    "kernel": process.kernel_release, "memory_mb": guest_memory_mb(),
+                },
+                _HELLO_S,
+            )  # fmt: skip
+            while True:
+                self._hand_on(channel, process, channel.receive())
+        finally:
+            process.stop()
+            with self._guard:
+                self._processes.pop(number, None)
+                self.virtual_s += process.clock_s - began_s
+
+    def _hand_on(self, channel: Channel, process: LabProcess, request: dict[str, Any]) -> None:
+        if "interrupt" in request:
+            return  # it came too late
+        self.requests += 1
+        asked: dict[str, Any] = {name: request[name] for name in _PASSED_ON if name in request}
+        number = request.get("id")
+
+        def tell(event: Any) -> None:
+            self._note(event)
+            channel.send({"id": number, "event": event}, self._wall_limit_s)
+
+        try:
+            answer, _ = process.relay(asked, tell, _interrupted(channel))
+        except KeyboardInterrupt:
+            answer = {"interrupted": True}
+        except LinklabError as error:
+            answer = {"error": str(error), "kind": type(error).__name__}
+        except (KeyError, TypeError, ValueError):
+            process.stop()
+            answer = {"error": "the lab answers what no lab would: start a new one", "kind": "LabError"}
+        self._note(answer.get("result"))
+        if process.running:
+            answer["killed"] = process.killed_for_memory()
+        channel.send({**answer, "id": number, "clock_s": process.clock_s}, self._wall_limit_s)
+
+    def _note(self, told: object, depth: int = 0) -> None:
+        """Keeps what was printed, to be found again in what is handed in as measured."""
+        if isinstance(told, str):
+            if len(self.printed) < _LINES_AT_MOST:
+                self.printed.update(hash(line.strip()) for line in told.split("\n"))
+                self.round_trips_ms.update(map(float, _ROUND_TRIP.findall(told)))
+        elif depth < 6 and isinstance(told, dict | list):
+            for each in told.values() if isinstance(told, dict) else told:
+                self._note(each, depth + 1)
+
+
+def _interrupted(channel: Channel) -> Callable[[], bool]:
+    """Whether the student's side wants the running request to end, or is gone."""
+
+    def asked() -> bool:
+        try:
+            message = channel.receive_waiting()
+        except ChannelClosed:
+            return True
+        return message is not None and "interrupt" in message
+
+    return asked

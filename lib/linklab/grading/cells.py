@@ -1,0 +1,97 @@
+"""The instructor's check cells, read: which check is called, and with what of the student's.
+
+Such a cell is never run where the student's code is. Its form is always ``module.check_x(arguments).require()``, one or
+several of them; the arguments are expressions of the student's names, or values that stand there as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from linklab.errors import LinklabError
+from linklab.grade.result import Result
+
+MODULES: Final = frozenset({f"lab{number:02}" for number in range(11)} | {"simpleperf"})
+"""What `linklab.grade` has checks in."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What a check gets: a `value` that stands in the cell, or else an `expression` of the student's names.
+
+    ``clock_of`` is the expression of a lab where the argument is that lab's clock: which the judge knows by itself.
+    """
+
+    expression: str
+    value: object = None
+    is_value: bool = False
+    clock_of: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A check that a cell calls."""
+
+    module: str
+    name: str
+    positional: tuple[Argument, ...]
+    named: tuple[tuple[str, Argument], ...]
+
+    def function(self) -> Callable[..., Result]:
+        """The check itself, this Linklab's own."""
+        found: Any = getattr(importlib.import_module(f"linklab.grade.{self.module}"), self.name)
+        return found  # type: ignore[no-any-return]
+
+
+def calls_of(source: str) -> tuple[Call, ...]:
+    """The checks of a cell, in order. Raises LinklabError for a cell of another form: it is the instructor's own."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError) as wrong:
+        raise LinklabError(f"this check cell is no Python ({wrong}): take the notebooks of this Linklab") from None
+    if not body:
+        raise LinklabError("this check cell is empty: take the notebooks of this Linklab")
+    return tuple(_call(statement) for statement in body)
+
+
+def _call(statement: ast.stmt) -> Call:
+    match statement:
+        case ast.Expr(
+            ast.Call(
+                func=ast.Attribute(
+                    value=ast.Call(
+                        func=ast.Attribute(value=ast.Name(id=module), attr=name), args=positional, keywords=named
+                    ),
+                    attr="require",
+                ),
+                args=[],
+                keywords=[],
+            )
+        ) if (
+            module in MODULES
+            and name.startswith("check_")
+            and not any(isinstance(argument, ast.Starred) for argument in positional)
+            and all(keyword.arg for keyword in named)
+        ):
+            return Call(
+                module,
+                name,
+                tuple(map(_argument, positional)),
+                tuple((str(keyword.arg), _argument(keyword.value)) for keyword in named),
+            )
+    raise LinklabError(
+        f"{ast.unparse(statement)[:80]!r} is no check that can be judged: it must read module.check_x(...).require()"
+    )
+
+
+def _argument(node: ast.expr) -> Argument:
+    try:
+        return Argument("", ast.literal_eval(node), is_value=True)
+    except (ValueError, TypeError):
+        pass
+    lab = ast.unparse(node.value) if isinstance(node, ast.Attribute) and node.attr == "clock" else ""
+    return Argument(ast.unparse(node), clock_of=lab)

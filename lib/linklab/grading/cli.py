@@ -1,0 +1,152 @@
+"""``linklab grade SUBMISSIONS``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from linklab import options
+
+if TYPE_CHECKING:
+    from linklab.grading.grade import Order
+    from linklab.grading.grades import ClassGrade
+    from linklab.grading.run import Done
+    from linklab.grading.store import Work
+
+_INTERRUPTED = 130
+_DESCRIPTION = """\
+Grades a class: takes what a learning platform exported (a folder, or an archive), finds each student's notebooks and
+simpleperf by what they are, runs the instructor's notebooks with the students' answers from scratch, confined, on
+virtual time, several at once, and writes a page for each student and grades.csv, grades.json and index.html for the
+class. Submissions are not touched. The same command once more goes on where it ended, and judges again only what has
+changed. Exit status: 0 if everything was judged, 1 if a judge failed or a submission belongs to nobody on the list of
+students, 130 after Ctrl-C."""
+_LIMITS = """\
+What one notebook may use; beyond, it is ended, and what it has done until then counts. The other notebooks go on."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds ``grade`` to the command line; `run` takes what it parsed."""
+    from linklab.grading.model import Limits
+
+    parser = subparsers.add_parser("grade", help="grade the submissions of a class", description=_DESCRIPTION)
+    parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder, or an archive")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="where everything is written")
+    parser.add_argument("--labs", nargs="+", default=[], metavar="LAB", help="numbers or names, as 03 (default: all)")
+    parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")
+    parser.add_argument("--students", type=Path, metavar="FILE", help="one id a line: these are graded, and no others")
+    parser.add_argument(
+        "--secret", type=Path, metavar="FILE", help="the course secret: each has a network of their own"
+    )
+    parser.add_argument("--jobs", type=options.count, metavar="N", help="notebooks at once (default: one a core)")
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", help="judge on the workers of this Dask scheduler: tcp://host:8786"
+    )
+    limits, least = parser.add_argument_group("limits", _LIMITS), Limits()
+    for name, kind, default, metavar, what in (
+        ("--notebook-limit-s", options.seconds, least.wall_s, "S", "real time in all"),
+        ("--cell-limit-s", options.seconds, least.cell_s, "S", "real time for a cell"),
+        ("--cpu-limit-s", options.seconds, least.cpu_s, "S", "CPU time"),
+        ("--memory-mb", options.megabytes, least.memory_mb, "MB", "memory"),
+        ("--processes", options.count, least.processes, "N", "processes at once"),
+        ("--disk-mb", options.megabytes, least.disk_mb, "MB", "files that it writes"),
+    ):
+        limits.add_argument(name, type=kind, default=default, metavar=metavar, help=f"{what}; default: %(default)s")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Grades and says where everything is; gives the exit status. Raises LinklabError before anything is judged."""
+    from linklab.errors import LinklabError
+    from linklab.grading.grade import grade
+    from linklab.runtime.kinds import choose, need_linux
+
+    need_linux()
+    if arguments.dask is None:
+        choose("virtual")  # raises with the fix where labs cannot run here
+    if arguments.jobs is not None and arguments.dask is not None:
+        raise LinklabError("--jobs is for this machine, and --dask judges on others: leave one of them away")
+    if arguments.jobs is not None:
+        options.refuse_jobs(arguments.jobs, "notebooks")
+    order = _order(arguments)
+    judge = _Judge(arguments.jobs, arguments.dask)
+    began_s = time.monotonic()
+    grades = grade(arguments.submissions, arguments.output, order, judge, lambda said: print(said, flush=True))
+    _say(grades, arguments.output, time.monotonic() - began_s)
+    if judge.interrupted:
+        print("Interrupted: the same command goes on from here.", file=sys.stderr)
+        return _INTERRUPTED
+    return 1 if grades.failed or grades.unmatched else 0
+
+
+def _order(arguments: argparse.Namespace) -> Order:
+    from linklab.classroom.roster import networks_of, read_students
+    from linklab.errors import LinklabError
+    from linklab.grading.grade import Order
+    from linklab.grading.kit import read_kit
+    from linklab.grading.model import Limits
+    from linklab.network.variants import normalised
+
+    if arguments.secret is not None and arguments.students is None:
+        raise LinklabError("--secret needs --students: the networks are derived from the ids on that list")
+    students = read_students(arguments.students) if arguments.students is not None else None
+    if len({normalised(student) for student in students or ()}) < len(students or ()):
+        raise LinklabError(f"{arguments.students} lists somebody twice (blanks and case do not count)")
+    networks = networks_of(arguments.students, arguments.secret) if arguments.secret is not None else None
+    kit = read_kit(arguments.root)
+    limits = Limits(
+        wall_s=arguments.notebook_limit_s,
+        cell_s=arguments.cell_limit_s,
+        cpu_s=arguments.cpu_limit_s,
+        memory_mb=arguments.memory_mb,
+        processes=arguments.processes,
+        disk_mb=arguments.disk_mb,
+    )
+    return Order(kit, kit.chosen(arguments.labs), students, networks, limits)
+
+
+class _Judge:
+    """Judges on this machine, or on a Dask scheduler's workers."""
+
+    def __init__(self, jobs: int | None, dask: str | None) -> None:
+        self._jobs, self._dask = jobs, dask
+        self.interrupted = False
+
+    def __call__(self, works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
+        from linklab.grading import show
+        from linklab.grading.run import Crew
+        from linklab.headless.capacity import how_many
+
+        if not works:
+            return {}
+        client = None
+        if self._dask is not None:
+            from linklab.grading import afar
+
+            client = afar.connect(self._dask)
+        progress = show.LiveProgress if sys.stdout.isatty() else show.PlainProgress
+        try:
+            with progress(len(works)) as watcher:
+                if client is not None:
+                    crew: Crew | afar.AfarCrew = afar.AfarCrew(client, watcher)
+                else:
+                    crew = Crew(how_many(self._jobs, len(works)), watcher)
+                found = crew.run(works)
+        finally:
+            if client is not None:
+                client.close()
+        self.interrupted = crew.interrupted
+        return found
+
+
+def _say(grades: ClassGrade, output: Path, wall_s: float) -> None:
+    for line in grades.unmatched:
+        print(f"not graded, {line}", file=sys.stderr)
+    for student, lab, trouble in grades.failed:
+        print(f"not judged, {student}, {lab}: {trouble}", file=sys.stderr)
+    judged = sum(lab.state == "judged" for one in grades.students for lab in one.labs.values())
+    print(f"{len(grades.students)} students, {judged} notebooks judged; {wall_s:.0f} s")
+    print(f"{output / 'index.html'}: the class; {output / 'grades.csv'}; {output / 'feedback'}: a page a student")

@@ -1,0 +1,124 @@
+"""In the student's sandbox: runs a notebook's cells in a kernel, one after the other, as the judge asks for them.
+
+``python -m linklab.grading.driver FD FOLDER``. It stands between the judge and the kernel, so that the judge speaks to
+no kernel, whose messages may be of any kind and size. Nothing here is trusted either: the judge bounds and cleans what
+comes out (:mod:`linklab.grading.outputs`), and what bounds the sandbox stands around both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import shutil
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Final
+
+import nbformat
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import DeadKernelError
+from traitlets.config import Config
+
+from linklab.grading.talk import Talk
+from linklab.runtime import lent
+
+SOCKETS: Final = "/tmp/kernel"
+_START_S: Final = 120
+_CLEAR_OF_FLOODS: Final = 4
+"""How many times over what may be kept a cell may print before it is interrupted."""
+_IOPUB_S: Final = 10
+
+
+class _Client(NotebookClient):
+    """nbclient, which forgets what is printed beyond a bound."""
+
+    room = 0
+    """How many more characters are kept."""
+    flood = 0
+    """At how many fewer the cell is interrupted."""
+    pid = 0
+
+    def process_message(self, msg: dict[str, Any], cell: Any, cell_index: int) -> Any:
+        if msg["msg_type"] in ("stream", "display_data", "execute_result", "update_display_data", "error"):
+            before = self.room
+            self.room -= len(json.dumps(msg["content"], default=str))
+            if before > -self.flood >= self.room:
+                _interrupt(self.pid)
+            if self.room < 0:
+                cell.metadata["linklab_cut"] = True
+                return None
+        return super().process_message(msg, cell, cell_index)
+
+
+def _interrupt(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGINT)
+
+
+def _hear(talk: Talk, asked: queue.Queue[dict[str, Any]], pid: int) -> None:
+    """What the judge says, also while a cell runs."""
+    while (message := talk.hear()) is not None:
+        if message.get("interrupt"):
+            _interrupt(pid)
+        else:
+            asked.put(message)
+    os.kill(os.getpid(), signal.SIGKILL)  # the judge is gone
+
+
+def _run(client: _Client, message: dict[str, Any]) -> dict[str, Any]:
+    """Runs a cell, and says how it went."""
+    cell: Any = nbformat.v4.new_code_cell(message["code"])  # type: ignore[no-untyped-call]
+    client.nb.cells.append(cell)
+    client.room = client.flood = int(message["room"])
+    client.flood *= _CLEAR_OF_FLOODS
+    hidden = bool(message.get("hidden"))
+    try:
+        client.execute_cell(cell, len(client.nb.cells) - 1, store_history=not hidden)
+    except DeadKernelError:
+        return {"outputs": [] if hidden else cell.outputs, "dead": True}
+    return {
+        "outputs": [] if hidden else cell.outputs,
+        "count": cell.execution_count,
+        "cut": bool(cell.metadata.get("linklab_cut")),
+    }
+
+
+def main() -> None:
+    """Serves until the judge is gone."""
+    talk = Talk(int(sys.argv[1]))
+    os.set_inheritable(talk.number, False)
+    os.chdir(sys.argv[2])
+    given = Path(os.environ[lent.VARIABLE]).with_name("cache")
+    if given.is_dir():
+        shutil.copytree(given, os.environ["XDG_CACHE_HOME"])
+    Path(SOCKETS).mkdir(mode=0o700, exist_ok=True)
+    sockets = Config({"AsyncKernelManager": {"transport": "ipc", "ip": f"{SOCKETS}/k"}})
+    manager = AsyncKernelManager(kernel_name="python3", config=sockets)
+    manager.connection_file = f"{SOCKETS}/connection.json"
+    book: Any = nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
+    client = _Client(
+        book, km=manager, allow_errors=True, timeout=None, iopub_timeout=_IOPUB_S, startup_timeout=_START_S
+    )
+    client.extra_arguments = ["--HistoryManager.enabled=False"]
+    client.start_new_kernel()
+    client.start_new_kernel_client()
+    client.pid = manager.provisioner.process.pid  # type: ignore[union-attr]
+    asked: queue.Queue[dict[str, Any]] = queue.Queue()
+    threading.Thread(target=_hear, args=(talk, asked, client.pid), daemon=True).start()
+    talk.say({"ready": True})
+    while True:
+        message = asked.get()
+        done = _run(client, message)
+        with contextlib.suppress(Exception):
+            client.set_widgets_metadata()
+        done["widgets"] = client.nb.metadata.get("widgets")
+        talk.say({"id": message["id"], **done})
+
+
+if __name__ == "__main__":
+    main()

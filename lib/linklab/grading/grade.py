@@ -1,0 +1,287 @@
+"""Grading a class, from what was handed in to the pages.
+
+Everything is written below one folder: ``index.html``, ``grades.csv``, ``grades.json`` and ``by-hand.csv`` for the
+instructor, ``feedback/`` with a page a student, and ``judged/`` with each notebook and the verdict on it, by which a
+later run knows what is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from linklab import __version__
+from linklab.course import FILE, differs_from
+from linklab.errors import LinklabError
+from linklab.grading import by_hand
+from linklab.grading.alike import Alike, programs_alike, texts_alike
+from linklab.grading.assemble import Assembled, assemble
+from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, to_csv, to_json
+from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
+from linklab.grading.model import Limits
+from linklab.grading.names import folder_of
+from linklab.grading.pages import class_page, feedback
+from linklab.grading.recognise import Recognised, recognise
+from linklab.grading.run import Done
+from linklab.grading.store import Work, prepare, unjudged, write_whole
+from linklab.grading.submissions import Collected, Submission, collect
+from linklab.headless.book import read_book
+from linklab.network import COURSE, Network
+from linklab.notebooks.render import TEXT_STUB
+from linklab.report.lab import lab_of
+from linklab.report.model import LabRecord
+
+MARK: Final = "linklab-grades"
+"""A file by which the folder of a graded class is known."""
+_LARGEST_VARIANT_BYTES: Final = 100_000
+_KITS_OWN: Final = "(the kit's own solution)"
+
+Judge = Callable[[Sequence[Work]], Mapping[tuple[str, str], Done]]
+"""Judges notebooks; what came of each, by student and lab. What is missing was not begun."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be graded: which labs, on whose network, within which limits.
+
+    ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
+    students' own, by id.
+    """
+
+    kit: Kit
+    labs: Sequence[str]
+    students: Sequence[str] | None = None
+    networks: Mapping[str, Network] | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass
+class _Student:
+    student: str
+    found: Recognised
+    assembled: dict[str, Assembled] = field(default_factory=dict)
+    works: dict[str, Work] = field(default_factory=dict)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    program: str = ""
+    handed_in: bool = True
+    said: tuple[str, ...] = ()
+
+
+def grade(source: Path, output: Path, order: Order, judge: Judge, tell: Callable[[str], None]) -> ClassGrade:
+    """Grades what is in ``source`` and writes everything below ``output``; ``tell`` hears of each step.
+
+    Raises LinklabError where there is nothing to grade, or ``output`` holds something else, or is in use.
+    """
+    output = output.absolute()  # judges go to folders of their own
+    with _held(output):
+        given = _given(output / by_hand.FILE)
+        work = output / ".unpacked"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        try:
+            collected = collect(source, work, order.students)
+            students = [_looked_through(one, order, output) for one in _everybody(collected, order)]
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        waiting = [one for student in students for one in student.works.values() if one.judged is None]
+        kept = sum(len(student.works) for student in students) - len(waiting)
+        tell(
+            f"{len(students)} students, {len(waiting)} notebooks to judge" + (f", {kept} judged before" if kept else "")
+        )
+        done = judge(waiting)
+        answers = by_hand.with_points(_answers(students, order), given)
+        grades = _graded(students, collected, order, done, answers)
+        _write(output, grades, students)
+        write_whole(output / by_hand.FILE, by_hand.to_csv(answers, given))
+        return grades
+
+
+def _everybody(collected: Collected, order: Order) -> Iterator[Submission]:
+    """Those on the list, in its order; without a list, those who handed something in."""
+    if order.students is None:
+        yield from collected.submissions.values()
+        return
+    for student in order.students:
+        nothing = Submission(student, (), (), ("nothing was handed in",))
+        yield collected.submissions.get(student, nothing)
+
+
+def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
+    """All that must be known of a submission once what was unpacked is gone."""
+    if not one.came_as:
+        return _Student(one.student, Recognised({}, None, ()), handed_in=False, said=one.notes)
+    found = recognise(one, order.kit)
+    student = _Student(one.student, found, said=found.notes)
+    files: dict[str, bytes] = {}
+    if found.simpleperf is not None:
+        files[SIMPLEPERF] = found.simpleperf.path.read_bytes()
+        student.program = files[SIMPLEPERF].decode(errors="replace")
+    network = order.networks[one.student] if order.networks is not None else None
+    student.said += tuple(_about_network(one, network or COURSE))
+    for name in order.labs:
+        lab = order.kit.labs[name]
+        notes = student.notes.setdefault(name, [])
+        assembled = _assembled(lab, found, notes)
+        if assembled is None:
+            continue
+        # of 1,000 students' notebooks the texts would not fit into memory
+        student.assembled[name] = replace(assembled, text="")
+        folder = output / "judged" / folder_of(one.student) / name
+        student.works[name] = prepare(one.student, lab, folder, assembled.text, files, network, order.limits)
+    return student
+
+
+def _assembled(lab: KitLab, found: Recognised, notes: list[str]) -> Assembled | None:
+    notebook = found.notebooks.get(lab.name)
+    if notebook is None:
+        if not lab.is_of_a_program or found.simpleperf is None:
+            return None
+        notes.append(f"only {SIMPLEPERF} was handed in for this lab, and no notebook")
+        return Assembled(assemble(lab, ()).text, {}, {}, ())
+    if lab.is_of_a_program and found.simpleperf is None:
+        notes.append(f"no {SIMPLEPERF} was handed in with this notebook")
+    assembled = assemble(lab, notebook.cells)
+    notes += assembled.notes
+    return assembled
+
+
+def _about_network(one: Submission, network: Network) -> Iterator[str]:
+    """A line where the work was made for other numbers than the student's."""
+    files = [member for member in one.files if member.parts[-1] == FILE]
+    for member in files[:1]:
+        if member.path.stat().st_size > _LARGEST_VARIANT_BYTES:
+            continue
+        # it is looked at under its own name, which an unpacked file does not have
+        with tempfile.TemporaryDirectory(prefix="linklab-grade-") as place:
+            shutil.copyfile(member.path, Path(place, FILE))
+            trouble = differs_from(network, Path(place))
+        if trouble:
+            yield f"{trouble}: the labs were run on {network.name}"
+
+
+def _graded(
+    students: list[_Student],
+    collected: Collected,
+    order: Order,
+    done: Mapping[tuple[str, str], Done],
+    answers: Sequence[by_hand.Answer],
+) -> ClassGrade:
+    labs = {name: order.kit.labs[name] for name in order.labs}
+    given: dict[tuple[str, str], dict[str, float]] = {}
+    for answer in answers:
+        if answer.points is not None:
+            given.setdefault((answer.student, answer.lab), {})[answer.cell] = answer.points
+    found = []
+    for student in students:
+        each = {name: _lab_grade(student, name, done, given.get((student.student, name), {})) for name in labs}
+        network = order.networks[student.student].name if order.networks is not None else COURSE.name
+        page = f"{folder_of(student.student)}.html"
+        found.append(StudentGrade(student.student, page, network, each, student.said, student.handed_in))
+    made_at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return ClassGrade(
+        labs, tuple(found), made_at, __version__, collected.unmatched, tuple(_alike(students, order.kit, labs))
+    )
+
+
+def _lab_grade(
+    student: _Student, name: str, done: Mapping[tuple[str, str], Done], given: Mapping[str, float]
+) -> LabGrade:
+    notes = tuple(student.notes.get(name, ()))
+    work = student.works.get(name)
+    if work is None:
+        return LabGrade("not handed in", None, notes)
+    came = done.get((student.student, name))
+    judged = came.judged if came is not None else work.judged
+    if judged is not None:
+        return LabGrade("judged", by_hand.with_given(judged, given), notes)
+    if came is None:
+        return LabGrade("not judged", None, notes)
+    free_texts = student.assembled[name].free_texts
+    known = by_hand.with_given(unjudged(work, free_texts, came.trouble), given)
+    return LabGrade("judge failed", known, notes, came.trouble)
+
+
+def _given(path: Path) -> Mapping[str, by_hand.Given]:
+    """What the instructor has given by hand, read before anything is judged: it may have to be mended."""
+    return by_hand.read(path.read_bytes()) if path.exists() else {}
+
+
+def _answers(students: list[_Student], order: Order) -> Iterator[by_hand.Answer]:
+    for name in order.labs:
+        for part in order.kit.labs[name].parts:
+            if part.role != "free text":
+                continue
+            for student in students:
+                text = student.assembled[name].free_texts.get(part.cell_id, "") if name in student.assembled else ""
+                if text.strip() and text.strip() != TEXT_STUB:
+                    yield by_hand.Answer(name, part.cell_id, student.student, text, part.points)
+
+
+def _alike(students: list[_Student], kit: Kit, labs: Mapping[str, KitLab]) -> Iterator[Alike]:
+    programs = {student.student: student.program for student in students if student.program}
+    if kit.simpleperf_solution:
+        programs[_KITS_OWN] = kit.simpleperf_solution
+    yield from programs_alike(SIMPLEPERF, programs, kit.simpleperf_starter)
+    for name, lab in labs.items():
+        for part in lab.parts:
+            what = f"{name}, {part.cell_id}"
+            if part.role == "answer":
+                answers = _texts(students, name, part.cell_id, lambda one: one.answers)
+                yield from programs_alike(what, answers, part.starter)
+            elif part.role == "free text":
+                yield from texts_alike(what, _texts(students, name, part.cell_id, lambda one: one.free_texts))
+
+
+def _texts(
+    students: list[_Student], lab: str, cell: str, texts: Callable[[Assembled], Mapping[str, str]]
+) -> dict[str, str]:
+    return {
+        student.student: texts(student.assembled[lab])[cell]
+        for student in students
+        if lab in student.assembled and cell in texts(student.assembled[lab])
+    }
+
+
+def _write(output: Path, grades: ClassGrade, students: list[_Student]) -> None:
+    (output / "feedback").mkdir(exist_ok=True)
+    for student, one in zip(students, grades.students, strict=True):
+        records = {name: record for name, work in student.works.items() if (record := _record(work)) is not None}
+        write_whole(output / "feedback" / one.page, feedback(one, grades, records))
+    write_whole(output / "grades.csv", to_csv(grades))
+    write_whole(output / "grades.json", to_json(grades))
+    write_whole(output / "index.html", class_page(grades))
+
+
+def _record(work: Work) -> LabRecord | None:
+    """The judged notebook for a page; the assembled one where the judge left none that can be read."""
+    for path in dict.fromkeys((work.book, work.task.notebook)):
+        with contextlib.suppress(LinklabError, OSError):
+            at = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
+            return lab_of(read_book(path), f"{work.lab.name}.ipynb", at)
+    return None
+
+
+@contextlib.contextmanager
+def _held(output: Path) -> Iterator[None]:
+    """The folder for this run alone. Raises LinklabError where it holds something else, or another run has it."""
+    mark = output / MARK
+    if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not mark.is_file())):
+        raise LinklabError(f"{output} holds something else than a graded class: say another folder with --output")
+    output.mkdir(parents=True, exist_ok=True, mode=0o700)  # grades are nobody else's business
+    descriptor = os.open(mark, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LinklabError(f"another linklab grade writes into {output}: wait for it, or end it") from None
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,181 @@
+"""The grades of a class as data, as CSV and as JSON. Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from linklab.grading.alike import Alike
+from linklab.grading.kit import KitLab
+from linklab.grading.model import Judged
+from linklab.grading.names import cleaned
+from linklab.report.model import Graded
+
+State = Literal["judged", "not handed in", "not judged", "judge failed"]
+_VERSION: Final = 1
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True)
+class LabGrade:
+    """One lab of one student. `notes` are for the student too, `judged.notes` for the instructor alone.
+
+    `judged` is there unless nothing was handed in, or nothing has judged it yet. `trouble` is why a judge failed.
+    """
+
+    state: State
+    judged: Judged | None = None
+    notes: tuple[str, ...] = ()
+    trouble: str = ""
+
+    @property
+    def points(self) -> float:
+        """Points of the checks that passed."""
+        return self.judged.points if self.judged else 0.0
+
+    @property
+    def open_points(self) -> float:
+        """Points that wait for another run, or for the instructor."""
+        return self.judged.open_points if self.judged else 0.0
+
+
+@dataclass(frozen=True)
+class StudentGrade:
+    """One student: labs by name, all that are graded; and notes on what was handed in, for the student too.
+
+    `page` is the name of the student's page, `network` that of the network that the labs ran on.
+    """
+
+    student: str
+    page: str
+    network: str
+    labs: Mapping[str, LabGrade]
+    notes: tuple[str, ...] = ()
+    handed_in: bool = True
+
+    @property
+    def points(self) -> float:
+        """Points of all labs."""
+        return sum(lab.points for lab in self.labs.values())
+
+    @property
+    def open_points(self) -> float:
+        """Points of all labs that wait."""
+        return sum(lab.open_points for lab in self.labs.values())
+
+
+@dataclass(frozen=True)
+class ClassGrade:
+    """All students, in order. `unmatched` are what was not graded and why, a line each: it is nobody's on the list."""
+
+    labs: Mapping[str, KitLab]
+    students: tuple[StudentGrade, ...]
+    made_at: str
+    linklab: str
+    unmatched: tuple[str, ...] = ()
+    alike: tuple[Alike, ...] = ()
+
+    @property
+    def max_points(self) -> float:
+        """What all labs are worth."""
+        return sum(lab.max_points for lab in self.labs.values())
+
+    @property
+    def failed(self) -> list[tuple[str, str, str]]:
+        """Student, lab and trouble of each judge that failed."""
+        return [
+            (one.student, name, lab.trouble)
+            for one in self.students
+            for name, lab in one.labs.items()
+            if lab.state == "judge failed"
+        ]
+
+
+def to_csv(grades: ClassGrade) -> str:
+    """A row a student: points and open points of each lab, their sums, and how many notes there are.
+
+    What begins like a formula gets a quotation mark before it: spreadsheets run formulas, and students choose names.
+    """
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\r\n")
+    each = [column for lab in grades.labs for column in (lab, f"{lab} open")]
+    rows.writerow(["student", "network", *each, "points", "open", "of", "handed in", "notes"])
+    for one in grades.students:
+        numbers: list[object] = []
+        for lab in one.labs.values():
+            known = lab.state not in ("not judged", "judge failed")
+            numbers += [f"{lab.points:g}" if known else "", f"{lab.open_points:g}" if known else ""]
+        notes = len(one.notes) + sum(_notes(lab) for lab in one.labs.values())
+        rows.writerow(
+            [
+                for_spreadsheet(one.student), one.network, *numbers, f"{one.points:g}", f"{one.open_points:g}",
+                f"{grades.max_points:g}", "yes" if one.handed_in else "no", notes,
+            ]
+        )  # fmt: skip
+    return out.getvalue()
+
+
+def to_json(grades: ClassGrade) -> str:
+    """All that is known, for other programs."""
+    data = {
+        "linklab_grades": _VERSION,
+        "linklab": grades.linklab,
+        "made_at": grades.made_at,
+        "max_points": {name: lab.max_points for name, lab in grades.labs.items()},
+        "students": [_student(one) for one in grades.students],
+        "unmatched": list(grades.unmatched),
+        "alike": [asdict(one) for one in grades.alike],
+    }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def _student(one: StudentGrade) -> dict[str, Any]:
+    return {
+        "student": one.student,
+        "page": one.page,
+        "network": one.network,
+        "handed_in": one.handed_in,
+        "points": one.points,
+        "open_points": one.open_points,
+        "notes": list(one.notes),
+        "labs": {name: _lab(lab) for name, lab in one.labs.items()},
+    }
+
+
+def _lab(lab: LabGrade) -> dict[str, Any]:
+    data: dict[str, Any] = {"state": lab.state, "points": lab.points, "open_points": lab.open_points}
+    data |= {"notes": list(lab.notes), "trouble": lab.trouble}
+    if lab.judged is not None:
+        data |= {
+            "ended": lab.judged.ended,
+            "for_the_instructor": list(lab.judged.notes),
+            "wall_s": lab.judged.wall_s,
+            "virtual_s": lab.judged.virtual_s,
+            "cells": [_cell(cell) for cell in lab.judged.cells],
+        }
+    return data
+
+
+def _cell(cell: Graded) -> dict[str, Any]:
+    told = {"id": cell.cell_id, "kind": cell.kind, "status": cell.status}
+    return told | {"points": cell.points, "max_points": cell.max_points, "reason": reason_of(cell)}
+
+
+def reason_of(cell: Graded) -> str:
+    """Why a cell has not passed, in the words of its first check that has not; empty where it has."""
+    return next((check.reason for check in cell.checks if not check.passed), cell.trouble)
+
+
+def _notes(lab: LabGrade) -> int:
+    judged = lab.judged
+    return len(lab.notes) + (len(judged.notes) + bool(judged.ended) if judged else 0)
+
+
+def for_spreadsheet(text: str, longest: int = 120) -> str:
+    """Text as a field of a CSV file: a formula is marked as text, and what a terminal obeys is replaced."""
+    text = "\n".join(cleaned(line, longest) for line in text.split("\n"))
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,0 +1,113 @@
+"""A student's notebook as a file: read without trust, down to the few things that count."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from linklab.errors import LinklabError
+
+LARGEST_BYTES: Final = 20_000_000
+_MOST_CELLS: Final = 2000
+_IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml")
+
+
+class NotebookError(LinklabError):
+    """A file that is no notebook, and why."""
+
+
+@dataclass(frozen=True)
+class HandedCell:
+    """A cell: the name that says which one it is (empty where none does), ``code`` or ``markdown``, and its text.
+
+    ``attached`` are images in a text, by name and type, in base64. ``grade_id`` is the name that nbgrader knows it by.
+    """
+
+    key: str
+    cell_type: str
+    source: str
+    attached: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    grade_id: str = ""
+
+
+def read_handed(path: Path) -> tuple[HandedCell, ...]:
+    """The cells of the notebook in a file. Outputs and all metadata but the cells' names are left behind.
+
+    Raises NotebookError for what is empty, larger than 20 MB, or no notebook.
+    """
+    try:
+        size = path.stat().st_size
+        if size == 0:
+            raise NotebookError("is empty")
+        if size > LARGEST_BYTES:
+            raise NotebookError(
+                f"has {size / 1e6:.0f} MB, and {LARGEST_BYTES / 1e6:.0f} is the most: clear its outputs"
+            )
+        data: Any = json.loads(path.read_bytes().decode("utf-8-sig", errors="replace"))
+    except OSError as error:
+        raise NotebookError(f"cannot be read ({error.strerror})") from None
+    except RecursionError:
+        raise NotebookError("is no notebook: it is nested without end") from None
+    except ValueError as error:
+        raise NotebookError(f"is no notebook: broken JSON ({str(error)[:80]})") from None
+    cells = data.get("cells") if isinstance(data, dict) else None
+    if isinstance(data, dict) and isinstance(data.get("worksheets"), list):
+        raise NotebookError("is of a format of before 2015: open it in JupyterLab and save it again")
+    if not isinstance(cells, list):
+        raise NotebookError("is JSON, but no notebook: it has no cells")
+    if len(cells) > _MOST_CELLS:
+        raise NotebookError(f"has {len(cells)} cells, and {_MOST_CELLS} is the most")
+    return tuple(_cells(cells))
+
+
+def named(cells: Iterable[HandedCell], starters: Mapping[str, str]) -> tuple[HandedCell, ...]:
+    """The cells, each with its name in a lab whose cells are ``starters``, by name.
+
+    Some programs give all cells new names. Then nbgrader's counts, and a cell that reads as one of the lab's does is
+    that one.
+    """
+    cells = list(cells)
+    missing = {name: text.strip() for name, text in starters.items() if name not in {cell.key for cell in cells}}
+    found = []
+    for cell in cells:
+        name = cell.key
+        if name not in starters:
+            same = (known for known, text in missing.items() if text == cell.source.strip())
+            name = cell.grade_id if cell.grade_id in missing else next(same, name)
+            missing.pop(name, None)
+        found.append(replace(cell, key=name))
+    return tuple(found)
+
+
+def _cells(cells: list[Any]) -> Iterator[HandedCell]:
+    for cell in cells:
+        if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown"):
+            continue
+        attached = _attached(cell.get("attachments")) if cell["cell_type"] == "markdown" else {}
+        metadata = cell.get("metadata")
+        told = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+        graded = told.get("grade_id") if isinstance(told, dict) else None
+        names = (name if isinstance(name, str) else "" for name in (cell.get("id"), graded))
+        own, grade_id = names
+        yield HandedCell(own, cell["cell_type"], _text(cell.get("source")), attached, grade_id)
+
+
+def _text(source: object) -> str:
+    parts = source if isinstance(source, list) else [source]
+    joined = "".join(part for part in parts if isinstance(part, str))
+    # JSON can carry halves of characters, which no file can; and Windows' line ends would make another text of it
+    return joined.encode(errors="replace").decode().replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _attached(data: object) -> dict[str, dict[str, str]]:
+    """Images alone."""
+    found = {}
+    for name, bundle in (data if isinstance(data, dict) else {}).items():
+        if isinstance(bundle, dict):
+            images = {mime: value for mime, value in bundle.items() if mime in _IMAGES and isinstance(value, str)}
+            if images:
+                found[_text(name)] = images
+    return found

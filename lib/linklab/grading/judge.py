@@ -1,0 +1,277 @@
+"""The process that judges one notebook: ``python -P -m linklab.grading.judge TASK_FILE``.
+
+It runs the notebook's cells in the student's sandbox, one after the other. The check cells are not run there: the
+judge fetches the values that they name and calls the instructor's own checks itself. It leaves the judged notebook and
+``judged.json`` (`linklab.grading.model.Judged`) in the task's output folder, and nothing else anywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from linklab.course import VARIABLE, read_variant, using, variant_text
+from linklab.errors import LinklabError
+from linklab.grade.result import GradeError, Result
+from linklab.grading import outputs as shown
+from linklab.grading.beside import beside
+from linklab.grading.broker import Broker
+from linklab.grading.cells import Call, calls_of
+from linklab.grading.model import Judged, Task
+from linklab.grading.notes import made_up
+from linklab.grading.room import Room, furnish, make_room
+from linklab.grading.session import Gone, Session, Told
+from linklab.grading.student import Student
+from linklab.grading.values import ValueRefused
+from linklab.grading.videos import videos_of
+from linklab.headless.book import label, read_book, runs, write_book
+from linklab.headless.execute import run_facts
+from linklab.network import COURSE, Network
+from linklab.report.graded import graded, kind_of
+from linklab.runtime import lent
+from linklab.runtime.kinds import choose
+from linklab.runtime.wire import Channel
+
+JUDGED: Final = "judged.json"
+_KERNELS_AT_MOST: Final = 4
+"""How often a kernel that was lost is replaced, all cells before run again."""
+_CROWD: Final = 24
+"""More processes than an honest cell leaves behind."""
+_OVERTIME_S: Final = 20.0
+_CALM_S: Final = 60.0
+
+
+class Judge:
+    """One notebook's judging, from its first cell to its last."""
+
+    def __init__(self, task: Task, room: Room, network: Network) -> None:
+        self._task, self._room, self._network = task, room, network
+        self._book = read_book(task.notebook)
+        self._kind = choose("virtual", "guest")
+        self._shown = shown.Outputs(task.limits.output_kb * 1024)
+        self._videos = videos_of(self._book, room)
+        self._broker = Broker(room.lender, self._kind, room.home, task.limits.cell_s)
+        self._student: Student | None = None
+        self._channel: Channel | None = None
+        self._done: list[str] = []
+        self._kernels, self._cpu_s = 0, 0.0
+        self._began_s = time.monotonic()
+        self._until = self._began_s + task.limits.wall_s
+        self._notes: list[str] = []
+        self._ended = ""
+        self._widgets: object = None
+        self._guard = threading.Lock()
+        self._over = False
+
+    def run(self) -> None:
+        """Judges all cells, and writes what came of it. What the student's side does ends no judging."""
+        overtime = threading.Timer(self._task.limits.wall_s + _OVERTIME_S, self._stop_all)
+        last_call = threading.Timer(self._task.limits.wall_s + _OVERTIME_S + _CALM_S, self._give_up)
+        for timer in (overtime, last_call):
+            timer.daemon = True
+            timer.start()
+        total = sum(runs(cell) for cell in self._book.cells)
+        number = 0
+        try:
+            for index, cell in enumerate(self._book.cells):
+                if not runs(cell):
+                    continue
+                number += 1
+                print(json.dumps({"cell": number, "cells": total, "name": label(self._book, index)}), flush=True)
+                self._cell(index, cell)
+        finally:
+            self._stop_all()
+            for timer in (overtime, last_call):
+                timer.cancel()
+            self.write()
+
+    def _cell(self, index: int, cell: Any) -> None:
+        cell.outputs, cell.execution_count = [], None
+        left_s = min(float(self._task.limits.cell_s), self._until - time.monotonic())
+        if left_s <= 0 and not self._ended:
+            self._ended = (
+                f"{label(self._book, index)} was not begun: the notebook had run for {self._task.limits.wall_s} s"
+            )
+            self._stop_all()
+        if kind_of(cell) == "check":
+            with self._bounded(left_s):
+                cell.outputs = self._checked(index, cell.source, left_s)
+        elif not self._ended:
+            self._answered(index, cell, left_s)
+
+    @contextlib.contextmanager
+    def _bounded(self, left_s: float) -> Iterator[None]:
+        """Ends what a check waits for, if it waits too long: a lab, say, that never answers."""
+        bomb = threading.Timer(max(left_s, 1.0) + _OVERTIME_S, self._stop_all)
+        bomb.daemon = True
+        bomb.start()
+        try:
+            yield
+        finally:
+            bomb.cancel()
+
+    def _answered(self, index: int, cell: Any, left_s: float) -> None:
+        """Runs a cell that is not graded, in the student's kernel."""
+        student = self._alive(left_s)
+        if student is None:
+            cell.outputs = shown.of_error("NotRun", self._ended)
+            return
+        student.begin(cell.source, room_characters=self._shown.left)
+        ran = student.finish(max(1.0, min(left_s, self._until - time.monotonic())))
+        cell.execution_count = ran.count
+        cell.outputs = self._shown.kept(ran.outputs, cut=ran.cut)
+        self._widgets = ran.widgets or self._widgets
+        if not student.dead and student.crowd() > _CROWD:
+            student.end("it left a crowd of processes behind")
+            ran.trouble = ran.trouble or student.dead
+        if ran.trouble:
+            cell.outputs += shown.of_error("Ended", ran.trouble)
+            self._notes.append(f"{label(self._book, index)}: {ran.trouble}")
+        if ran.cut:
+            self._notes.append(f"{label(self._book, index)}: it printed more than is kept")
+        if not student.dead and not ran.trouble:
+            self._done.append(cell.source)
+
+    def _alive(self, left_s: float) -> Student | None:
+        """The student's kernel; a new one where the last was lost, with all cells that had gone well run again."""
+        if self._student is not None and not self._student.dead:
+            return self._student
+        if self._student is not None:
+            self._cpu_s = self._student.cpu_s
+        if self._kernels == _KERNELS_AT_MOST or self._ended:
+            self._ended = self._ended or f"the notebook ended its kernel {self._kernels} times: {self._lost}"
+            return None
+        self._kernels += 1
+        self._channel = None
+        while not self._broker.values.empty():
+            self._broker.values.get_nowait()  # of the kernel that was lost
+        self._broker.end_labs()
+        self._student = student = Student(self._room, self._task.limits, self._cpu_s)
+        for source in self._done:
+            student.begin(source, hidden=True, room_characters=self._task.limits.output_kb * 1024)
+            student.finish(max(1.0, min(left_s, self._until - time.monotonic())))
+            if student.dead:
+                return self._alive(left_s)
+        return student
+
+    @property
+    def _lost(self) -> str:
+        return self._student.dead if self._student is not None else ""
+
+    def _checked(self, index: int, source: str, left_s: float) -> list[Any]:
+        """What a check cell shows: the judge's own words alone."""
+        name = label(self._book, index)
+        try:
+            calls = calls_of(source)
+            student = None if self._ended else self._alive(left_s)
+            if student is None:
+                return shown.of_error("NotRun", f"what this check looks at was not run: {self._ended}")
+            session = Session(student, self._broker, self._channel, left_s, self._videos)
+            try:
+                with session, using(self._network):
+                    result = _last([_required(session, call, self._room) for call in calls])
+            finally:
+                self._channel = None if student.dead else session.channel
+                if student.dead:
+                    self._notes.append(f"{name}: {student.dead}")
+                self._notes += [f"{name}: {note}" for note in made_up(session.handed_in, self._broker)]
+            return shown.of_result(result)
+        except GradeError as error:
+            return shown.of_failure(error)
+        except Told as told:
+            return shown.of_error(told.kind, str(told))
+        except (ValueRefused, Gone) as refused:
+            self._notes.append(f"{name}: {shown.printable(str(refused))}")
+            return shown.of_error(type(refused).__name__, str(refused))
+        except Exception as error:  # a check that a value of some odd kind has led astray
+            return shown.of_error(type(error).__name__, str(error)[:1000])
+
+    def _stop_all(self) -> None:
+        student = self._student
+        if student is not None:
+            student.end("it was ended: the time was over" if not self._over else "")
+        self._broker.end_labs()
+
+    def write(self) -> None:
+        """Writes the judged notebook and the verdicts."""
+        with self._guard:
+            if self._over:
+                return
+            self._over = True
+            self._broker.close()
+            task, book = self._task, self._book
+            wall_s = round(time.monotonic() - self._began_s, 3)
+            virtual_s = round(self._broker.virtual_s, 3)
+            book.metadata["linklab"] = run_facts("virtual") | {"wall_s": wall_s, "virtual_s": virtual_s}
+            book.metadata.pop("widgets", None)
+            states = self._shown.widgets(self._widgets)
+            if states is not None:
+                book.metadata["widgets"] = states
+            cells = tuple(graded(cell) for cell in book.cells if kind_of(cell) is not None)
+            notes = tuple(shown.printable(note) for note in self._notes)
+            judged = Judged(task.lab, self._network.name, cells, self._ended, notes, wall_s, virtual_s)
+            task.output.mkdir(parents=True, exist_ok=True)
+            write_book(book, task.output / f"{task.lab}.ipynb")
+            draft = task.output / f".{JUDGED}.{os.getpid()}"
+            draft.write_text(json.dumps(judged.to_json(), indent=1) + "\n", "utf-8")
+            draft.replace(task.output / JUDGED)
+
+    def _give_up(self) -> None:
+        """The last resort, where the judge itself is held up: writes what there is, and ends."""
+        self._ended = self._ended or "judging was not done in time"
+        self.write()
+        os._exit(0)
+
+
+def _required(session: Session, call: Call, room: Room) -> Result:
+    """A check, called with the student's values. Raises GradeError if it has not passed."""
+    positional = [session.argument(each) for each in call.positional]
+    named = {name: session.argument(each) for name, each in call.named}
+    with beside(room) if call.module == "simpleperf" else contextlib.nullcontext():
+        return call.function()(*positional, **named).require()
+
+
+def _last(results: list[Result]) -> Result:
+    return results[-1]
+
+
+def judge(task: Task) -> None:
+    """Judges a notebook. To be called in a process of its own, before it has threads. Raises LinklabError."""
+    network = COURSE if task.network is None else read_variant(task.network)
+    room = make_room(task.limits.disk_mb)
+    try:
+        os.chdir(room.own)
+        furnish(room, task.files, "" if task.network is None else variant_text(network))
+        Judge(task, room, network).run()
+    finally:
+        os.chdir("/")
+        room.remove()
+
+
+def main() -> None:
+    """``python -P -m linklab.grading.judge TASK_FILE``; status 2 and one line where the task cannot be judged."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    os.environ["LINKLAB_CLOCK"] = "virtual"  # of the labs that checks start themselves
+    for theirs in (VARIABLE, lent.VARIABLE):
+        os.environ.pop(theirs, None)
+    try:
+        task = Task.from_json(Path(sys.argv[1]).read_text("utf-8"))
+        judge(task)
+    except (LinklabError, OSError) as error:
+        print(str(error) if isinstance(error, LinklabError) else f"{error.strerror}: {error.filename}", file=sys.stderr)
+        sys.exit(2)
+    except (IndexError, ValueError, LookupError, TypeError) as wrong:
+        print(f"this is no task ({wrong})", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""The instructor's labs as grading needs them: which cells there are, and what each is for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from linklab.classroom.contents import Contents
+from linklab.errors import LinklabError
+from linklab.notebooks.build import SOLUTIONS
+from linklab.report.markdown import headings
+
+Role = Literal["given", "answer", "check", "free text"]
+SIMPLEPERF = "simpleperf.py"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One cell of a lab. ``starter`` is its text as students get it, ``full`` as the instructor runs it."""
+
+    cell_id: str
+    role: Role
+    cell_type: str
+    starter: str
+    full: str
+    points: float = 0.0
+
+
+@dataclass(frozen=True)
+class KitLab:
+    """A lab: its name (``03-udp-bandwidth``), its title, its cells in order, and the students' notebook as data."""
+
+    name: str
+    title: str
+    parts: tuple[Part, ...]
+    book: dict[str, Any]
+
+    @property
+    def marked(self) -> frozenset[str]:
+        """The ids of cells that are answers or graded."""
+        return frozenset(part.cell_id for part in self.parts if part.role != "given")
+
+    @property
+    def all_ids(self) -> frozenset[str]:
+        """The ids of all cells."""
+        return frozenset(part.cell_id for part in self.parts)
+
+    @property
+    def is_of_a_program(self) -> bool:
+        """Whether all that is asked for in code is simpleperf: then the notebook itself may be missing."""
+        answers = [part for part in self.parts if part.role == "answer"]
+        checks = [part for part in self.parts if part.role == "check"]
+        return not answers and bool(checks) and all(f'"{SIMPLEPERF}"' in part.full for part in checks)
+
+    @property
+    def max_points(self) -> float:
+        """What all graded cells are worth."""
+        return sum(part.points for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Kit:
+    """All labs by name, in order; what students start simpleperf from, and the finished one."""
+
+    labs: Mapping[str, KitLab]
+    simpleperf_starter: str
+    simpleperf_solution: str
+
+    def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The labs whose names begin as one of ``names``; all where there are none. Raises LinklabError if unknown."""
+        for name in names:
+            if not any(lab.startswith(name) for lab in self.labs):
+                raise LinklabError(f"no lab is called {name}: choose of {', '.join(self.labs)}")
+        return tuple(lab for lab in self.labs if not names or lab.startswith(tuple(names)))
+
+
+def read_kit(root: Path) -> Kit:
+    """The kit in ``root``, made anew from its sources. Raises LinklabError where they are not well formed."""
+    contents = Contents.of(root)
+    labs = {}
+    for file in sorted(contents.solved):
+        name = file.removesuffix(".ipynb")
+        labs[name] = _lab(name, json.loads(contents.given[file]), json.loads(contents.solved[file]))
+    finished = root / SOLUTIONS / SIMPLEPERF
+    solution = finished.read_text("utf-8") if finished.is_file() else ""
+    return Kit(labs, contents.given.get(SIMPLEPERF, ""), solution)
+
+
+def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:
+    full = {cell["id"]: text_of(cell) for cell in solved["cells"]}
+    parts = tuple(_part(cell, full[cell["id"]]) for cell in given["cells"])
+    titles = [words for part in parts if part.cell_type == "markdown" for _, words in headings(part.starter)]
+    return KitLab(name, titles[0] if titles else name, parts, given)
+
+
+def _part(cell: dict[str, Any], full: str) -> Part:
+    told = cell["metadata"].get("nbgrader", {})
+    role: Role = "given"
+    if told.get("solution"):
+        role = "free text" if cell["cell_type"] == "markdown" else "answer"
+    elif told.get("grade"):
+        role = "check"
+    points = float(told.get("points", 0)) if told.get("grade") else 0.0
+    # of an answer the instructor's own solution is nothing that grading may need
+    starter = text_of(cell)
+    return Part(cell["id"], role, cell["cell_type"], starter, full if role == "check" else starter, points)
+
+
+def text_of(cell: Mapping[str, Any]) -> str:
+    """A cell's text; in files it may be a list of lines."""
+    source = cell.get("source", "")
+    return "".join(source) if isinstance(source, list) else str(source)

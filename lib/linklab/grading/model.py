@@ -1,0 +1,122 @@
+"""What the grading of one notebook is asked for, and what comes of it: data that lies in files between processes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from linklab.errors import LinklabError
+from linklab.grade.check import Check, Outcome
+from linklab.report.model import Graded, Kind, Status
+
+VERSION: Final = 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission's notebook may use: real time in all and for a cell, CPU time, memory, disk, output."""
+
+    wall_s: int = 1200
+    cell_s: int = 600
+    cpu_s: int = 900
+    memory_mb: int = 1536
+    processes: int = 128
+    disk_mb: int = 256
+    output_kb: int = 2048
+
+
+@dataclass(frozen=True)
+class Task:
+    """One notebook to be judged.
+
+    `notebook` is the instructor's own with the student's answers in it; `files` are what lies beside it for the
+    student's programs (simpleperf.py), by their name there; `network` is a variant's file, or None for the plain course
+    network. The judged notebook and `Judged` are written into `output`.
+    """
+
+    lab: str
+    notebook: Path
+    files: dict[str, Path]
+    network: Path | None
+    output: Path
+    limits: Limits = field(default_factory=Limits)
+
+    def to_json(self) -> str:
+        """As text; `from_json` reads it."""
+        return json.dumps({"version": VERSION, **asdict(self)}, default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> Task:
+        """The task that `to_json` wrote."""
+        data: dict[str, Any] = json.loads(text)
+        network = data["network"]
+        return cls(
+            data["lab"],
+            Path(data["notebook"]),
+            {name: Path(path) for name, path in data["files"].items()},
+            None if network is None else Path(network),
+            Path(data["output"]),
+            Limits(**data["limits"]),
+        )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How one notebook went: each graded cell, in order.
+
+    `ended` says why not all of it was run, in one line, and is empty where all was; `notes` are for the instructor, a
+    line each: what the submission tried.
+    """
+
+    lab: str
+    network: str
+    cells: tuple[Graded, ...]
+    ended: str = ""
+    notes: tuple[str, ...] = ()
+    wall_s: float = 0.0
+    virtual_s: float = 0.0
+
+    @property
+    def points(self) -> float:
+        """Points of the cells that passed."""
+        return sum(cell.points for cell in self.cells)
+
+    @property
+    def max_points(self) -> float:
+        """Points if all passed and all texts were good."""
+        return sum(cell.max_points for cell in self.cells)
+
+    @property
+    def open_points(self) -> float:
+        """Points that wait for another run, or for the instructor."""
+        return sum(cell.open_points for cell in self.cells)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data; `from_json` reads it."""
+        return {"version": VERSION, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Judged:
+        """What `to_json` wrote. Raises LinklabError for anything else: it may have been damaged."""
+        try:
+            if data["version"] != VERSION:
+                raise ValueError(f"version {data['version']}")
+            cells = tuple(_cell(cell) for cell in data["cells"])
+            notes = tuple(map(str, data["notes"]))
+            return cls(
+                str(data["lab"]), str(data["network"]), cells, str(data["ended"]), notes,
+                float(data["wall_s"]), float(data["virtual_s"]),
+            )  # fmt: skip
+        except (LookupError, TypeError, ValueError) as wrong:
+            raise LinklabError(f"this verdict cannot be read ({wrong}): grade again") from None
+
+
+def _cell(data: dict[str, Any]) -> Graded:
+    if data["kind"] not in get_args(Kind) or data["status"] not in get_args(Status):
+        raise ValueError(f"{data['kind']}, {data['status']}")
+    checks = tuple(Check(**check) for check in data["checks"])
+    if any(check.outcome not in get_args(Outcome) for check in checks):
+        raise ValueError("an outcome that is none")
+    return Graded(**{**data, "checks": checks})

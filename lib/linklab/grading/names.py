@@ -1,0 +1,45 @@
+"""Names that others chose: as text for people, and as names of files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_LONGEST: Final = 120
+_PLAIN: Final = re.compile(r"[^\w.-]+")
+
+
+def cleaned(name: str, longest: int = _LONGEST) -> str:
+    """A name in one line for people: what cannot be printed (escape sequences, line ends, directions) is replaced."""
+    shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in name).strip()
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+def counted(number: int, word: str) -> str:
+    """``2 files``, ``1 file``."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """The first few names in a line, and how many more there are."""
+    all_of_them = list(names)
+    more = len(all_of_them) - most
+    return ", ".join(all_of_them[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def folders_of(students: Iterable[str]) -> dict[str, str]:
+    """For each student's id the name of a folder or file: plain characters, no two alike even where case is lost.
+
+    The same id gets the same name in each run, whoever else is in the class: what had to be changed carries a part of
+    the id's digest.
+    """
+    return {student: folder_of(student) for student in students}
+
+
+def folder_of(student: str) -> str:
+    """The name of one student's folder."""
+    plain = _PLAIN.sub("_", student.encode(errors="replace").decode()).strip("._-")[:60]
+    digest = hashlib.sha256(student.encode(errors="surrogatepass")).hexdigest()[:8]
+    return plain if plain and plain == student == plain.casefold() else f"{plain or 'student'}-{digest}"

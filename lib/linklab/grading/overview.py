@@ -1,0 +1,145 @@
+"""What a class's grades say together: each check's distribution, and what an instructor should look at. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from linklab.grade.check import Check
+from linklab.grade.grouping import first_reason
+from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, reason_of
+from linklab.grading.kit import KitLab
+from linklab.report.model import Graded, Status
+
+_SLOWEST: Final = 10
+
+
+@dataclass(frozen=True)
+class CellCount:
+    """How one graded cell went in the class: students by status, and the reason that most failures share.
+
+    `missing` students handed in nothing for the lab. `often` counts who share the reason.
+    """
+
+    cell_id: str
+    title: str
+    kind: str
+    counts: dict[Status, int]
+    missing: int
+    reason: str
+    often: int
+
+    def share(self, status: Status) -> float:
+        """Per cent of the students who handed the lab in."""
+        whole = sum(self.counts.values())
+        return 100 * self.counts.get(status, 0) / whole if whole else 0.0
+
+
+@dataclass(frozen=True)
+class LabCount:
+    """How one lab went: how many handed it in, the median of their points, and its cells."""
+
+    name: str
+    title: str
+    max_points: float
+    handed_in: int
+    median_points: float | None
+    cells: tuple[CellCount, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Something to look at: whose page, which lab, and what."""
+
+    student: StudentGrade
+    lab: str
+    what: str
+
+
+def lab_counts(grades: ClassGrade) -> list[LabCount]:
+    """Each lab's counts, in order."""
+    return [_lab_count(lab, [one.labs[name] for one in grades.students]) for name, lab in grades.labs.items()]
+
+
+def _lab_count(lab: KitLab, all_of_them: list[LabGrade]) -> LabCount:
+    judged = [one.judged for one in all_of_them if one.judged is not None and one.state == "judged"]
+    points = [one.points for one in judged]
+    columns = zip(*(one.cells for one in judged), strict=True)
+    missing = sum(one.state == "not handed in" for one in all_of_them)
+    cells = tuple(_cell_count(column, missing) for column in columns)
+    return LabCount(lab.name, lab.title, lab.max_points, len(judged), median(points) if points else None, cells)
+
+
+def _cell_count(column: tuple[Graded, ...], missing: int) -> CellCount:
+    counts = Counter(cell.status for cell in column)
+    reason, often = _most_frequent(column)
+    first = column[0]
+    titles = Counter(cell.title for cell in column)
+    return CellCount(first.cell_id, titles.most_common(1)[0][0], first.kind, dict(counts), missing, reason, often)
+
+
+def _most_frequent(column: tuple[Graded, ...]) -> tuple[str, int]:
+    """One reason a student counts, the first; reasons that differ in names and numbers alone are one."""
+    each = [
+        Check(str(number), "failed", reason=reason)
+        for number, cell in enumerate(column)
+        if cell.kind == "check" and (reason := reason_of(cell))
+    ]
+    groups = sorted(first_reason(each), key=lambda group: -len(group.descriptions))
+    if not groups:
+        return "", 0
+    return groups[0].reason, len(groups[0].descriptions)
+
+
+def slowest(grades: ClassGrade) -> list[tuple[StudentGrade, str, float, float]]:
+    """The notebooks that took longest: student, lab, seconds of real time, seconds in the labs."""
+    found = [
+        (one, name, lab.judged.wall_s, lab.judged.virtual_s)
+        for one in grades.students
+        for name, lab in one.labs.items()
+        if lab.judged is not None and lab.judged.wall_s > 0
+    ]
+    return sorted(found, key=lambda row: -row[2])[:_SLOWEST]
+
+
+def inconclusive(grades: ClassGrade) -> Iterator[Line]:
+    """Each check that could not be decided, and why."""
+    for one, name, lab in _labs(grades):
+        for cell in lab.judged.cells if lab.judged else ():
+            if cell.status == "inconclusive":
+                yield Line(one, name, f"{cell.title}: {reason_of(cell)}")
+
+
+def ended_early(grades: ClassGrade) -> Iterator[Line]:
+    """Each notebook that was not judged to its end, and why."""
+    for one, name, lab in _labs(grades):
+        if lab.judged is not None and lab.judged.ended:
+            yield Line(one, name, lab.judged.ended)
+        elif lab.state == "not judged":
+            yield Line(one, name, "not judged yet: run the same command again")
+
+
+def tried(grades: ClassGrade) -> Iterator[Line]:
+    """What judges noticed of submissions, for the instructor alone."""
+    for one, name, lab in _labs(grades):
+        for note in lab.judged.notes if lab.judged else ():
+            yield Line(one, name, note)
+
+
+def notes(grades: ClassGrade) -> Iterator[Line]:
+    """What was noticed of what was handed in."""
+    for one in grades.students:
+        for note in one.notes:
+            yield Line(one, "", note)
+        for name, lab in one.labs.items():
+            for note in lab.notes:
+                yield Line(one, name, note)
+
+
+def _labs(grades: ClassGrade) -> Iterator[tuple[StudentGrade, str, LabGrade]]:
+    for one in grades.students:
+        for name, lab in one.labs.items():
+            yield one, name, lab

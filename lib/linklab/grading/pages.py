@@ -1,0 +1,94 @@
+"""The pages of a graded class: one for each student, and one for the instructor. Pure but for reading templates.
+
+Like the portfolio (`linklab.report.page`), each needs no other file, no script and no network. Jinja escapes whatever
+the templates put out, students' names first of all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from markupsafe import Markup as Safe
+
+from linklab.grading import overview
+from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
+from linklab.grading.model import Judged
+from linklab.report.model import FreeText, Graded, Item, LabRecord, Verdict
+from linklab.report.page import encodable, environment, style
+
+_FOLDER: Final = Path(__file__).parent
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal obeys, and what turns the direction of text around: a page may be looked at in either."""
+
+
+@dataclass(frozen=True)
+class _Lab:
+    name: str
+    title: str
+    max_points: float
+    grade: LabGrade
+    record: LabRecord | None
+
+    @property
+    def ended(self) -> str:
+        return self.grade.judged.ended if self.grade.judged else ""
+
+
+def feedback(grade: StudentGrade, grades: ClassGrade, records: Mapping[str, LabRecord]) -> str:
+    """A student's page. ``records`` are the judged notebooks, by lab; the verdicts in ``grade`` count, not theirs."""
+    labs = []
+    for name, lab in grades.labs.items():
+        found, record = grade.labs[name], records.get(name)
+        if record is not None and found.judged is not None:
+            record = with_verdicts(record, found.judged)
+        labs.append(_Lab(name, lab.title, lab.max_points, found, record))
+    return _rendered(
+        "feedback.jinja", grade=grade, labs=labs, max_points=grades.max_points, made_at=grades.made_at,
+        linklab=grades.linklab, css=style(),
+    )  # fmt: skip
+
+
+def with_verdicts(record: LabRecord, judged: Judged) -> LabRecord:
+    """A notebook's record with the judge's verdicts in the places of whatever its outputs say."""
+    cells = {cell.cell_id: cell for cell in judged.cells}
+    sections = tuple(
+        replace(section, items=tuple(_with_verdict(item, cells) for item in section.items if _counts(item, cells)))
+        for section in record.sections
+    )
+    return replace(record, graded=judged.cells, sections=sections)
+
+
+def _counts(item: Item, cells: Mapping[str, Graded]) -> bool:
+    """A cell that is none of the lab's graded ones is not shown as one."""
+    return not isinstance(item, Verdict) or item.graded.cell_id in cells
+
+
+def _with_verdict(item: Item, cells: Mapping[str, Graded]) -> Item:
+    if isinstance(item, Verdict | FreeText) and item.graded.cell_id in cells:
+        return replace(item, graded=cells[item.graded.cell_id])
+    return item
+
+
+def class_page(grades: ClassGrade) -> str:
+    """The instructor's page."""
+    css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
+    return _rendered(
+        "class.jinja",
+        grades=grades,
+        labs=overview.lab_counts(grades),
+        slowest=overview.slowest(grades),
+        inconclusive=list(overview.inconclusive(grades)),
+        ended=list(overview.ended_early(grades)),
+        tried=list(overview.tried(grades)),
+        notes=list(overview.notes(grades)),
+        css=css,
+    )
+
+
+def _rendered(template: str, **data: Any) -> str:
+    text = encodable(environment(_FOLDER).get_template(template).render(**data))
+    return _CONTROLS.sub("\ufffd", text)

@@ -1,0 +1,139 @@
+"""Where a student's notebook is run: a folder of bounded size that goes away with the judge, and what lies in it.
+
+The folder is a file system of its own in the judge's memory (tmpfs), in a mount namespace of the judge: nobody else on
+this machine sees it, a full one fills nothing else, and when the judge is gone, however it ended, so is the folder.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import ctypes
+import marshal
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from linklab.errors import LabError
+from linklab.measure.program_file import REFERENCE
+
+FIRST_USER: Final = 64400
+_USERS: Final = 1000
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
+_MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE = 2, 4, 16384, 1 << 18
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Room:
+    """`home` is the student's to write; `given` holds what the student's side may read: the lender's socket, the
+    variant's file, Linklab's simpleperf. `own` is the judge's. `user` is whom the student's programs run as.
+    """
+
+    base: Path
+    home: Path
+    given: Path
+    own: Path
+    user: int
+
+    @property
+    def lender(self) -> Path:
+        """Where the broker's socket is."""
+        return self.given / "labs"
+
+    def remove(self) -> None:
+        """Takes it away, as far as nothing of it is in use."""
+        _libc.umount2(str(self.base).encode(), 2)  # MNT_DETACH: what is still being ended holds it a moment longer
+        with contextlib.suppress(OSError):
+            self.base.rmdir()
+
+
+def make_room(disk_mb: int) -> Room:
+    """A room for this process alone, in which `disk_mb` MB (2^20 bytes) can be written.
+
+    To be called before there are threads: the process goes into a mount namespace of its own. Raises `LabError` where
+    this machine lets nobody do so.
+    """
+    base = Path(tempfile.mkdtemp(prefix=f"linklab-judge-{os.getpid()}-"))
+    as_root = os.geteuid() == 0
+    user = FIRST_USER + os.getpid() % _USERS if as_root else os.geteuid()
+    try:
+        _leave(as_root)
+        # two file systems: a full home leaves the judge room for its own
+        _mount("tmpfs", base, f"size=64m,mode=0711,uid={os.geteuid()}")
+        places = {name: base / name for name in ("home", "given", "own")}
+        for name, mode in (("home", 0o755), ("given", 0o755), ("own", 0o700)):
+            places[name].mkdir()
+            places[name].chmod(mode)
+        _mount("tmpfs", places["home"], f"size={disk_mb}m,nr_inodes=20000,mode=0755,uid={user},gid={_group(user)}")
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            base.rmdir()
+        raise LabError(
+            f"this machine gives a submission no folder of bounded size ({error.strerror}): allow user namespaces "
+            "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)"
+        ) from None
+    return Room(base, places["home"], places["given"], places["own"], user)
+
+
+def furnish(room: Room, files: Mapping[str, Path], variant: str) -> None:
+    """Puts the student's files into the home, and what Linklab gives beside it.
+
+    `files` are by the name that they get, without folders. `variant` is the text of a variant's file, or empty.
+    Raises `LabError` for a name that would lead elsewhere; OSError where they do not fit.
+    """
+    for name, path in files.items():
+        if Path(name).name != name or name in ("", ".", ".."):
+            raise LabError(f"a submission's file cannot be called {name!r}: it must lie beside the notebook")
+        data = path.read_bytes()
+        (room.home / name).write_bytes(data)
+    if variant:
+        (room.given / "variant.json").write_text(variant, "utf-8")
+    if REFERENCE.is_file():
+        (room.given / "simpleperf.py").write_text(_sealed(REFERENCE), "ascii")
+    fonts = _font_list()
+    if fonts is not None:  # else each kernel looks at all fonts of the machine, for seconds
+        place = room.given / "cache" / "matplotlib"
+        place.mkdir(parents=True)
+        shutil.copy(fonts, place / fonts.name)
+    if os.geteuid() == 0:
+        for path in (room.home, *room.home.iterdir()):
+            os.chown(path, room.user, room.user)
+
+
+def _sealed(program: Path) -> str:
+    """Linklab's own simpleperf as a program that runs and cannot be read: it is the solution of Lab 02."""
+    code = base64.b64encode(marshal.dumps(compile(program.read_text("utf-8"), program.name, "exec", optimize=2)))
+    return f"import base64, marshal\nexec(marshal.loads(base64.b64decode({code!r})))\n"
+
+
+def _font_list() -> Path | None:
+    import matplotlib
+
+    return next(iter(sorted(Path(matplotlib.get_cachedir()).glob("fontlist-*.json"))), None)
+
+
+def _leave(as_root: bool) -> None:
+    """Goes into a mount namespace of its own; who is not root needs a user namespace for it."""
+    user, group = os.geteuid(), os.getegid()
+    if _libc.unshare(_CLONE_NEWNS | (0 if as_root else _CLONE_NEWUSER)) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    if not as_root:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    if _libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _mount(kind: str, place: Path, options: str) -> None:
+    if _libc.mount(kind.encode(), str(place).encode(), kind.encode(), _MS_NOSUID | _MS_NODEV, options.encode()) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _group(user: int) -> int:
+    return user if os.geteuid() == 0 else os.getegid()

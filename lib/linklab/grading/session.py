@@ -1,0 +1,197 @@
+"""What the judge asks of a student's kernel for one check cell: values, and calls of the student's functions."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Final
+
+from linklab.errors import LinklabError
+from linklab.grading import answer, values
+from linklab.grading.broker import Broker
+from linklab.grading.cells import Argument
+from linklab.grading.student import Student
+from linklab.measure.clip import Clip, Video
+from linklab.measure.prober import Prober
+from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
+
+_CONNECT_S: Final = 15.0
+_HEED_S: Final = 5.0
+_LENT: Final[Mapping[type, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    Prober: (("send", "train"), ("sent_bytes", "count", "probes", "doubts", "budget_bytes")),
+}
+"""What a student's function may use of the judge's objects: methods, attributes."""
+
+
+class Told(Exception):
+    """What an expression raised in the student's kernel: the name of its kind and what it said."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.kind = type(error).__name__
+
+
+class Gone(LinklabError):
+    """The student's kernel has ended, or does not answer."""
+
+
+class Session:
+    """Asks from `__enter__` to `__exit__`, for `limit_s` at most; the kernel does nothing else meanwhile."""
+
+    def __init__(
+        self, student: Student, broker: Broker, channel: Channel | None, limit_s: float, videos: Mapping[Clip, Video]
+    ) -> None:
+        self._student, self._broker, self.channel = student, broker, channel
+        self._until = time.monotonic() + limit_s
+        self._limit_s, self._videos = limit_s, videos
+        self._lent: list[object] = []
+        self.handed_in: list[object] = []
+        """All data objects that came."""
+
+    def __enter__(self) -> Session:
+        self._student.begin(answer.CODE, hidden=True)
+        if self.channel is None:
+            try:
+                self.channel = self._broker.values.get(timeout=_CONNECT_S)
+            except queue.Empty:
+                self._student.end("its kernel did not hand over values")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if self.channel is not None:
+                self.channel.send({"end": True}, _HEED_S)
+        except (ChannelClosed, ChannelTimeout):
+            self._student.end("its kernel did not hand over values")
+        self._student.finish(_HEED_S)
+
+    def argument(self, wanted: Argument) -> object:
+        """The value of a check's argument. Raises `Told` with what it raised instead, `values.ValueRefused`, `Gone`."""
+        if wanted.is_value:
+            return wanted.value
+        expression = wanted.clock_of or wanted.expression
+        try:
+            value = self._asked({"evaluate": expression})
+        except (values.ValueRefused, Gone):
+            raise
+        except Exception as error:
+            raise Told(error) from None
+        if wanted.clock_of:
+            return getattr(value, "clock", None) if value in self._labs() else None
+        return value
+
+    def _labs(self) -> list[object]:
+        return list(self._broker.seen)
+
+    def _asked(self, request: dict[str, Any]) -> object:
+        """Asks, and answers what is asked in turn, until the answer is there. Raises what was raised there."""
+        self._send(request)
+        while True:
+            message = self._received()
+            if "use" in message:
+                self._send(self._used(message))
+            elif "value" in message:
+                return self._reader.read(str(message["value"]))
+            elif "raised" in message:
+                error = self._reader.read(str(message["raised"]))
+                raise error if isinstance(error, Exception) else Gone("its kernel answers what no kernel would")
+            else:
+                self._student.end("its kernel answers what no kernel would")
+                raise Gone(self._student.dead)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self.channel is None:
+            raise Gone(self._student.dead or "its kernel did not hand over values")
+        try:
+            self.channel.send(message, max(1.0, self._until - time.monotonic()))
+        except (ChannelClosed, ChannelTimeout):
+            self._student.end("its kernel was ended by a function of the notebook's")
+            raise Gone(self._student.dead) from None
+
+    def _received(self) -> dict[str, Any]:
+        assert self.channel is not None
+        try:
+            left_s = self._until - time.monotonic()
+            if left_s <= 0:  # who asks all the time is late too
+                raise ChannelTimeout
+            return self.channel.receive(left_s)
+        except ChannelTimeout:
+            self._student.interrupt()
+        except ChannelClosed:
+            self._student.end("its kernel was ended by a function of the notebook's")
+            raise Gone(self._student.dead) from None
+        late = TimeoutError(f"it was not done after {self._limit_s:.0f} s and was interrupted")
+        try:
+            self.channel.receive(_HEED_S)
+        except (ChannelClosed, ChannelTimeout):
+            self._student.end(f"it was not done after {self._limit_s:.0f} s and heeded no interrupt")
+        self._until = time.monotonic() + _HEED_S  # what is left to be asked must be quick
+        raise late
+
+    def _used(self, message: dict[str, Any]) -> dict[str, Any]:
+        """A student's function uses one of the judge's objects."""
+        try:
+            it = self._lent[message["use"]]
+            methods, attributes = _LENT[type(it)]
+            name = message["name"]
+            if "positional" not in message:
+                if name not in attributes:
+                    raise AttributeError(f"{type(it).__name__!r} object has no attribute {str(name)[:40]!r}")
+                return {"value": values.to_text(getattr(it, name))}
+            if name == "__repr__":
+                return {"value": values.to_text(repr(it))}
+            if name not in methods:
+                raise AttributeError(f"{type(it).__name__!r} object has no attribute {str(name)[:40]!r}")
+            positional: Any = self._reader.read(str(message["positional"]))
+            named: Any = self._reader.read(str(message["named"]))
+            return {"value": values.to_text(getattr(it, name)(*positional, **named))}
+        except Exception as error:
+            return {"raised": values.to_text(error)}
+
+    @property
+    def _reader(self) -> values.Reader:
+        return values.Reader(own=self._own, look=self._look)
+
+    def _own(self, tag: str, tree: Mapping[str, Any]) -> object:
+        if tag == "lab":
+            return self._broker.lab(tree["number"])
+        if tag == "function" and isinstance(tree["number"], int):
+            return self._function(tree["number"])
+        if tag == "video":
+            clip = values.Reader().read(str(tree["clip"]))
+            if not isinstance(clip, Clip) or clip not in self._videos:
+                raise values.ValueRefused("this is another video than the lab's: make it as the notebook says")
+            return self._videos[clip]
+        raise values.ValueRefused("this value cannot be read: its tag is unknown")
+
+    def _function(self, number: int) -> Callable[..., object]:
+        def student_function(*positional: object, **named: object) -> object:
+            return self._asked(
+                {
+                    "call": number,
+                    "positional": values.to_text(list(positional), self._given),
+                    "named": values.to_text(named, self._given),
+                }
+            )
+
+        return student_function
+
+    def _given(self, value: object) -> Mapping[str, Any] | None:
+        """What stands for an object of the judge's that a student's function gets."""
+        if type(value) not in _LENT:
+            return None
+        self._lent.append(value)
+        methods, _ = _LENT[type(value)]
+        return {values.TAG: "lent", "number": len(self._lent) - 1, "methods": list(methods), "says": repr(value)}
+
+    def _look(self, made: object) -> None:
+        """Refuses what claims to come from another clock than the judge's labs, whose bounds are wider there."""
+        self.handed_in.append(made)
+        if is_dataclass(made) and any(field.name == "clock" for field in fields(made)):
+            clock: Any = getattr(made, "clock", None)
+            if clock != "virtual":
+                raise values.ValueRefused(
+                    f"this result says that it was measured on {str(clock)[:20]} time: work is graded on virtual time"
+                )

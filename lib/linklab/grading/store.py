@@ -1,0 +1,188 @@
+"""What grading keeps between runs: each notebook that was judged, and the verdict on it.
+
+A verdict counts again where everything that it rests on is the same: the assembled notebook, the files beside it, the
+network, and Linklab itself, down to its sources. A verdict of a notebook that was ended early counts only under the
+same limits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import linklab
+from linklab.course import variant_text
+from linklab.errors import LinklabError
+from linklab.grading.kit import KitLab
+from linklab.grading.model import Judged, Limits, Task
+from linklab.network import Network
+from linklab.notebooks.render import TEXT_STUB
+from linklab.report.model import Graded, Kind, Status
+
+_RESULT: Final = "result.json"
+VERDICT: Final = "judged.json"
+"""What a judge writes into its task's output."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One notebook of one student to be judged. ``folder`` is its own; ``judged`` is the verdict that is there."""
+
+    student: str
+    lab: KitLab
+    folder: Path
+    digest: str
+    task: Task
+    judged: Judged | None = None
+
+    @property
+    def task_file(self) -> Path:
+        """The task as a judge reads it."""
+        return self.folder / "task.json"
+
+    @property
+    def book(self) -> Path:
+        """The judged notebook, or the assembled one where no judge wrote it."""
+        made = self.task.output / f"{self.lab.name}.ipynb"
+        return made if made.is_file() and not made.is_symlink() else self.task.notebook
+
+    @property
+    def network(self) -> str:
+        """The name of the network that it is judged on."""
+        return "course" if self.task.network is None else json.loads(self.task.network.read_text("utf-8"))["name"]
+
+
+def prepare(
+    student: str,
+    lab: KitLab,
+    folder: Path,
+    notebook: str,
+    files: Mapping[str, bytes],
+    network: Network | None,
+    limits: Limits,
+) -> Work:
+    """Makes a notebook ready to be judged in ``folder``, or finds the verdict that is there already.
+
+    ``files`` lie beside the notebook, by name. Raises OSError.
+    """
+    variant = "" if network is None else variant_text(network)
+    digest = digest_of(lab.name, notebook, files, variant)
+    places = {name: folder / "files" / name for name in files}
+    network_file = folder / "network.json" if network is not None else None
+    task = Task(lab.name, folder / "notebook.ipynb", places, network_file, folder / "out", limits)
+    kept = _kept(folder, digest, limits)
+    if kept is not None and fits(lab, kept):
+        return Work(student, lab, folder, digest, task, kept)
+    if folder.exists():
+        shutil.rmtree(folder)
+    (folder / "files").mkdir(parents=True)
+    task.output.mkdir()
+    task.notebook.write_text(notebook, encoding="utf-8")
+    for name, content in files.items():
+        places[name].write_bytes(content)
+    if network_file is not None:
+        network_file.write_text(variant, encoding="utf-8")
+    work = Work(student, lab, folder, digest, task)
+    work.task_file.write_text(task.to_json(), encoding="utf-8")
+    return work
+
+
+def keep(work: Work, judged: Judged) -> None:
+    """Keeps a verdict, at one stroke. Raises OSError."""
+    told = {"digest": work.digest, "limits": asdict(work.task.limits), "judged": judged.to_json()}
+    write_whole(work.folder / _RESULT, json.dumps(told, indent=1))
+
+
+def read_verdict(work: Work) -> Judged:
+    """What a judge said. Raises LinklabError where it said nothing, or something else than was asked for."""
+    try:
+        judged = Judged.from_json(json.loads((work.task.output / VERDICT).read_text("utf-8")))
+    except OSError:
+        raise LinklabError("the judge wrote no verdict") from None
+    except (ValueError, TypeError) as error:
+        raise LinklabError(f"the judge's verdict cannot be read ({error})") from None
+    if not fits(work.lab, judged):
+        raise LinklabError("the judge's verdict is not one on this lab")
+    return judged
+
+
+def fits(lab: KitLab, judged: Judged) -> bool:
+    """Whether a verdict is one on each graded cell of a lab, for no more points than these are worth."""
+    worth = [(part.cell_id, part.points) for part in lab.parts if part.role in ("check", "free text")]
+    told = [(cell.cell_id, cell.max_points) for cell in judged.cells]
+    return (
+        judged.lab == lab.name and told == worth and all(0 <= cell.points <= cell.max_points for cell in judged.cells)
+    )
+
+
+def unjudged(work: Work, free_texts: Mapping[str, str], reason: str) -> Judged:
+    """What is known of a notebook without a judge: its free texts, and why there is no more."""
+    cells = []
+    for part in work.lab.parts:
+        if part.role not in ("check", "free text"):
+            continue
+        kind: Kind = "check" if part.role == "check" else "free text"
+        written = free_texts.get(part.cell_id, "").strip()
+        status: Status = "not run"
+        if kind == "free text":
+            status = "answered" if written and written != TEXT_STUB else "not answered"
+        title = part.cell_id.partition("-")[2].replace("-", " ")
+        cells.append(Graded(part.cell_id, kind, title, status, 0.0, part.points))
+    return Judged(work.lab.name, work.network, tuple(cells), reason)
+
+
+def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str) -> str:
+    """What a verdict rests on, as one number."""
+    found = hashlib.sha256()
+    named = {
+        "lab": lab.encode(),
+        "notebook": notebook.encode(),
+        "network": variant.encode(),
+        "linklab": linklab_digest(),
+    }
+    for name, content in (named | {f"file {name}": content for name, content in sorted(files.items())}).items():
+        # with their lengths, so that no two ways of cutting the same bytes look alike
+        found.update(f"{name} {len(content)}\0".encode() + content)
+    return found.hexdigest()
+
+
+@cache
+def linklab_digest() -> bytes:
+    """This Linklab: its version, and its sources, for a corrected check judges anew."""
+    found = hashlib.sha256(linklab.__version__.encode())
+    root = Path(linklab.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        found.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    return found.digest()
+
+
+def _kept(folder: Path, digest: str, limits: Limits) -> Judged | None:
+    try:
+        told: Any = json.loads((folder / _RESULT).read_text("utf-8"))
+        judged = Judged.from_json(told["judged"])
+        if told["digest"] != digest or (judged.ended and told["limits"] != asdict(limits)):
+            return None
+    except (OSError, ValueError, LookupError, TypeError, LinklabError):
+        return None
+    return judged
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file at one stroke: no half of it is ever there. Raises OSError."""
+    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.chmod(draft, 0o644)
+        os.replace(draft, path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise

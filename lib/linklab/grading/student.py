@@ -1,0 +1,226 @@
+"""The student's kernel, from outside: started in its sandbox, asked cell by cell, watched, ended.
+
+This is the third place that confines (see docs/sandbox.md): `linklab.runtime.sandbox` writes bubblewrap's words and the
+limits, here it is decided what a notebook may see, and what it uses in all is looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from linklab.course import VARIABLE as VARIANT
+from linklab.errors import LabError
+from linklab.grading.model import Limits
+from linklab.grading.room import Room
+from linklab.grading.talk import Talk
+from linklab.headless.family import Census, cpu_seconds, memory_mb
+from linklab.runtime import confine, lent, sandbox
+
+_GIVEN: Final = "/run/linklab"
+_MB: Final = 1024 * 1024
+_TMP_MB: Final = 64
+_START_S: Final = 120.0
+_LOOK_S: Final = 0.5
+_AFTER_INTERRUPT_S: Final = 8.0
+_ADDRESS_SPACE_MB: Final = 16384
+_KILL_S: Final = 10.0
+
+
+@dataclass
+class Ran:
+    """What came of a cell. `trouble` is empty, or says in one line why the cell did not come to its end."""
+
+    outputs: list[Any] = field(default_factory=list)
+    count: int | None = None
+    cut: bool = False
+    trouble: str = ""
+    widgets: Any = None
+
+
+class Student:
+    """A student's kernel in its sandbox. It is gone once `dead` says why; a new one is to be started then."""
+
+    def __init__(self, room: Room, limits: Limits, used_cpu_s: float = 0.0) -> None:
+        """Starts it and returns when the kernel is ready. Raises `LabError` where it does not come up.
+
+        `used_cpu_s` is what kernels before it have used, to be counted in.
+        """
+        self._room, self._limits, self._used_cpu_s = room, limits, used_cpu_s
+        self.dead = ""
+        self.cpu_s = used_cpu_s
+        self._asked = 0
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as this object
+        ours, theirs = socket.socketpair()
+        self._ours = ours
+        with theirs:
+            words = [sys.executable, "-P", "-m", "linklab.grading.driver", str(theirs.fileno()), str(room.home)]
+            self._process = subprocess.Popen(
+                [*_command(room), *words],
+                stdin=subprocess.DEVNULL,
+                stdout=self._said,
+                stderr=self._said,
+                pass_fds=[theirs.fileno()],
+                env=_environment(room),
+                cwd="/",
+                preexec_fn=_restricted(limits, room.user),
+                start_new_session=True,
+            )
+        self._talk = Talk(ours.fileno(), limits.output_kb * 1024 * 8 + _MB)
+        threading.Thread(target=self._watch, name="watch", daemon=True).start()
+        try:
+            ready = self._talk.hear(_START_S)
+        except TimeoutError:
+            ready = None
+        if ready is None:
+            self._said.seek(0)
+            last = self._said.read()[-2000:].decode(errors="replace").strip().splitlines() or ["it said nothing"]
+            self.end()
+            raise LabError(f"a submission's kernel does not start in its sandbox: {last[-1]}")
+
+    def begin(self, code: str, *, hidden: bool = False, room_characters: int = 1_000_000) -> None:
+        """Has code run; `finish` waits for its end. Of a `hidden` cell no outputs come."""
+        self._asked += 1
+        message = {"id": self._asked, "code": code, "hidden": hidden, "room": room_characters}
+        with contextlib.suppress(OSError):  # it is gone, and `finish` says so
+            self._talk.say(message, _START_S)
+
+    def finish(self, timeout_s: float) -> Ran:
+        """Waits for what was begun, so long at most: then it is interrupted, and where that does not help ended."""
+        until = time.monotonic() + timeout_s
+        late = False
+        while not self.dead:
+            try:
+                message = self._talk.hear(max(0.0, until - time.monotonic()))
+            except TimeoutError:
+                if late:
+                    self.end(f"it was not done after {timeout_s:.0f} s and heeded no interrupt")
+                    break
+                late, until = True, time.monotonic() + _AFTER_INTERRUPT_S
+                self.interrupt()
+                continue
+            if message is None:
+                self._process_ended()
+                break
+            if message.get("id") == self._asked:
+                ran = _ran(message)
+                if message.get("dead"):
+                    self.end("the kernel ended")
+                    ran.trouble = self.dead
+                elif late:
+                    ran.trouble = f"it was not done after {timeout_s:.0f} s and was interrupted"
+                return ran
+        return Ran(trouble=self.dead)
+
+    def interrupt(self) -> None:
+        """What a press on the stop button does."""
+        with contextlib.suppress(OSError):
+            self._talk.say({"interrupt": True}, 1.0)
+
+    def crowd(self) -> int:
+        """How many processes it has."""
+        return len([each for each in Census().below(self._process.pid) if not each.ended])
+
+    def end(self, why: str = "it was ended") -> None:
+        """Ends it and all that it has started. Calling it twice does no harm; the first reason counts."""
+        self.dead = self.dead or why
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGKILL)  # bubblewrap's child, the first of its namespace, dies with it
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_KILL_S)
+        with contextlib.suppress(OSError):
+            self._ours.shutdown(socket.SHUT_RDWR)
+
+    def _process_ended(self) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        self.end("all of it was ended from inside")
+
+    def _watch(self) -> None:
+        """Looks what it uses in all, for the limits of single processes do not add up."""
+        limits = self._limits
+        while not self.dead and self._process.poll() is None:
+            family = Census().below(self._process.pid)
+            self.cpu_s = max(self.cpu_s, self._used_cpu_s + cpu_seconds(family))
+            used_mb = memory_mb(family)
+            if used_mb > limits.memory_mb:
+                self.end(f"it used more than {limits.memory_mb} MB of memory")
+            elif self.cpu_s > limits.cpu_s:
+                self.end(f"it used more than {limits.cpu_s} s of CPU time")
+            time.sleep(_LOOK_S)
+
+
+def _ran(message: dict[str, Any]) -> Ran:
+    outputs, count = message.get("outputs"), message.get("count")
+    return Ran(
+        outputs if isinstance(outputs, list) else [],
+        count if isinstance(count, int) and not isinstance(count, bool) and abs(count) < 10**9 else None,
+        bool(message.get("cut")),
+        widgets=message.get("widgets"),
+    )
+
+
+def _command(room: Room) -> list[str]:
+    """bubblewrap's words: the system's programs, Linklab with its Python, the home, the lender; no network."""
+    more = ["--unshare-net", "--size", str(_TMP_MB * _MB), "--perms", "1777", "--tmpfs", "/tmp"]
+    more += ["--dir", "/var/tmp", *confine.own_view(), "--ro-bind", str(room.given), _GIVEN]
+    for name in ("protocols", "services", "fonts", "mime.types"):
+        more += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    more += ["--bind", str(room.home), str(room.home)]  # by the name that it has in labs too
+    return sandbox.command(room.home, sys.executable, more=more)
+
+
+def _environment(room: Room) -> dict[str, str]:
+    given = room.given
+    package = Path(__file__).resolve().parents[2]
+    return sandbox.environment() | {
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "PYTHONPATH": str(package),
+        "USER": "student",
+        "LOGNAME": "student",
+        "TMPDIR": "/tmp",
+        "IPYTHONDIR": "/tmp/ipython",
+        "XDG_CACHE_HOME": "/tmp/cache",
+        "XDG_RUNTIME_DIR": "/tmp/runtime",
+        "JUPYTER_PLATFORM_DIRS": "1",
+        "LINKLAB_CLOCK": "virtual",
+        "LINKLAB_SIMPLEPERF": f"{_GIVEN}/simpleperf.py",
+        lent.VARIABLE: f"{_GIVEN}/{room.lender.name}",
+        VARIANT: f"{_GIVEN}/variant.json" if (given / "variant.json").exists() else "",
+    }
+
+
+def _restricted(limits: Limits, user: int) -> Callable[[], None]:
+    """The limits of each process. Together they are watched, and counted where their user is theirs alone."""
+    restrict = sandbox.restrict(
+        sandbox.Limits(
+            memory_mb=limits.memory_mb,
+            address_space_mb=_ADDRESS_SPACE_MB,
+            processes=limits.processes // 4,
+            open_files=1024,
+            file_mb=limits.disk_mb,
+            cpu_s=limits.cpu_s,
+        ),
+        user,
+    )
+    data_bytes = limits.memory_mb * _MB
+
+    def apply() -> None:
+        # RLIMIT_DATA and not RLIMIT_AS: numpy's threads reserve what they never use
+        resource.setrlimit(resource.RLIMIT_DATA, (data_bytes, data_bytes))
+        restrict()
+        os.umask(0o022)
+
+    return apply

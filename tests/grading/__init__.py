@@ -1,0 +1,1 @@
+"""Tests of ``linklab grade``. Those with labs are marked; all others pretend a judge, given as a command."""

@@ -1,0 +1,100 @@
+"""Graded classes as data, for tests of what is written of them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from linklab.grade import Check
+from linklab.grading.alike import Alike
+from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
+from linklab.grading.kit import Kit, KitLab, Part
+from linklab.grading.model import Judged
+from linklab.report.model import Graded, Kind, Status
+
+LAB = KitLab(
+    "03-a-lab",
+    "Lab 03: A <lab>",
+    (
+        Part("check-rate", "check", "code", "", "", 2),
+        Part("check-queue", "check", "code", "", "", 3),
+        Part("reflect-why", "free text", "markdown", "", "", 1),
+    ),
+    {},
+)
+GOOD = Check.passing("the rate", "10 Mbit/s")
+EVIL = "</script></style><script>document.title='owned'</script><img src=x onerror=alert(1)>\x1b[31m{{ 7*7 }}\u202e"
+
+
+def bad(mbps: int = 1) -> Check:
+    """A check that failed."""
+    return Check.failing("the rate", f"it is {mbps} Mbit/s", f"look at {EVIL}", "10 Mbit/s", f"{mbps} Mbit/s")
+
+
+def cell(name: str, status: Status, points: float, *checks: Check) -> Graded:
+    """A graded cell."""
+    kind: Kind = "free text" if name.startswith("reflect") else "check"
+    return Graded(name, kind, name, status, points if status == "passed" else 0.0, points, checks)
+
+
+def judged(rate: Check | None, *, text: Status = "answered", ended: str = "", notes: tuple[str, ...] = ()) -> Judged:
+    """A verdict in which the first check came out as given."""
+    first = cell("check-rate", rate.outcome if rate else "not run", 2, *([rate] if rate else []))
+    second = cell("check-queue", "passed", 3, GOOD)
+    return Judged(LAB.name, "course", (first, second, cell("reflect-why", text, 1)), ended, notes, 12.5, 60)
+
+
+def student(name: str, one: Judged | None, *, page: str = "x.html", **more: object) -> StudentGrade:
+    """A student with one lab."""
+    lab = LabGrade("judged" if one else "not handed in", one)
+    return StudentGrade(name, page, "course", {LAB.name: lab}, handed_in=one is not None, **more)  # type: ignore[arg-type]
+
+
+def graded(*students: StudentGrade, **more: object) -> ClassGrade:
+    """A class."""
+    return ClassGrade({LAB.name: LAB}, students, "2026-05-04 12:34 UTC", "0.1.0", **more)  # type: ignore[arg-type]
+
+
+BUSY = Check("the rate", "inconclusive", "the machine was busy", "run it again")
+
+
+def a_class() -> ClassGrade:
+    """A class in which everything happens, and everybody writes what does harm."""
+    return graded(
+        student("ada", judged(GOOD), page="ada.html"),
+        student(EVIL, judged(bad(1), ended=f"ended {EVIL}", notes=(f"tried {EVIL}",)), page="evil.html"),
+        student("=cmd|'/c calc'!A1", judged(bad(2)), page="formula.html", notes=(f"note {EVIL}",)),
+        student("bob", judged(BUSY, text="not answered"), page="bob.html"),
+        student("cyd", None, page="cyd.html"),
+        unmatched=(f"{EVIL}: nobody",),
+    )
+
+
+def a_term(kit: Kit, students: int) -> ClassGrade:
+    """A class over all labs of the kit, as it may look at the end of a term. The same each time."""
+    chance = random.Random(7)
+    reasons = (
+        "the delay of L2 is 0 ms, expected 20 ms", "predicted 10 ms, and the round trip is 20 ms: both ways count",
+        "h3 to h4: no route to 10.0.5.0/24 on r2; h4 to h3: no route to 10.0.4.0/24 on r3",
+    )  # fmt: skip
+    found = []
+    for number in range(students):
+        skill, labs = chance.random() ** 0.4, {}
+        for name, lab in kit.labs.items():
+            if chance.random() < 0.1:
+                labs[name] = LabGrade("not handed in")
+                continue
+            cells = []
+            for part in lab.parts:
+                if part.role == "free text":
+                    cells.append(
+                        cell(part.cell_id, "answered" if chance.random() < 0.9 else "not answered", part.points)
+                    )
+                elif part.role == "check":
+                    good = chance.random() < skill
+                    one = GOOD if good else replace(bad(), reason=chance.choice(reasons), hint="look again")
+                    cells.append(cell(part.cell_id, one.outcome, part.points, one))
+            labs[name] = LabGrade("judged", Judged(name, "course", tuple(cells), wall_s=chance.uniform(20, 90)))
+        found.append(StudentGrade(f"student-{number:03d}", f"student-{number:03d}.html", "course", labs))
+    pairs = (Alike("simpleperf.py", ("student-003", "student-019"), 0.97, 0.97),)
+    return ClassGrade(kit.labs, tuple(found), "2026-05-04 12:34 UTC", "0.1.0", (), pairs)

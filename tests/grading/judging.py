@@ -1,0 +1,116 @@
+"""Judging notebooks in tests: made of the kit's own, run by the real judge in a process of its own."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from linklab.grading.model import Judged, Limits, Task
+from linklab.headless.family import Census
+
+ROOT = Path(__file__).parents[2]
+LIMIT_S = 1500
+_nbformat: Any = nbformat
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What came of a judging: the verdicts, and the judged notebook."""
+
+    judged: Judged
+    book: Any
+    wall_s: float
+
+    def status(self, cell: str) -> str:
+        """The status of a check cell."""
+        (found,) = [each.status for each in self.judged.cells if each.cell_id == f"check-{cell}"]
+        return found
+
+    @property
+    def failed(self) -> list[str]:
+        """The check cells that have not passed, by what they check."""
+        return [
+            each.cell_id.removeprefix("check-")
+            for each in self.judged.cells
+            if each.kind == "check" and each.status != "passed"
+        ]
+
+    def why(self) -> str:
+        """For people who read a failed test."""
+        lines = [f"{it.cell_id}: {it.status} {it.trouble} {[c.reason for c in it.checks if c.reason]}"
+                 for it in self.judged.cells if it.status == "failed"]  # fmt: skip
+        return "\n".join([self.judged.ended, *self.judged.notes, *lines])
+
+    def shown(self, cell: str) -> str:
+        """All that a cell showed, as text."""
+        (found,) = [each for each in self.book.cells if each.id == cell]
+        return json.dumps(found.outputs)
+
+
+def solution(lab: str) -> Any:
+    """The solved notebook of a lab, whose number begins its name."""
+    (path,) = (ROOT / "solutions").glob(f"{lab}-*.ipynb")
+    return _nbformat.read(path, as_version=4)
+
+
+def starter(lab: str) -> Any:
+    """The notebook that students get."""
+    (path,) = (ROOT / "labs").glob(f"{lab}-*.ipynb")
+    return _nbformat.read(path, as_version=4)
+
+
+def without(book: Any, *kept: str) -> Any:
+    """The notebook with only those cells, by their ids."""
+    made = copy.deepcopy(book)
+    made.cells = [cell for cell in made.cells if cell.id in kept]
+    assert len(made.cells) == len(kept), "a cell is missing"
+    return made
+
+
+def changed(book: Any, sources: Mapping[str, str]) -> Any:
+    """The notebook with other sources in some cells."""
+    made = copy.deepcopy(book)
+    for cell in made.cells:
+        if cell.id in sources:
+            cell.source = sources[cell.id]
+    assert set(sources) <= {cell.id for cell in made.cells}
+    return made
+
+
+def judge(
+    book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
+    limits: Limits | None = None, network: Path | None = None, meanwhile: Callable[[int], None] | None = None,
+) -> Verdicts:  # fmt: skip
+    """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    notebook, output = folder / "submitted.ipynb", folder / "judged"
+    _nbformat.write(book, notebook)
+    task = Task(name, notebook, dict(files or {}), network, output, limits or Limits())
+    (folder / "task.json").write_text(task.to_json(), "utf-8")
+    began_s = time.monotonic()
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "linklab.grading.judge", str(folder / "task.json")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        if meanwhile is not None:
+            meanwhile(process.pid)
+        _, said = process.communicate(timeout=LIMIT_S)
+        left = [each.pid for each in Census().below(process.pid) if not each.ended]
+    assert process.returncode == 0, said
+    assert left == []
+    assert list(Path(tempfile.gettempdir()).glob(f"linklab-judge-{process.pid}-*")) == []
+    assert sorted(path.name for path in output.iterdir()) == ["judged.json", f"{name}.ipynb"]
+    judged = Judged.from_json(json.loads((output / "judged.json").read_text("utf-8")))
+    made = _nbformat.read(output / f"{name}.ipynb", as_version=4)
+    nbformat.validate(made)
+    return Verdicts(judged, made, time.monotonic() - began_s)

@@ -1,0 +1,323 @@
+"""Synthetic classes: right, wrong in known ways, empty, broken, hostile; as folders, archives and platforms' exports.
+
+`CASES` is the one list of what students may hand in, with what must come of it. Lab 00 stands for all labs: it is the
+shortest that starts a network, measures, and asks for free texts.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from linklab.notebooks.regions import MARKERS
+from tests.notebooks.run_notebook import ROOT
+
+LAB: Final = "00-start-here"
+CHECKS: Final = (
+    "check-network", "check-prediction-rtt", "check-prediction-throughput", "check-measured-rtt",
+    "check-measured-throughput",
+)  # fmt: skip
+TEXTS: Final = ("reflect-throughput", "reflect-queue")
+Files = dict[str, bytes]
+
+
+@cache
+def _text(folder: str, name: str) -> str:
+    return (ROOT / folder / name).read_text("utf-8")
+
+
+def starter(lab: str = LAB) -> Any:
+    """The notebook as students get it, as JSON data."""
+    return json.loads(_text("labs", f"{lab}.ipynb"))
+
+
+def solved(lab: str = LAB) -> Any:
+    """The notebook of a student who has done everything right."""
+    book = starter(lab)
+    solution = {cell["id"]: source(cell) for cell in json.loads(_text("solutions", f"{lab}.ipynb"))["cells"]}
+    for cell in book["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("solution"):
+            rows = solution[cell["id"]].split("\n")
+            cell["source"] = "\n".join(row for row in rows if row.strip() not in MARKERS)
+    return book
+
+
+def source(cell: Mapping[str, Any]) -> str:
+    """A cell's text."""
+    return "".join(cell["source"])
+
+
+def put(book: Any, **cells: str) -> Any:
+    """Other texts in the place of cells, ``answer_network`` for ``answer-network``."""
+    for name, text in cells.items():
+        cell(book, name.replace("_", "-"))["source"] = text
+    return book
+
+
+def cell(book: Any, name: str) -> Any:
+    """A cell by its id."""
+    return next(cell for cell in book["cells"] if cell["id"] == name)
+
+
+def added(book: Any, after: str, text: str, **more: Any) -> Any:
+    """A cell that the student put behind another."""
+    place = book["cells"].index(cell(book, after)) + 1
+    new = {"cell_type": "code", "id": "5e7e5e7e", "metadata": {}, "source": text, "execution_count": 1, "outputs": []}
+    book["cells"].insert(place, new | more)
+    return book
+
+
+def without(book: Any, *names: str) -> Any:
+    """The notebook without some cells."""
+    book["cells"] = [each for each in book["cells"] if each["id"] not in names]
+    return book
+
+
+def data(book: Any) -> bytes:
+    """A notebook's file."""
+    return json.dumps(book).encode()
+
+
+def _one(book: Any) -> Files:
+    return {f"{LAB}.ipynb": data(book)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a student hands in, and what must come of it.
+
+    ``passed`` are the checks that must pass, all others must not; ``answered`` are the free texts that wait for the
+    instructor. ``notes`` are pieces of lines that the student's page must have. ``found`` is whether a notebook is.
+    """
+
+    name: str
+    kind: Literal["right", "wrong", "damaged", "hostile"]
+    files: Callable[[], Files]
+    passed: frozenset[str] = frozenset()
+    answered: frozenset[str] = frozenset(TEXTS)
+    notes: tuple[str, ...] = ()
+    found: bool = True
+
+
+def _case(name: str, kind: Any, files: Callable[[], Files], passed: Iterable[str] = (), **more: Any) -> Case:
+    return Case(name, kind, files, frozenset(passed), **more)
+
+
+def _but(*names: str) -> frozenset[str]:
+    return frozenset(CHECKS) - set(names)
+
+
+def _pasted() -> Any:
+    """The starter, with outputs and marks pasted in as if all had passed."""
+    book = starter()
+    told = {"linklab_result": 1, "title": "x", "outcome": "passed", "checks": [{"outcome": "passed"}]}
+    for each in book["cells"]:
+        if each["id"] in CHECKS:
+            bundle = {"application/vnd.linklab.result+json": told, "text/plain": "passed"}
+            each["outputs"] = [{"output_type": "display_data", "data": bundle, "metadata": {}}]
+            each["execution_count"] = 1
+    return book
+
+
+def _no_checks() -> Any:
+    book = put(without(starter(), *CHECKS[1:]), check_network="print('passed')")
+    return put(book, answer_prediction_rtt="predicted_rtt_ms = 10")
+
+
+def _renamed_ids() -> Any:
+    """As programs save it that give cells new names."""
+    book = solved()
+    for number, each in enumerate(book["cells"]):
+        each["id"] = f"{number:08x}"
+    return book
+
+
+# Each is the text of an answer cell that stands before all checks, in an otherwise right notebook. What it tries must
+# not help it; what it breaks for itself may cost the checks that it spoils.
+HOSTILE: Final[dict[str, str]] = {
+    "reads-the-hidden-tests": """
+import glob, os
+for place in ("/work", "/home", "/root", os.path.expanduser("~"), "/tmp", "solutions", "../solutions"):
+    for path in glob.glob(f"{place}/**/*", recursive=True)[:1000]:
+        try:
+            text = open(path).read()
+        except (OSError, ValueError):
+            continue
+        if "BEGIN SOLUTION" in text or "course secret" in text:
+            print("STOLEN", path, text[:2000])
+""",
+    "patches-the-checks": """
+import linklab.grade.check as _check, linklab.grade.result as _result, linklab.grade.lab00 as _lab00
+_check.Check.failing = staticmethod(lambda d, *a, **k: _check.Check(d, "passed"))
+_result.Result.require = lambda self: self
+for _name in dir(_lab00):
+    if _name.startswith("check_"):
+        setattr(_lab00, _name, lambda *a, **k: _result.Result("patched", (_check.Check("all", "passed"),)))
+predicted_rtt_ms = 1
+""",
+    "forks": """
+import os
+try:
+    while True:
+        os.fork()
+except OSError:
+    pass
+""",
+    "fills-the-disk": """
+try:
+    with open("full", "wb") as _file:
+        while True:
+            _file.write(bytes(1 << 20))
+except OSError as _error:
+    print(_error)
+""",
+    "waits-for-ever": "import time\ntime.sleep(1e6)\n",
+    "prints-escapes": r"""
+print("\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m \u202e txt.exe")
+from IPython.display import HTML, display
+display(HTML("<script>document.title = 'owned'</script><img src=x onerror=alert(1)></script></title><h1>"))
+""",
+    "floods": "while True:\n    print('x' * 1000)\n",
+    "kills-its-kernel": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",
+    "eats-memory": "_all = []\nwhile True:\n    _all.append(bytearray(1 << 24))\n",
+    "calls-home": """
+import socket
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=3)
+    print("OUTSIDE")
+except OSError as _error:
+    print("closed:", _error)
+""",
+}
+
+
+def _hostile(name: str) -> Case:
+    code = HOSTILE[name]
+    last = "predicted_rtt_ms = 1\n" if name == "patches-the-checks" else "predicted_rtt_ms = 20\n"
+    # what ends its kernel, or its cell, never comes to its answer; the other cells get a new kernel
+    spoilt = {"waits-for-ever", "floods", "kills-its-kernel", "eats-memory", "forks", "patches-the-checks"}
+    passed = _but("check-prediction-rtt") if name in spoilt else CHECKS
+    return _case(name, "hostile", lambda: _one(put(solved(), answer_prediction_rtt=code + last)), passed)
+
+
+MARKUP: Final = "</script></style></title><script>alert('owned')</script><img src=x onerror=alert(1)>{{ 7*7 }}\x1b[31m"
+
+CASES: Final[tuple[Case, ...]] = (
+    _case("right", "right", lambda: _one(solved()), CHECKS),
+    _case("right-other-name", "right", lambda: {"my homework (2).ipynb": data(solved())}, CHECKS),
+    _case("right-other-ids", "right", lambda: _one(_renamed_ids()), CHECKS),
+    _case(
+        "right-helper", "right",
+        lambda: _one(added(put(solved(), answer_prediction_rtt="predicted_rtt_ms = twice(10)"),
+                           "predict-rtt-task", "def twice(value):\n    return 2 * value")), CHECKS,
+    ),
+    _case(
+        "twice", "right", lambda: {f"old/{LAB}.ipynb": data(starter()), f"new/{LAB}.ipynb": data(solved())}, CHECKS,
+        notes=("came more than once: new/",),
+    ),
+    _case("wrong-rtt", "wrong", lambda: _one(put(solved(), answer_prediction_rtt="predicted_rtt_ms = 10")),
+          _but("check-prediction-rtt")),
+    _case("wrong-throughput", "wrong",
+          lambda: _one(put(solved(), answer_prediction_throughput="predicted_mbps = 10")),
+          _but("check-prediction-throughput")),
+    _case("wrong-unit", "wrong",
+          lambda: _one(put(solved(), answer_measured_throughput="measured_mbps = 9_500_000")),
+          _but("check-measured-throughput")),
+    _case("no-queue", "wrong",
+          lambda: _one(put(solved(), answer_network=source(cell(solved(), "answer-network")).replace(
+              ", max_queue_size=50", ""))), _but("check-network")),
+    _case("raises", "wrong", lambda: _one(put(solved(), answer_prediction_rtt="predicted_rtt_ms = 1 / 0")),
+          _but("check-prediction-rtt")),
+    _case("starter", "wrong", lambda: _one(starter()), answered=frozenset()),
+    _case("no-texts", "wrong", lambda: _one(put(solved(), reflect_throughput="", reflect_queue="  ")), CHECKS,
+          answered=frozenset()),
+    _case("removed-answer", "damaged", lambda: _one(without(solved(), "answer-prediction-rtt")),
+          _but("check-prediction-rtt"), notes=("answer-prediction-rtt is missing",)),
+    _case("empty-file", "damaged", lambda: {f"{LAB}.ipynb": b""}, answered=frozenset(), notes=("is empty",),
+          found=False),
+    _case("broken-json", "damaged", lambda: {f"{LAB}.ipynb": data(solved())[:3000]}, answered=frozenset(),
+          notes=("broken JSON",), found=False),
+    _case("not-a-notebook", "damaged", lambda: {f"{LAB}.ipynb": b"[1, 2]"}, answered=frozenset(),
+          notes=("has no cells",), found=False),
+    _case("deep-json", "damaged", lambda: {f"{LAB}.ipynb": b"[" * 200_000}, answered=frozenset(),
+          notes=("is no notebook",), found=False),
+    _case("foreign-notebook", "damaged",
+          lambda: {"x.ipynb": data({"cells": [{"cell_type": "code", "id": "a", "source": "1"}]})},
+          answered=frozenset(), notes=("none of these labs",), found=False),
+    _case("nothing", "damaged", lambda: {"readme.txt": b"sorry"}, answered=frozenset(),
+          notes=("no notebook of a lab",), found=False),
+    _case("huge", "damaged", lambda: {f"{LAB}.ipynb": data(added(solved(), "ping", "x = 1 #" + "x" * 21_000_000))},
+          answered=frozenset(), notes=("is the most",), found=False),
+    _case("no-checks", "hostile", lambda: _one(_no_checks()), answered=frozenset(),
+          notes=("4 checks had been removed", "1 check has been changed")),
+    _case("pasted-outputs", "hostile", lambda: _one(_pasted()), answered=frozenset()),
+    _case("markup", "hostile",
+          lambda: _one(put(solved(), reflect_queue=MARKUP,
+                           answer_prediction_rtt=f"# {MARKUP}\npredicted_rtt_ms = 20")), CHECKS),
+    *map(_hostile, HOSTILE),
+)  # fmt: skip
+BY_NAME: Final = {case.name: case for case in CASES}
+
+
+def program(extra: str = "") -> bytes:
+    """A finished simpleperf."""
+    return (_text("solutions", "simpleperf.py") + extra).encode()
+
+
+def as_zip(files: Mapping[str, bytes]) -> bytes:
+    """A zip file."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in files.items():
+            book.writestr(name, content)
+    return out.getvalue()
+
+
+def as_tar(files: Mapping[str, bytes], mode: Literal["w", "w:gz", "w:xz"] = "w:gz") -> bytes:
+    """A tar file."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as tar:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+
+
+def write(folder: Path, files: Mapping[str, bytes]) -> Path:
+    """Files in a folder, with the folders that their names ask for."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def make_class(folder: Path, cases: Iterable[Case], *, students: int | None = None) -> dict[str, Case]:
+    """Writes a class: each student a case in turn, as a folder, a zip file, a tar.gz or tar.xz in turn.
+
+    There are as many students as cases, or ``students``. Gives each student's case by id.
+    """
+    cases = list(cases)
+    made = {}
+    for number in range(students or len(cases)):
+        case = cases[number % len(cases)]
+        student = f"s{number:03d}"
+        files = case.files()
+        if number % 4 == 0:
+            write(folder / student, files)
+        elif number % 4 == 1:
+            write(folder, {f"{student}.zip": as_zip({f"labs/{name}": content for name, content in files.items()})})
+        elif number % 4 == 2:
+            write(folder, {f"{student}.tar.gz": as_tar(files)})
+        else:
+            write(folder / student, {"handed-in.tar.xz": as_tar(files, "w:xz")})
+        made[student] = case
+    return made

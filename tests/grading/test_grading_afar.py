@@ -1,0 +1,185 @@
+"""Judging on a cluster of two workers, with a pretended judge: nothing is lost with a worker, and a stop stops all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import distributed
+import pytest
+
+from linklab.errors import LinklabError
+from linklab.grading import afar, parcel
+from linklab.grading.afar import AfarCrew, connect
+from linklab.grading.assemble import assemble
+from linklab.grading.kit import Kit, read_kit
+from linklab.grading.model import Limits
+from linklab.grading.run import Done
+from linklab.grading.store import Work, prepare
+from tests.notebooks.run_notebook import ROOT
+
+JUDGE = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
+_LATER = "import sys, time, runpy; time.sleep(0.6); runpy.run_path(sys.argv.pop(1), None, '__main__')"
+SLOW = (sys.executable, "-c", _LATER, JUDGE[1])
+LAB = "00-start-here"
+
+
+class Watch:
+    """Counts."""
+
+    def __init__(self) -> None:
+        self.over: list[Done] = []
+        self.third = threading.Event()
+
+    def began(self, work: Work) -> None:
+        """Nothing."""
+
+    def at_cell(self, work: Work, cell: int, cells: int) -> None:
+        """Nothing."""
+
+    def ended(self, done: Done) -> None:
+        """Remembers it."""
+        self.over.append(done)
+        if len(self.over) == 3:
+            self.third.set()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two workers on this machine's loopback, each with a nanny that starts it anew."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0
+    ) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def kit() -> Kit:
+    """The kit's labs."""
+    return read_kit(ROOT)
+
+
+@pytest.fixture
+def client(cluster: Any) -> Iterator[Any]:
+    """A client of that cluster."""
+    made = connect(cluster.scheduler_address)
+    yield made
+    made.close()
+
+
+def works(kit: Kit, folder: Path, count: int, word: str = "") -> list[Work]:
+    """Lab 00 of so many students, as they got it; the judge finds the word in it."""
+    lab = kit.labs[LAB]
+    book = json.loads(assemble(lab, ()).text)
+    cell = {"cell_type": "code", "id": "x", "source": f"# judge: {word}", "metadata": {}, "outputs": []}
+    book["cells"].append({**cell, "execution_count": None})
+    text = json.dumps(book)
+    return [prepare(f"student-{it}", lab, folder / str(it), text, {}, None, Limits()) for it in range(count)]
+
+
+def test_all_are_judged_and_kept(kit: Kit, client: Any, tmp_path: Path) -> None:
+    watch = Watch()
+    found = AfarCrew(client, watch, JUDGE).run(works(kit, tmp_path, 3))
+    assert len(found) == len(watch.over) == 3
+    assert [done.trouble for done in found.values() if done.judged is None] == []
+    assert all(work.judged is not None for work in works(kit, tmp_path, 3)), "another run need not judge them again"
+
+
+def test_a_worker_that_is_killed_half_way_costs_nothing(kit: Kit, cluster: Any, client: Any, tmp_path: Path) -> None:
+    watch = Watch()
+    before = {worker["name"]: worker["id"] for worker in client.scheduler_info()["workers"].values()}
+    (victim, *_) = client.run(os.getpid).values()
+
+    def kill() -> None:
+        watch.third.wait(120)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = AfarCrew(client, watch, SLOW).run(works(kit, tmp_path, 8))
+    killer.join()
+    assert len(before) == 2
+    assert sorted(student for student, _ in found) == sorted(f"student-{it}" for it in range(8))
+    assert [done.trouble for done in found.values() if done.judged is None] == []
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("crash", "the judge ended with status -11"),
+        ("raise", "RuntimeError: a judge's"),
+        ("silent", "the judge wrote no verdict"),
+        ("garbage", "the judge's verdict cannot be read"),
+        ("lie", "the judge's verdict is not one on this lab"),
+    ],
+)
+def test_a_judge_that_fails_is_told_and_not_tried_again(
+    kit: Kit, client: Any, tmp_path: Path, word: str, says: str
+) -> None:
+    (done,) = AfarCrew(client, Watch(), JUDGE).run(works(kit, tmp_path, 1, word)).values()
+    assert done.judged is None
+    assert says in done.trouble
+    assert "\x1b" not in done.trouble
+
+
+def test_a_stop_ends_the_judges_on_the_workers(kit: Kit, client: Any, tmp_path: Path) -> None:
+    watch = Watch()
+    crew = AfarCrew(client, watch, JUDGE)
+
+    def interrupt() -> None:
+        deadline = time.monotonic() + 120
+        while not (hanging() or time.monotonic() > deadline):
+            time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    found = crew.run(works(kit, tmp_path, 4, "hang"))
+    thread.join()
+    assert crew.interrupted
+    assert dict(found) == {}
+    assert hanging() == []
+
+
+def hanging() -> list[str]:
+    """The processes of the pretended judge."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if JUDGE[1].encode() in path.read_bytes() and b"linklab-parcel-" in path.read_bytes():
+                found.append(path.parent.name)
+    return found
+
+
+def test_another_linklab_judges_nothing(kit: Kit, tmp_path: Path) -> None:
+    (work,) = works(kit, tmp_path, 1)
+    other = replace(parcel.pack(work), linklab=b"another")
+    assert "another Linklab" in parcel.judge_parcel(other, JUDGE).trouble
+
+
+def test_who_judges_too_long_is_ended(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parcel, "GRACE_S", 0.0)
+    (work,) = works(kit, tmp_path, 1, "hang")
+    packed = replace(parcel.pack(work), limits=Limits(wall_s=1))
+    assert parcel.judge_parcel(packed, JUDGE).trouble == "the judge was not done after 1 s"
+    assert hanging() == []
+
+
+def test_where_nobody_answers_or_works_one_line_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(afar, "_CONNECT_S", 2)
+    with pytest.raises(LinklabError, match=r"no Dask scheduler answers at 127.0.0.1:1 .*dask scheduler starts one"):
+        connect("127.0.0.1:1")
+    with (
+        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as empty,
+        pytest.raises(LinklabError, match="has no workers: dask worker tcp://127"),
+    ):
+        connect(empty.scheduler_address)

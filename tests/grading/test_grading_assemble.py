@@ -1,0 +1,198 @@
+"""What counts of a notebook: answers and added cells; everything else is the instructor's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from linklab.grading.assemble import MOST_ADDED, Assembled, assemble
+from linklab.grading.kit import Kit, read_kit
+from linklab.grading.recognise import Recognised, is_simpleperf, recognise
+from linklab.grading.submissions import Submission
+from linklab.grading.unpack import Member
+from tests.grading.made_class import (
+    BY_NAME,
+    CASES,
+    CHECKS,
+    LAB,
+    TEXTS,
+    Case,
+    Files,
+    added,
+    cell,
+    data,
+    program,
+    put,
+    solved,
+    source,
+    starter,
+    write,
+)  # fmt: skip
+from tests.notebooks.run_notebook import ROOT
+from tests.simpleperf.programs.make import programs
+
+_nbformat: Any = nbformat
+
+
+@pytest.fixture(scope="module")
+def kit() -> Kit:
+    return read_kit(ROOT)
+
+
+def _recognised(folder: Path, files: Files, kit: Kit) -> Recognised:
+    write(folder, files)
+    members = [Member(tuple(name.split("/")), folder / name, number) for number, name in enumerate(files)]
+    return recognise(Submission("ada", ("ada",), tuple(members)), kit)
+
+
+def _assembled(folder: Path, book: Any, kit: Kit) -> Assembled:
+    found = _recognised(folder, {"x.ipynb": data(book)}, kit)
+    return assemble(kit.labs[LAB], found.notebooks[LAB].cells)
+
+
+def _book(assembled: Assembled) -> Any:
+    book = _nbformat.reads(assembled.text, as_version=4)
+    _nbformat.validate(book)
+    return book
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_each_case_is_recognised_and_noted(tmp_path: Path, kit: Kit, case: Case) -> None:
+    found = _recognised(tmp_path, case.files(), kit)
+    assert list(found.notebooks) == ([LAB] if case.found else [])
+    notes = list(found.notes)
+    if case.found:
+        assembled = assemble(kit.labs[LAB], found.notebooks[LAB].cells)
+        notes += assembled.notes
+        book = _book(assembled)
+        named = [each for each in book.cells if each.id in kit.labs[LAB].all_ids]
+        assert [each.id for each in named] == [part.cell_id for part in kit.labs[LAB].parts]
+        for each, given in zip(named, starter()["cells"], strict=True):
+            assert each.metadata == given["metadata"]
+            assert not each.get("outputs")
+            if not given["metadata"].get("nbgrader", {}).get("solution"):
+                assert each.source == source(given), "given cells and checks are the instructor's"
+        assert [each for each in book.cells if "nbgrader" in each.metadata] == [
+            each for each in named if "nbgrader" in each.metadata
+        ]
+    for words in case.notes:
+        assert any(words in note for note in notes), notes
+    if case.kind in ("right", "wrong") and not case.notes:
+        assert notes == []
+    assert all(note.isprintable() for note in notes)
+
+
+def test_every_lab_is_recognised_by_its_cells(tmp_path: Path, kit: Kit) -> None:
+    files = {f"{number}.ipynb": data(starter(lab)) for number, lab in enumerate(kit.labs)}
+    found = _recognised(tmp_path, files, kit)
+    assert {lab: notebook.file for lab, notebook in found.notebooks.items()} == {
+        lab: f"{number}.ipynb" for number, lab in enumerate(kit.labs)
+    }
+    assert len(found.notebooks) > 8
+    assert found.notes == ()
+
+
+def test_answers_of_a_right_notebook_stand_in_it(tmp_path: Path, kit: Kit) -> None:
+    assembled = _assembled(tmp_path, solved(), kit)
+    book = {each.id: each.source for each in _book(assembled).cells}
+    assert "predicted_rtt_ms = 20" in book["answer-prediction-rtt"]
+    assert set(assembled.free_texts) == set(TEXTS)
+    assert "66 of the 1514 bytes" in assembled.free_texts["reflect-throughput"]
+    assert assembled.notes == ()
+
+
+def test_added_cells_stand_where_they_stood_and_cannot_be_graded(tmp_path: Path, kit: Kit) -> None:
+    mark = {"nbgrader": {"grade": True, "grade_id": "check-free", "points": 99, "solution": False}}
+    book = added(added(solved(), "ping", "helper = 1", metadata=mark), "goal", "first = 1", id="check-free-points")
+    own = {each.id: each for each in _book(_assembled(tmp_path, book, kit)).cells}
+    ids = list(own)
+    helper, first = (next(name for name in ids if own[name].source == text) for text in ("helper = 1", "first = 1"))
+    assert ids.index(helper) == ids.index("ping") + 1
+    assert ids.index(first) == ids.index("goal") + 1
+    assert dict(own[helper].metadata) == dict(own[first].metadata) == {"linklab": {"added": True}}
+    assert "check-free-points" not in ids
+
+
+def test_a_second_cell_of_the_same_name_is_no_answer(tmp_path: Path, kit: Kit) -> None:
+    book = added(solved(), "ping", "predicted_rtt_ms = 7", id="answer-prediction-rtt")
+    assembled = _assembled(tmp_path, book, kit)
+    assert "= 20" in assembled.answers["answer-prediction-rtt"]
+    assert "more than one cell is called answer-prediction-rtt: the first counts" in assembled.notes
+
+
+def test_an_answer_that_is_no_code_any_more_is_the_starter(tmp_path: Path, kit: Kit) -> None:
+    book = solved()
+    cell(book, "answer-prediction-rtt")["cell_type"] = "markdown"
+    assembled = _assembled(tmp_path, book, kit)
+    assert assembled.answers["answer-prediction-rtt"] == "predicted_rtt_ms = None"
+    assert any("is no longer code" in note for note in assembled.notes)
+
+
+def test_too_many_added_cells_are_left_out(tmp_path: Path, kit: Kit) -> None:
+    book = solved()
+    for number in range(MOST_ADDED + 5):
+        book = added(book, "ping", f"x = {number}", id=f"x{number}")
+    assembled = _assembled(tmp_path, book, kit)
+    assert any(note.startswith("5 added cells left out") for note in assembled.notes)
+
+
+def test_halves_of_characters_and_line_ends_do_no_harm(tmp_path: Path, kit: Kit) -> None:
+    book = put(solved(), reflect_queue="half \ud800\r\nline")
+    assert _assembled(tmp_path, book, kit).free_texts["reflect-queue"] == "half ?\nline"
+
+
+def test_the_same_submission_gives_the_same_notebook(tmp_path: Path, kit: Kit) -> None:
+    book = added(solved(), "ping", "helper = 1")
+    first = _assembled(tmp_path / "1", book, kit)
+    cell(book, "check-network")["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x"}]
+    book["metadata"]["kernelspec"] = {"name": "bash", "display_name": "x"}
+    assert _assembled(tmp_path / "2", book, kit) == first
+    assert json.loads(first.text)["metadata"]["kernelspec"]["name"] == "python3"
+
+
+def test_names_lost_in_saving_are_found_again(tmp_path: Path, kit: Kit) -> None:
+    assembled = _assembled(tmp_path, json.loads(BY_NAME["right-other-ids"].files()[f"{LAB}.ipynb"]), kit)
+    assert assembled == _assembled(tmp_path / "2", solved(), kit)
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["by name", "by content"])
+def test_simpleperf_is_found(tmp_path: Path, kit: Kit, named: bool) -> None:
+    name = "Simpleperf (1).py" if named else "homework.py"
+    found = _recognised(tmp_path, {"helper.py": b"x = 1", name: program()}, kit)
+    assert found.simpleperf is not None
+    assert found.simpleperf.name == name
+    assert f"{name} was taken for simpleperf.py" in found.notes
+    assert any("helper.py" in note for note in found.notes)
+
+
+def test_a_written_simpleperf_counts_before_the_starter(tmp_path: Path, kit: Kit) -> None:
+    files = {"a/simpleperf.py": program(), "b/simpleperf.py": kit.simpleperf_starter.encode()}
+    found = _recognised(tmp_path, files, kit)
+    assert found.simpleperf is not None
+    assert found.simpleperf.name == "a/simpleperf.py"
+
+
+def test_programs_are_known_by_their_content() -> None:
+    right = [each for each in programs("right") if "socket" in each.text]
+    known = [each.name for each in right if is_simpleperf(each.text)]
+    assert len(known) >= 0.8 * len(right) > 3
+    for text in ("", "def f(:", "import argparse, socket", "\0", "(" * 100_000, "import socket\nprint('-s', '-c')"):
+        assert not is_simpleperf(text)
+
+
+@pytest.mark.parametrize("content", [b"", bytes(600_000)], ids=["empty", "huge"])
+def test_a_program_that_cannot_be_graded_is_noted(tmp_path: Path, kit: Kit, content: bytes) -> None:
+    found = _recognised(tmp_path, {"simpleperf.py": content}, kit)
+    assert found.simpleperf is None
+    assert any(note.startswith("simpleperf.py") for note in found.notes)
+
+
+def test_the_list_of_cases_is_of_this_lab(kit: Kit) -> None:
+    roles = {part.cell_id: part.role for part in kit.labs[LAB].parts}
+    assert [name for name, role in roles.items() if role == "check"] == list(CHECKS)
+    assert [name for name, role in roles.items() if role == "free text"] == list(TEXTS)
+    assert kit.labs[LAB].max_points == 8

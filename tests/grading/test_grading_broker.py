@@ -1,0 +1,210 @@
+"""Labs that are lent over a socket, without a guest: a pretended process stands for it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from linklab.errors import LabError, MeasurementError
+from linklab.grading import broker as lending
+from linklab.grading.broker import LABS_AT_MOST, Broker
+from linklab.runtime.kinds import Kind
+from linklab.runtime.lent import LentProcess
+from linklab.runtime.wire import Channel, ChannelClosed
+
+
+class Pretended:
+    """A lab process that answers by itself."""
+
+    kernel_release = "6.1"
+    made: ClassVar[list[Pretended]] = []
+
+    def __init__(self, kind: Kind, folder: Path, wall_limit_s: float, *, narrow: bool = False) -> None:
+        assert narrow
+        self.kind, self.wall_limit_s, self.running, self.clock_s = kind, wall_limit_s, True, 16.0
+        self.asked: list[dict[str, Any]] = []
+        self.made.append(self)
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        return ["h1", "h2"]
+
+    def relay(self, request: dict[str, Any], on_event: Callable[[Any], None], stop: Callable[[], bool]) -> Any:
+        self.asked.append(request)
+        self.clock_s += 1.0
+        match request.get("function"):
+            case "print":
+                on_event("first line\n")
+                return {"result": "second line\n", "printed": "to people\n"}, False
+            case "fail":
+                return {"error": "too much", "kind": "MeasurementError"}, False
+            case "end":
+                raise LabError("the lab ended unexpectedly: killed")
+            case "wait":
+                while not stop():
+                    pass
+                raise KeyboardInterrupt
+            case _:
+                return {"result": request.get("arguments")}, False
+
+    def killed_for_memory(self) -> list[str]:
+        return []
+
+    def stop(self) -> None:
+        self.running = False
+
+
+@pytest.fixture
+def lender(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
+    """A broker that lends pretended labs."""
+    monkeypatch.setattr(lending, "LabProcess", Pretended)
+    monkeypatch.setattr(Pretended, "made", [])
+    made = Broker(tmp_path / "labs", Kind("guest", "virtual"), tmp_path, 60.0)
+    yield made
+    made.close()
+
+
+def borrowed(tmp_path: Path, **other: Any) -> LentProcess:
+    """A lab from the broker at that place."""
+    wish: dict[str, Any] = {"clock": "virtual", "kind": None, "wall_limit_s": 10.0} | other
+    return LentProcess(str(tmp_path / "labs"), wish["clock"], wish["kind"], None, wish["wall_limit_s"])
+
+
+def test_requests_go_in_and_answers_come_out_as_they_are(
+    lender: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab = borrowed(tmp_path)
+    assert lab.call("add", 1, "two") == [1, "two"]
+    heard: list[str] = []
+    assert lab.call("print", on_event=heard.append) == "second line\n"
+    assert heard == ["first line\n"]
+    assert capsys.readouterr().out == "to people\n"
+    assert Pretended.made[0].asked[0] == {"function": "add", "arguments": [1, "two"]}
+    assert lender.has_printed("first line ")
+    assert lender.has_printed("second line")
+    assert not lender.has_printed("third line")
+    assert lender.requests == 2
+    lab.stop()
+
+
+def test_what_is_pickled_is_handed_on_unread(lender: Broker, tmp_path: Path) -> None:
+    class Explosive:
+        def __reduce__(self) -> Any:
+            return os._exit, (1,)
+
+    lab = borrowed(tmp_path)
+    lab.call("take", Explosive())
+    assert set(Pretended.made[0].asked[0]) == {"function", "pickle"}
+    lab.stop()
+
+
+def test_errors_come_as_what_they_are(lender: Broker, tmp_path: Path) -> None:
+    lab = borrowed(tmp_path)
+    with pytest.raises(MeasurementError, match="too much"):
+        lab.call("fail")
+    with pytest.raises(LabError, match="ended unexpectedly"):
+        lab.call("end")
+    lab.stop()
+
+
+def test_a_running_request_can_be_interrupted(lender: Broker, tmp_path: Path) -> None:
+    lab = borrowed(tmp_path)
+    asked = iter([False, True])
+    with pytest.raises(KeyboardInterrupt):
+        lab.call("wait", stop=lambda: next(asked, True))
+    assert lab.call("add", 1) == [1]
+    lab.stop()
+
+
+def test_a_lab_that_is_given_back_ends(lender: Broker, tmp_path: Path) -> None:
+    lab = borrowed(tmp_path)
+    lab.call("add")
+    assert lender.lab(lab.number).nodes == ["h1", "h2"]
+    lab.stop()
+    for _ in range(500):
+        if not Pretended.made[0].running:
+            break
+        threading.Event().wait(0.01)
+    assert not Pretended.made[0].running
+    with pytest.raises(LabError, match="has been stopped"):
+        lab.call("add")
+    with pytest.raises(LabError, match="has ended"):
+        lender.lab(lab.number)
+
+
+@pytest.mark.parametrize("number", [0, 99, "1", None, [1], 1.0])
+def test_a_lab_that_was_never_lent_is_none(lender: Broker, tmp_path: Path, number: object) -> None:
+    with pytest.raises(LabError, match="never started here"):
+        lender.lab(number)
+
+
+@pytest.mark.parametrize("other", [{"clock": "real"}, {"kind": "native"}])
+def test_other_labs_are_refused(lender: Broker, tmp_path: Path, other: dict[str, Any]) -> None:
+    with pytest.raises(LabError, match="graded on virtual time"):
+        borrowed(tmp_path, **other)
+    assert Pretended.made == []
+
+
+def test_so_many_at_once(lender: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lending, "_FREE_S", 0.1)
+    labs = [borrowed(tmp_path) for _ in range(LABS_AT_MOST)]
+    with pytest.raises(LabError, match="run already"):
+        borrowed(tmp_path)
+    labs[0].stop()
+    monkeypatch.setattr(lending, "_FREE_S", 10.0)
+    labs[0] = borrowed(tmp_path)
+    for lab in labs:
+        lab.stop()
+
+
+def test_a_lab_may_not_take_longer_than_the_judge_allows(lender: Broker, tmp_path: Path) -> None:
+    borrowed(tmp_path, wall_limit_s=1e9).stop()
+    assert Pretended.made[0].wall_limit_s == 60.0
+
+
+def test_a_closed_broker_ends_its_labs_and_lends_no_more(lender: Broker, tmp_path: Path) -> None:
+    lab = borrowed(tmp_path)
+    lender.close()
+    assert not Pretended.made[0].running
+    with pytest.raises(LabError):
+        borrowed(tmp_path)
+    lab.stop()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"\x00" * 100, b"\x02\x00\x00\x00\x03abc", b"\x02\x00\x00\x00\x02[]", b"\x02\x00\x00\x00\x0b" + b'{"want": 3}',
+     b"\x01\xff\xff\xff\xff"],
+)  # fmt: skip
+def test_who_speaks_otherwise_is_not_heard(lender: Broker, tmp_path: Path, sent: bytes) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stranger:
+        stranger.connect(str(tmp_path / "labs"))
+        stranger.sendall(sent)
+        stranger.shutdown(socket.SHUT_WR)
+        stranger.settimeout(30)
+        while stranger.recv(1000):
+            pass
+    lab = borrowed(tmp_path)
+    assert lab.call("add", 1) == [1]
+    lab.stop()
+
+
+def test_a_channel_takes_no_message_beyond_its_bound() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"\x01\x00\x00\x03\xe8" + bytes(1000) + b"\x01\x00\x00\x03\xe8")
+        with pytest.raises(ChannelClosed, match="more than a message"):
+            Channel(ours.fileno(), ours.fileno(), largest_bytes=1500).receive(5)
+
+
+def test_a_channel_does_not_wait_for_ever_for_who_does_not_read() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        channel = Channel(ours.fileno(), ours.fileno(), frame_bytes=1 << 24, write_limit_s=0.1)
+        with pytest.raises(ChannelClosed, match="does not read"):
+            channel.send({"much": "x" * (1 << 23)}, 5)

@@ -1,0 +1,73 @@
+"""Check cells as the judge reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from linklab.errors import LinklabError
+from linklab.grading.cells import Argument, calls_of
+from linklab.report.graded import kind_of
+
+ROOT = Path(__file__).parents[2]
+_nbformat: Any = nbformat
+CELLS = [
+    (path.stem, cell.id, cell.source)
+    for path in sorted((ROOT / "labs").glob("*.ipynb"))
+    for cell in _nbformat.read(path, as_version=4).cells
+    if kind_of(cell) == "check"
+]
+
+
+def test_there_are_check_cells() -> None:
+    assert len({lab for lab, _, _ in CELLS}) == 11
+
+
+@pytest.mark.parametrize(("lab", "cell", "source"), CELLS, ids=[f"{lab}-{cell}" for lab, cell, _ in CELLS])
+def test_every_check_cell_can_be_judged(lab: str, cell: str, source: str) -> None:
+    calls = calls_of(source)
+    assert calls
+    for call in calls:
+        assert callable(call.function())
+
+
+def test_values_that_stand_there_are_not_asked_for() -> None:
+    (call,) = calls_of('simpleperf.check_step("simpleperf.py", "transfer").require()')
+    assert call.positional == (
+        Argument("", "simpleperf.py", is_value=True),
+        Argument("", "transfer", is_value=True),
+    )
+
+
+def test_expressions_are_asked_for_as_they_are() -> None:
+    (call,) = calls_of('lab09.check_runs({"one": runs["one"]}, video, names=("one",)).require()')
+    assert call.positional == (Argument("{'one': runs['one']}"), Argument("video"))
+    assert call.named == (("names", Argument("", ("one",), is_value=True)),)
+
+
+def test_a_clock_is_known_by_its_lab() -> None:
+    (call,) = calls_of("lab00.check_measured_rtt(measured_rtt_ms, lab.clock).require()")
+    assert call.positional[1].clock_of == "lab"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "lab04.check_rtt(",
+        "lab04.check_rtt(predicted_rtt_ms)",
+        "lab04.check_rtt(predicted_rtt_ms).require(1)",
+        "lab04.check_rtt(*values).require()",
+        "lab04.check_rtt(**values).require()",
+        "lab04.LINKS(x).require()",
+        "os.check_system('true').require()",
+        "x = lab04.check_rtt(predicted_rtt_ms).require()",
+        "import os",
+    ],
+)
+def test_a_cell_of_another_form_is_refused(source: str) -> None:
+    with pytest.raises(LinklabError):
+        calls_of(source)

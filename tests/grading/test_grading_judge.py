@@ -1,0 +1,79 @@
+"""Whole notebooks, judged with labs: solutions get all points, starters none of the checks'."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from linklab.course import write_variant
+from linklab.network.variants import variant
+from linklab.runtime.kinds import Kind
+from tests.grading.judging import ROOT, changed, judge, solution, starter
+from tests.thorough import some
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(1800)]
+LABS = ["00", "01", "03", "04", "05", "06", "07", "08", "09", "10"]
+
+
+SIMPLEPERF = {"simpleperf.py": ROOT / "solutions" / "simpleperf.py"}
+
+
+@pytest.mark.parametrize("lab", some(LABS, "01", "03"))
+def test_a_solution_gets_all_points(virtual: Kind, tmp_path: Path, lab: str) -> None:
+    done = judge(solution(lab), tmp_path, files=SIMPLEPERF)
+    checks = [cell for cell in done.judged.cells if cell.kind == "check"]
+    assert done.failed == [], done.why()
+    assert sum(cell.points for cell in checks) == sum(cell.max_points for cell in checks) > 0
+    assert done.judged.ended == ""
+    assert done.judged.notes == ()
+    assert done.judged.network == "course"
+    assert done.judged.virtual_s > 0
+    assert {cell.status for cell in done.judged.cells if cell.kind == "free text"} <= {"answered"}
+
+
+@pytest.mark.thorough
+def test_lab_02_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: Path) -> None:
+    done = judge(solution("02"), tmp_path, files=SIMPLEPERF)
+    assert done.failed == [], done.why()
+    assert done.judged.ended == ""
+
+
+@pytest.mark.parametrize("lab", some(LABS, "10"))
+def test_a_starter_fails_all_checks(virtual: Kind, tmp_path: Path, lab: str) -> None:
+    done = judge(starter(lab), tmp_path, files={"simpleperf.py": ROOT / "labs" / "simpleperf.py"})
+    checks = [cell for cell in done.judged.cells if cell.kind == "check"]
+    assert {cell.status for cell in checks} == {"failed"}, done.why()
+    assert sum(cell.points for cell in checks) == 0
+    assert done.judged.ended == ""
+
+
+@pytest.mark.thorough
+def test_who_has_no_simpleperf_measures_with_linklabs(virtual: Kind, tmp_path: Path) -> None:
+    done = judge(solution("04"), tmp_path)
+    assert done.failed == [], done.why()
+    assert "Measuring with Linklab" in done.shown("program")
+
+
+def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -> None:
+    network = variant("ada", b"a secret of the course that is long enough")
+    tmp_path.joinpath("given").mkdir()
+    path = write_variant(network, tmp_path / "given")
+    mine = judge(solution("04"), tmp_path / "mine", files=SIMPLEPERF, network=path)
+    assert mine.failed == [], mine.why()
+    assert mine.judged.network == network.name
+
+
+def test_the_students_own_variant_counts_for_nothing(virtual: Kind, tmp_path: Path) -> None:
+    tmp_path.joinpath("given").mkdir()
+    path = write_variant(variant("ada", b"a secret of the course that is long enough"), tmp_path / "given")
+    book = changed(solution("04"), {"answer-rtt": re.sub(r"\bL1\.delay_ms", "20", _source("04", "answer-rtt"))})
+    done = judge(book, tmp_path, files=SIMPLEPERF | {"linklab-variant.json": path})
+    assert done.judged.network == "course"
+    assert done.status("rtt") == "failed"
+    assert done.status("throughput") == "passed"
+
+
+def _source(lab: str, cell: str) -> str:
+    return str(next(each.source for each in solution(lab).cells if each.id == cell))

@@ -1,0 +1,168 @@
+"""What is written of a class: whole, in numbers that add up, and safe whatever students wrote."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.by import By
+
+from linklab.grading import overview
+from linklab.grading.alike import Alike
+from linklab.grading.grades import LabGrade, to_csv, to_json
+from linklab.grading.kit import read_kit
+from linklab.grading.pages import class_page, feedback, with_verdicts
+from linklab.report.model import Verdict
+from tests.commands.browser import Page, missing
+from tests.notebooks.run_notebook import ROOT
+from tests.report.books import Seen, check, code, free_text, lab, look, result, shows, text
+
+from .classes import BUSY, EVIL, GOOD, LAB, a_class, a_term, bad, graded, judged, student
+
+
+def a_page(name: str = "ada") -> str:
+    grades = a_class()
+    one = next(one for one in grades.students if one.student == name)
+    record = lab(
+        text("goal", "# Lab 03: Bandwidth\n\n## 1. Look"),
+        code("answer-rate", source=f"rate = 3  # {EVIL}", solution=True, grade=False),
+        code("show", shows(text_html=f"<b>bold</b>{EVIL}")),
+        check("check-rate", result(GOOD)),
+        text("q", "## 2. Explain\n\n**Question.** Why?"),
+        free_text("reflect-why", f"Because *so*. {EVIL}"),
+    )
+    return feedback(one, grades, {LAB.name: record})
+
+
+def test_counts_of_a_class() -> None:
+    (counts,) = overview.lab_counts(a_class())
+    assert (counts.handed_in, counts.median_points) == (4, 3)
+    rate, queue, why = counts.cells
+    assert rate.counts == {"passed": 1, "failed": 2, "inconclusive": 1}
+    assert rate.missing == 1
+    assert (rate.often, rate.share("failed")) == (2, 50)
+    assert rate.reason.startswith("it is 1 Mbit/s")
+    assert (queue.counts, queue.reason, queue.often) == ({"passed": 4}, "", 0)
+    assert why.counts == {"answered": 3, "not answered": 1}
+
+
+def test_a_reason_is_counted_once_a_student() -> None:
+    many = replace(
+        judged(bad(1)), cells=(replace(judged(bad()).cells[0], checks=(bad(1),) * 9), *judged(bad()).cells[1:])
+    )
+    others = [student(f"s{number}", judged(replace(bad(), reason="no route"))) for number in range(2)]
+    (counts,) = overview.lab_counts(graded(student("many", many), *others))
+    assert (counts.cells[0].reason, counts.cells[0].often) == ("no route", 2)
+
+
+def test_what_is_to_be_looked_at() -> None:
+    grades = a_class()
+    assert [(line.student.student, line.what) for line in overview.inconclusive(grades)] == [
+        ("bob", "check-rate: the machine was busy")
+    ]
+    assert [line.student.page for line in overview.ended_early(grades)] == ["evil.html"]
+    assert [line.student.page for line in overview.tried(grades)] == ["evil.html"]
+    assert [line.student.page for line in overview.notes(grades)] == ["formula.html"]
+    assert len(overview.slowest(grades)) == 4
+
+
+def test_the_csv_file() -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(a_class()))))
+    assert rows[0] == {
+        "student": "ada", "network": "course", "03-a-lab": "5", "03-a-lab open": "1", "points": "5", "open": "1",
+        "of": "6", "handed in": "yes", "notes": "0",
+    }  # fmt: skip
+    assert [row["points"] for row in rows] == ["5", "3", "3", "3", "0"]
+    assert [row["handed in"] for row in rows] == ["yes", "yes", "yes", "yes", "no"]
+    assert rows[2]["student"] == "'=cmd|'/c calc'!A1", "a spreadsheet must not run it"
+    assert rows[3]["open"] == "2", "what is inconclusive waits"
+
+
+def test_what_was_not_judged_has_no_points_rather_than_none() -> None:
+    one = replace(student("ada", judged(GOOD)), labs={LAB.name: LabGrade("not judged")})
+    assert next(csv.DictReader(io.StringIO(to_csv(graded(one)))))["03-a-lab"] == ""
+
+
+def test_the_json_file() -> None:
+    told = json.loads(to_json(a_class()))
+    assert told["max_points"] == {"03-a-lab": 6}
+    first = told["students"][0]["labs"]["03-a-lab"]
+    assert [cell["points"] for cell in first["cells"]] == [2, 3, 0]
+    assert told["students"][1]["student"] == EVIL
+    assert told["students"][3]["labs"]["03-a-lab"]["cells"][0]["reason"] == BUSY.reason
+
+
+def _safe(page: str) -> Seen:
+    seen = look(page)
+    assert seen.all("script", "link", "iframe", "object", "embed", "base", "form") == []
+    assert all(image["src"].startswith("data:image/") for image in seen.all("img"))
+    assert not any(name.startswith("on") for _, attributes in seen.elements for name in attributes)
+    (policy,) = [meta["content"] for meta in seen.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+    ids = [attributes["id"] for _, attributes in seen.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = {link["href"] for link in seen.all("a")}
+    assert {link.removeprefix("#") for link in links if link.startswith("#")} <= set(ids)
+    assert "49" not in seen.words, "templates of students are not rendered"
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    return seen
+
+
+def test_the_class_s_page_is_safe_and_whole() -> None:
+    grades = replace(a_class(), alike=(Alike(f"what {EVIL}", (EVIL, "ada", "bob"), 0.91, 0.97),))
+    seen = _safe(class_page(grades))
+    for words in ("owned", "91 to 97 %", "nobody", "the machine was busy", "ended", "tried", "note", "Lab 03: A <lab>"):
+        assert words in seen.words
+    assert {link["href"] for link in seen.all("a")} >= {f"feedback/{one.page}" for one in grades.students}
+
+
+def test_a_class_without_anything_has_a_page() -> None:
+    assert "Nobody's was judged" in _safe(class_page(graded(student("cyd", None)))).words
+    assert "Nobody's was judged" in _safe(class_page(graded())).words
+
+
+@pytest.mark.parametrize("name", ["ada", EVIL, "cyd"])
+def test_a_student_s_page_is_safe_and_whole(name: str) -> None:
+    seen = _safe(a_page(name))
+    for words in ("rate = 3", "Because", "Why?", "bold"):
+        assert words in seen.words
+    if name == EVIL:
+        assert "it is 1 Mbit/s" in seen.words
+        assert "ended" in seen.words
+        assert "tried" not in seen.words, "what judges notice is for the instructor"
+
+
+def test_the_judge_s_verdict_counts_and_not_what_a_notebook_shows() -> None:
+    record = lab(text("goal", "# Lab"), check("check-rate", result(GOOD)), check("check-free", result(GOOD), points=99))
+    fixed = with_verdicts(record, judged(bad()))
+    assert (fixed.points, fixed.max_points) == (3, 6)
+    shown = [item for section in fixed.sections for item in section.items if isinstance(item, Verdict)]
+    assert shown[0].graded.status == "failed"
+    assert len(shown) == 1, "what is no graded cell of the lab has no verdict"
+
+
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+def test_the_pages_in_a_browser(tmp_path: Path) -> None:
+    """Nothing runs there, and they fit small screens."""
+    (tmp_path / "class.html").write_text(class_page(a_class()), "utf-8")
+    (tmp_path / "term.html").write_text(class_page(a_term(read_kit(ROOT), 30)), "utf-8")
+    (tmp_path / "student.html").write_text(a_page(EVIL), "utf-8")
+    page = Page(tmp_path / "profile")
+    try:
+        for name, title in (("class", "Class: "), ("term", "Class: labs on network"), ("student", "Feedback, ")):
+            page.browser.get((tmp_path / f"{name}.html").as_uri())
+            assert page.browser.title.startswith(title)
+            size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+            page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            assert page.browser.execute_script("return document.documentElement.scrollWidth") <= 400
+            page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+            page.browser.set_window_size(1300, 2600)
+            page.browser.find_element(By.TAG_NAME, "h1")
+            page.browser.save_screenshot(str(tmp_path / f"{name}.png"))
+    finally:
+        page.close()

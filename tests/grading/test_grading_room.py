@@ -1,0 +1,135 @@
+"""Rooms for submissions: bounded, gone with the process that made them, and nothing but what is meant to be in them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LabError
+from linklab.grading.beside import beside
+from linklab.grading.room import Room, furnish
+
+ROOM = """
+import os, sys
+from pathlib import Path
+from linklab.grading.room import make_room
+room = make_room(4)
+print(room.base, flush=True)
+"""
+
+
+def in_a_room(code: str) -> tuple[str, Path]:
+    """What code says in a process that has made a room of 4 MB, and where that room was."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ROOM + code], capture_output=True, text=True, check=False, timeout=60
+    )
+    if "no folder of bounded size" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    base, _, said = done.stdout.partition("\n")
+    return said.strip(), Path(base)
+
+
+def test_a_full_home_is_full_and_leaves_the_judge_room() -> None:
+    said, _ = in_a_room("""
+try:
+    (room.home / "much").write_bytes(bytes(8_000_000))
+except OSError as error:
+    print(error.strerror)
+(room.own / "notes").write_bytes(bytes(8_000_000))
+print((room.own / "notes").stat().st_size)
+""")
+    assert said.splitlines() == ["No space left on device", "8000000"]
+
+
+def test_many_small_files_end_somewhere() -> None:
+    said, _ = in_a_room("""
+try:
+    for number in range(50_000):
+        (room.home / str(number)).touch()
+except OSError as error:
+    print(error.strerror)
+""")
+    assert said == "No space left on device"
+
+
+def test_nobody_else_sees_the_room() -> None:
+    said, base = in_a_room("""
+(room.home / "answer").write_text("mine")
+import subprocess
+outside = ["nsenter", "--mount=/proc/1/ns/mnt", "ls", str(room.base)] if os.geteuid() == 0 else ["true"]
+print(subprocess.run(outside, capture_output=True, text=True).stdout)
+room.remove()
+""")
+    assert said == ""
+    assert not base.exists()
+
+
+def test_a_room_of_a_process_that_was_killed_holds_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ROOM + "(room.home / 'x').write_bytes(b'x')\nos.kill(os.getpid(), 9)"],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    if "no folder of bounded size" in done.stderr:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    base = Path(done.stdout.strip())
+    assert list(base.iterdir()) == []
+    base.rmdir()
+
+
+def made(base: Path) -> Room:
+    """A room of plain folders, for what needs no more."""
+    for name in ("home", "given", "own"):
+        (base / name).mkdir()
+    return Room(base, base / "home", base / "given", base / "own", os.geteuid())
+
+
+def test_the_home_holds_the_submissions_files_and_no_solution(tmp_path: Path) -> None:
+    program = tmp_path / "x.py"
+    program.write_text("print(1)\n")
+    room = made(tmp_path)
+    furnish(room, {"simpleperf.py": program}, "")
+    assert [path.name for path in room.home.iterdir()] == ["simpleperf.py"]
+    given = [path for path in room.given.rglob("*") if path.is_file()]
+    assert all(b"### BEGIN SOLUTION" not in path.read_bytes() for path in given)
+    assert b"import argparse" not in (room.given / "simpleperf.py").read_bytes()
+
+
+def test_linklabs_simpleperf_runs_though_it_cannot_be_read(tmp_path: Path) -> None:
+    room = made(tmp_path)
+    furnish(room, {}, "")
+    said = subprocess.run(
+        ["/usr/bin/python3", str(room.given / "simpleperf.py"), "--help"], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 0
+    assert "-P" in said.stdout
+
+
+@pytest.mark.parametrize("name", ["../x.py", "a/b.py", "", "..", "/etc/passwd"])
+def test_a_file_with_a_way_in_its_name_is_refused(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "x.py"
+    source.write_text("")
+    with pytest.raises(LabError, match="beside the notebook"):
+        furnish(made(tmp_path), {name: source}, "")
+
+
+def test_only_plain_small_programs_come_beside_the_judge(tmp_path: Path) -> None:
+    room = made(tmp_path)
+    secret = tmp_path / "secret"
+    secret.write_text("not yours")
+    (room.home / "simpleperf.py").write_text("print(1)\n")
+    (room.home / "link.py").symlink_to(secret)
+    (room.home / "large.py").write_bytes(bytes(2_000_000))
+    (room.home / "folder.py").mkdir()
+    (room.home / "notes.txt").write_text("no program")
+    os.mkfifo(room.home / "pipe.py")
+    before = Path.cwd()
+    with beside(room) as folder:
+        assert Path.cwd() == folder
+        assert [path.name for path in folder.iterdir()] == ["simpleperf.py"]
+    assert Path.cwd() == before
+    assert list(room.own.iterdir()) == []

@@ -1,0 +1,311 @@
+"""What the judge asks of a student's kernel, with a thread in the kernel's place: it has no lab and no Jupyter."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.grade import lab03, lab04, lab06, lab08
+from linklab.grade.result import Result
+from linklab.grading import session as asking
+from linklab.grading.answer import _Answers
+from linklab.grading.broker import Broker
+from linklab.grading.cells import Argument
+from linklab.grading.session import Gone, Session, Told
+from linklab.grading.values import Foreign, ValueRefused
+from linklab.measure import PingFlow, PingResult
+from linklab.measure.clip import Clip, Video
+from linklab.measure.prober import Probe, Prober
+from linklab.measure.results import Origin
+from linklab.runtime.kinds import Kind
+from linklab.runtime.wire import ChannelClosed
+
+
+class Pretended:
+    """A student's kernel that is a thread: `names` are what its notebook has defined."""
+
+    def __init__(self, lender: Path, names: dict[str, Any]) -> None:
+        self._lender, self._names = str(lender), names
+        self._answers: _Answers | None = None
+        self._serving: threading.Thread | None = None
+        self.dead, self.interrupts = "", 0
+
+    def begin(self, code: str, *, hidden: bool) -> None:
+        assert hidden
+        assert code.endswith(".serve()")
+        self._serving = threading.Thread(target=self._serve, daemon=True)
+        self._serving.start()
+
+    def _serve(self) -> None:
+        if self._answers is None:
+            self._answers = _Answers(self._lender)
+        with contextlib.suppress(ChannelClosed):
+            self._answers.serve(self._names)
+
+    def finish(self, timeout_s: float) -> None:
+        if self._serving is not None and not self.dead:
+            self._serving.join(timeout_s)
+            assert not self._serving.is_alive()
+
+    def interrupt(self) -> None:
+        self.interrupts += 1
+
+    def end(self, why: str) -> None:
+        self.dead = self.dead or why
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    """A broker that nobody asks for labs."""
+    made = Broker(tmp_path / "labs", Kind("guest", "virtual"), tmp_path, 60.0)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Callable[..., Pretended]:
+    """Makes the student's side, from what the notebook has defined."""
+    return lambda **names: Pretended(tmp_path / "labs", names)
+
+
+def session_of(student: Any, broker: Broker, limit_s: float = 30.0, **other: Any) -> Session:
+    """What the judge asks with."""
+    return Session(student, broker, None, limit_s, other.get("videos", {}))
+
+
+def result_of(student: Any, broker: Broker, check: Callable[..., Result], *names: str) -> Result:
+    """A check of the judge's on values and functions of the student's."""
+    with session_of(student, broker) as session:
+        return check(*(session.argument(Argument(name)) for name in names))
+
+
+def test_values_are_those_of_the_notebook(kernel: Any, broker: Broker) -> None:
+    student = kernel(runs={"two": (1, 2.5)}, video=None)
+    with session_of(student, broker) as session:
+        assert session.argument(Argument("{'one': runs['two']}")) == {"one": (1, 2.5)}
+        assert session.argument(Argument("", ("x",), is_value=True)) == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind", "says"),
+    [("missing", "NameError", "'missing'"), ("1 / 0", "ZeroDivisionError", "zero"), ("runs['x']", "KeyError", "x"),
+     ("(lambda: exec('raise SystemExit(3)'))()", "SystemExit", "3"), ("runs[", "SyntaxError", "closed")],
+)  # fmt: skip
+def test_what_an_expression_raises_is_told(kernel: Any, broker: Broker, expression: str, kind: str, says: str) -> None:
+    with session_of(kernel(runs={}), broker) as session, pytest.raises(Told, match=says) as told:
+        session.argument(Argument(expression))
+    assert told.value.kind == kind
+
+
+def summary(rtt_ms: Any) -> dict[str, float]:
+    """Lab 04's, right."""
+    answered = [rtt for rtt in rtt_ms if rtt is not None]
+    mean = sum(answered) / len(answered)
+    squares = sum(rtt**2 for rtt in answered) / len(answered)
+    return {"min": min(answered), "mean": mean, "max": max(answered), "mdev": max(0, squares - mean**2) ** 0.5}
+
+
+def test_right_functions_pass(kernel: Any, broker: Broker) -> None:
+    def jain(values: Any) -> float:
+        if not any(values):
+            raise ValueError("no flow")
+        return float(sum(values) ** 2 / (len(values) * sum(value**2 for value in values)))
+
+    def estimate(arrival_s: Any, payload_bytes: int) -> float:
+        return float((len(arrival_s) - 1) * payload_bytes * 8 / (arrival_s[-1] - arrival_s[0]) / 1e6)
+
+    def bandwidth(arrivals_s: Any, frame_bytes: int) -> Any:
+        first = arrivals_s[0]
+        return (8e-6 * frame_bytes * count / (at - first) for count, at in enumerate(arrivals_s[1:], 1))
+
+    student = kernel(summary=summary, jain=jain, estimate=estimate, bandwidth=bandwidth)
+    assert result_of(student, broker, lab04.check_summary, "summary").passed
+    for check, name in (
+        (lab06.check_jain, "jain"),
+        (lab03.check_train, "estimate"),
+        (lab08.check_bandwidth, "bandwidth"),
+    ):
+        student = kernel(jain=jain, estimate=estimate, bandwidth=bandwidth)
+        result = result_of(student, broker, check, name)
+        assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda rtt_ms: None, "it returns a NoneType"),
+        (lambda rtt_ms: 1 / 0, "it raises ZeroDivisionError"),
+        (lambda rtt_ms: (_ for _ in ()).throw(SystemExit), "it raises SystemExit"),
+        (lambda: None, "it raises TypeError"),
+        (3, "this is a int"),
+        (None, "not written yet"),
+        (lambda rtt_ms: object(), "it returns a object"),
+    ],
+)
+def test_wrong_functions_fail_as_they_do_beside_the_check(
+    kernel: Any, broker: Broker, function: Any, reason: str
+) -> None:
+    result = result_of(kernel(summary=function), broker, lab04.check_summary, "summary")
+    assert not result.passed
+    assert any(reason in check.reason for check in result.checks), str(result)
+
+
+class Recorded(Prober):
+    """A prober without a lab."""
+
+    def __init__(self) -> None:
+        self.budget_bytes, self._most_probes, self.sent_bytes, self.count = 60_000_000, 200, 0, 0
+        self.probes, self.doubts = [], []
+        self._source = self._destination = "h"
+
+    def send(self, rate_mbps: float, duration_s: int = 1) -> Probe:
+        if rate_mbps > 100:
+            raise MeasurementError("too much")
+        self.probes.append(Probe(rate_mbps, duration_s, 0.0, rate_mbps, 0.1))
+        return self.probes[-1]
+
+
+@pytest.fixture
+def lent(monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    """A prober that may be lent."""
+    monkeypatch.setattr(asking, "_LENT", {Recorded: asking._LENT[Prober]})
+    return Recorded()
+
+
+def called_with(student: Any, broker: Broker, given: object) -> object:
+    """What the student's function returns for an object of the judge's."""
+    with session_of(student, broker) as session:
+        function: Any = session.argument(Argument("f"))
+        return function(given)
+
+
+def test_a_student_uses_what_is_lent(kernel: Any, broker: Broker, lent: Recorded) -> None:
+    def find(prober: Any) -> Any:
+        probe = prober.send(20, duration_s=2)
+        return [probe.received_mbps, prober.probes[0] == probe, prober.sent_bytes, repr(prober)]
+
+    assert called_with(kernel(f=find), broker, lent) == [20, True, 0, repr(lent)]
+    assert [probe.duration_s for probe in lent.probes] == [2]
+
+
+def test_what_the_lent_object_raises_is_raised_there(kernel: Any, broker: Broker, lent: Recorded) -> None:
+    def find(prober: Any) -> Any:
+        try:
+            prober.send(1000)
+        except MeasurementError as error:
+            return str(error)
+
+    assert called_with(kernel(f=find), broker, lent) == "too much"
+
+
+@pytest.mark.parametrize("name", ["_lab", "_most_probes", "__class__", "__dict__", "__init__", "_refuse_beyond"])
+def test_nothing_else_of_it_can_be_used(kernel: Any, broker: Broker, lent: Recorded, name: str) -> None:
+    def find(prober: Any) -> Any:
+        ask, number = vars(prober)["_ask"], vars(prober)["_number"]
+        refused = []
+        for positional in (None, ()):
+            try:
+                ask(number, name, positional, {})
+            except AttributeError:
+                refused.append(True)
+        return refused
+
+    assert called_with(kernel(f=find), broker, lent) == [True, True]
+
+
+def test_an_object_that_was_not_lent_cannot_be_used(kernel: Any, broker: Broker, lent: Recorded) -> None:
+    def find(prober: Any) -> Any:
+        for number in (99, -1, "x", None):
+            try:
+                return vars(prober)["_ask"](number, "sent_bytes", None, None) if number != -1 else None
+            except Exception as error:
+                return type(error).__name__
+
+    assert called_with(kernel(f=find), broker, lent) == "IndexError"
+
+
+def test_a_function_that_does_not_end_is_interrupted(kernel: Any, broker: Broker) -> None:
+    free = threading.Event()
+    student = kernel(f=lambda _: free.wait(60))
+    student.interrupt = free.set
+    session = session_of(student, broker, 0.5)
+    with session:
+        function: Any = session.argument(Argument("f"))
+        with pytest.raises(TimeoutError, match="interrupted"):
+            function(1)
+    assert student.dead == ""
+
+
+def test_a_kernel_that_hangs_up_is_gone(kernel: Any, broker: Broker) -> None:
+    student = kernel()
+    student._names["f"] = lambda _: student._answers._connection.shutdown(2)
+    with session_of(student, broker) as session:
+        function: Any = session.argument(Argument("f"))
+        with pytest.raises(Gone):
+            function(1)
+    assert "ended by a function" in student.dead
+
+
+@pytest.mark.parametrize("answer", [{}, {"value": "["}, {"value": 3}, {"raised": "3"}, {"use": 0}, {"value": None}])
+def test_odd_answers_are_refused(
+    kernel: Any, broker: Broker, answer: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    student = kernel()
+
+    def odd(self: Any, names: dict[str, Any]) -> None:
+        while "end" not in self._channel.receive():
+            self._channel.send(answer)
+
+    monkeypatch.setattr(_Answers, "serve", odd)
+    with session_of(student, broker, 2.0) as session:
+        try:
+            value = session.argument(Argument("x"))
+        except (Gone, ValueRefused, Told):
+            value = None
+        assert value in (None, 3)
+
+
+def test_a_result_of_another_clock_is_refused(kernel: Any, broker: Broker) -> None:
+    def ping(clock: str) -> PingResult:
+        return PingResult(PingFlow("r1", "r2"), Origin("ping", clock, "6"), (20.0,), 20.0, 20.0, 20.0, 0.0, 0, 0)
+
+    student = kernel(right=ping("virtual"), wrong=ping("real"))
+    with session_of(student, broker) as session:
+        assert session.argument(Argument("right")) == ping("virtual")
+        with pytest.raises(ValueRefused, match="graded on virtual time"):
+            session.argument(Argument("wrong"))
+
+
+def test_a_clock_is_not_believed(kernel: Any, broker: Broker) -> None:
+    class Mine:
+        clock = "real"
+
+    with session_of(kernel(lab=Mine()), broker) as session:
+        assert session.argument(Argument("lab.clock", clock_of="lab")) is None
+
+
+def test_a_video_is_the_judges_own(kernel: Any, broker: Broker, tmp_path: Path) -> None:
+    mine = Video(Clip(duration_s=10), tmp_path / "mine", 1000.0, "5.1")
+    theirs = Video(Clip(duration_s=10), Path("/root"), 1.0, "x")
+    other = Video(Clip(duration_s=20), Path("/root"), 1.0, "x")
+    with session_of(kernel(video=theirs, other=other), broker, videos={mine.clip: mine}) as session:
+        assert session.argument(Argument("video")) is mine
+        with pytest.raises(ValueRefused, match="another video"):
+            session.argument(Argument("other"))
+
+
+def test_a_lab_that_is_none_is_no_lab(kernel: Any, broker: Broker) -> None:
+    from linklab.lab import Lab
+
+    pretended = Lab.__new__(Lab)
+    pretended.process = object()  # type: ignore[assignment]
+    pretended._end = os.getpid  # type: ignore[assignment]
+    with session_of(kernel(lab=pretended), broker) as session:
+        assert isinstance(session.argument(Argument("lab")), Foreign)
