@@ -19,8 +19,11 @@ urllib.request.urlopen("http://127.0.0.1:8888/api", timeout=5)
 PYTHON
 }
 
-# JupyterLab needs a few seconds; a laptop without hardware virtualisation, minutes.
-for ((waited_s = 0; waited_s < 300; waited_s += 2)); do
+# systemd starts it anew whenever it fails; what has failed three times will not come by waiting.
+keeps_failing() { (($(systemctl show --property NRestarts --value linklab || echo 0) >= 3)); }
+
+# JupyterLab needs a few seconds; a laptop without hardware virtualisation, many minutes.
+for ((waited_s = 0; waited_s < 1200; waited_s += 2)); do
     if answers; then
         if systemctl is-active --quiet linklab-kernel; then
             say "the kernel for virtual time is being built in the background: vagrant ssh -c 'linklab kernel status'"
@@ -29,6 +32,7 @@ for ((waited_s = 0; waited_s < 300; waited_s += 2)); do
         printf '\n    http://127.0.0.1:%s/%s?token=%s\n\n' "$host_port" "$page" "$(<"$token_file")"
         exit 0
     fi
+    ! keeps_failing || fail "JupyterLab does not start; its log: vagrant ssh -c 'journalctl -u linklab --no-pager -n 50'"
     sleep 2
 done
-fail "JupyterLab did not answer within 5 minutes; its log: vagrant ssh -c 'journalctl -u linklab --no-pager -n 50'"
+fail "JupyterLab did not answer within 20 minutes; its log: vagrant ssh -c 'journalctl -u linklab --no-pager -n 50'"

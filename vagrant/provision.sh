@@ -9,7 +9,7 @@ source "$here/common.sh"
 
 readonly PYTHON=/usr/bin/python3
 readonly PACKAGE_LIST=$here/apt-packages.txt
-usage="usage: provision.sh [--tests] [--vm] [--no-doctor] (--tests: also what \`make test\` needs; --vm: JupyterLab as a service of the virtual machine)"
+usage="usage: provision.sh [--tests] [--vagrant] [--vm] [--no-doctor] (--tests: also what \`make test\` needs; --vagrant: also what \`make test-vagrant\` needs; --vm: JupyterLab as a service of the virtual machine)"
 
 sections=" run kernel "
 vm=
@@ -18,6 +18,7 @@ changed=
 for word in "$@"; do
     case $word in
         --tests) sections+="tests " ;;
+        --vagrant) sections+="vagrant " ;;
         --vm) vm=yes ;;
         --no-doctor) doctor= ;;
         -h | --help)
