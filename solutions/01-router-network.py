@@ -14,8 +14,8 @@ from mininet.topo import Topo
 import linklab
 from linklab import show
 from linklab.grade import lab01
-from linklab.network import COURSE, path, rtt_floor_ms
-from linklab.notebooks.figures import without_addresses
+from linklab.network import path, rtt_floor_ms
+from linklab.notebooks.figures import link_table, subnet_table, without_addresses
 
 # %% [markdown] id="target"
 # ## 1. The network to build
@@ -24,30 +24,21 @@ from linklab.notebooks.figures import without_addresses
 # address here. A **router** joins subnets. It has one interface, with an address, in each of them.
 
 # %% id="target-figure"
-show.draw(without_addresses(COURSE))
+network = linklab.course_network()
+show.draw(without_addresses(network))
 
 # %% [markdown] id="target-tables"
 # The addresses are missing: giving them is your first task. There are eight subnets. The interfaces of a
 # subnet are joined by one cable, or by a switch:
-#
-# | subnet | prefix | interfaces | joined by |
-# | --- | --- | --- | --- |
-# | A | 10.0.0.0/24 | `r1-eth0`, `h1-eth0`, `h2-eth0`, `h3-eth0` | switch `s1` |
-# | B | 10.0.1.0/24 | `r1-eth1`, `r2-eth0` | link L1 |
-# | C | 10.0.2.0/24 | `r2-eth1`, `h7-eth0` | a cable |
-# | D | 10.0.3.0/24 | `r2-eth2`, `r3-eth0` | link L2 |
-# | E | 10.0.5.0/24 | `r3-eth2`, `h4-eth0`, `h5-eth0`, `h6-eth0` | switch `s2` |
-# | F | 10.0.4.0/24 | `r3-eth1`, `h8-eth0` | a cable |
-# | G | 10.0.6.0/24 | `r3-eth3`, `r4-eth0` | link L3 |
-# | I | 10.0.7.0/24 | `r4-eth1`, `h9-eth0` | a cable |
-#
+
+# %% id="subnet-table"
+subnet_table(network)
+
+# %% [markdown] id="link-table-intro"
 # Only the links between routers are limited, equally in both directions:
-#
-# | link | rate | delay each way | queue |
-# | --- | --- | --- | --- |
-# | L1 | 40 Mbit/s | 10 ms | 67 packets |
-# | L2 | 30 Mbit/s | 20 ms | 100 packets |
-# | L3 | 20 Mbit/s | 10 ms | 33 packets |
+
+# %% id="link-table"
+link_table(network)
 
 # %% [markdown] id="plan-intro"
 # ## 2. The addressing plan
@@ -60,20 +51,30 @@ show.draw(without_addresses(COURSE))
 #
 # The `/24` behind an address says that the first 24 bits, here the first three numbers, name the subnet. A
 # machine sends packets for its own subnet straight to the receiver, and all others to a router. So a wrong
-# mask breaks a network in odd ways. **Your turn:** replace each `None`. First the hosts.
+# mask breaks a network in odd ways.
+#
+# `net` has the first three numbers of each subnet, so that you need not type them: `net["A"] + ".2/24"` is the
+# address of the first host in subnet A. You may write addresses out as well, as texts in quotes.
+
+# %% id="net"
+net = {subnet.name: subnet.prefix.removesuffix(".0/24") for subnet in network.subnets}
+net
+
+# %% [markdown] id="host-plan-intro"
+# **Your turn:** replace each `None`. First the hosts.
 
 # %% answer="host-plan"
 host_plan = {
-    "h1-eth0": "10.0.0.2/24",  # an example: subnet A, the first host
+    "h1-eth0": net["A"] + ".2/24",  # an example: subnet A, the first host
     ### BEGIN SOLUTION
-    "h2-eth0": "10.0.0.3/24",
-    "h3-eth0": "10.0.0.4/24",
-    "h4-eth0": "10.0.5.2/24",
-    "h5-eth0": "10.0.5.3/24",
-    "h6-eth0": "10.0.5.4/24",
-    "h7-eth0": "10.0.2.2/24",
-    "h8-eth0": "10.0.4.2/24",
-    "h9-eth0": "10.0.7.2/24",
+    "h2-eth0": net["A"] + ".3/24",
+    "h3-eth0": net["A"] + ".4/24",
+    "h4-eth0": net["E"] + ".2/24",
+    "h5-eth0": net["E"] + ".3/24",
+    "h6-eth0": net["E"] + ".4/24",
+    "h7-eth0": net["C"] + ".2/24",
+    "h8-eth0": net["F"] + ".2/24",
+    "h9-eth0": net["I"] + ".2/24",
     ### STARTER
     # "h2-eth0": None,
     # "h3-eth0": None,
@@ -92,17 +93,17 @@ host_plan = {
 # %% answer="router-plan"
 router_plan = {
     ### BEGIN SOLUTION
-    "r1-eth0": "10.0.0.1/24",
-    "r1-eth1": "10.0.1.1/24",
-    "r2-eth0": "10.0.1.2/24",
-    "r2-eth1": "10.0.2.1/24",
-    "r2-eth2": "10.0.3.1/24",
-    "r3-eth0": "10.0.3.2/24",
-    "r3-eth1": "10.0.4.1/24",
-    "r3-eth2": "10.0.5.1/24",
-    "r3-eth3": "10.0.6.1/24",
-    "r4-eth0": "10.0.6.2/24",
-    "r4-eth1": "10.0.7.1/24",
+    "r1-eth0": net["A"] + ".1/24",
+    "r1-eth1": net["B"] + ".1/24",
+    "r2-eth0": net["B"] + ".2/24",
+    "r2-eth1": net["C"] + ".1/24",
+    "r2-eth2": net["D"] + ".1/24",
+    "r3-eth0": net["D"] + ".2/24",
+    "r3-eth1": net["F"] + ".1/24",
+    "r3-eth2": net["E"] + ".1/24",
+    "r3-eth3": net["G"] + ".1/24",
+    "r4-eth0": net["G"] + ".2/24",
+    "r4-eth1": net["I"] + ".1/24",
     ### STARTER
     # "r1-eth0": None,
     # "r1-eth1": None,
@@ -201,9 +202,10 @@ def add_cables(topo):
 # %% answer="links"
 def add_router_links(topo):
     ### BEGIN SOLUTION
-    l1 = {"bw": 40, "delay": "10ms", "max_queue_size": 67}
-    l2 = {"bw": 30, "delay": "20ms", "max_queue_size": 100}
-    l3 = {"bw": 20, "delay": "10ms", "max_queue_size": 33}
+    l1, l2, l3 = (
+        {"bw": it.rate_mbps, "delay": f"{it.delay_ms}ms", "max_queue_size": it.queue_packets}
+        for it in map(network.link, ("L1", "L2", "L3"))
+    )
     topo.addLink("r1", "r2", **end(1, "r1-eth1"), **end(2, "r2-eth0"), **l1)
     topo.addLink("r2", "r3", **end(1, "r2-eth2"), **end(2, "r3-eth0"), **l2)
     topo.addLink("r3", "r4", **end(1, "r3-eth3"), **end(2, "r4-eth0"), **l3)
@@ -265,7 +267,7 @@ lab01.check_forwarding(lab).require()
 # **Predict:** cables, addresses and forwarding are in place. Can `h1` reach `h4`?
 
 # %% id="first-ping"
-print(lab["h1"].cmd("ping -c 1 -W 1 10.0.5.2"))
+print(lab["h1"].cmd(f"ping -c 1 -W 1 {net['E']}.2"))
 print(lab["h1"].cmd("ip route"))
 
 # %% [markdown] id="routes-intro"
@@ -277,8 +279,8 @@ print(lab["h1"].cmd("ip route"))
 #
 # A **host** needs one: a *default* route, for everything else, to the router of its subnet.
 #
-# A **router** needs one for each subnet that it is not in. `r1` sends everything to the right to 10.0.1.2,
-# which is `r2`. `r2` and `r3` send some to the left and some to the right.
+# A **router** needs one for each subnet that it is not in. `r1` sends everything to the right to address `.2` of
+# subnet B, which is `r2`. `r2` and `r3` send some to the left and some to the right.
 #
 # These two functions save typing. `ip route replace` adds a route, or changes it if there is one.
 
@@ -289,38 +291,41 @@ def add_routes(node, via, destinations):
         print(lab[node].cmd(f"ip route replace {destination} via {via}"), end="")
 
 
-def subnets(*numbers):
-    return [f"10.0.{number}.0/24" for number in numbers]
+def subnets(*names):
+    return [f"{net[name]}.0/24" for name in names]
+
+
+subnets("C", "D")
 
 
 # %% [markdown] id="host-routes-intro"
-# For example, `add_routes("h1", "10.0.0.1", ["default"])`. **Your turn:** a default route on each of the
+# For example, `add_routes("h1", net["A"] + ".1", ["default"])`. **Your turn:** a default route on each of the
 # nine hosts.
 
 # %% answer="host-routes"
 ### BEGIN SOLUTION
-gateways = {"h7": "10.0.2.1", "h8": "10.0.4.1", "h9": "10.0.7.1"}
-gateways |= dict.fromkeys(("h1", "h2", "h3"), "10.0.0.1")
-gateways |= dict.fromkeys(("h4", "h5", "h6"), "10.0.5.1")
-for host, gateway in gateways.items():
-    add_routes(host, gateway, ["default"])
+subnet_of = {"h7": "C", "h8": "F", "h9": "I"}
+subnet_of |= dict.fromkeys(("h1", "h2", "h3"), "A")
+subnet_of |= dict.fromkeys(("h4", "h5", "h6"), "E")
+for host, name in subnet_of.items():
+    add_routes(host, net[name] + ".1", ["default"])
 ### STARTER
 # # YOUR TURN: default routes on h1 to h9
 ### END SOLUTION
 
 # %% [markdown] id="router-routes-intro"
-# **Your turn:** the routers. For example, `add_routes("r1", "10.0.1.2", subnets(2, 3))` gives `r1` two of
+# **Your turn:** the routers. For example, `add_routes("r1", net["B"] + ".2", subnets("C", "D"))` gives `r1` two of
 # the six routes that it needs. Think of the way back as well: an answer needs a route just as the request
 # does.
 
 # %% answer="router-routes"
 ### BEGIN SOLUTION
-add_routes("r1", "10.0.1.2", subnets(2, 3, 4, 5, 6, 7))
-add_routes("r2", "10.0.1.1", subnets(0))
-add_routes("r2", "10.0.3.2", subnets(4, 5, 6, 7))
-add_routes("r3", "10.0.3.1", subnets(0, 1, 2))
-add_routes("r3", "10.0.6.2", subnets(7))
-add_routes("r4", "10.0.6.1", subnets(0, 1, 2, 3, 4, 5))
+add_routes("r1", net["B"] + ".2", subnets("C", "D", "E", "F", "G", "I"))
+add_routes("r2", net["B"] + ".1", subnets("A"))
+add_routes("r2", net["D"] + ".2", subnets("E", "F", "G", "I"))
+add_routes("r3", net["D"] + ".1", subnets("A", "B", "C"))
+add_routes("r3", net["G"] + ".2", subnets("I"))
+add_routes("r4", net["G"] + ".1", subnets("A", "B", "C", "D", "E", "F"))
 ### STARTER
 # # YOUR TURN: routes on r1 to r4
 ### END SOLUTION
@@ -347,12 +352,12 @@ show.draw(lab)
 # each?
 
 # %% id="traceroute"
-print(lab["h1"].cmd("traceroute -n 10.0.7.2"))
+print(lab["h1"].cmd(f"traceroute -n {net['I']}.2"))
 
 # %% [markdown] id="traceroute-notice"
 # **What to notice.** Each router answers with its address on the side of `h1`. The RTT jumps where the
-# packet crossed a link with a delay: 20 ms more after L1, 40 more after L2, 20 more after L3. Inside a
-# subnet nothing is added.
+# packet crossed a link with a delay, by twice that delay after L1, L2 and L3. Between a host and its router
+# nothing is added.
 #
 # How does Linux make a link slow? With *queueing disciplines* on its interfaces. Look at one end of L1:
 
@@ -366,7 +371,7 @@ print(lab["r1"].cmd("tc class show dev r1-eth1"))
 # rate.
 #
 # Both act on packets that *leave* an interface, so the other end, `r2-eth0`, must have the same. Try it. If
-# one end lacks them, ping shows 10 ms instead of 20, and you might never guess why.
+# one end lacks them, ping shows half of the RTT, and you might never guess why.
 
 # %% [markdown] id="predict-intro"
 # ## 9. Predict and measure the round-trip times
@@ -379,12 +384,12 @@ print(lab["r1"].cmd("tc class show dev r1-eth1"))
 # %% answer="prediction"
 predicted_rtt_ms = {
     ### BEGIN SOLUTION
-    "L1": 20,
-    "L2": 40,
-    "L3": 20,
-    "h1-h4": 60,  # L1 and L2
-    "h7-h9": 60,  # L2 and L3
-    "h1-h9": 80,  # all three
+    "L1": 2 * network.link("L1").delay_ms,
+    "L2": 2 * network.link("L2").delay_ms,
+    "L3": 2 * network.link("L3").delay_ms,
+    "h1-h4": 2 * sum(network.link(name).delay_ms for name in ("L1", "L2")),
+    "h7-h9": 2 * sum(network.link(name).delay_ms for name in ("L2", "L3")),
+    "h1-h9": 2 * sum(network.link(name).delay_ms for name in ("L1", "L2", "L3")),
     ### STARTER
     # "L1": None,
     # "L2": None,
@@ -400,8 +405,9 @@ predicted_rtt_ms = {
 # ping's last line stand the smallest, the average and the largest RTT.
 
 # %% id="measure-functions"
-ends = {"L1": ("r1", "10.0.1.2"), "L2": ("r2", "10.0.3.2"), "L3": ("r3", "10.0.6.2")}
-ends |= {"h1-h4": ("h1", "10.0.5.2"), "h7-h9": ("h7", "10.0.7.2"), "h1-h9": ("h1", "10.0.7.2")}
+begin_at = {"L1": "r1", "L2": "r2", "L3": "r3", "h1-h4": "h1", "h7-h9": "h7", "h1-h9": "h1"}
+end_in = {"L1": "B", "L2": "D", "L3": "G", "h1-h4": "E", "h7-h9": "I", "h1-h9": "I"}
+ends = {name: (begin_at[name], net[end_in[name]] + ".2") for name in begin_at}
 
 
 def rtt_ms(source, address):
@@ -412,7 +418,7 @@ def rtt_ms(source, address):
 
 
 # %% [markdown] id="measure-task"
-# `rtt_ms("r1", "10.0.1.2")` measures L1. **Your turn:** measure all six. `ends` says from where to where.
+# `rtt_ms("r1", net["B"] + ".2")` measures L1. **Your turn:** measure all six. `ends` says from where to where.
 
 # %% answer="measured"
 ### BEGIN SOLUTION
@@ -431,7 +437,7 @@ lab01.check_rtt(measured_rtt_ms, lab.clock).require()
 pairs = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
 pairs |= {name: name.split("-") for name in ends if "-" in name}
 rows = [
-    [name, predicted_rtt_ms[name], rtt_floor_ms(path(COURSE, *pair)), measured_rtt_ms[name]]
+    [name, predicted_rtt_ms[name], rtt_floor_ms(path(network, *pair)), measured_rtt_ms[name]]
     for name, pair in pairs.items()
 ]
 show.table(["path", "predicted (ms)", "theory (ms)", "measured (ms)"], rows)
@@ -439,24 +445,24 @@ show.table(["path", "predicted (ms)", "theory (ms)", "measured (ms)"], rows)
 # %% [markdown] id="routes-question"
 # ## 10. Explain
 #
-# **Question.** Somebody removes the route to 10.0.0.0/24 from `r2`. Then `h1` pings `h7`. How far does the
+# **Question.** Somebody removes the route to subnet A from `r2`. Then `h1` pings `h7`. How far does the
 # request get? How far does the answer get? What does `h1` see?
 
 # %% [markdown] reflect="routes" points=1
-# The request arrives: `r1` knows the way to 10.0.2.0/24 and `r2` is in that subnet. `h7` answers to
-# 10.0.0.2 and hands the answer to `r2`, its default router. `r2` has no route to that address, drops the
+# The request arrives: `r1` knows the way to subnet C and `r2` is in that subnet. `h7` answers to the
+# address of `h1` and hands the answer to `r2`, its default router. `r2` has no route to that address, drops the
 # answer, and tells `h7` that the network is unreachable. `h1` hears nothing and reports 100 % loss,
 # although every machine on its own way is in order.
 
 # %% [markdown] id="queues-question"
-# **Question.** Why 67, 100 and 33 packets? For each link, multiply its rate by its round-trip time and
-# divide by packets of 1500 bytes. What do you find, and why might somebody choose a queue of that size?
+# **Question.** Why does each queue have the length that it has? For each link, multiply its rate by its round-trip
+# time and divide by packets of 1500 bytes. What do you find, and why might somebody choose a queue of that size?
 
 # %% [markdown] reflect="queues" points=1
-# 40 Mbit/s times 20 ms is 800,000 bits, which is 67 packets of 12,000 bits. L2 gives 100, L3 gives 33: each
-# queue is the bandwidth-delay product of its link. When TCP loses a packet it sends less for a while. A
-# queue of that size holds enough to keep the link busy meanwhile. A smaller one would waste rate, a larger
-# one would add delay.
+# With the plain course network's numbers: 40 Mbit/s times 20 ms is 800,000 bits, which is 67 packets of 12,000 bits.
+# L2 gives 100, L3 gives 33. On every variant of the network it is the same sum: each queue is the bandwidth-delay
+# product of its link. When TCP loses a packet it sends less for a while. A queue of that size holds enough to keep
+# the link busy meanwhile. A smaller one would waste rate, a larger one would add delay.
 
 # %% [markdown] id="stop-intro"
 # ## 11. Stop

@@ -96,7 +96,8 @@ lab.write_file("/tmp/small_writes.py", small_writes)
 # %% id="nagle-try"
 with serving(lab, "h4") as server:
     for no_delay in (0, 1):
-        print(lab["h1"].cmd(f"python3 /tmp/small_writes.py {server.port} {no_delay} 2>&1 | tail -1"), end="")
+        words = f"python3 /tmp/small_writes.py {server.port} {no_delay}"
+        print(lab["h1"].cmd(f"{words} 2>&1 | tail -1"), end="")
 
 # %% [markdown] id="nagle-notice"
 # > **Why.** With Nagle the `BYE` waits one RTT for the first acknowledgement, and its answer takes another:
@@ -240,7 +241,8 @@ for _ in range(2):
 
 # %% id="abrupt-try"
 with serving(lab, "h4") as server:
-    print(lab["h2"].cmd(f"timeout 1 bash -c 'head -c 5000 /dev/zero > /dev/tcp/10.0.5.2/{server.port}'"), end="")
+    send = f"head -c 5000 /dev/zero > /dev/tcp/10.0.5.2/{server.port}"
+    print(lab["h2"].cmd(f"timeout 1 bash -c '{send}'"), end="")
     print(*server.client("h1", "-t 1"), sep="\n")
 
 # %% check="many" points=4
@@ -256,7 +258,8 @@ simpleperf.check_step("simpleperf.py", "many").require()
 # `ArgumentTypeError`, and adds the name of the flag by itself. For sockets, catch `OSError`.
 
 # %% id="arguments-try"
-for flags in ("", "-s -c", "-c -p 80", "-c -I 300.1.1.1", "-c -t 0", "-c -P 6", "-c -n 10XB", "-c -I 10.0.5.2"):
+wrong = ("", "-s -c", "-c -p 80", "-c -I 300.1.1.1", "-c -t 0", "-c -P 6", "-c -n 10XB")
+for flags in (*wrong, "-c -I 10.0.5.2"):
     alone(lab, "h1", flags)
 
 # %% check="arguments" points=3

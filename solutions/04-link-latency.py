@@ -12,7 +12,6 @@ import linklab
 from linklab import measure, show
 from linklab.grade import lab04
 from linklab.measure import PingFlow, SimpleperfFlow
-from linklab.network import COURSE
 from linklab.notebooks.beside_report import beside_report, frames_sent, queue_over_time
 from linklab.notebooks.own_simpleperf import own_simpleperf
 from linklab.show.live_measure import watched
@@ -20,11 +19,14 @@ from linklab.show.live_measure import watched
 # %% [markdown] id="links-intro"
 # ## 1. Three links
 #
-# This is the network of Lab 01. The three links between its routers are marked: everything happens there. (To
-# run a cell: click on it, then press Shift+Enter.)
+# This is the network of Lab 01. The three links between its routers are marked: everything happens there. `L1`,
+# `L2` and `L3` are the links as Linklab knows them: `L1.rate_mbps`, `L1.delay_ms`, `L1.queue_packets`. (To run a
+# cell: click on it, then press Shift+Enter.)
 
 # %% id="start"
-lab = linklab.start(COURSE)
+network = linklab.course_network()
+L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
+lab = linklab.start(network)
 show.draw(lab, highlight=["r1", "r2", "r3", "r4"])
 
 # %% [markdown] id="rtt-intro"
@@ -39,9 +41,9 @@ show.draw(lab, highlight=["r1", "r2", "r3", "r4"])
 # %% answer="rtt"
 predicted_rtt_ms = {
     ### BEGIN SOLUTION
-    "L1": 2 * 10,
-    "L2": 2 * 20,
-    "L3": 2 * 10,
+    "L1": 2 * L1.delay_ms,
+    "L2": 2 * L2.delay_ms,
+    "L3": 2 * L3.delay_ms,
     ### STARTER
     # "L1": None,
     # "L2": None,
@@ -71,9 +73,9 @@ lab04.check_rtt(predicted_rtt_ms).require()
 # %% answer="throughput"
 predicted_mbps = {
     ### BEGIN SOLUTION
-    "L1": 40 * 1448 / 1514,
-    "L2": 30 * 1448 / 1514,
-    "L3": 20 * 1448 / 1514,
+    "L1": L1.rate_mbps * 1448 / 1514,
+    "L2": L2.rate_mbps * 1448 / 1514,
+    "L3": L3.rate_mbps * 1448 / 1514,
     ### STARTER
     # "L1": None,
     # "L2": None,
@@ -96,10 +98,10 @@ lab04.check_throughput(predicted_mbps).require()
 # %% answer="serialisation"
 frame_ms = {
     ### BEGIN SOLUTION
-    "L1": 1514 * 8 / 40_000,
-    "L2": 1514 * 8 / 30_000,
-    "L3": 1514 * 8 / 20_000,
-    "ping on L3": 98 * 8 / 20_000,
+    "L1": 1514 * 8 / (1000 * L1.rate_mbps),
+    "L2": 1514 * 8 / (1000 * L2.rate_mbps),
+    "L3": 1514 * 8 / (1000 * L3.rate_mbps),
+    "ping on L3": 98 * 8 / (1000 * L3.rate_mbps),
     ### STARTER
     # "L1": None,
     # "L2": None,
@@ -112,13 +114,13 @@ frame_ms = {
 lab04.check_serialisation(frame_ms).require()
 
 # %% [markdown] id="reasons-question"
-# **Question.** L1 and L3 have the same RTT, and L1 carries twice as much. Is L1 the faster link? Say what
+# **Question.** Two links have the same RTT, and one carries twice as much. Is it the faster link? Say what
 # changes for a ping, and what for a file of 10 MB, when the rate of a link is doubled.
 
 # %% [markdown] reflect="reasons" points=1
 # It carries more, but a single small packet is not there sooner: its time is nearly all delay, which the rate
-# does not change. A ping gains some hundredths of a ms. A file of 10 MB is 80 Mbit: over L3 it takes a bit more
-# than 4 s, over L1 a bit more than 2 s. Latency and throughput are two properties, and "fast" can mean either.
+# does not change. A ping gains some hundredths of a ms. A file of 10 MB is 80 Mbit: at 20 Mbit/s it takes a bit more
+# than 4 s, at 40 a bit more than 2 s. Latency and throughput are two properties, and "fast" can mean either.
 
 # %% [markdown] id="summary-intro"
 # ## 3. Measure the round-trip times
@@ -150,10 +152,12 @@ lab04.check_summary(summary).require()
 
 # %% [markdown] id="pings-intro"
 # Now measure. A router has several addresses, so we say which one is meant: the one at the far end of the link.
-# `measure.ping` gives a result with everything in it, and `.rtt_ms` are the single round trips. For example:
+# `far_end` has these addresses. `measure.ping` gives a result with everything in it, and `.rtt_ms` are the single
+# round trips. For example:
 
 # %% id="ping-try"
-example = measure.ping(lab, PingFlow("r1", "r2", count=3, address="10.0.1.2"))
+far_end = {it.name: it.b.address.removesuffix("/24") for it in (L1, L2, L3)}
+example = measure.ping(lab, PingFlow("r1", "r2", count=3, address=far_end["L1"]))
 example.rtt_ms
 
 # %% [markdown] id="pings-task"
@@ -161,7 +165,11 @@ example.rtt_ms
 # `pings` are the names of the links, its values the results.
 
 # %% answer="pings"
-ends = {"L1": ("r1", "r2", "10.0.1.2"), "L2": ("r2", "r3", "10.0.3.2"), "L3": ("r3", "r4", "10.0.6.2")}
+ends = {
+    "L1": ("r1", "r2", far_end["L1"]),
+    "L2": ("r2", "r3", far_end["L2"]),
+    "L3": ("r3", "r4", far_end["L3"]),
+}
 pings = {}
 ### BEGIN SOLUTION
 for name, (source, destination, address) in ends.items():
@@ -180,27 +188,28 @@ show.table(
 )
 
 # %% [markdown] id="pings-notice"
-# **What to notice.** On virtual time the delays are exact, to the last digit. Even the 0.04 ms for sending the
-# frame are missing: the shaper here keeps a small credit (a *token bucket*, here of 1600 bytes), and lets a lone
+# **What to notice.** On virtual time the delays are exact, to the last digit. Even the hundredths of a ms for sending
+# the frame are missing: the shaper here keeps a small credit (a *token bucket*, here of 1600 bytes), and lets a lone
 # packet pass at once. A real cable would add them. In real time a machine adds its own late timers, some tenths of
 # a ms or more.
 
 # %% [markdown] id="arp-intro"
-# ### Why not exactly 20 ms
+# ### Why the report's RTT is longer
 #
-# The course report, on which this lab is modelled, has 21.855 ms for L1. Part of that is **ARP**. A router that
+# The course report, on which this lab is modelled, has 21.855 ms for an L1 with a delay of 10 ms each way. (That was
+# the plain course network. Your L1 may have another delay.) Part of the difference is **ARP**. A router that
 # knows the IP address of its neighbour, but not its Ethernet address, must ask for it first: one packet there,
 # one back. Only then does the ping leave. Our lab knows all addresses from the start. The report's did not.
 #
-# **Your turn:** predict the RTT of the first ping with ARP, and the mean of 25 pings of which only the first
-# meets it. How much of the report's RTT does that leave unexplained? (All in ms.)
+# **Your turn:** predict, for your L1, the RTT of the first ping with ARP, and the mean of 25 pings of which only the
+# first meets it. And for the report's L1: how much of its RTT does such a mean leave unexplained? (All in ms.)
 
 # %% answer="arp"
 arp = {
     ### BEGIN SOLUTION
-    "first_rtt_ms": 20 + 20,
-    "mean_rtt_ms": (40 + 24 * 20) / 25,
-    "left_ms": 21.855 - (40 + 24 * 20) / 25,
+    "first_rtt_ms": 2 * predicted_rtt_ms["L1"],
+    "mean_rtt_ms": (2 + 24) * predicted_rtt_ms["L1"] / 25,
+    "left_ms": 21.855 - (40 + 24 * 20) / 25,  # the report's L1: 20 ms, and 40 with ARP
     ### STARTER
     # "first_rtt_ms": None,
     # "mean_rtt_ms": None,
@@ -215,13 +224,13 @@ lab04.check_arp(arp).require()
 # Try it. `r1` forgets the Ethernet address of `r2`, and pings it:
 
 # %% id="arp-try"
-print(lab["r1"].cmd("ip neigh del 10.0.1.2 dev r1-eth1"), end="")
-with_arp = measure.ping(lab, PingFlow("r1", "r2", count=25, address="10.0.1.2"))
+print(lab["r1"].cmd(f"ip neigh del {far_end['L1']} dev r1-eth1"), end="")
+with_arp = measure.ping(lab, PingFlow("r1", "r2", count=25, address=far_end["L1"]))
 print(with_arp.rtt_ms[:5], "...")
 summary(with_arp.rtt_ms)
 
 # %% [markdown] id="arp-notice"
-# **What to notice.** One late packet among 25 moves the mean by 0.8 ms, and mdev from 0 to nearly 4. Of the
+# **What to notice.** One late packet among 25 moves the mean by nearly a ms, and mdev from 0 to nearly 4. Of the
 # median you would see nothing. What is left of the report's 21.855 ms is, probably, its machine: timers that
 # fire late, in real time, in a busy virtual machine.
 #
@@ -229,7 +238,8 @@ summary(with_arp.rtt_ms)
 
 # %% id="arp-back"
 mac = lab["r2"].cmd("cat /sys/class/net/r2-eth0/address").strip()
-print(lab["r1"].cmd(f"ip neigh replace 10.0.1.2 lladdr {mac} dev r1-eth1 nud permanent"), end="")
+known = f"{far_end['L1']} lladdr {mac} dev r1-eth1 nud permanent"
+print(lab["r1"].cmd(f"ip neigh replace {known}"), end="")
 
 # %% [markdown] id="transfers-intro"
 # ## 4. Measure the throughput
@@ -261,8 +271,8 @@ lab04.check_transfers(transfers).require()
 # %% [markdown] id="beside-intro"
 # ## 5. Explain
 #
-# Your predictions, theory, the course report's numbers and yours. Theory gives an interval: for throughput, what
-# TCP's start may cost in 25 s.
+# Your predictions, theory, the course report's numbers (of the plain course network) and yours. Theory gives an
+# interval: for throughput, what TCP's start may cost in 25 s.
 
 # %% id="beside-table"
 rows = beside_report(2, predicted_rtt_ms, predicted_mbps, pings, transfers)
@@ -272,9 +282,9 @@ show.comparison(rows, "Links: predicted, theory, report, measured")
 show.compared(rows, "Links beside theory")
 
 # %% [markdown] id="headers-intro"
-# ### Where 2 of 40 Mbit/s go
+# ### Where the rest of the rate goes
 #
-# L1 has 40 Mbit/s, and simpleperf shows about 38. Was the link not full? The kernel counts every frame that
+# simpleperf shows about 5 % less than the rate of L1. Was the link not full? The kernel counts every frame that
 # leaves an interface. During your transfer over L1, `r1-eth1` sent so many frames, with so many bytes:
 
 # %% id="counters"
@@ -302,9 +312,9 @@ headers = {
 lab04.check_headers(headers, transfers).require()
 
 # %% [markdown] id="headers-question"
-# **Question.** The report says that throughput is 2 Mbit/s less than the rate of each link, and guesses at the
-# number of hosts. Look at its three numbers again. What is it really, and how would you test the report's guess
-# on this network?
+# **Question.** The report says that throughput is 2 Mbit/s less than the rate of each link (40, 30 and 20 Mbit/s),
+# and guesses at the number of hosts. Look at its three numbers again. What is it really, and how would you test the
+# report's guess on this network?
 
 # %% [markdown] reflect="headers" points=1
 # It is not a difference but a share: 38.02, 28.43 and 19.05 are each 95 % of the rate, so 2 Mbit/s are missing
@@ -318,19 +328,20 @@ lab04.check_headers(headers, transfers).require()
 # TCP sends more and more until something is lost. So it fills the queue in front of the link, and whatever
 # comes later waits there: your ping too.
 #
-# L1 has a queue of 67 packets. One catch: netem, which makes delay and queue here, counts the packets **in
-# flight** on the link too. At the full rate a frame leaves every 0.303 ms and then flies for 10 ms. So about 33
-# of the 67 places hold frames that are in flight. Only the others wait.
+# L1 has a queue of `L1.queue_packets` places. One catch: netem, which makes delay and queue here, counts the packets
+# **in flight** on the link too. At the full rate a frame leaves every `frame_ms["L1"]` and then flies for the delay of
+# the link. So a good part of the places hold frames that are in flight. Only the others wait.
 #
-# **Your turn:** how long does L1 need to send 67 full frames? How many packets really wait in a full queue?
-# And what is the highest RTT that you will see beside a transfer? (The way back is free of data.)
+# **Your turn:** how long does L1 need to send as many full frames as its queue has places? How many packets really
+# wait in a full queue? And what is the highest RTT that you will see beside a transfer? (The way back is free of
+# data.)
 
 # %% answer="queue"
 queue = {
     ### BEGIN SOLUTION
-    "drain_ms": 67 * 1514 * 8 / 40_000,
-    "waiting_packets": 67 - 10 / frame_ms["L1"],
-    "highest_rtt_ms": 20 + (67 - 10 / frame_ms["L1"]) * frame_ms["L1"],
+    "drain_ms": L1.queue_packets * frame_ms["L1"],
+    "waiting_packets": L1.queue_packets - L1.delay_ms / frame_ms["L1"],
+    "highest_rtt_ms": L1.delay_ms + L1.queue_packets * frame_ms["L1"],
     ### STARTER
     # "drain_ms": None,
     # "waiting_packets": None,
@@ -365,8 +376,8 @@ queue_over_time(together, "L1", ("r1", "r2"))
 
 # %% [markdown] id="queue-notice"
 # **What to notice.** The first ping leaves with the first packet and meets no queue. Then the RTT swings: TCP fills
-# the queue, loses a packet, sends less for a moment, and fills it again. It never falls back to 20 ms: the queue is
-# never empty, and so the link is never idle. The throughput is the same as without pings.
+# the queue, loses a packet, sends less for a moment, and fills it again. It never falls back to the RTT of the idle
+# link: the queue is never empty, and so the link is never idle. The throughput is the same as without pings.
 
 # %% [markdown] id="seen-task"
 # **Your turn:** what did the queue add to the RTT on average, in ms? How many packets were waiting before a ping,
@@ -375,8 +386,9 @@ queue_over_time(together, "L1", ("r1", "r2"))
 # %% answer="seen"
 seen = {
     ### BEGIN SOLUTION
-    "mean_added_ms": summary(together.results[0].rtt_ms)["mean"] - 20,
-    "mean_packets": (summary(together.results[0].rtt_ms)["mean"] - 20) / frame_ms["L1"],
+    "mean_added_ms": summary(together.results[0].rtt_ms)["mean"] - predicted_rtt_ms["L1"],
+    "mean_packets": (summary(together.results[0].rtt_ms)["mean"] - predicted_rtt_ms["L1"])
+    / frame_ms["L1"],
     ### STARTER
     # "mean_added_ms": None,
     # "mean_packets": None,
@@ -391,9 +403,9 @@ lab04.check_queue_seen(seen, together).require()
 # throughput of a long transfer, to a ping beside it, and to a video call?
 
 # %% [markdown] reflect="queue" points=1
-# The throughput stays at 38 Mbit/s, since the link is full already. TCP fills the longer queue too, so a ping
-# beside it takes up to 10 ms for the way back and 670 frames' time, 203 ms, for the way there. A video call
-# shares the queue and has that delay in each direction that carries data: it becomes hard to talk. Queues that
+# The throughput stays as it is, since the link is full already. TCP fills the longer queue too, so (with the plain
+# course network's L1) a ping beside it takes up to 10 ms back and 670 frames' time, 203 ms, for the way there. A video
+# call shares the queue and has that delay in each direction that carries data: it becomes hard to talk. Queues that
 # are too long are known as bufferbloat. The queue should be about a bandwidth-delay product, as it is here.
 
 # %% [markdown] id="stop-intro"

@@ -12,7 +12,7 @@ import linklab
 from linklab import measure, show
 from linklab.grade import lab05
 from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
-from linklab.network import COURSE, path
+from linklab.network import path
 from linklab.notebooks.beside_report import beside_report, frames_dropped, queue_over_time
 from linklab.notebooks.own_simpleperf import own_simpleperf
 from linklab.published.seed_report import find
@@ -26,8 +26,10 @@ from linklab.show.live_measure import watched
 # Shift+Enter.)
 
 # %% id="start"
-lab = linklab.start(COURSE)
-show.draw(lab, highlight=path(COURSE, "h1", "h9"))
+network = linklab.course_network()
+L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
+lab = linklab.start(network)
+show.draw(lab, highlight=path(network, "h1", "h9"))
 
 # %% [markdown] id="bottleneck-intro"
 # ## 2. Predict
@@ -58,9 +60,9 @@ lab05.check_bottlenecks(bottlenecks).require()
 # %% answer="rtt"
 predicted_rtt_ms = {
     ### BEGIN SOLUTION
-    "h1-h4": 2 * (10 + 20),
-    "h7-h9": 2 * (20 + 10),
-    "h1-h9": 2 * (10 + 20 + 10),
+    "h1-h4": 2 * (L1.delay_ms + L2.delay_ms),
+    "h7-h9": 2 * (L2.delay_ms + L3.delay_ms),
+    "h1-h9": 2 * (L1.delay_ms + L2.delay_ms + L3.delay_ms),
     ### STARTER
     # "h1-h4": None,
     # "h7-h9": None,
@@ -78,9 +80,9 @@ lab05.check_rtt(predicted_rtt_ms).require()
 # %% answer="throughput"
 predicted_mbps = {
     ### BEGIN SOLUTION
-    "h1-h4": 30 * 1448 / 1514,
-    "h7-h9": 20 * 1448 / 1514,
-    "h1-h9": 20 * 1448 / 1514,
+    "h1-h4": L2.rate_mbps * 1448 / 1514,
+    "h7-h9": L3.rate_mbps * 1448 / 1514,
+    "h1-h9": L3.rate_mbps * 1448 / 1514,
     ### STARTER
     # "h1-h4": None,
     # "h7-h9": None,
@@ -98,8 +100,8 @@ lab05.check_throughput(predicted_mbps).require()
 # %% [markdown] reflect="reasons" points=1
 # A packet spends time on each link, so times add up. The links work at the same time on different packets, like
 # people in a chain who pass on buckets: the slowest sets the pace of all. With 100 ms on L1 the RTT of h1-h4 and
-# h1-h9 grows by 180 ms, and the ceiling of the throughput stays (TCP needs longer to reach it). With 1000 Mbit/s on
-# L1 nothing changes, because L1 limits neither path.
+# h1-h9 grows by about 180 ms (twice the 90 or so that L1 gets longer), and the ceiling of the throughput stays (TCP
+# needs longer to reach it). With 1000 Mbit/s on L1 nothing changes, because L1 limits neither path.
 
 # %% [markdown] id="pings-task"
 # ## 3. Measure
@@ -137,7 +139,8 @@ for name, (source, destination) in ends.items():
     flow = SimpleperfFlow(source, destination, duration_s=25, program=program)
     transfers[name] = watched(measure.simpleperf, lab, flow)
 ### STARTER
-# # YOUR TURN: transfers["h1-h4"] = watched(measure.simpleperf, lab, SimpleperfFlow(...)), and so on
+# # YOUR TURN, for each name in ends:
+# # transfers["h1-h4"] = watched(measure.simpleperf, lab, SimpleperfFlow(...))
 ### END SOLUTION
 
 # %% check="transfers" points=2
@@ -164,17 +167,21 @@ lab05.check_tools(transfers, iperf3).require()
 #
 # ### Below the ceiling
 #
-# L3 carries 19.1 Mbit/s of data. Alone, in Lab 04, it gave 19.08. On h7-h9 it gives less, on h1-h9 still less,
-# although the same link is the bottleneck. See how it went over time:
+# Alone, in Lab 04, L3 carried nearly all that headers leave of its rate. On h7-h9 it gives less, on h1-h9 still
+# less, although the same link is the bottleneck. See how it went over time:
 
 # %% id="over-time"
 slow = {name: transfers[name].samples for name in ("h7-h9", "h1-h9") if name in transfers}
-show.throughput(slow, ceiling_mbps=20 * 1448 / 1514, duration_s=25)
+show.throughput(slow, ceiling_mbps=L3.rate_mbps * 1448 / 1514, duration_s=25)
 
 # %% id="dropped"
 interfaces = {"L1": "r1-eth1", "L2": "r2-eth2", "L3": "r3-eth3"}
-dropped = [[name, *(frames_dropped(transfers.get(name), it) for it in interfaces.values())] for name in ends]
-show.table(["path", "dropped before L1", "before L2", "before L3"], dropped, "Frames that found the queue full")
+dropped = []
+for name in ends:
+    frames = [frames_dropped(transfers.get(name), it) for it in interfaces.values()]
+    dropped.append([name, *frames])
+headings = ["path", "dropped before L1", "before L2", "before L3"]
+show.table(headings, dropped, "Frames that found the queue full")
 
 # %% [markdown] id="bdp-intro"
 # **What to notice.** Few frames are lost, and nearly all of them at the start. After that TCP climbs for
@@ -188,9 +195,9 @@ show.table(["path", "dropped before L1", "before L2", "before L3"], dropped, "Fr
 # %% answer="bdp"
 bdp_packets = {
     ### BEGIN SOLUTION
-    "h1-h4": 30_000 * 60 / (1514 * 8),
-    "h7-h9": 20_000 * 60 / (1514 * 8),
-    "h1-h9": 20_000 * 80 / (1514 * 8),
+    "h1-h4": 1000 * L2.rate_mbps * predicted_rtt_ms["h1-h4"] / (1514 * 8),
+    "h7-h9": 1000 * L3.rate_mbps * predicted_rtt_ms["h7-h9"] / (1514 * 8),
+    "h1-h9": 1000 * L3.rate_mbps * predicted_rtt_ms["h1-h9"] / (1514 * 8),
     ### STARTER
     # "h1-h4": None,
     # "h7-h9": None,
@@ -202,18 +209,18 @@ bdp_packets = {
 lab05.check_bdp(bdp_packets).require()
 
 # %% [markdown] id="room-intro"
-# A window larger than the BDP fills the queue before the bottleneck. How much **room** is there? The queues are 67,
-# 100 and 33 packets on L1, L2 and L3. As in Lab 04, packets in flight on the link are counted in: take off the link's
-# delay, divided by the time for a frame (0.404 ms on L2, 0.606 ms on L3).
+# A window larger than the BDP fills the queue before the bottleneck. How much **room** is there? The figure has the
+# queues. As in Lab 04, packets in flight on the link are counted in: take off the link's delay, divided by the time
+# for a frame.
 #
 # **Your turn:** the room at the bottleneck of each path, in packets.
 
 # %% answer="room"
 room_packets = {
     ### BEGIN SOLUTION
-    "h1-h4": 100 - 20 / (1514 * 8 / 30_000),
-    "h7-h9": 33 - 10 / (1514 * 8 / 20_000),
-    "h1-h9": 33 - 10 / (1514 * 8 / 20_000),
+    "h1-h4": L2.queue_packets - L2.delay_ms / (1514 * 8 / (1000 * L2.rate_mbps)),
+    "h7-h9": L3.queue_packets - L3.delay_ms / (1514 * 8 / (1000 * L3.rate_mbps)),
+    "h1-h9": L3.queue_packets - L3.delay_ms / (1514 * 8 / (1000 * L3.rate_mbps)),
     ### STARTER
     # "h1-h4": None,
     # "h7-h9": None,
@@ -254,21 +261,23 @@ lab05.check_after_loss(after_loss_percent).require()
 # fast as they leave it. Half of them must wait, and a small queue overflows long before the path is full.
 
 # %% [markdown] id="below-question"
-# **Question.** Why do h7-h9 and h1-h9 stay below 19.1 Mbit/s, and why is h1-h9 the lower one? Would a transfer of 250 s
-# have a higher average? Which single change to the network would help both?
+# **Question.** Why do h7-h9 and h1-h9 stay below what headers leave of L3, and why is h1-h9 the lower one? Would a
+# transfer of 250 s have a higher average? Which single change to the network would help both?
 
 # %% [markdown] reflect="below" points=1
-# Slow start overflows the room of 16 packets on L3 while the window is still far below the BDP (99 and 132 packets).
-# TCP then leaves slow start with a window that fills only a part of the path, and climbs slowly. On h1-h9 the BDP is
-# larger and each step takes an RTT of 80 instead of 60 ms, so more is missing for longer. Over 250 s the start counts a
-# tenth, and the average rises, but each later loss still takes the window to about 80 % of the BDP. A queue on L3 of
-# about the BDP of the paths, 100 to 130 packets, would help both, at the price of delay.
+# (With the plain course network's numbers.) Slow start overflows the room of 16 packets on L3 while the window is
+# still far below the BDP (99 and 132 packets). TCP then leaves slow start with a window that fills only a part of the
+# path, and climbs slowly. On h1-h9 the BDP is larger and each step takes an RTT of 80 instead of 60 ms, so more is
+# missing for longer. Over 250 s the start counts a tenth, and the average rises, but each later loss still takes the
+# window to about 80 % of the BDP. A queue on L3 of about the BDP of the paths, 100 to 130 packets, would help both,
+# at the price of delay.
 
 # %% [markdown] id="report-intro"
 # ### What the report measured
 #
-# The course report has 69.6, 69.4 and 92.3 ms where theory says 60, 60 and 80. Here are all its numbers, of the links
-# as well:
+# The course report has 69.6, 69.4 and 92.3 ms where theory says 60, 60 and 80. That is theory for *its* network, the
+# plain course network: L1, L2 and L3 with 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other
+# numbers.) Here are all its numbers, of the links as well:
 
 # %% id="report"
 links = ("L1", "L2", "L3")
@@ -283,17 +292,22 @@ print(report_rtt_ms, report_mbps, sep="\n")
 # - `excess_ms`: how much longer its RTT is than theory's;
 # - `links_ms`: how much longer the RTTs of its links were, each alone, added up;
 # - `arp_ms`: what ARP adds to the mean of 25 pings, at every link of the path (see Lab 04);
-# - `percent`: its throughput in percent of the ceiling that you predicted.
+# - `percent`: its throughput in percent of the ceiling in its network (1448 of 1514 of the bottleneck's rate).
 
 # %% answer="report"
 crossed = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": ("L1", "L2", "L3")}
-theory_ms = {"L1": 20, "L2": 40, "L3": 20}
+theory_ms = {"L1": 20, "L2": 40, "L3": 20, "h1-h4": 60, "h7-h9": 60, "h1-h9": 80}
+rate_mbps = {"h1-h4": 30, "h7-h9": 20, "h1-h9": 20}
 report_answers = {
     ### BEGIN SOLUTION
-    "excess_ms": {name: report_rtt_ms[name] - predicted_rtt_ms[name] for name in ends},
-    "links_ms": {name: sum(report_rtt_ms[it] - theory_ms[it] for it in crossed[name]) for name in ends},
-    "arp_ms": {name: predicted_rtt_ms[name] / 25 for name in ends},
-    "percent": {name: 100 * report_mbps[name] / predicted_mbps[name] for name in ends},
+    "excess_ms": {name: report_rtt_ms[name] - theory_ms[name] for name in ends},
+    "links_ms": {
+        name: sum(report_rtt_ms[it] - theory_ms[it] for it in crossed[name]) for name in ends
+    },
+    "arp_ms": {name: theory_ms[name] / 25 for name in ends},
+    "percent": {
+        name: 100 * report_mbps[name] / (rate_mbps[name] * 1448 / 1514) for name in ends
+    },
     ### STARTER
     # "excess_ms": {"h1-h4": None, "h7-h9": None, "h1-h9": None},
     # "links_ms": {"h1-h4": None, "h7-h9": None, "h1-h9": None},
@@ -312,16 +326,17 @@ lab05.check_report(report_answers).require()
 
 # %% [markdown] reflect="report" points=1
 # Of 9.6 ms on h1-h4 the links alone had 6.5, ARP included (2.4 of it at most); 3.1 are left for hosts, routers and
-# their timers. h7-h9 has 7.5 of 9.4, h1-h9 9.3 of 12.3: most of it was there on the links and added up along the path,
-# as delays do. Each crossing ends with a timer, and a busy virtual machine serves timers late. On virtual time no
-# timer is late, and our lab needs no ARP. Throughput was 96, 94 and 90 % of the ceiling. A longer RTT makes TCP's
-# start slower, which fits; but ours are 99, 94 and 85 % without any late timer, so the two lower ones are queues and
-# slow start, not the machine.
+# their timers. h7-h9 has 7.5 of 9.4, h1-h9 9.3 of 12.3: most of it was there on the links and added up along the
+# path, as delays do. Each crossing ends with a timer, and a busy virtual machine serves timers late. On virtual time
+# no timer is late, and our lab needs no ARP. Throughput was 96, 94 and 90 % of the ceiling. A longer RTT makes TCP's
+# start slower, which fits; but ours on that network are 99, 94 and 85 % without any late timer, so the two lower ones
+# are queues and slow start, not the machine.
 
 # %% [markdown] id="beside-intro"
 # ### Side by side
 #
-# Your predictions, theory, the report's numbers and yours. The remark says why the report's number is not ours:
+# Your predictions, theory, the report's numbers (of the plain course network) and yours. The remark says why the
+# report's number is not ours:
 
 # %% id="beside-table"
 rows = beside_report(3, predicted_rtt_ms, predicted_mbps, pings, transfers)
@@ -341,7 +356,8 @@ show.compared(rows, "Paths beside theory")
 # %% answer="loaded"
 predicted_highest_ms = None
 ### BEGIN SOLUTION
-predicted_highest_ms = 60 + room_packets["h1-h4"] * 1514 * 8 / 30_000
+frame_ms = 1514 * 8 / (1000 * L2.rate_mbps)
+predicted_highest_ms = predicted_rtt_ms["h1-h4"] + room_packets["h1-h4"] * frame_ms
 ### STARTER
 # predicted_highest_ms = None
 ### END SOLUTION
@@ -376,8 +392,9 @@ queue_over_time(together, "h1-h4", ("h1", "h4"))
 # %% answer="seen"
 ### BEGIN SOLUTION
 answered = [rtt for rtt in together.results[0].rtt_ms if rtt is not None]
-mean_added_ms = sum(answered) / len(answered) - 60
-seen = {"link": "L2", "mean_added_ms": mean_added_ms, "mean_packets": mean_added_ms / (1514 * 8 / 30_000)}
+mean_added_ms = sum(answered) / len(answered) - predicted_rtt_ms["h1-h4"]
+frame_ms = 1514 * 8 / (1000 * L2.rate_mbps)
+seen = {"link": "L2", "mean_added_ms": mean_added_ms, "mean_packets": mean_added_ms / frame_ms}
 ### STARTER
 # seen = {"link": None, "mean_added_ms": None, "mean_packets": None}
 ### END SOLUTION
@@ -391,8 +408,8 @@ lab05.check_queue_seen(seen, together).require()
 
 # %% [markdown] reflect="loaded" points=1
 # At the very start. The hosts' cables are as fast as the machine, so in slow start each doubled window reaches L1 as
-# one burst, faster than its 40 Mbit/s, and overflows 34 places. Once TCP is paced by the acknowledgements, packets
-# come at the 30 Mbit/s of L2. L1 sends 40, so nothing waits there, and all waiting is before L2. The pings, one a
+# one burst, faster than its rate, and overflows its places. Once TCP is paced by the acknowledgements, packets
+# come at the rate of L2. L1 sends faster, so nothing waits there, and all waiting is before L2. The pings, one a
 # second, are too rare to see a burst of some ms.
 
 # %% [markdown] id="stop-intro"

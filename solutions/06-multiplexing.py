@@ -13,16 +13,18 @@ from dataclasses import replace
 import linklab
 from linklab import measure, show
 from linklab.grade import lab06
-from linklab.network import COURSE, path
+from linklab.network import path
 from linklab.notebooks import multiplexing_figures as figures
 from linklab.notebooks.multiplexing import backlog_packets, mean_rtt_ms, rates_mbps
 from linklab.notebooks.own_simpleperf import own_simpleperf
 from linklab.show.live_measure import watched
 
 # %% id="start"
-lab = linklab.start(COURSE)
+network = linklab.course_network()
+L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
+lab = linklab.start(network)
 program = own_simpleperf(lab)
-show.draw(lab, highlight=path(COURSE, "h1", "h4"))
+show.draw(lab, highlight=path(network, "h1", "h4"))
 
 # %% [markdown] id="combinations-intro"
 # ## 1. Four combinations
@@ -43,13 +45,13 @@ combinations = {
 # this one. Where is `h8`, and which links does `h8-h9` cross?
 
 # %% id="crossing-figure"
-show.draw(lab, highlight=path(COURSE, "h7", "h9"))
+show.draw(lab, highlight=path(network, "h7", "h9"))
 
 # %% [markdown] id="bottlenecks-task"
 # ## 2. Predict: who decides?
 #
 # When flows share links, the slowest link of a way need not be the one that decides. What counts is what a
-# link has left *for one flow*. L1 has 40 Mbit/s. If two flows share it, each has 20 there.
+# link has left *for one flow*. A link of 50 Mbit/s that two flows share has 25 for each.
 #
 # The link that gives a flow the least is its *bottleneck*. If a flow cannot use all of its part of a link,
 # the others on that link may have the rest. This is called *max-min fairness*: nobody can get more without
@@ -60,10 +62,10 @@ show.draw(lab, highlight=path(COURSE, "h7", "h9"))
 # %% answer="bottlenecks"
 bottlenecks = {
     ### BEGIN SOLUTION
-    "two": "L2",  # 15 for each, and L1 has 20 for each
+    "two": "L2",  # half of L2 is less than half of L1
     "three": "L2",
     "crossing h1-h4": "L2",
-    "crossing h7-h9": "L2",  # half of L2 is 15, and L3 would have 20
+    "crossing h7-h9": "L2",  # half of L2 is less than L3, which is not shared
     "apart h1-h4": "L2",
     "apart h8-h9": "L3",  # h8 is at r3: its packets never see L2
     ### STARTER
@@ -90,12 +92,12 @@ lab06.check_bottlenecks(bottlenecks).require()
 # %% answer="shares"
 predicted_mbps = {
     ### BEGIN SOLUTION
-    "two": 30 * 1448 / 1514 / 2,
-    "three": 30 * 1448 / 1514 / 3,
-    "crossing h1-h4": 30 * 1448 / 1514 / 2,
-    "crossing h7-h9": 30 * 1448 / 1514 / 2,
-    "apart h1-h4": 30 * 1448 / 1514,
-    "apart h8-h9": 20 * 1448 / 1514,
+    "two": L2.rate_mbps * 1448 / 1514 / 2,
+    "three": L2.rate_mbps * 1448 / 1514 / 3,
+    "crossing h1-h4": L2.rate_mbps * 1448 / 1514 / 2,
+    "crossing h7-h9": L2.rate_mbps * 1448 / 1514 / 2,
+    "apart h1-h4": L2.rate_mbps * 1448 / 1514,
+    "apart h8-h9": L3.rate_mbps * 1448 / 1514,
     ### STARTER
     # "two": None,
     # "three": None,
@@ -116,13 +118,13 @@ lab06.check_shares(predicted_mbps).require()
 # transfer fills the queue of its bottleneck, again and again. A ping waits in that queue like any other
 # packet.
 #
-# How long is the wait? A packet that arrives at a full queue of 100 packets leaves when those before it have
+# How long is the wait? A packet that arrives at a full queue leaves when those before it have
 # left, one by one. Each takes 1514 * 8 bits, divided by the rate.
 #
 # > **What the queue counts.** Lab 01 showed `netem` with a delay and a *limit*. It holds each packet for the
 # > delay, and then until the link is free. Both kinds count towards the limit: packets in flight and packets
-# > that wait. So the time at a full link is the time of 100 packets *in all*, in place of the delay, and not
-# > on top of it.
+# > that wait. So the time at a full link is the time of a queue full of packets *in all*, in place of the delay,
+# > and not on top of it.
 #
 # Data flows in one direction only. The ping's answer comes back through empty queues.
 #
@@ -130,11 +132,16 @@ lab06.check_shares(predicted_mbps).require()
 # `h8-h9` is alone on L3.
 
 # %% answer="full-rtt"
+### BEGIN SOLUTION
+L2_full_ms = L2.queue_packets * 1514 * 8 / (1000 * L2.rate_mbps)
+L3_full_ms = L3.queue_packets * 1514 * 8 / (1000 * L3.rate_mbps)
+### STARTER
+### END SOLUTION
 predicted_full_ms = {
     ### BEGIN SOLUTION
-    "h1-h4": 10 + 100 * 1514 * 8 / 30_000 + 20 + 10,  # L1, the queue of L2; L2 and L1 back
-    "h7-h9": 100 * 1514 * 8 / 30_000 + 10 + 10 + 20,  # the queue of L2, L3; L3 and L2 back
-    "h8-h9": 33 * 1514 * 8 / 20_000 + 10,  # the queue of L3; L3 back
+    "h1-h4": L1.delay_ms + L2_full_ms + L2.delay_ms + L1.delay_ms,  # L2 and L1 back
+    "h7-h9": L2_full_ms + L3.delay_ms + L3.delay_ms + L2.delay_ms,  # L3 and L2 back
+    "h8-h9": L3_full_ms + L3.delay_ms,  # L3 back
     ### STARTER
     # "h1-h4": None,
     # "h7-h9": None,
@@ -150,7 +157,7 @@ lab06.check_full_rtt(predicted_full_ms).require()
 # mean? Give a reason, before you measure.
 
 # %% [markdown] reflect="prediction" points=1
-# The highest RTT is the same: the queue is full with two flows already, and it has the same 100 places. The
+# The highest RTT is the same: the queue is full with two flows already, and it has the same places. The
 # mean hardly changes. If only one of three flows loses a packet and slows down, the queue empties less; but
 # often all of them lose some at the same moment.
 
@@ -192,8 +199,8 @@ lab06.check_runs(runs).require()
 # %% [markdown] id="throughput-intro"
 # ## 6. Explain: throughput
 #
-# Your predictions beside theory, the course report, and what you measured. The remarks say why we and the
-# report differ.
+# Your predictions beside theory, the course report (of the plain course network), and what you measured. The
+# remarks say why we and the report differ.
 
 # %% id="throughput-table"
 figures.throughput_table(runs, predicted_mbps)
@@ -282,7 +289,8 @@ figures.rtt_figure(runs["two"], lab06.COMBINATIONS["two"])
 
 # %% answer="queueing"
 ### BEGIN SOLUTION
-queueing_ms = {name: mean_rtt_ms(run)["h1-h4"] - 60 for name, run in runs.items()}
+idle_ms = 2 * (L1.delay_ms + L2.delay_ms)
+queueing_ms = {name: mean_rtt_ms(run)["h1-h4"] - idle_ms for name, run in runs.items()}
 ### STARTER
 # queueing_ms = dict.fromkeys(combinations)
 ### END SOLUTION
@@ -296,8 +304,8 @@ figures.rtt_table(runs, predicted_full_ms)
 # %% [markdown] id="packets-intro"
 # ## 9. Look into the queue
 #
-# If the RTT tells how long the queue is, it also tells how many packets are in it. The ping needs 10 ms for
-# L1, and 20 + 10 ms for the way back. The rest it spends at L2.
+# If the RTT tells how long the queue is, it also tells how many packets are in it. The ping needs the delay of
+# L1 on the way there, and those of L2 and L1 on the way back. The rest it spends at L2.
 #
 # **Your turn:** a function that says how many packets L2 held, those in flight included, from an RTT of
 # `h1-h4` beside a transfer.
@@ -306,8 +314,8 @@ figures.rtt_table(runs, predicted_full_ms)
 # %% answer="packets-in-queue"
 def packets_in_queue(rtt_ms):
     ### BEGIN SOLUTION
-    at_l2_ms = rtt_ms - (10 + 20 + 10)
-    return at_l2_ms / (1514 * 8 / 30_000)
+    at_l2_ms = rtt_ms - (L1.delay_ms + L2.delay_ms + L1.delay_ms)
+    return at_l2_ms / (1514 * 8 / (1000 * L2.rate_mbps))
     ### STARTER
     # return None
     ### END SOLUTION
@@ -323,35 +331,42 @@ lab06.check_packets_in_queue(packets_in_queue).require()
 # %% id="backlog"
 seen = []
 server, _ = lab["h4"].popen("exec iperf3 -s -1"), lab["h4"].wait_listening(5201)
-client = lab["h1"].popen("exec iperf3 -c 10.0.5.2 -t 16 -C cubic")
+client = lab["h1"].popen(f"exec iperf3 -c {network.address_of('h4')} -t 16 -C cubic")
 for _ in range(8):
     lab.sleep(1.5)
-    ping = measure.ping(lab, measure.PingFlow("h1", "h4", count=1))
+    rtt_ms = measure.ping(lab, measure.PingFlow("h1", "h4", count=1)).rtt_mean_ms
     held = backlog_packets(lab, "r2", "r2-eth2")
-    seen.append([ping.rtt_mean_ms, packets_in_queue(ping.rtt_mean_ms), held])
+    # None: a full queue dropped the ping
+    seen.append([rtt_ms, rtt_ms and packets_in_queue(rtt_ms), held])
 client.wait(60)
 show.table(["RTT (ms)", "packets, from the RTT", "packets, from the kernel"], seen)
 
 # %% [markdown] id="backlog-notice"
-# **What to notice.** Both agree to a few packets. They are not quite the same because the ping met the queue
-# some 40 ms before the kernel was asked. An RTT is a look into the fullest queue of the way, from the
-# outside.
+# **What to notice.** On virtual time both agree to a few packets. They are not quite the same because the ping
+# met the queue some 40 ms before the kernel was asked. (In real time asking takes longer, and the queue has
+# moved on.) An RTT is a look into the fullest queue of the way, from the outside.
 #
 # ## 10. Change the queue
 #
-# Who chose 100 packets? Try 50 and 200.
-#
-# **Predict:** the RTT of `h1-h4` when a queue of 50 or of 200 packets has just filled, in ms. Think of how
-# many packets are in flight on L2 alone.
+# Who chose that length? Try half and double.
+
+# %% id="new-queues"
+half, double = L2.queue_packets // 2, 2 * L2.queue_packets
+half, double
+
+# %% [markdown] id="new-rtt-task"
+# **Predict:** the RTT of `h1-h4` when a queue of half or of double the packets has just filled, in ms. Think of
+# how many packets are in flight on L2 alone.
 
 # %% answer="new-rtt"
 predicted_new_ms = {
     ### BEGIN SOLUTION
-    50: 10 + 50 * 1514 * 8 / 30_000 + 20 + 10,  # 20.2 ms: hardly more than the delay of L2
-    200: 10 + 200 * 1514 * 8 / 30_000 + 20 + 10,
+    # half of it takes hardly more than the delay of L2
+    packets: 2 * L1.delay_ms + L2.delay_ms + packets * 1514 * 8 / (1000 * L2.rate_mbps)
+    for packets in (half, double)
     ### STARTER
-    # 50: None,
-    # 200: None,
+    # half: None,
+    # double: None,
     ### END SOLUTION
 }
 
@@ -359,9 +374,9 @@ predicted_new_ms = {
 lab06.check_new_rtt(predicted_new_ms).require()
 
 # %% [markdown] id="new-networks-task"
-# `COURSE` is a value: it cannot be changed, but copied with a change. `replace(link, queue_packets=50)`
-# returns a link with another queue, and `replace(COURSE, links=...)` a network with other links.
-# `COURSE.links` is a tuple of links, each with its `name`.
+# `network` is a value: it cannot be changed, but copied with a change. `replace(link, queue_packets=50)`
+# returns a link with another queue, and `replace(network, links=...)` a network with other links.
+# `network.links` is a tuple of links, each with its `name`.
 #
 # **Your turn:** a function that returns the course network with another queue at L2, and nothing else
 # changed.
@@ -370,49 +385,50 @@ lab06.check_new_rtt(predicted_new_ms).require()
 # %% answer="new-networks"
 def with_queue(packets):
     ### BEGIN SOLUTION
-    new = replace(COURSE.link("L2"), queue_packets=packets)
-    links = tuple(new if link.name == "L2" else link for link in COURSE.links)
-    return replace(COURSE, links=links)
+    new = replace(L2, queue_packets=packets)
+    links = tuple(new if link.name == "L2" else link for link in network.links)
+    return replace(network, links=links)
     ### STARTER
     # return None
     ### END SOLUTION
 
 
-networks = {packets: with_queue(packets) for packets in (50, 200)}
+networks = {packets: with_queue(packets) for packets in (half, double)}
 
 # %% check="new-networks" points=2
 lab06.check_new_networks(networks).require()
 
 # %% [markdown] id="new-runs-task"
-# **Your turn:** measure the combination `two` on each of them. `with linklab.start(network) as other:` starts
+# **Your turn:** measure the combination `two` on each of them. `with linklab.start(changed) as other:` starts
 # a lab for the lines below it, which are indented.
 
 # %% answer="new-runs"
 new_runs = dict.fromkeys(networks)
 ### BEGIN SOLUTION
 flows = flows_of("h1-h4") + flows_of("h2-h5")
-for packets, network in networks.items():
-    with linklab.start(network) as other:
+for packets, changed in networks.items():
+    with linklab.start(changed) as other:
         new_runs[packets] = watched(measure.at_once, other, flows)
 ### STARTER
-# # YOUR TURN: new_runs[50] = watched(measure.at_once, other, ...), and the same for 200
+# # YOUR TURN: new_runs[half] = watched(measure.at_once, other, ...), and the same for double
 ### END SOLUTION
 
 # %% check="new-runs" points=2
 lab06.check_new_runs(new_runs).require()
 
 # %% id="queues-table"
-predicted_ms = {100: predicted_full_ms["h1-h4"], **predicted_new_ms}
-figures.queues_table({100: runs["two"], **new_runs}, predicted_ms)
+predicted_ms = {L2.queue_packets: predicted_full_ms["h1-h4"], **predicted_new_ms}
+figures.queues_table({L2.queue_packets: runs["two"], **new_runs}, predicted_ms)
 
 # %% [markdown] id="queues-notice"
-# **What to notice.** Twice the queue does not mean twice the delay, nor half the queue half of it: some 50
+# **What to notice.** Twice the queue does not mean twice the delay, nor half the queue half of it: many
 # packets are always in flight on L2, and only what is beyond them waits.
 #
 # ## 11. What the report saw
 #
-# The course report measured a mean RTT of 96.8 ms in `two`, and up to 104 in `three`. A queue of 100 frames
-# cannot explain more than 80.
+# The course report measured a mean RTT of 96.8 ms in `two`, and up to 104 in `three`. Its network was the plain
+# course network: L1 with 10 ms each way, and L2 with 30 Mbit/s, 20 ms and a queue of 100 packets. (Yours may have
+# other numbers.) A queue of 100 frames cannot explain more than 80 ms there.
 #
 # > **One packet, two frames.** Linux likes to hand the network card several segments as one large packet, and
 # > lets the card cut it up. netem then counts one where the link carries two. Linklab switches this off, so
@@ -421,24 +437,24 @@ figures.queues_table({100: runs["two"], **new_runs}, predicted_ms)
 #
 # **Your turn:** two numbers, and for the last two questions a letter.
 #
-# `report_frames`: how many *frames* were in L2's queue on average, if the 96.784 ms of `h1-h4` in `two` are
-# all delay and queue?
+# `report_frames`: how many *frames* were in the queue of the report's L2 on average, if the 96.784 ms of `h1-h4` in
+# `two` are all delay and queue?
 #
 # `report_beyond_mbps`: the report's flows in `three` got 10.23, 7.91 and 11.65 Mbit/s of data. By how much is
-# the sum more than L2 can carry?
+# the sum more than its L2 can carry?
 #
 # `third_flow`: why is the highest RTT with three flows what it is with two? (a) L2's queue was full with two
 # already. (b) Each flow waits in a queue of its own. (c) Three flows send less in all than two. (d) Pings
 # overtake the packets of transfers.
 #
-# `small_queue`: with 50 packets the RTT hardly grows. What is the price? (a) The idle RTT is longer. (b) The
+# `small_queue`: with half of the queue the RTT hardly grows. What is the price? (a) The idle RTT is longer. (b) The
 # link is idle at times: after a loss nothing waits that could be sent. (c) L2's rate is lower. (d) There is
 # none.
 
 # %% answer="questions"
 answers = {
     ### BEGIN SOLUTION
-    "report_frames": packets_in_queue(96.784),
+    "report_frames": (96.784 - (10 + 20 + 10)) / (1514 * 8 / 30_000),
     "report_beyond_mbps": 10.23 + 7.91 + 11.65 - 30 * 1448 / 1514,
     "third_flow": "a",
     "small_queue": "b",
@@ -458,9 +474,9 @@ lab06.check_questions(answers).require()
 # together have more than L2 carries? How would you show that on your own lab?
 
 # %% [markdown] reflect="report" points=1
-# Each transfer lasts 25 s, but they begin some seconds apart. The first has the link to itself for a moment,
-# and so has the last at its end. Each number is a mean over another 25 s, so their sum is of no moment in
-# particular. With start_s= one flow can be started some seconds after the others: then the sum exceeds 28.69.
+# Each transfer lasts 25 s, but they begin some seconds apart. The first has the link to itself for a moment, and so
+# has the last at its end. Each number is a mean over another 25 s, so their sum is of no moment in particular. With
+# start_s= one flow can be started some seconds after the others: then the sum exceeds what L2 carries.
 
 # %% [markdown] id="queue-question"
 # **Question.** A friend's video calls stutter whenever somebody uploads a large file. The router's queue

@@ -10,15 +10,21 @@ import linklab
 from linklab import measure, show
 from linklab.analysis import jain_index
 from linklab.grade import lab07
-from linklab.network import COURSE, path
+from linklab.network import path
 from linklab.notebooks import multiplexing_figures as figures
-from linklab.notebooks.multiplexing import mean_connections_mbps, own_parallel_simpleperf, rates_mbps
+from linklab.notebooks.multiplexing import (
+    mean_connections_mbps,
+    own_parallel_simpleperf,
+    rates_mbps,
+)
 from linklab.show.live_measure import watched
 
 # %% id="start"
-lab = linklab.start(COURSE)
+network = linklab.course_network()
+L2 = network.link("L2")
+lab = linklab.start(network)
 program = own_parallel_simpleperf(lab)
-show.draw(lab, highlight=path(COURSE, "h1", "h4"))
+show.draw(lab, highlight=path(network, "h1", "h4"))
 
 # %% [markdown] id="shares-intro"
 # ## 1. Predict: who gets how much?
@@ -36,11 +42,11 @@ show.draw(lab, highlight=path(COURSE, "h1", "h4"))
 # %% answer="shares"
 predicted_mbps = {
     ### BEGIN SOLUTION
-    "a connection": 30 * 1448 / 1514 / 4,
-    "h1": 30 * 1448 / 1514 / 4 * 2,
-    "h2": 30 * 1448 / 1514 / 4,
-    "h3": 30 * 1448 / 1514 / 4,
-    "together": 30 * 1448 / 1514,
+    "a connection": L2.rate_mbps * 1448 / 1514 / 4,
+    "h1": L2.rate_mbps * 1448 / 1514 / 4 * 2,
+    "h2": L2.rate_mbps * 1448 / 1514 / 4,
+    "h3": L2.rate_mbps * 1448 / 1514 / 4,
+    "together": L2.rate_mbps * 1448 / 1514,
     ### STARTER
     # "a connection": None,
     # "h1": None,
@@ -131,7 +137,7 @@ lab07.check_run(runs).require()
 figures.throughput_figure(runs and runs.runs[0], lab07.loads(2))
 
 # %% [markdown] id="throughput-table-intro"
-# And the mean over all runs, beside your prediction, theory and the course report:
+# And the mean over all runs, beside your prediction, theory and the course report (of the plain course network):
 
 # %% id="throughput-table"
 figures.parallel_table(runs, predicted_mbps)
@@ -181,7 +187,7 @@ figures.fairness_figure(runs)
 figures.fairness_table(runs)
 
 # %% [markdown] id="fairness-notice"
-# **What to notice.** In a single run chance decides much: in some, the hosts even look fairer than the
+# **What to notice.** In a single run chance decides much: it can even make the hosts look fairer than the
 # connections. Who loses packets at a bad moment falls behind, and catches up slowly. In the mean over several
 # runs chance levels out, and both indexes come near to your prediction.
 #

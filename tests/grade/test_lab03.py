@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,11 +12,12 @@ from linklab.measure import Origin, UdpFlow, UdpResult
 from linklab.measure.fidelity import Fidelity
 from linklab.measure.flows import payload_rate_mbps
 from linklab.network import COURSE, NetworkState
+from tests.grade.failures import failed_alone
 
 BOTTLENECKS = {"h1-h4": "L2", "h1-h9": "L3", "h7-h9": "L3"}
 NOMINAL = {"h1-h4": 30.0, "h1-h9": 20.0, "h7-h9": 20.0}
 CEILINGS = {name: rate * 1448 / 1490 for name, rate in NOMINAL.items()}
-LOSSES = {"h1-h4 at 30": 2.8188, "h1-h4 at 33": 11.653, "h1-h9 at 22": 11.653}
+LOSSES = {"h1-h4 at 100 %": 2.8188, "h1-h4 at 110 %": 11.653, "h1-h9 at 110 %": 11.653}
 ANSWERS = {"iperf2_m": 2**20, "report_loss": 7.2817, "extra_packets": 73.0}
 
 
@@ -25,21 +26,12 @@ def said(result: Result, name: str) -> Check:
     return check
 
 
-def failed_alone(check: Callable[[object], Result], right: Mapping[str, object], name: str, wrong: object) -> Check:
-    """One answer of several is wrong: its own check fails, and no other does."""
-    result = check({**right, name: wrong})
-    (failed,) = [it for it in result.checks if not it.passed]
-    assert failed.outcome == "failed"
-    assert failed.hint
-    return failed
-
-
 def test_right_predictions_pass() -> None:
     assert lab03.check_bottlenecks(BOTTLENECKS).passed
     assert lab03.check_ceilings(CEILINGS).passed
     assert lab03.check_ceilings({"h1-h4": 29.2, "h1-h9": 19.4, "h7-h9": 19.44}).passed
     assert lab03.check_losses(LOSSES).passed
-    assert lab03.check_losses({"h1-h4 at 30": 2.8, "h1-h4 at 33": 11.7, "h1-h9 at 22": 11.6}).passed
+    assert lab03.check_losses({"h1-h4 at 100 %": 2.8, "h1-h4 at 110 %": 11.7, "h1-h9 at 110 %": 11.6}).passed
     assert lab03.check_questions(ANSWERS).passed
 
 
@@ -89,17 +81,17 @@ def test_a_wrong_bandwidth_is_named(name: str, wrong: object, says: str) -> None
 @pytest.mark.parametrize(
     ("key", "wrong", "says"),
     [
-        ("h1-h4 at 30", 0, "headers too"),
-        ("h1-h4 at 30", 0.0282, "share of 1"),
-        ("h1-h4 at 30", 0.8456, "in Mbit/s"),
-        ("h1-h4 at 30", 2.9006, "share of what fits"),
-        ("h1-h4 at 30", 97.18, "what arrives"),
-        ("h1-h4 at 33", 9.09, "leaves out the headers"),
-        ("h1-h4 at 33", 10, "share of the link's rate"),
-        ("h1-h4 at 33", 13.19, "share of what fits"),
-        ("h1-h9 at 22", 9.09, "leaves out the headers"),
-        ("h1-h9 at 22", 2.564, "in Mbit/s"),
-        ("h1-h9 at 22", None, "not filled in yet"),
+        ("h1-h4 at 100 %", 0, "headers too"),
+        ("h1-h4 at 100 %", 0.0282, "share of 1"),
+        ("h1-h4 at 100 %", 0.8456, "in Mbit/s"),
+        ("h1-h4 at 100 %", 2.9006, "share of what fits"),
+        ("h1-h4 at 100 %", 97.18, "what arrives"),
+        ("h1-h4 at 110 %", 9.09, "leaves out the headers"),
+        ("h1-h4 at 110 %", 10, "share of the link's rate"),
+        ("h1-h4 at 110 %", 13.19, "share of what fits"),
+        ("h1-h9 at 110 %", 9.09, "leaves out the headers"),
+        ("h1-h9 at 110 %", 2.564, "in Mbit/s"),
+        ("h1-h9 at 110 %", None, "not filled in yet"),
     ],
 )
 def test_a_wrong_loss_is_named(key: str, wrong: object, says: str) -> None:

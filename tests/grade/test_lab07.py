@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +9,10 @@ import pytest
 
 from linklab.analysis import jain_index
 from linklab.errors import MeasurementError
-from linklab.grade import Check, Result, lab07
+from linklab.grade import Check, lab07
 from linklab.measure import AtOnce, Repeats
 from linklab.network import goodput_ceiling_mbps
+from tests.grade.failures import failed_alone
 
 from .made_runs import fidelity, together, transfer
 
@@ -21,15 +21,6 @@ SHARES = {"a connection": L2 / 4, "h1": L2 / 2, "h2": L2 / 4, "h3": L2 / 4, "tog
 IDEAL = {"per connection": 1.0, "per host": 16 / 18}
 PARTS = {1: 100 / 3, 2: 50.0, 4: 200 / 3, 8: 80.0}
 ANSWERS = {"for_90_percent": 18, "jain_per_host_8": 0.505, "whose_fault": "c"}
-
-
-def failed_alone(check: Callable[[Any], Result], right: Mapping[Any, Any], name: Any, wrong: object) -> Check:
-    """One answer of several is wrong: its own check fails with a hint, and no other does."""
-    result = check({**right, name: wrong})
-    (failed,) = [it for it in result.checks if not it.passed]
-    assert failed.outcome == "failed"
-    assert failed.hint
-    return failed
 
 
 def of_four(first: float, second: float, h2: float, h3: float, **more: Any) -> AtOnce:

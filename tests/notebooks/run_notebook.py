@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +47,26 @@ def run(notebook: Any, folder: Path) -> Executed:
     with nothing_left_of(folder):
         NotebookClient(notebook, timeout=1800, startup_timeout=300, allow_errors=True, resources=resources).execute()
     return Executed(notebook)
+
+
+def run_with_simpleperf(folder: str, name: str, work: Path) -> tuple[Any, dict[str, str]]:
+    """A notebook of `folder` and its errors, run in `work` beside that folder's simpleperf."""
+    shutil.copy(ROOT / folder / "simpleperf.py", work)
+    notebook = read(f"{folder}/{name}.ipynb")
+    return notebook, run(notebook, work).errors
+
+
+def shown(notebook: Any, cell_id: str) -> str:
+    """What a cell shows and prints, as plain text."""
+    (cell,) = [cell for cell in notebook.cells if cell.id == cell_id]
+    return "\n".join(
+        output.text if output.output_type == "stream" else output.data.get("text/plain", "") for output in cell.outputs
+    )
+
+
+def graded(notebook: Any) -> set[str]:
+    """The cells that fail in a starter, by id."""
+    return {cell.id for cell in notebook.cells if cell.metadata.get("linklab", {}).get("starter") == "fails"}
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 from linklab.grade import simpleperf
 from linklab.notebooks.starters import leaks, read_blocks, stage
 from linklab.runtime.kinds import Kind
-from tests.notebooks.run_notebook import ROOT, read, run
+from tests.notebooks.run_notebook import ROOT, graded, read, run, shown
 
 FINISHED = (ROOT / "solutions" / "simpleperf.py").read_text()
 BLOCKS = read_blocks((ROOT / "solutions" / "simpleperf.py.starter").read_text())
@@ -106,26 +106,17 @@ def _errors(folder: str, work: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[A
     return notebook, run(notebook, work).errors
 
 
-def _shown(notebook: Any, cell_id: str) -> str:
-    """What a cell shows and prints, as plain text."""
-    (cell,) = [cell for cell in notebook.cells if cell.id == cell_id]
-    return "\n".join(
-        output.text if output.output_type == "stream" else output.data["text/plain"] for output in cell.outputs
-    )
-
-
 @pytest.mark.lab
 @pytest.mark.slow
 def test_the_starter_fails_exactly_its_graded_cells_and_says_what_to_do(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notebook, errors = _errors("labs", tmp_path, monkeypatch)
-    graded = {cell.id for cell in notebook.cells if cell.metadata.get("linklab", {}).get("starter") == "fails"}
-    assert set(errors) == graded
+    assert set(errors) == graded(notebook)
     assert all(said.startswith("GradeError: ") for said in errors.values())
     assert all("Hint: " in said or "see the step transfer" in said for said in errors.values())
-    assert "step 1 is still to do" in _shown(notebook, "first-run")
-    assert "no interval yet" in _shown(notebook, "intervals-try")
+    assert "step 1 is still to do" in shown(notebook, "first-run")
+    assert "no interval yet" in shown(notebook, "intervals-try")
 
 
 @pytest.mark.lab
@@ -135,15 +126,15 @@ def test_the_solution_passes_and_shows_what_its_text_says(
 ) -> None:
     notebook, errors = _errors("solutions", tmp_path, monkeypatch)
     assert errors == {}
-    assert "6 intervals from 0.0 to 6." in _shown(notebook, "intervals-try")
-    assert _shown(notebook, "parallel-try").count("8 intervals from 0.0 to 8.") == 3
+    assert "6 intervals from 0.0 to 6." in shown(notebook, "intervals-try")
+    assert shown(notebook, "parallel-try").count("8 intervals from 0.0 to 8.") == 3
     without, with_option = (
-        int(line.split()[-2]) for line in _shown(notebook, "nagle-try").splitlines() if line.startswith("b'ACK")
+        int(line.split()[-2]) for line in shown(notebook, "nagle-try").splitlines() if line.startswith("b'ACK")
     )
     # one round trip of 60 ms more, and the few ms in which the server looks whether data follows
     assert with_option in range(60, 80)
     assert without - with_option in range(58, 63)
-    assert _shown(notebook, "restart-try").count("Mbps") == 4
-    assert "ended early" in _shown(notebook, "abrupt-try")
-    assert _shown(notebook, "arguments-try").count("Error: ") == 8
+    assert shown(notebook, "restart-try").count("Mbps") == 4
+    assert "ended early" in shown(notebook, "abrupt-try")
+    assert shown(notebook, "arguments-try").count("Error: ") == 8
     assert "Traceback" not in str(notebook)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,66 +12,44 @@ from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, ping, sim
 from linklab.network import COURSE
 from linklab.notebooks.beside_report import beside_report, frames_dropped, frames_sent, queue_over_time
 from linklab.published.seed_report import rows
-from linklab.runtime.kinds import Kind
-from tests.notebooks.run_notebook import ROOT, read, run
+from tests.notebooks.run_notebook import graded, run_with_simpleperf, shown
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]
 NAMES = ("04-link-latency", "05-path-latency")
 ADDRESSES = {"L1": "10.0.1.2", "L2": "10.0.3.2", "L3": "10.0.6.2"}
 NOT_IN_THE_STARTER = "not measured yet: fill in the cells above and run them"
 
 
-@pytest.fixture(autouse=True)
-def _virtual_time(virtual: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
-
-
-def _shown(notebook: Any, cell_id: str) -> str:
-    """What a cell shows and prints, as plain text."""
-    (cell,) = [cell for cell in notebook.cells if cell.id == cell_id]
-    return "\n".join(
-        output.text if output.output_type == "stream" else output.data["text/plain"] for output in cell.outputs
-    )
-
-
-def _run(folder: str, name: str, work: Path) -> tuple[Any, dict[str, str]]:
-    shutil.copy(ROOT / folder / "simpleperf.py", work)
-    notebook = read(f"{folder}/{name}.ipynb")
-    return notebook, run(notebook, work).errors
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, tmp_path: Path) -> None:
-    starter, errors = _run("labs", name, tmp_path)
-    assert set(errors) == {
-        cell.id for cell in starter.cells if cell.metadata.get("linklab", {}).get("starter") == "fails"
-    }
+    starter, errors = run_with_simpleperf("labs", name, tmp_path)
+    assert set(errors) == graded(starter)
     assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
     missing = ("not filled in yet", "not measured yet", "not there yet")
     assert all(any(words in said for words in missing) for said in errors.values())
-    assert "Measuring with Linklab's own simpleperf: with your simpleperf.py" in _shown(starter, "program")
-    assert _shown(starter, "queue-figure") == repr(NOT_IN_THE_STARTER)
+    assert "Measuring with Linklab's own simpleperf: with your simpleperf.py" in shown(starter, "program")
+    assert shown(starter, "queue-figure") == repr(NOT_IN_THE_STARTER)
 
 
 def test_lab_04_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
-    solution, errors = _run("solutions", NAMES[0], tmp_path)
+    solution, errors = run_with_simpleperf("solutions", NAMES[0], tmp_path)
     assert errors == {}
-    assert "Measuring with your own simpleperf.py." in _shown(solution, "program")
-    assert _shown(solution, "ping-try") == "(20.0, 20.0, 20.0)"
-    assert "'mean': 20.8, 'max': 40.0, 'mdev': 3.919" in _shown(solution, "arp-try")
-    assert "(40.0, 20.0" in _shown(solution, "arp-try")
-    assert "(82" in _shown(solution, "counters"), "some 82 000 frames"
-    assert "measured 20. throughput of L1" in _shown(solution, "beside-figure")
-    seen = _shown(solution, "queue-figure")
+    assert "Measuring with your own simpleperf.py." in shown(solution, "program")
+    assert shown(solution, "ping-try") == "(20.0, 20.0, 20.0)"
+    assert "'mean': 20.8, 'max': 40.0, 'mdev': 3.919" in shown(solution, "arp-try")
+    assert "(40.0, 20.0" in shown(solution, "arp-try")
+    assert "(82" in shown(solution, "counters"), "some 82 000 frames"
+    assert "measured 20. throughput of L1" in shown(solution, "beside-figure")
+    seen = shown(solution, "queue-figure")
     assert "20.0 to 30." in seen
     assert "with a full queue it is 30.3 ms" in seen
 
 
 def test_lab_05_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
-    solution, errors = _run("solutions", NAMES[1], tmp_path)
+    solution, errors = run_with_simpleperf("solutions", NAMES[1], tmp_path)
     assert errors == {}
-    assert "60.0 to 80." in _shown(solution, "queue-figure")
-    dropped = _shown(solution, "dropped")
+    assert "60.0 to 80." in shown(solution, "queue-figure")
+    dropped = shown(solution, "dropped")
     assert "('h7-h9', 0, 0, " in dropped, "the queue that overflows is L3's"
     assert "('h1-h9', 0, 0, " in dropped
     assert "('h1-h4', 0," not in dropped, "the start overflows L1 as well"

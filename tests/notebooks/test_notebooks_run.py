@@ -4,41 +4,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import linklab
-from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
-from linklab.runtime.kinds import choose
-from tests.notebooks.run_notebook import read, run
+from tests.notebooks.run_notebook import graded, read, run
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("virtual_time")]
 
 NAMES = ("00-start-here", "01-router-network")
-
-
-@pytest.fixture(autouse=True)
-def _virtual_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is measured here must not depend on this machine."""
-    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
-    try:
-        choose("virtual")
-    except LabError as error:
-        pytest.skip(str(error))
-
-
-def _graded(notebook: Any) -> set[str]:
-    """The cells that say of themselves that they fail in the starter."""
-    return {cell.id for cell in notebook.cells if cell.metadata.get("linklab", {}).get("starter") == "fails"}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, tmp_path: Path) -> None:
     starter = read(f"labs/{name}.ipynb")
     errors = run(starter, tmp_path).errors
-    assert set(errors) == _graded(starter)
+    assert set(errors) == graded(starter)
     assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
 
 
@@ -90,7 +72,7 @@ def test_a_right_plan_alone_earns_its_points(tmp_path: Path) -> None:
     for cell in work.cells:
         if cell.id in ("answer-host-plan", "answer-router-plan"):
             cell.source = solution[cell.id]
-    assert set(run(work, tmp_path).errors) == _graded(work) - {"check-plan"}
+    assert set(run(work, tmp_path).errors) == graded(work) - {"check-plan"}
 
 
 def test_a_full_queue_takes_as_long_as_lab_00_says(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from linklab.show import describe, draw
 from linklab.show.figure import Drawing
 from linklab.show.layout import positions
 from linklab.show.placing import place
-from linklab.show.scene import scene_of
+from linklab.show.read_scene import scene_of
 from tests.states import PLAN, change, change_node, reshape
 
 from .drawn import SHAPE, outside, overlaps, ring, routed, texts_of, tree

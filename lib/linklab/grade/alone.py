@@ -22,12 +22,14 @@ from linklab.analysis import (
     unloaded_rtt,
     way,
 )
+from linklab.course import course_network
 from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
+from linklab.grade.own_network import elsewhere
 from linklab.grade.real_time import in_its_time
 from linklab.grade.together import Transfer, machine_trouble, refused
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult, verdict_on
-from linklab.network import COURSE, NetworkState
+from linklab.network import NetworkState
 
 FEWEST_PINGS: Final = 25
 """As many as the course report sent."""
@@ -38,8 +40,8 @@ _AGAIN: Final = "is other traffic on the way, or was the network changed? Run th
 
 
 def way_of(ends: tuple[str, str], state: NetworkState | None = None) -> Way:
-    """The way between two nodes of the course network, as planned or as read back."""
-    return way(COURSE, *ends, state)
+    """The way between two nodes of the student's course network, as planned or as read back."""
+    return way(course_network(), *ends, state)
 
 
 def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
@@ -117,7 +119,7 @@ def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check,
         measured_check(
             f"{what} ({name})",
             value,
-            in_its_time(_either_side(theory, value, it), run.fidelity, it),
+            in_its_time(_either_side(theory, value, it), run.fidelity, it, highest=what == "highest RTT"),
             inconclusive=trouble,
             how=_AGAIN,
         )
@@ -144,7 +146,7 @@ def _other(
     flow = value.flow  # type: ignore[attr-defined]  # all results have one
     found = (flow.source, flow.destination)
     if found == ends:
-        return None
+        return elsewhere(description, value.origin.network)  # type: ignore[attr-defined]
     back = "the direction is the other one: " if found == ends[::-1] else ""
     return Check.failing(
         description,

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from linklab.course import course_network
 from linklab.grade.addresses import address_checks
 from linklab.grade.check import Check
 from linklab.grade.links import link_checks
@@ -22,7 +23,7 @@ from linklab.grade.reachability import reachability_checks
 from linklab.grade.result import Result
 from linklab.grade.routing import forwarding_checks, route_checks
 from linklab.grade.wiring import cable_checks, node_checks
-from linklab.network import COURSE, path, rtt_floor_ms
+from linklab.network import path, rtt_floor_ms
 
 RTT_PAIRS: Final[Mapping[str, tuple[str, str]]] = {
     "L1": ("r1", "r2"),
@@ -41,7 +42,7 @@ def check_plan(plan: object) -> Result:
     The rule of the plan: in a subnet with one router it has .1, and the hosts follow from .2 in the order
     of their numbers; between two routers the one with the lower number has .1, the other .2.
     """
-    return Result("Lab 01, the addressing plan", tuple(plan_checks(COURSE, plan)))
+    return Result("Lab 01, the addressing plan", tuple(plan_checks(course_network(), plan)))
 
 
 def check_nodes(lab: Checkable) -> Result:
@@ -50,23 +51,23 @@ def check_nodes(lab: Checkable) -> Result:
     Raises LabError if ``lab`` is neither a running lab nor a NetworkState; so do the other checks of a lab.
     """
     state = state_of(lab)
-    checks = (*node_checks(COURSE, state), *cable_checks(COURSE, state))
+    checks = (*node_checks(course_network(), state), *cable_checks(course_network(), state))
     return Result("Lab 01, nodes and cables", checks)
 
 
 def check_addresses(lab: Checkable) -> Result:
     """Every interface of a host or router has its address, with the mask, and no other."""
-    return Result("Lab 01, addresses", tuple(address_checks(COURSE, state_of(lab))))
+    return Result("Lab 01, addresses", tuple(address_checks(course_network(), state_of(lab))))
 
 
 def check_links(lab: Checkable) -> Result:
     """Rate, delay and queue of L1 to L3 on both sides; the other links unshaped; loss, MTU, up, offloads."""
-    return Result("Lab 01, links", tuple(link_checks(COURSE, state_of(lab))))
+    return Result("Lab 01, links", tuple(link_checks(course_network(), state_of(lab))))
 
 
 def check_forwarding(lab: Checkable) -> Result:
     """The routers forward, the hosts do not."""
-    return Result("Lab 01, forwarding", tuple(forwarding_checks(COURSE, state_of(lab))))
+    return Result("Lab 01, forwarding", tuple(forwarding_checks(course_network(), state_of(lab))))
 
 
 def check_routes(lab: Checkable) -> Result:
@@ -74,7 +75,7 @@ def check_routes(lab: Checkable) -> Result:
 
     Forwarding is judged apart (:func:`check_forwarding`). Any routes that do the work pass.
     """
-    return Result("Lab 01, routes", tuple(route_checks(COURSE, state_of(lab))))
+    return Result("Lab 01, routes", tuple(route_checks(course_network(), state_of(lab))))
 
 
 def check_reachability(lab: Checkable) -> Result:
@@ -82,7 +83,7 @@ def check_reachability(lab: Checkable) -> Result:
 
     Raises LabError if ``lab`` is not a running lab.
     """
-    return Result("Lab 01, reachability", tuple(reachability_checks(COURSE, running(lab))))
+    return Result("Lab 01, reachability", tuple(reachability_checks(course_network(), running(lab))))
 
 
 def check_rtt(measured: object, clock: str) -> Result:
@@ -103,5 +104,5 @@ def check_rtt(measured: object, clock: str) -> Result:
 def _rtt_check(name: str, measured: Mapping[object, object], clock: str) -> Check:
     source, destination = RTT_PAIRS[name]
     where = name if "-" in name else f"{name} ({source} to {destination})"
-    theory = rtt_floor_ms(path(COURSE, source, destination))
+    theory = rtt_floor_ms(path(course_network(), source, destination))
     return rtt_check(Quantity(f"round-trip time of {where}", theory, "ms"), measured.get(name), clock)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from linklab.analysis import Way, full_queue_share_ms
+from linklab.analysis import Way, full_queue_share_ms, way
 from linklab.grade.alone import loaded_checks, ping_check, transfer_check, way_of
 from linklab.grade.asked import each
 from linklab.grade.check import Check
@@ -31,7 +31,7 @@ from linklab.grade.queue_seen import queue_checks
 from linklab.grade.result import Result
 from linklab.grade.round_trips import check_summary as _summary
 from linklab.measure import AtOnce, SimpleperfResult, TcpResult
-from linklab.network import Link, queueing_delay_ms
+from linklab.network import COURSE, Link, queueing_delay_ms
 from linklab.published.seed_report import find
 
 LINKS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
@@ -91,13 +91,13 @@ def check_headers(answers: object, transfers: object) -> Result:
 
     Held against the counters of that very transfer.
     """
-    title = "Lab 04, where 2 of 40 Mbit/s go"
+    title = "Lab 04, where the rest of L1's rate goes"
     transfer = transfers.get("L1") if isinstance(transfers, Mapping) else None
     if not isinstance(transfer, SimpleperfResult | TcpResult) or transfer.fidelity is None:
         return Result(title, (Check.failing(title, "L1 was not measured yet", "run the cell of the transfers first"),))
     sent = transfer.fidelity.queue("r1", "r1-eth1")
     if sent is None or not sent.sent_packets:
-        hint = "start the lab again with linklab.start(COURSE)"
+        hint = "start the lab again with linklab.start(network)"
         return Result(title, (Check.failing(title, "r1-eth1 counted no frame: it is not shaped", hint),))
     frames, count, duration_s = sent.sent_packets, sent.sent_bytes, transfer.flow.duration_s
     rule = "bytes times 8 are bits; divide by the seconds and by a million"
@@ -123,8 +123,8 @@ def check_headers(answers: object, transfers: object) -> Result:
                 Mistake(100 * HEADER_BYTES / 1448, "that is the share of the data", "divide by the whole frame", 0.01),
                 Mistake(100 * 52 / per_frame, "Ethernet's header is missing", "14 + 20 + 32 = 66 bytes", 0.01),
                 Mistake(100 * 54 / per_frame, "the timestamps are missing", "TCP's header has 32 bytes here", 0.01),
-                Mistake(100 * (1 - transfer.throughput_mbps / 40), "that has TCP's start in it as well",
-                        "take what a frame has: 66 bytes of headers in each", 0.01),
+                Mistake(100 * (1 - transfer.throughput_mbps / (_link("L1").rate_mbps or 0)),
+                        "that has TCP's start in it as well", "take what a frame has: 66 bytes of headers", 0.01),
             ],
             "66 bytes of each frame are headers: what share of the bytes sent is that?", 0.015,
         ),
@@ -150,40 +150,44 @@ def check_queue(predicted: object) -> Result:
     drain, flying = queueing_delay_ms(link), link.delay_ms / packet_ms(link)
     waiting, highest = places - flying, it.rtt_floor_ms + full_queue_share_ms(link)
     in_flight = "netem's limit counts the packets in flight on the link too: take those off"
-    delays = "of 67 places some hold packets that are in flight: their 10 ms are the delay itself, so count it once"
+    delay = f"{link.delay_ms:g} ms"
+    delays = (
+        f"of {places} places some hold packets that are in flight: their {delay} are the delay itself, so count it once"
+    )
     there = "the data fills the queue of one direction; the answer comes back through an empty one"
     fields = (
         Number(
-            "drain_ms", "time for 67 frames on L1", exactly(drain, "ms", "67 times one frame's time"),
+            "drain_ms", f"time for {places} frames on L1", exactly(drain, "ms", f"{places} times one frame's time"),
             [
                 Mistake(drain / 8, "that takes bytes for bits", "a byte has 8 bits"),
-                Mistake(one, "that is one frame", "there are 67"),
+                Mistake(one, "that is one frame", f"there are {places}"),
                 Mistake(drain / 1000, "that is in seconds", "multiply by 1000: give it in ms"),
-                Mistake(drain + link.delay_ms, "that has the link's delay in it", "only the sending of 67 frames here"),
+                Mistake(drain + link.delay_ms, "that has the link's delay in it",
+                        f"only the sending of {places} frames here"),
                 Mistake(2 * drain, "that is there and back", "one direction has this queue"),
             ],
-            "67 times the time for one full frame",
+            f"{places} times the time for one full frame",
         ),
         Number(
             "waiting_packets", "packets that really wait", exactly(waiting, "packets", in_flight),
             [
                 Mistake(places, "that is the whole limit", in_flight, 0.005),
-                Mistake(flying, "that is how many are in flight", "those left of 67 wait", 0.005),
+                Mistake(flying, "that is how many are in flight", f"those left of {places} wait", 0.005),
                 Mistake(2 * flying, "that is the bandwidth-delay product", in_flight, 0.005),
             ],
-            f"{in_flight}, 10 ms divided by one frame's time", 0.018,
+            f"{in_flight}, {delay} divided by one frame's time", 0.018,
         ),
         Number(
             "highest_rtt_ms", "highest RTT of L1 with a full queue", exactly(highest, "ms", delays),
             [
                 Mistake(it.rtt_floor_ms, "that is the idle link", "a ping waits behind the data in the queue", 0.005),
-                Mistake(it.rtt_floor_ms + drain, "that counts 10 ms twice", delays, 0.003),
+                Mistake(it.rtt_floor_ms + drain, f"that counts {delay} twice", delays, 0.003),
                 Mistake(it.rtt_floor_ms + 2 * drain, "that counts the queue in both directions", there, 0.01),
                 Mistake(2 * drain, "that counts the queue in both directions", there, 0.003),
-                Mistake(drain, "that is the way there alone", "add the way back: 10 ms"),
+                Mistake(drain, "that is the way there alone", f"add the way back: {delay}"),
                 Mistake(highest / 1000, "that is in seconds", "multiply by 1000: give it in ms"),
             ],
-            f"there: through the full queue; back: 10 ms; {delays}",
+            f"there: through the full queue; back: {delay}; {delays}",
         ),
     )  # fmt: skip
     return _numbers("Lab 04, a full queue on L1", predicted, fields)
@@ -202,10 +206,12 @@ def check_queue_seen(answers: object, run: object) -> Result:
 
 def check_arp(predicted: object) -> Result:
     """``first_rtt_ms`` and ``mean_rtt_ms`` of 25 pings on L1 where the first must ask for an address (ARP) first, and
-    ``left_ms``, what ARP leaves unexplained of the course report's RTT of L1."""
+    ``left_ms``, what ARP leaves unexplained of the course report's RTT of L1, which is the plain course network's."""
     floor = _way("L1").rtt_floor_ms
     reported = find(2, "L1", "rtt_ms").value
     mean = floor + floor / _PINGS
+    its_floor = way(COURSE, *LINKS["L1"]).rtt_floor_ms
+    its_mean = its_floor + its_floor / _PINGS
     ask = "the question needs one round trip, and the ping that waits for its answer another"
     fields = (
         Number(
@@ -220,24 +226,34 @@ def check_arp(predicted: object) -> Result:
             "mean_rtt_ms", "mean of 25 pings, the first with ARP", exactly(mean, "ms", "24 short ones and a long one"),
             [
                 Mistake(floor, "that is without ARP", "the first is one of the 25", 0.005),
-                Mistake(2 * floor, "that is the first alone", "24 others take 20 ms"),
+                Mistake(2 * floor, "that is the first alone", f"24 others take {floor:g} ms"),
                 Mistake(1.5 * floor, "that is the mean of a first and one other", "there are 24 others"),
-                Mistake(floor + 2 * floor / _PINGS, "that adds all 40 ms to the 20 of the others",
-                        "add what the first takes longer: 20 ms", 0.005),
+                Mistake(floor + 2 * floor / _PINGS, f"that adds all {2 * floor:g} ms to the {floor:g} of the others",
+                        f"add what the first takes longer: {floor:g} ms", 0.005),
             ],
-            "add up 24 times 20 ms and the first, and divide by 25", 0.005,
+            f"add up 24 times {floor:g} ms and the first, and divide by 25", 0.005,
         ),
         Number(
-            "left_ms", "rest that ARP leaves of the report's RTT of L1", exactly(reported - mean, "ms", "what remains"),
+            "left_ms", "rest that ARP leaves of the report's RTT of L1",
+            exactly(reported - its_mean, "ms", "what remains"),
             [
-                Mistake(reported - floor, "that has ARP in it still", "take the mean with ARP off", 0.03),
-                Mistake(floor / _PINGS, "that is ARP's part", "how much is left besides?"),
-                Mistake(mean - reported, "that is negative", "the report's number is the larger"),
+                Mistake(reported - its_floor, "that has ARP in it still", "take the mean with ARP off", 0.03),
+                Mistake(its_floor / _PINGS, "that is ARP's part", "how much is left besides?"),
+                Mistake(its_mean - reported, "that is negative", "the report's number is the larger"),
+                *_of_own_l1(reported, mean, its_mean),
             ],
-            "the report's RTT less the mean with ARP", 0.03,
+            f"the report's RTT less the mean with ARP on its L1, of {its_floor / 2:g} ms each way", 0.03,
         ),
     )  # fmt: skip
     return _numbers("Lab 04, why not exactly 20 ms", predicted, fields)
+
+
+def _of_own_l1(reported: float, mean: float, its_mean: float) -> list[Mistake]:
+    """Where the student's L1 is not the report's: as if it were."""
+    if mean == its_mean:
+        return []
+    theirs = "the report measured the course network, and your L1 has another delay: take the report's"
+    return [Mistake(reported - mean, "that is with the mean of your own L1", theirs, 0.03)]
 
 
 def _seen(run: object) -> Callable[[object, object], Check]:

@@ -4,7 +4,8 @@ Each function returns a :class:`~linklab.grade.result.Result`. In a notebook,
 ``lab06.check_shares(predicted_mbps).require()`` shows the table if all passed and fails the cell with hints if not.
 
 Expectations of measurements come from `linklab.analysis` for the network as it was read back right before each run,
-those of predictions from the course network. A busy machine, in real time, makes a check inconclusive.
+those of predictions from the student's course network (`linklab.course`). A busy machine, in real time, makes a check
+inconclusive.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from linklab.analysis import Expectation, Load, Share, jain_index, max_min_shares
+from linklab.course import course_network
 from linklab.grade import lab06_queue, lab06_slips
 from linklab.grade.asked import choice_check, each
 from linklab.grade.check import Check
@@ -31,7 +33,6 @@ from linklab.grade.result import Result
 from linklab.grade.slips import jain_slips
 from linklab.grade.together import name_of, pings, refused, run_checks, transfers
 from linklab.measure import AtOnce
-from linklab.network import COURSE
 
 __all__ = [
     "ASKED",
@@ -131,7 +132,7 @@ def check_runs(runs: object) -> Result:
         if problem is not None:
             yield problem
         elif isinstance(run, AtOnce):
-            yield from run_checks(name, run, COURSE, loads)
+            yield from run_checks(name, run, course_network(), loads)
 
     return each("Lab 06, the four runs", runs, COMBINATIONS, '{"two": measure.at_once(...), ...}', check)
 
@@ -194,7 +195,7 @@ def check_queueing(queueing_ms: object, runs: object) -> Result:
 
 
 def _share(name: str, flow: str) -> Share:
-    return next(share for share in max_min_shares(COURSE, COMBINATIONS[name]) if share.load.name == flow)
+    return next(share for share in max_min_shares(course_network(), COMBINATIONS[name]) if share.load.name == flow)
 
 
 def _run_of(runs: object, name: str) -> AtOnce | None:

@@ -1,4 +1,7 @@
-"""Lab 06, what the course report's numbers say: questions with answers that can be checked."""
+"""Lab 06, what the course report's numbers say: questions with answers that can be checked.
+
+They are about the report's network, the plain course network, whatever the student's is.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _FRAMES: Final = (_RTT_MS - _OTHERS_MS) / _FRAME_MS
 _SUM: Final = sum(row.value for row in seed_report.rows(4, 2) if row.quantity == "throughput_mbps")
 _CEILING: Final = goodput_ceiling_mbps(path(COURSE, "h1", "h4"))
 _BEYOND: Final = _SUM - _CEILING
-_YOURS: Final = "your own function knows: give it the report's RTT"
+_YOURS: Final = "reckon as your own function does, with the report's RTT and the delays and rate of its network"
 
 
 def _near(value: float, slack: float, unit: str, why: str) -> Expectation:
@@ -67,12 +70,12 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
         {
             "b": "all packets that leave r2 for r3 wait in one queue, pings too",
             "c": "compare the sums: they are what L2 carries, both times",
-            "d": "then pings would take 60 ms, whatever else is sent",
+            "d": "then pings would take what they take on an idle path, whatever else is sent",
         },
     ),
     Choice(
         "small_queue",
-        "With 50 packets the RTT hardly grows. What is the price?",
+        "With half of the queue the RTT hardly grows. What is the price?",
         {
             "a": "the idle RTT is longer",
             "b": "the link is idle at times: after a loss nothing waits that could be sent",
@@ -92,8 +95,3 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
 def check_questions(answers: object) -> Result:
     """Two numbers that follow from the course report's section 4.6.1, and two questions about queues."""
     return grade_answers("Lab 06, questions", _QUESTIONS, answers)
-
-
-def question_text() -> str:
-    """The questions with letters, for reading."""
-    return "\n\n".join(str(question) for question in _QUESTIONS if isinstance(question, Choice))

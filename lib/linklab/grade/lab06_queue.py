@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from linklab.analysis import Expectation, Load, Share, full_queue_rtt, full_queue_share_ms, max_min_shares, way
+from linklab.course import course_network
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.functions import Slip, answer_check, not_a_function, slip_of, tried
@@ -26,26 +27,55 @@ from linklab.grade.together import (
     throughput_of,
 )
 from linklab.measure import AtOnce
-from linklab.network import COURSE, Network, queueing_delay_ms
+from linklab.network import Link, Network, queueing_delay_ms
 
-QUEUES: Final = (50, 200)
-"""The new queues of L2, in packets: half and double."""
 LOADS: Final = (Load("h1", "h4"), Load("h2", "h5"))
 """What runs over them: the first combination."""
 _CLOSE: Final = 0.01
 _BURST_PACKETS: Final = 10
 """TCP's first window (RFC 6928): a queue with less room than that cannot hold one burst."""
-_L2: Final = COURSE.link("L2")
-_PACKET_MS: Final = queueing_delay_ms(_L2, 1)
-_FLOOR_MS: Final = way(COURSE, "h1", "h4").rtt_floor_ms
-_OTHERS_MS: Final = _FLOOR_MS - _L2.delay_ms
-_TRIED_MS: Final[Mapping[str, float]] = {"RTT of 80.4 ms": 80.4, "RTT of 71.5 ms": 71.5, "RTT of 62.3 ms": 62.3}
+_TRIED_SHARES: Final = (1.0, 0.5645, 0.113)
+"""How full the queue of L2 is in the round trips on which a function is tried."""
+
+
+def queues() -> tuple[int, int]:
+    """The new queues of L2, in packets: half of what it has, and double."""
+    packets = course_network().link("L2").queue_packets or 0
+    return packets // 2, 2 * packets
+
+
+@dataclass(frozen=True)
+class _L2:
+    """L2 of the student's network, and the path h1-h4 over it. ``others_ms``: its round trip less L2's own delay."""
+
+    link: Link
+    packet_ms: float
+    floor_ms: float
+
+    @property
+    def others_ms(self) -> float:
+        return self.floor_ms - self.link.delay_ms
+
+    @property
+    def full_ms(self) -> float:
+        """The round trip with a full queue."""
+        return self.floor_ms + full_queue_share_ms(self.link)
+
+    def packets(self, rtt_ms: float) -> float:
+        """How many packets the queue holds at that round trip, those in flight included."""
+        return (rtt_ms - self.others_ms) / self.packet_ms
+
+
+def _l2() -> _L2:
+    link = course_network().link("L2")
+    return _L2(link, queueing_delay_ms(link, 1), way(course_network(), "h1", "h4").rtt_floor_ms)
 
 
 def with_queue(packets: int) -> Network:
-    """The course network with another queue at L2."""
-    links = tuple(replace(link, queue_packets=packets) if link.name == "L2" else link for link in COURSE.links)
-    return replace(COURSE, links=links)
+    """The student's course network with another queue at L2."""
+    network = course_network()
+    links = tuple(replace(link, queue_packets=packets) if link.name == "L2" else link for link in network.links)
+    return replace(network, links=links)
 
 
 def full_number(key: object, what: str, share: Share) -> Number:
@@ -68,46 +98,61 @@ def check_packets_in_queue(function: object) -> Result:
     problem = not_a_function(function)
     if problem is not None or not callable(function):
         return Result(title, () if problem is None else (problem,))
-    answers = {name: tried(function, rtt_ms) for name, rtt_ms in _TRIED_MS.items()}
-    slip = slip_of(answers, _TRIED_MS, _SLIPS, _CLOSE)
+    it = _l2()
+    some = [round(it.floor_ms + share * (it.full_ms - it.floor_ms), 1) for share in _TRIED_SHARES]
+    tries = {f"RTT of {rtt_ms:g} ms": rtt_ms for rtt_ms in some}
+    answers = {name: tried(function, rtt_ms) for name, rtt_ms in tries.items()}
+    slip = slip_of(answers, tries, _slips(it), _CLOSE)
     how = "how long did the ping wait at L2, flight included? Divide that by the time of one packet"
     return Result(
         title,
         tuple(
-            answer_check(name, answers[name], _packets(rtt_ms), _CLOSE, slip, how) for name, rtt_ms in _TRIED_MS.items()
+            answer_check(name, answers[name], it.packets(rtt_ms), _CLOSE, slip, how) for name, rtt_ms in tries.items()
         ),
     )
 
 
-def _packets(rtt_ms: float) -> float:
-    return (rtt_ms - _OTHERS_MS) / _PACKET_MS
+def _slips(it: _L2) -> tuple[Slip[float], ...]:
+    """What wrong functions give. The likelier come first."""
+    others = " + ".join(f"{link.delay_ms:g}" for link in _other_links(it))
+    counted = f"the queue counts packets in flight on L2 too: take away the other delays only, {others} ms"
+    bits = "a packet is 1514 * 8 bits"
+    units = "the RTT is in ms, and the rate in Mbit per second"
+    l1, own = course_network().link("L1").rate_mbps or 0.0, it.link.rate_mbps or 1.0
+    pace = f"packets leave L2's queue at L2's {own:g} Mbit/s"
+    return (
+        Slip(lambda rtt: (rtt - it.floor_ms) / it.packet_ms, "that leaves out the packets in flight on L2", counted),
+        Slip(lambda rtt: rtt / it.packet_ms, "that takes the whole round trip for time at L2", counted),
+        Slip(lambda rtt: (rtt - it.floor_ms / 2) / it.packet_ms, "that takes away one way only", counted),
+        Slip(
+            lambda rtt: (rtt / 2 - it.floor_ms / 2) / it.packet_ms,
+            "that takes half of the wait",
+            "one direction is full",
+        ),
+        Slip(lambda rtt: it.packets(rtt) * 8, "that is eight times too many", bits),
+        Slip(lambda rtt: it.packets(rtt) / 8, "that is an eighth of it", bits),
+        Slip(lambda rtt: (rtt - it.floor_ms) / it.packet_ms * 8, "that is in bytes, without those in flight", counted),
+        Slip(lambda rtt: it.packets(rtt) / 1000, "that is a thousandth", units),
+        Slip(lambda rtt: it.packets(rtt) * 1000, "a thousand times too many", units),
+        Slip(lambda rtt: it.packets(rtt) * l1 / own, "that is at the rate of L1", pace),
+        Slip(lambda rtt: it.packets(rtt) * 1514 / 1448, "that counts data only", "a queue holds frames of 1514 bytes"),
+        Slip(lambda rtt: it.packets(rtt) * 1514 * 8, "that is in bits", "divide by the bits of a packet"),
+        Slip(lambda rtt: it.packets(rtt) * 1514, "that is in bytes", "divide by the bytes of a packet"),
+    )
 
 
-_COUNTED: Final = "the queue counts packets in flight on L2 too: take away the other delays only, 10 + 10 + 20 ms"
-_BITS: Final = "a packet is 1514 * 8 bits"
-_SLIPS: Final[tuple[Slip[float], ...]] = (
-    Slip(lambda rtt: (rtt - _FLOOR_MS) / _PACKET_MS, "that leaves out the packets in flight on L2", _COUNTED),
-    Slip(lambda rtt: rtt / _PACKET_MS, "that takes the whole round trip for time at L2", _COUNTED),
-    Slip(lambda rtt: (rtt - _FLOOR_MS / 2) / _PACKET_MS, "that takes away one way only", _COUNTED),
-    Slip(lambda rtt: (rtt / 2 - _FLOOR_MS / 2) / _PACKET_MS, "that takes half of the wait", "one direction is full"),
-    Slip(lambda rtt: _packets(rtt) * 8, "that is eight times too many", _BITS),
-    Slip(lambda rtt: _packets(rtt) / 8, "that is an eighth of it", _BITS),
-    Slip(lambda rtt: (rtt - _FLOOR_MS) / _PACKET_MS * 8, "that is in bytes, without those in flight", _COUNTED),
-    Slip(lambda rtt: _packets(rtt) / 1000, "that is a thousandth", "the RTT is in ms, and the rate in Mbit per second"),
-    Slip(
-        lambda rtt: _packets(rtt) * 1000, "a thousand times too many", "the RTT is in ms, the rate in Mbit per second"
-    ),
-    Slip(lambda rtt: _packets(rtt) * 4 / 3, "that is at the rate of L1", "packets leave L2's queue at L2's 30 Mbit/s"),
-    Slip(lambda rtt: _packets(rtt) * 1514 / 1448, "that counts data only", "a queue holds frames of 1514 bytes"),
-    Slip(lambda rtt: _packets(rtt) * 1514 * 8, "that is in bits", "divide by the bits of a packet"),
-    Slip(lambda rtt: _packets(rtt) * 1514, "that is in bytes", "divide by the bytes of a packet"),
-)
+def _other_links(it: _L2) -> tuple[Link, ...]:
+    """The links with a delay that a ping of h1-h4 crosses besides L2 on the way there."""
+    whole = way(course_network(), "h1", "h4")
+    there = [link for link in whole.there.links if link.delay_ms and link.name != it.link.name]
+    return (*there, *(link for link in reversed(there)), it.link)
 
 
 def check_new_networks(networks: object) -> Result:
     """The course network with another queue at L2, by its packets, and nothing else changed."""
-    example = "{50: replace(COURSE, links=...), 200: ...}"
-    return each("Lab 06, new queues", networks, QUEUES, example, _network_check)
+    half, double = queues()
+    example = f"{{{half}: replace(network, links=...), {double}: ...}}"
+    return each("Lab 06, new queues", networks, queues(), example, _network_check)
 
 
 def _network_check(packets: Any, network: object) -> Check:
@@ -116,14 +161,14 @@ def _network_check(packets: Any, network: object) -> Check:
         return Check.failing(description, "not made yet", "make it with replace", expected, "None")
     if not isinstance(network, Network):
         kind = type(network).__name__
-        return Check.failing(description, f"this is a {kind}", "replace(COURSE, links=...) gives it", expected, kind)
+        return Check.failing(description, f"this is a {kind}", "replace(network, links=...) gives it", expected, kind)
     right = with_queue(packets)
     if network == right or replace(network, name=right.name) == right:
         return Check.passing(description, expected, f"{packets} packets")
     found = {link.label: link for link in network.links}
     wrong = [link for link in right.links if found.get(link.label) != link]
     queue = found["L2"].queue_packets if "L2" in found else None
-    if network == COURSE:
+    if network == course_network():
         hint = "replace returns a new value and leaves the old one alone: keep what it returns"
         return Check.failing(description, "nothing is changed", hint, expected, "the course network")
     if queue != packets:
@@ -142,30 +187,34 @@ def check_new_rtt(predicted_ms: object) -> Result:
 
     def check(packets: Any, value: object) -> Check:
         share = max_min_shares(with_queue(packets), LOADS)[0]
+        it = _l2()
+        now = it.link.queue_packets or 1
         number = full_number(packets, f"RTT of h1-h4, a queue of {packets} packets full", share)
         wrong = (
             Mistake(
-                _FLOOR_MS + packets / 100 * (queueing_delay_ms(_L2) - _L2.delay_ms),
+                it.floor_ms + packets / now * (queueing_delay_ms(it.link) - it.link.delay_ms),
                 "that scales the growth with the queue",
                 "half of a queue is not half of the growth: the packets in flight take their part first",
                 0.004,
             ),
             Mistake(
-                packets / 100 * (_OTHERS_MS + queueing_delay_ms(_L2)),
+                packets / now * (it.others_ms + queueing_delay_ms(it.link)),
                 "that scales the whole round trip",
                 "the delays stay as they are: only the queue's time changes",
                 0.004,
             ),
             Mistake(
-                _OTHERS_MS + queueing_delay_ms(_L2),
-                "that is with 100 packets",
+                it.others_ms + queueing_delay_ms(it.link),
+                f"that is with {now} packets",
                 "put the new number in its place",
                 0.003,
             ),
         )
         return number_check(replace(number, mistakes=(*wrong, *number.mistakes)), value)
 
-    return each("Lab 06, RTT with a new queue", predicted_ms, QUEUES, "{50: 12.3, 200: 12.3}, in ms", check)
+    half, double = queues()
+    example = f"{{{half}: 12.3, {double}: 12.3}}, in ms"
+    return each("Lab 06, RTT with a new queue", predicted_ms, queues(), example, check)
 
 
 def check_new_runs(runs: object) -> Result:
@@ -181,7 +230,9 @@ def check_new_runs(runs: object) -> Result:
         if problem is not None:
             yield problem
 
-    return each("Lab 06, runs with new queues", runs, QUEUES, "{50: measure.at_once(...), 200: ...}", check)
+    half, double = queues()
+    example = f"{{{half}: measure.at_once(...), {double}: ...}}"
+    return each("Lab 06, runs with new queues", runs, queues(), example, check)
 
 
 def _new_run_checks(where: str, run: AtOnce, packets: int) -> Iterator[Check]:
@@ -190,7 +241,8 @@ def _new_run_checks(where: str, run: AtOnce, packets: int) -> Iterator[Check]:
     Then theory bounds the throughput from above only, and the highest round trip by a full queue of L1 besides.
     """
     expected = expectations(run, with_queue(packets), LOADS)
-    if packets * _PACKET_MS - _L2.delay_ms > _BURST_PACKETS * _PACKET_MS:
+    it = _l2()
+    if packets * it.packet_ms - it.link.delay_ms > _BURST_PACKETS * it.packet_ms:
         yield from run_checks(where, run, with_queue(packets), LOADS)
         return
     trouble = machine_trouble(run)
@@ -201,9 +253,9 @@ def _new_run_checks(where: str, run: AtOnce, packets: int) -> Iterator[Check]:
     rtts = pings(run)
     for one in expected.loads:
         name, theory = one.load.name, one.rtt_highest
-        high = theory.high + full_queue_share_ms(COURSE.link("L1"))
+        high = theory.high + full_queue_share_ms(course_network().link("L1"))
         bursts = replace(theory, high=high, why=f"{theory.why}; bursts may fill L1's queue besides")
-        theory = in_its_time(bursts, run.fidelity, one.share.way)
+        theory = in_its_time(bursts, run.fidelity, one.share.way, highest=True)
         what = f"highest RTT of {name} ({where})"
         yield measured_check(what, rtts[name].rtt_max_ms, theory, inconclusive=trouble)
 
@@ -212,7 +264,7 @@ def _other_queue(where: str, run: AtOnce, packets: int) -> Check | None:
     """A failed check if the network that was read back had another queue at L2, at either end."""
     state = state_of_run(run)
     description, expected = f"{where}: the network", f"a queue of {packets} packets at both ends of L2"
-    for end in _L2.ends:
+    for end in _l2().link.ends:
         face = None if state is None else state.interface(end.node, end.interface)
         found = None if face is None else face.shape.queue_packets
         if found != packets:

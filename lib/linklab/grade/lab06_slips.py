@@ -9,7 +9,6 @@ from linklab.grade.numbers import Mistake
 from linklab.grade.slips import loaded_rtt_slips, share_slips
 from linklab.network import Link, goodput_ceiling_mbps, queueing_delay_ms
 
-FULL_PACKET_BYTES = 1500
 DATA_BYTES = 1448
 
 

@@ -14,17 +14,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from linklab.analysis import Expectation, jain_index
+from linklab.course import course_network
 from linklab.errors import MeasurementError
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.lab07_experiment import (
-    CEILING_MBPS,
     CONNECTIONS,
     HOSTS,
-    RATE_MBPS,
+    ceiling_mbps,
     check_experiment,
     check_predicted_parts,
     loads,
+    rate_mbps,
 )
 from linklab.grade.lab07_questions import check_questions
 from linklab.grade.measured import measured_check
@@ -34,7 +35,7 @@ from linklab.grade.result import Result
 from linklab.grade.slips import jain_slips, rate_unit_slips
 from linklab.grade.together import connections_of, refused, run_checks
 from linklab.measure import AtOnce, Repeats
-from linklab.network import COURSE, goodput_ceiling_mbps
+from linklab.network import goodput_ceiling_mbps
 
 __all__ = [
     "CONNECTIONS",
@@ -49,7 +50,6 @@ __all__ = [
     "loads",
 ]
 
-_OTHER_MBPS: Final = COURSE.link("L1").rate_mbps or 0.0
 _PREDICTED: Final = 0.02
 _INDEX: Final = 0.003
 
@@ -71,22 +71,22 @@ _SHARES: Final = tuple(_PARTS_OF_FOUR)
 
 def _share_check(name: Any, value: object) -> Check:
     parts = _PARTS_OF_FOUR[name]
-    fair = CEILING_MBPS * parts / 4
+    ceiling, rate = ceiling_mbps(), rate_mbps()
+    other = course_network().link("L1").rate_mbps or 0.0
+    fair = ceiling * parts / 4
     expected = Expectation(fair, fair, fair, "Mbit/s", "max-min fair shares by connection")
     slips = [
-        Mistake(RATE_MBPS * parts / 4, "that is a part of the rate, headers and all", _HEADERS, 0.005),
-        Mistake(CEILING_MBPS / HOSTS, "that is a third, as if each host had the same", _BY_CONNECTION, 0.01),
-        Mistake(RATE_MBPS / HOSTS, "that is a third of the rate, as if each host had the same", _BY_CONNECTION, 0.005),
-        Mistake(CEILING_MBPS / HOSTS / 2, "that is half of a third, as if h1 had one share", _BY_CONNECTION, 0.01),
-        Mistake(RATE_MBPS / HOSTS / 2, "that is half of a third of the rate", _BY_CONNECTION, 0.005),
-        Mistake(CEILING_MBPS, "that is what L2 carries in all", "several share it: divide", 0.01),
-        Mistake(CEILING_MBPS / 4, "that is one connection", "this asks for all of them together: add", 0.01),
-        Mistake(CEILING_MBPS / 2, "that is two connections", "count how many this asks for", 0.01),
-        Mistake(
-            goodput_ceiling_mbps(_OTHER_MBPS) * parts / 4, "that is with L1's rate", "L2 is slower: it decides", 0.01
-        ),
-        Mistake(_OTHER_MBPS * parts / 4, "that is with L1's rate, headers and all", "L2 is slower: it decides", 0.005),
-        Mistake(RATE_MBPS, "that is the rate of L2, headers and all", _HEADERS, 0.005),
+        Mistake(rate * parts / 4, "that is a part of the rate, headers and all", _HEADERS, 0.005),
+        Mistake(ceiling / HOSTS, "that is a third, as if each host had the same", _BY_CONNECTION, 0.01),
+        Mistake(rate / HOSTS, "that is a third of the rate, as if each host had the same", _BY_CONNECTION, 0.005),
+        Mistake(ceiling / HOSTS / 2, "that is half of a third, as if h1 had one share", _BY_CONNECTION, 0.01),
+        Mistake(rate / HOSTS / 2, "that is half of a third of the rate", _BY_CONNECTION, 0.005),
+        Mistake(ceiling, "that is what L2 carries in all", "several share it: divide", 0.01),
+        Mistake(ceiling / 4, "that is one connection", "this asks for all of them together: add", 0.01),
+        Mistake(ceiling / 2, "that is two connections", "count how many this asks for", 0.01),
+        Mistake(goodput_ceiling_mbps(other) * parts / 4, "that is with L1's rate", "L2 is slower: it decides", 0.01),
+        Mistake(other * parts / 4, "that is with L1's rate, headers and all", "L2 is slower: it decides", 0.005),
+        Mistake(rate, "that is the rate of L2, headers and all", _HEADERS, 0.005),
         *rate_unit_slips(expected),
     ]
     what = f"throughput of {name}" if name != "together" else "throughput of all together"
@@ -129,7 +129,7 @@ def check_run(runs: object) -> Result:
     for number, run in enumerate(runs.runs, 1):
         where = f"run {number}"
         problem = refused(where, run, loads(2), with_pings=False)
-        found += [problem] if problem else run_checks(where, run, COURSE, loads(2), each_connection=True)
+        found += [problem] if problem else run_checks(where, run, course_network(), loads(2), each_connection=True)
     return Result(title, tuple(found))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from linklab.analysis import Expectation, Load
+from linklab.course import course_network
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
@@ -15,15 +16,23 @@ from linklab.grade.real_time import in_its_time
 from linklab.grade.result import Result
 from linklab.grade.together import expectations, machine_trouble, refused, throughput_of, transfers
 from linklab.measure import AtOnce
-from linklab.network import COURSE, goodput_ceiling_mbps, path
+from linklab.network import goodput_ceiling_mbps, path
 
 CONNECTIONS: Final = (1, 2, 4, 8)
 """How many connections h1 opens in the experiment."""
 HOSTS: Final = 3
-CEILING_MBPS: Final = goodput_ceiling_mbps(path(COURSE, "h1", "h4"))
-RATE_MBPS: Final = COURSE.link("L2").rate_mbps or 0.0
 _RIVALS: Final = 2
 _PREDICTED: Final = 0.02
+
+
+def rate_mbps() -> float:
+    """The rate of L2 in the student's network, headers and all."""
+    return course_network().link("L2").rate_mbps or 0.0
+
+
+def ceiling_mbps() -> float:
+    """What L2 carries of data in the student's network."""
+    return goodput_ceiling_mbps(path(course_network(), "h1", "h4"))
 
 
 def loads(connections: int) -> tuple[Load, ...]:
@@ -43,7 +52,7 @@ def check_predicted_parts(predicted_percent: object) -> Result:
             Mistake(100 * count / (count + 1), "that is beside one other connection", "h2 and h3 have one each", 0.01),
             Mistake(100 * count / (count + 3), "that counts h1 among the others", "h2 and h3 have one each", 0.01),
             Mistake(100 * count / _RIVALS, "that is beside the others, not of all", "divide by all connections", 0.01),
-            Mistake(CEILING_MBPS * expected.value / 100, "that is in Mbit/s", "give the part in percent", 0.02),
+            Mistake(ceiling_mbps() * expected.value / 100, "that is in Mbit/s", "give the part in percent", 0.02),
             Mistake(100 - expected.value, "that is what h2 and h3 have", "this asks for h1", 0.01),
         )
         how = "h1's connections, divided by all connections, times 100"
@@ -80,7 +89,7 @@ def _own_part(where: str, run: AtOnce, given: object) -> Check:
     slips = (
         Mistake(right / 100, "that is a share of 1", "multiply by 100 for percent", 0.01),
         Mistake(mine, "that is in Mbit/s", "divide by the sum of all three, times 100", 0.01),
-        Mistake(100 * mine / RATE_MBPS, "that is of L2's rate, headers and all", "divide by the sum", 0.005),
+        Mistake(100 * mine / rate_mbps(), "that is of L2's rate, headers and all", "divide by the sum", 0.005),
         Mistake(100 - right, "that is what h2 and h3 have", "this asks for h1", 0.005),
         Mistake(100 * right / (100 - right), "that is beside the others", "divide by the sum of all three", 0.01),
     )
@@ -90,7 +99,7 @@ def _own_part(where: str, run: AtOnce, given: object) -> Check:
 
 def _likely_part(where: str, run: AtOnce, count: int) -> Check:
     """The part lies where theory expects it, for the network as read back."""
-    theory = expectations(run, COURSE, loads(count)).loads[0]
+    theory = expectations(run, course_network(), loads(count)).loads[0]
     total = in_its_time(theory.total, run.fidelity, theory.share.way)
     value = throughput_of(run, "h1-h4")
     how = f"is other traffic on the way, or was the network changed? Theory: {total.why}"

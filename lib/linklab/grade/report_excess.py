@@ -1,4 +1,7 @@
-"""What a student computes from the course report's numbers: how far they lie from theory, and what explains it."""
+"""What a student computes from the course report's numbers: how far they lie from theory, and what explains it.
+
+The theory is that of the report's network, the plain course network.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,15 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from linklab.analysis.pipes import bottleneck_hop
-from linklab.grade.alone import way_of
+from linklab.analysis.way import Way, way
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.idle_way import computed_check, exactly
 from linklab.grade.numbers import Mistake
-from linklab.grade.paths import PATHS, way_named
+from linklab.grade.paths import PATHS
 from linklab.grade.predictions import Number
 from linklab.grade.result import Result
-from linklab.network import goodput_ceiling_mbps
+from linklab.network import COURSE, goodput_ceiling_mbps
 from linklab.published.seed_report import find
 
 _CROSSED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -44,8 +47,13 @@ def check_report(answers: object) -> Result:
     return each(title, answers, rules, '{"excess_ms": {"h1-h4": 1.2, ...}, ...}', checks)
 
 
+def _way(name: str) -> Way:
+    """The way in the report's network, which is the plain course network whatever the student's is."""
+    return way(COURSE, *PATHS[name])
+
+
 def _excess(name: str) -> Number:
-    reported, floor = find(3, name, "rtt_ms").value, way_named(name).rtt_floor_ms
+    reported, floor = find(3, name, "rtt_ms").value, _way(name).rtt_floor_ms
     right = reported - floor
     how = "the report's RTT of the path, less theory's"
     mistakes = [
@@ -72,11 +80,11 @@ def _links(name: str) -> Number:
 
 def _excess_of_link(name: str) -> float:
     row = find(2, name, "rtt_ms")
-    return row.value - way_of((row.source, row.destination)).rtt_floor_ms
+    return row.value - way(COURSE, row.source, row.destination).rtt_floor_ms
 
 
 def _arp(name: str) -> Number:
-    floor = way_named(name).rtt_floor_ms
+    floor = _way(name).rtt_floor_ms
     how = "at each link ARP takes one round trip of that link, once, and 25 pings share it"
     mistakes = [
         Mistake(floor, "that is what the first ping takes longer", "divide by 25: it is one of 25 pings"),
@@ -89,7 +97,7 @@ def _arp(name: str) -> Number:
 
 def _percent(name: str) -> Number:
     reported = find(3, name, "throughput_mbps").value
-    nominal = bottleneck_hop(way_named(name)).link.rate_mbps or 0.0
+    nominal = bottleneck_hop(_way(name)).link.rate_mbps or 0.0
     ceiling = goodput_ceiling_mbps(nominal)
     how = "the report's throughput, divided by what headers leave of the bottleneck, times 100"
     mistakes = [

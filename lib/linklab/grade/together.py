@@ -9,6 +9,7 @@ from linklab.analysis import Expectation, Experiment, Load, LoadExpectation, exp
 from linklab.grade.check import Check, listed
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
+from linklab.grade.own_network import elsewhere
 from linklab.grade.real_time import in_its_time
 from linklab.grade.slips import loaded_rtt_slips, share_slips
 from linklab.measure import AtOnce, PingResult, Result, SimpleperfResult, TcpResult, UdpResult, verdict_on
@@ -73,7 +74,7 @@ def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) ->
         return Check.failing(description, f"this is a {kind}", _AT_ONCE, expected, kind)
     problem = next(_problems(run, loads, with_pings), None)
     if problem is None:
-        return None
+        return elsewhere(description, state_of_run(run))
     return Check.failing(description, problem[0], problem[1], expected, listed(map(name_of, run.results), ", "))
 
 
@@ -101,7 +102,7 @@ def run_checks(
         if name in rtts:
             what = f"highest RTT of {name} ({where})"
             slips = loaded_rtt_slips(one.share.way, one.rtt_highest, one.share)
-            highest = in_its_time(one.rtt_highest, run.fidelity, one.share.way)
+            highest = in_its_time(one.rtt_highest, run.fidelity, one.share.way, highest=True)
             found.append(_real(what, rtts[name].rtt_max_ms, highest, slips, trouble))
     return tuple(found)
 

@@ -17,6 +17,7 @@ from linklab.analysis.way import way
 from linklab.errors import LinklabError
 from linklab.grade.check import Check, listed
 from linklab.grade.numbers import Band, Mistake, Quantity, measurement_check, prediction_check, unreadable
+from linklab.grade.real_time import STRAY_PERCENT
 from linklab.grade.result import Result
 from linklab.measure.prober import Prober
 from linklab.network import Network
@@ -111,7 +112,7 @@ def check_search(
 
     It is tried on four networks that are drawn now, or on those of `seeds` (`linklab.network.random_chain`). On each
     it may send as much as the path carries in 12 s, and its answer must be confirmed by a probe at 90 % of it or more
-    that lost nothing. Raises LabError where no lab can be started.
+    that lost nothing, which means `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
     """
     draw = random.SystemRandom()
     chosen = tuple(draw.randrange(_SEEDS) for _ in range(NETWORKS)) if seeds is None else tuple(seeds)
@@ -189,7 +190,7 @@ def _answer_check(it: _Try) -> Check:
         Mistake(right * 1e3, "that is in kbit/s", "divide by 1000", TOLERANCE),
     ]
     for probe in it.prober.probes:
-        if probe.loss_percent > 0:
+        if probe.loss_percent > STRAY_PERCENT:
             reason = f"you sent at that rate, and {probe.loss_percent:.1f} % was lost"
             mistakes.append(Mistake(probe.rate_mbps, reason, "give a rate at which nothing is lost", 0.002))
         elif probe.rate_mbps > right:
@@ -215,7 +216,7 @@ def _unless_busy(check: Check, tries: Sequence[_Try]) -> Check:
 
 def _confirmed_check(tries: Sequence[_Try]) -> Check:
     description = "each answer confirmed by a probe"
-    wanted = f"a probe at {100 * _CONFIRMED:g} % of the answer or more that lost nothing"
+    wanted = f"a probe at {100 * _CONFIRMED:g} % of the answer or more that lost at most {STRAY_PERCENT:g} %"
     lossy = [it for it in tries if _is_lossy(it)]
     if lossy:
         reason = f"the answer is a rate at which your own probe lost packets: {listed(it.name for it in lossy)}"
@@ -229,12 +230,14 @@ def _confirmed_check(tries: Sequence[_Try]) -> Check:
 
 def _is_lossy(it: _Try) -> bool:
     answer = float(it.answer) if isinstance(it.answer, int | float) else 0.0
-    return any(math.isclose(probe.rate_mbps, answer) and probe.loss_percent > 0 for probe in it.prober.probes)
+    return any(
+        math.isclose(probe.rate_mbps, answer) and probe.loss_percent > STRAY_PERCENT for probe in it.prober.probes
+    )
 
 
 def _is_confirmed(it: _Try) -> bool:
     least = _CONFIRMED * float(it.answer) if isinstance(it.answer, int | float) else 0.0
-    return any(probe.rate_mbps >= least and probe.loss_percent == 0 for probe in it.prober.probes)
+    return any(probe.rate_mbps >= least and probe.loss_percent <= STRAY_PERCENT for probe in it.prober.probes)
 
 
 def _traffic_check(tries: Sequence[_Try]) -> Check:

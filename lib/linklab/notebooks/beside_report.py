@@ -18,9 +18,10 @@ from linklab.analysis import (
     way,
 )
 from linklab.analysis.pipes import bottleneck_hop
+from linklab.course import course_network, is_variant
 from linklab.grade.together import pings
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
-from linklab.network import COURSE, NetworkState
+from linklab.network import COURSE, Network, NetworkState
 from linklab.published.seed_report import ReportRow, rows
 from linklab.show.figure import Drawing
 from linklab.show.rtt_curves import RoundTrips, round_trips
@@ -42,7 +43,9 @@ def beside_report(
         is_rtt = row.quantity == "rtt_ms"
         result = (pings if is_rtt else transfers).get(row.name)
         predicted = (predicted_rtt_ms if is_rtt else predicted_mbps).get(row.name)
-        found.append(beside(row, _theory(row, result), _measured(result), _number(predicted)))
+        theirs = _theory(row, None, COURSE).value if is_variant() else None
+        theory = _theory(row, result, course_network())
+        found.append(beside(row, theory, _measured(result), _number(predicted), theirs))
     return found
 
 
@@ -51,7 +54,7 @@ def queue_over_time(run: object, name: str, ends: tuple[str, str]) -> Drawing | 
     seen = pings(run).get("-".join(ends)) if isinstance(run, AtOnce) else None
     if seen is None:
         return _MISSING
-    it = way(COURSE, *ends, seen.origin.network)
+    it = way(course_network(), *ends, seen.origin.network)
     full = it.rtt_floor_ms + full_queue_share_ms(bottleneck_hop(it).link)
     return round_trips([RoundTrips(name, seen.rtt_ms, seen.flow.interval_s, it.rtt_floor_ms, full)])
 
@@ -76,11 +79,11 @@ def _counters(result: object, interface: str) -> tuple[int, int, int] | None:
     return None if found is None else (found.sent_packets, found.sent_bytes, found.dropped_packets)
 
 
-def _theory(row: ReportRow, result: object) -> Expectation:
+def _theory(row: ReportRow, result: object, network: Network) -> Expectation:
     state: NetworkState | None = None
     if isinstance(result, PingResult | SimpleperfResult | TcpResult):
         state = result.origin.network
-    it = way(COURSE, row.source, row.destination, state)
+    it = way(network, row.source, row.destination, state)
     return unloaded_rtt(it) if row.quantity == "rtt_ms" else tcp_throughput(it)
 
 

@@ -38,12 +38,7 @@ def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
     out of date with ``stale`` set. Raises LinklabError if a source is not well formed, or if a notebook or
     a program lies there that no source makes: it would go to students unseen.
     """
-    wanted: dict[Path, str] = {}
-    for source in sources(root):
-        cells = read_source(source)
-        wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
-        wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student")
-    wanted |= _starters(root)
+    wanted = wanted_files(root)
     kinds = (SOLUTIONS, "*.ipynb"), (LABS, "*.ipynb"), (LABS, "*.py")
     present = {Path(folder, path.name) for folder, kind in kinds for path in (root / folder).glob(kind)}
     orphans = sorted(str(path) for path in present - set(wanted))
@@ -56,6 +51,19 @@ def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
             _write(root / path, text)
         built.append(Built(path, stale))
     return tuple(built)
+
+
+def wanted_files(root: Path) -> dict[Path, str]:
+    """All generated files of the kit in ``root`` as their sources say, by their place; nothing is written.
+
+    Raises LinklabError if a source is not well formed.
+    """
+    wanted: dict[Path, str] = {}
+    for source in sources(root):
+        cells = read_source(source)
+        wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
+        wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student")
+    return wanted | _starters(root)
 
 
 def _starters(root: Path) -> dict[Path, str]:

@@ -1,10 +1,12 @@
-"""What the labs' figures need besides :mod:`linklab.show`."""
+"""What the labs' figures and tables of a network need besides :mod:`linklab.show`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from ipaddress import IPv4Interface
 
-from linklab.network import Network, NetworkState, expected_state
+from linklab.network import Network, NetworkState, Switch, expected_state
+from linklab.show import Table, table
 
 
 def without_addresses(network: Network) -> NetworkState:
@@ -21,3 +23,35 @@ def without_addresses(network: Network) -> NetworkState:
         for node in expected_state(network).nodes
     )
     return NetworkState(tuple(nodes))
+
+
+def subnet_table(network: Network) -> Table:
+    """The subnets of a network as an assignment: name, prefix, which interfaces are in it, what joins them."""
+    rows = []
+    for subnet in sorted(network.subnets, key=lambda it: it.name):
+        links = [
+            link
+            for link in network.links
+            if any(end.address and str(IPv4Interface(end.address).network) == subnet.prefix for end in link.ends)
+        ]
+        stations = [end for link in links for end in link.ends if end.address is not None]
+        stations.sort(key=lambda end: (not end.node.startswith("r"), end.interface))
+        switches = sorted({end.node for link in links for end in link.ends if _is_switch(network, end.node)})
+        cable = f"link {links[0].name}" if links[0].name else "a cable"
+        joined = f"switch {', '.join(switches)}" if switches else cable
+        rows.append([subnet.name, subnet.prefix, ", ".join(end.interface for end in stations), joined])
+    return table(["subnet", "prefix", "interfaces", "joined by"], rows)
+
+
+def link_table(network: Network) -> Table:
+    """The limited links of a network: rate, delay each way, and queue."""
+    rows = [
+        [link.name, f"{link.rate_mbps:g} Mbit/s", f"{link.delay_ms:g} ms", f"{link.queue_packets} packets"]
+        for link in network.links
+        if link.rate_mbps is not None
+    ]
+    return table(["link", "rate", "delay each way", "queue"], rows)
+
+
+def _is_switch(network: Network, node: str) -> bool:
+    return isinstance(network.node(node), Switch)

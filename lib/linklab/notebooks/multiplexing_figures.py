@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from linklab.analysis import Comparison, Expectation, Load, LoadExpectation, beside, jain_index, utilisation
+from linklab.analysis import (
+    Comparison,
+    Expectation,
+    Load,
+    LoadExpectation,
+    beside,
+    jain_index,
+    max_min_shares,
+    utilisation,
+)
+from linklab.course import course_network, is_variant
 from linklab.grade.lab06 import COMBINATIONS
 from linklab.grade.lab06_queue import LOADS as QUEUE_LOADS
 from linklab.grade.lab07 import loads, takers
@@ -33,7 +43,8 @@ def throughput_table(runs: Runs, predicted_mbps: Mapping[str, float | None]) -> 
             flow = one.load.name
             predicted = predicted_mbps.get(f"{name} {flow}", predicted_mbps.get(name))
             row = seed_report.find(4, flow, "throughput_mbps", test=test)
-            rows.append(_named(name, beside(row, one.total, rates.get(flow), predicted)))
+            theirs = _of_the_report(COMBINATIONS[name], flow)
+            rows.append(_named(name, beside(row, one.total, rates.get(flow), predicted, theirs)))
     return comparison(_once(rows), "Throughput") if rows else NOTHING
 
 
@@ -51,7 +62,15 @@ def rtt_table(runs: Runs, predicted_full_ms: Mapping[str, float | None]) -> Tabl
             remark = None if row.differs in said else row.differs
             said.add(row.differs)
             rows.append([f"{flow} ({name})", *full, *mean, remark])
-    headings = ["flow", "predicted, full", "theory, full", "highest", "mean by theory", "report's mean", "mean"]
+    headings = [
+        "flow",
+        "predicted, full",
+        "theory, full",
+        "highest",
+        "mean by theory",
+        _theirs("report's mean"),
+        "mean",
+    ]
     headings += ["remark"]
     return table(headings, rows, "RTT in ms") if rows else NOTHING
 
@@ -69,7 +88,7 @@ def throughput_figure(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawin
     """Throughput over time of each connection of a run, with the fair share of one and what the link carries."""
     if run is None:
         return NOTHING
-    found = expectations(run, COURSE, flows_of_it)
+    found = expectations(run, course_network(), flows_of_it)
     (ceiling, *others) = [whole.high for whole in found.sums.values()]
     if others:
         return flows(transfers(run), together=False)
@@ -77,12 +96,12 @@ def throughput_figure(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawin
 
 
 def used_links(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawing | str:
-    """The course network with the use of its links in a run."""
+    """The student's course network with the use of its links in a run."""
     if run is None:
         return NOTHING
     rates = rates_mbps(run)
-    uses = utilisation(COURSE, flows_of_it, [rates[load.name] for load in flows_of_it], state_of_run(run))
-    return used(COURSE, uses)
+    uses = utilisation(course_network(), flows_of_it, [rates[load.name] for load in flows_of_it], state_of_run(run))
+    return used(course_network(), uses)
 
 
 def fairness_beside_report(index: Mapping[str, float | None]) -> Table:
@@ -100,7 +119,7 @@ def fairness_beside_report(index: Mapping[str, float | None]) -> Table:
     rows[-1][1] = None  # flows that share no link have nothing to divide
     remarks = [f"computed from its table: {report[test].recomputed:.3f}" for test in range(1, len(rows) + 1)]
     rows = [[*row, remark] for row, remark in zip(rows, remarks, strict=True)]
-    return table(["Jain's index", "if all equal", "report", "measured", "the report's"], rows)
+    return table(["Jain's index", "if all equal", _theirs("report"), "measured", "the report's"], rows)
 
 
 def queues_table(runs: Mapping[int, AtOnce | None], predicted_ms: Mapping[int, float | None]) -> Table | str:
@@ -109,7 +128,7 @@ def queues_table(runs: Mapping[int, AtOnce | None], predicted_ms: Mapping[int, f
         [
             packets,
             predicted_ms.get(packets),
-            expectations(run, COURSE, QUEUE_LOADS).loads[0].rtt_highest.value,
+            expectations(run, course_network(), QUEUE_LOADS).loads[0].rtt_highest.value,
             pings(run)["h1-h4"].rtt_max_ms,
             mean_rtt_ms(run)["h1-h4"],
             sum(rates_mbps(run).values()),
@@ -131,7 +150,9 @@ def parallel_table(runs: Repeats | None, predicted_mbps: Mapping[str, float | No
         several = one.load.connections > 1
         for number, rate in enumerate(rates.get(one.load.name, []), 1):
             row = seed_report.find(5, one.load.name, "throughput_mbps", connection=number if several else None)
-            rows.append(beside(row, one.connection, rate, predicted_mbps.get("a connection")))
+            theirs = _of_the_report(loads(2), one.load.name)
+            share = None if theirs is None else theirs / one.load.connections
+            rows.append(beside(row, one.connection, rate, predicted_mbps.get("a connection"), share))
     return comparison(_once(rows), "Throughput")
 
 
@@ -141,7 +162,7 @@ def fairness_table(runs: Repeats | None) -> Table | str:
         return NOTHING
     report = [row.value for row in seed_report.rows(5)]
     kinds = {"theory: all connections alike": ([1.0] * 4, [2.0, 1.0, 1.0])}
-    kinds["report"] = (report, [report[0] + report[1], *report[2:]])
+    kinds[_theirs("report")] = (report, [report[0] + report[1], *report[2:]])
     kinds |= {f"run {number}": takers([run]) for number, run in enumerate(runs.runs, 1)}
     kinds[f"mean throughput of all {len(runs.runs)}"] = takers(runs.runs)
     rows = [[name, *(_three_digits(jain_index(values)) for values in both)] for name, both in kinds.items()]
@@ -178,12 +199,24 @@ def _parts(
 def _part(
     count: int, run: AtOnce, predicted: Mapping[int, float | None], measured: Mapping[int, float | None]
 ) -> Comparison:
-    found = expectations(run, COURSE, loads(count))
+    found = expectations(run, course_network(), loads(count))
     mine, whole = found.loads[0].total, found.sums["L2"]
     ideal = 100 * count / (count + 2)
     low, high = 100 * mine.low / whole.high, min(100.0, 100 * mine.high / whole.high)
     theory = Expectation(ideal, low, high, "%", mine.why)
     return Comparison(f"part of h1, P = {count}", "%", predicted.get(count), theory, None, measured.get(count))
+
+
+def _theirs(heading: str) -> str:
+    """A heading over the report's numbers, which says so where its network is not the student's."""
+    return f"{heading} (course network)" if is_variant() else heading
+
+
+def _of_the_report(flows_of_it: Sequence[Load], name: str) -> float | None:
+    """The fair share of a flow in the report's network, in Mbit/s, where that is not the student's; else None."""
+    if not is_variant():
+        return None
+    return next(share.total_mbps for share in max_min_shares(COURSE, flows_of_it) if share.load.name == name)
 
 
 def _three_digits(index: object) -> str | None:
@@ -205,7 +238,7 @@ def _measured(runs: Runs) -> list[tuple[int, str, AtOnce]]:
 
 
 def _expected(run: AtOnce, flows_of_it: Sequence[Load]) -> tuple[LoadExpectation, ...]:
-    return expectations(run, COURSE, flows_of_it).loads
+    return expectations(run, course_network(), flows_of_it).loads
 
 
 def _named(name: str, row: Comparison) -> Comparison:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from linklab.course import course_network
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import SimpleperfFlow, simpleperf
-from linklab.network import COURSE, goodput_ceiling_mbps, path
+from linklab.network import goodput_ceiling_mbps, path
 
 _TRIAL_S: Final = 2
 _TRIAL_PAIR: Final = ("h1", "h4")
@@ -36,7 +37,7 @@ def own_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str | None:
 def _trouble(lab: Lab, file: Path) -> str | None:
     if not file.is_file():
         return f"there is no {file} here (Lab 02)"
-    ceiling_mbps = goodput_ceiling_mbps(path(COURSE, *_TRIAL_PAIR))
+    ceiling_mbps = goodput_ceiling_mbps(path(course_network(), *_TRIAL_PAIR))
     try:
         tried = simpleperf(lab, SimpleperfFlow(*_TRIAL_PAIR, duration_s=_TRIAL_S, program=file))
     except MeasurementError as error:

@@ -14,7 +14,8 @@ from linklab.notebooks.source import Cell
 # nbformat's constructors carry no types.
 _v4: Any = nbformat.v4
 
-Audience = Literal["solution", "student"]
+Audience = Literal["solution", "student", "source"]
+"""``source`` is for nbgrader: the solution, with the starters still in it as comments."""
 NBGRADER_SCHEMA: Final = 3
 TEXT_STUB: Final = "*Write your answer here. (Enter opens this cell, Shift+Enter closes it.)*"
 """What students find in place of a model answer."""
@@ -47,6 +48,8 @@ def _node(cell: Cell, audience: Audience) -> Any:
 
 
 def _text(cell: Cell, audience: Audience) -> str:
+    if audience == "source":
+        return cell.text
     if audience == "solution":
         return solution_text(cell.text)
     return TEXT_STUB if cell.kind == "reflect" else student_text(cell.text)

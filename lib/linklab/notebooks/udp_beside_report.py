@@ -12,6 +12,7 @@ from numbers import Real
 from linklab.analysis import Comparison, beside, way
 from linklab.analysis.expect import udp_ceiling_mbps, udp_throughput
 from linklab.analysis.expectation import Expectation
+from linklab.course import course_network, is_variant
 from linklab.measure import UdpResult
 from linklab.network import COURSE
 from linklab.published.seed_report import ReportRow, rows
@@ -37,6 +38,7 @@ def udp_beside_report(
             _theory(row, results.get(row.name)),
             _number(bandwidth_mbps.get(row.name)),
             _number(predicted_mbps.get(row.name)),
+            udp_ceiling_mbps(way(COURSE, row.source, row.destination)) if is_variant() else None,
         )
         for row in rows(_CASE)
     ]
@@ -45,8 +47,8 @@ def udp_beside_report(
 
 def _theory(row: ReportRow, result: object) -> Expectation | float:
     if not isinstance(result, UdpResult):
-        return udp_ceiling_mbps(way(COURSE, row.source, row.destination))
-    it = way(COURSE, row.source, row.destination, result.origin.network)
+        return udp_ceiling_mbps(way(course_network(), row.source, row.destination))
+    it = way(course_network(), row.source, row.destination, result.origin.network)
     return udp_throughput(it, result.flow.rate_mbps, result.flow.duration_s)
 
 

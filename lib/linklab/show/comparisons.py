@@ -34,7 +34,7 @@ def comparison(rows: Sequence[Comparison], title: str = "") -> Table:
     with_interval = any(row.interval is not None for row in rows)
     headings = ["quantity", "unit", "predicted", "theory", *(["sound from - to"] if with_interval else [])]
     return table(
-        [*headings, "report", "measured", "remark"],
+        [*headings, _named("report", rows), "measured", "remark"],
         [
             [
                 row.quantity,
@@ -52,12 +52,20 @@ def comparison(rows: Sequence[Comparison], title: str = "") -> Table:
     )
 
 
+def _named(column: str, rows: Sequence[Comparison]) -> str:
+    """The column's heading; the report's says so where its network is another than the one measured here."""
+    other = column == "report" and any(row.report_theory is not None for row in rows)
+    return "report (course network)" if other else column
+
+
 def _interval(row: Comparison) -> str | None:
     return None if row.interval is None else f"{row.interval[0]:.4g} - {row.interval[1]:.4g}"
 
 
 def compared(rows: Sequence[Comparison], title: str = "Beside theory") -> Drawing:
     """Each number in percent of what theory says, so that ms and Mbit/s stand in one chart; the bar is the interval.
+
+    A report's number of another network is in percent of theory for that network.
 
     What lies beyond the chart stands at its edge with its number. The figure carries all numbers, in their units, as
     ``alt_text``. Raises MeasurementError for no rows, or a row whose theory is missing or 0.
@@ -89,8 +97,9 @@ def compared(rows: Sequence[Comparison], title: str = "Beside theory") -> Drawin
     return figure
 
 
-def _percent(row: Comparison, value: float) -> float:
-    return 100 * value / (row.theory_value or 1.0)
+def _percent(row: Comparison, value: float, name: str = "") -> float:
+    own = row.report_theory if name == "report" and row.report_theory is not None else row.theory_value
+    return 100 * value / (own or 1.0)
 
 
 def _numbers(row: Comparison) -> dict[str, float | None]:
@@ -100,9 +109,8 @@ def _numbers(row: Comparison) -> dict[str, float | None]:
 def _limits(rows: Sequence[Comparison]) -> tuple[float, float]:
     found = [100.0]
     for row in rows:
-        found += [
-            _percent(row, value) for value in (*_numbers(row).values(), *(row.interval or ())) if value is not None
-        ]
+        found += [_percent(row, value, name) for name, value in _numbers(row).items() if value is not None]
+        found += [_percent(row, value) for value in row.interval or ()]
     floor, ceiling = _WIDEST_PERCENT
     low, high = between(min(found), floor, 97), between(max(found), 103, ceiling)
     room = 0.08 * (high - low)
@@ -120,7 +128,7 @@ def _row(axes: Axes, number: int, row: Comparison, limits: tuple[float, float]) 
         value = _numbers(row)[name]
         if value is None:
             continue
-        percent = _percent(row, value)
+        percent = _percent(row, value, name)
         inner = 0.04 * (high - low)
         if low <= percent <= high:
             axes.plot(percent, number + place, linestyle="", markersize=_MARK_POINTS, **style)
@@ -147,7 +155,7 @@ def _legend(axes: Axes, rows: Sequence[Comparison]) -> None:
     from matplotlib.patches import Patch
 
     handles: list[Artist] = [
-        Line2D([], [], linestyle="", markersize=_MARK_POINTS, label=name, **style)
+        Line2D([], [], linestyle="", markersize=_MARK_POINTS, label=_named(name, rows), **style)
         for name, style, _ in _MARKS
         if any(_numbers(row)[name] is not None for row in rows)
     ]
@@ -175,5 +183,5 @@ def _in_words(row: Comparison) -> str:
     parts = [f"theory {row.theory_value:.4g}"]
     if row.interval is not None:
         parts[0] += f" ({row.interval[0]:.4g} to {row.interval[1]:.4g})"
-    parts += [f"{name} {value:.4g}" for name, value in _numbers(row).items() if value is not None]
+    parts += [f"{_named(name, [row])} {value:.4g}" for name, value in _numbers(row).items() if value is not None]
     return f"{row.quantity} in {row.unit}: {', '.join(parts)}."

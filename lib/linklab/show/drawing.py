@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from linklab.errors import NetworkError
 from linklab.network import Path
-from linklab.show.scene import Drawable, Scene, scene_of
+from linklab.show.read_scene import scene_of
+from linklab.show.scene import Drawable, Scene
 from linklab.show.words import description
 
 if TYPE_CHECKING:

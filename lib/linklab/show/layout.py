@@ -36,7 +36,7 @@ def positions(scene: Scene) -> Positions:
     for cable in scene.cables:
         ends = (cable.a.node, cable.b.node)
         between = all(kinds[node] != "switch" and len(graph[node]) > 1 for node in ends)
-        if cable.shaped or between:
+        if cable.shaped or between or cable.carriers:
             graph.edges[ends]["inches"] = LINK_INCHES
     order = {spot.name: position for position, spot in enumerate(scene.spots)}
     parts = sorted(networkx.connected_components(graph), key=lambda part: min(map(order.__getitem__, part)))

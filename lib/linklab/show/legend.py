@@ -23,6 +23,7 @@ _NODE_WORDS: dict[SpotKind, str] = {
 _LINES = {
     "shaped": (CABLE, 2.8, "-"),
     "plain": (CABLE, 1.1, "-"),
+    "tunnel": (CABLE, 2.8, "--"),
     "differs": (colours.VERMILLION, 2.8, "-"),
     "down": (colours.VERMILLION, 1.8, ":"),
     "path": (colours.ORANGE, 6.0, "-"),
@@ -74,7 +75,9 @@ def _entries(placed: Placed, highlighted: bool) -> list[tuple[str, str]]:
     plugs = [*scene.loose, *(end for cable in cables for end in cable.ends)]
     if any(cable.shaped and not cable.one_sided for cable in cables):
         entries.append(("shaped", "shaped link (delay: each way)"))
-    if any(not cable.shaped for cable in cables):
+    if any(cable.carriers for cable in cables):
+        entries.append(("tunnel", "tunnel, carried by the hosts named"))
+    if any(not cable.shaped and not cable.carriers for cable in cables):
         entries.append(("plain", "not shaped"))
     if any(cable.one_sided for cable in cables):
         entries.append(("differs", "directions differ"))

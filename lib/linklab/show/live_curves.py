@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from linklab.measure import Sample
-from linklab.show.colours import BLACK, BLUE, BLUISH_GREEN, ORANGE, REDDISH_PURPLE, VERMILLION
+from linklab.show.chart import LINES
+from linklab.show.colours import BLACK
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
 
 _WIDTH_INCHES, _HEIGHT_INCHES = 7.5, 3.4
-_STYLES: Final[tuple[tuple[str, Any], ...]] = (
-    (BLUE, "-"),
-    (VERMILLION, (0, (6, 1.5))),
-    (BLUISH_GREEN, (0, (2.5, 1))),
-    (REDDISH_PURPLE, (0, (6, 1.5, 1.5, 1.5))),
-    (ORANGE, (0, (1.2, 1.2))),
-)
 _HEADROOM = 1.18
 _LEGEND_COLUMNS = 3
 
@@ -39,7 +33,7 @@ def throughput(curves: Curves, *, ceiling_mbps: float | None = None, duration_s:
     figure = Drawing(_WIDTH_INCHES, _HEIGHT_INCHES, _in_words(shown, ceiling_mbps), "Throughput")
     axes = figure.add_axes((0.085, 0.155, 0.895, 0.70))
     for number, (name, samples) in enumerate(shown.items()):
-        colour, dashes = _STYLES[number % len(_STYLES)]
+        colour, dashes = LINES[number % len(LINES)]
         times = [time for sample in samples for time in (sample.start_s, sample.end_s)]
         rates = [rate for sample in samples for rate in (sample.throughput_mbps,) * 2]
         axes.plot(times, rates, color=colour, linestyle=dashes, linewidth=2, label=name)

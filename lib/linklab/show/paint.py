@@ -10,7 +10,7 @@ from linklab.show.areas import outlines, tints
 from linklab.show.geometry import Box, Point
 from linklab.show.labels import NAME_POINTS, Label, Line
 from linklab.show.placed import Placed, Stroke
-from linklab.show.scene import SpotKind
+from linklab.show.scene import Cable, SpotKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,8 +92,15 @@ def _area(axes: Axes, placed: Placed, number: int, tint: str) -> None:
 def _cable(axes: Axes, stroke: Stroke) -> None:
     cable = stroke.cable
     colour = _WARNING if cable.one_sided or not cable.up else CABLE
-    width = 2.8 if cable.shaped else 1.1
-    _line(axes, stroke.start, stroke.end, colour, width, "-" if cable.up else ":", zorder=3)
+    width = 2.8 if cable.shaped or cable.carriers else 1.1
+    _line(axes, stroke.start, stroke.end, colour, width, line_style(cable), zorder=3)
+
+
+def line_style(cable: Cable) -> str:
+    """Matplotlib's word for how a cable's line looks."""
+    if not cable.up:
+        return ":"
+    return "--" if cable.carriers else "-"
 
 
 def _line(axes: Axes, start: Point, end: Point, colour: str, width: float, style: str = "-", *, zorder: float) -> None:

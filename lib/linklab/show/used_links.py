@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from linklab.analysis import LinkUse
 from linklab.errors import NetworkError
 from linklab.show.colours import SKY_BLUE, VERMILLION
-from linklab.show.scene import Cable, Drawable, Scene, scene_of
+from linklab.show.read_scene import scene_of
+from linklab.show.scene import Cable, Drawable, Scene
 from linklab.show.words import description
 
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from linklab.network import Shape
-from linklab.show.scene import Cable, Drawable, Plug, Scene, SpotKind, scene_of
+from linklab.show.read_scene import scene_of
+from linklab.show.scene import Cable, Drawable, Plug, Scene, SpotKind
 
 _PLURALS: dict[SpotKind, tuple[str, str]] = {
     "host": ("host", "hosts"),
@@ -42,7 +43,9 @@ def link_lines(cable: Cable, named_if_plain: bool) -> list[str]:
     A link that is not shaped says so if ``named_if_plain``; otherwise nothing does.
     """
     lines = []
-    if not cable.shaped:
+    if cable.carriers:
+        lines.append(f"GRE tunnel by {' and '.join(cable.carriers)}")
+    elif not cable.shaped:
         lines += ["not shaped"] if named_if_plain else []
     elif cable.a.shape == cable.b.shape:
         lines += _shape_lines(cable.a.shape)

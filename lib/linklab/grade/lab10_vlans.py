@@ -1,0 +1,89 @@
+"""Lab 10, VLANs on a live switch and router: which port is in the wrong one, what a trunk lacks, which gateway is not
+there. Pure, but for pings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from linklab.grade.check import Check
+from linklab.network import InterfaceState, NetworkState, NodeState, differences, expected_state
+from linklab.network.expectation import Expectation, ExpectedInterface, ExpectedNode
+from linklab.network.switch_testbeds import router_on_a_stick
+
+PLAN: Final = expected_state(router_on_a_stick(10))
+"""The router on a stick: its VLANs and addresses are those of the lab, at any rate."""
+_SWITCH: Final = next(node for node in PLAN.nodes if node.kind == "switch")
+
+
+def port_checks(state: NetworkState) -> Iterator[Check]:
+    """One check for each port of s1."""
+    switch = state.node(_SWITCH.name)
+    if switch is None or all(port.vlans is None for port in switch.interfaces):
+        reason = "s1 does not tell VLANs apart: every port hears every other"
+        hint = "switch filtering on first: ip link set s1 type bridge vlan_filtering 1 vlan_default_pvid 0"
+        for port in _SWITCH.interfaces:
+            yield Check.failing(_port_name(port), reason, hint, str(port.vlans), "no VLANs")
+        return
+    for port in _SWITCH.interfaces:
+        wanted = ExpectedInterface(port.name, up=None, vlans=port.vlans)
+        one = NetworkState(tuple(_only(node, port.name) for node in state.nodes if node.name == switch.name))
+        found = [
+            it
+            for it in differences(Expectation((ExpectedNode(switch.name, interfaces=(wanted,)),)), one)
+            if it.interface == port.name
+        ]
+        yield Check.of_differences(_port_name(port), str(port.vlans), found)
+
+
+def _only(node: NodeState, name: str) -> NodeState:
+    interfaces = tuple(it for it in node.interfaces if it.name == name)
+    return NodeState(node.name, node.kind, interfaces, node.routes, node.forwarding, node.congestion_control)
+
+
+def _port_name(port: InterfaceState) -> str:
+    far = port.peer[0] if port.peer else "?"
+    return f"{port.name}, the port of {far}"
+
+
+def gateway_checks(state: NetworkState) -> Iterator[Check]:
+    """A gateway of r1 in each VLAN, up and with its address; and that r1 forwards.
+
+    What a sub-interface is called is free: its VLAN says which one it is.
+    """
+    router = state.node("r1")
+    planned = [it for node in PLAN.nodes if node.name == "r1" for it in node.interfaces if it.vlans is not None]
+    for want in planned:
+        assert want.vlans is not None
+        number, address = want.vlans.untagged, want.addresses[0]
+        what = f"gateway of VLAN {number}"
+        expected = f"{address} on a sub-interface for VLAN {number}"
+        have = _of_vlan(router, number)
+        if have is None:
+            reason = f"r1 has no sub-interface for VLAN {number}"
+            hint = (
+                f"its hosts send to {address.partition('/')[0]}, and nobody answers: ip link add link r1-eth0 name "
+                f"{want.name} type vlan id {number}"
+            )
+            yield Check.failing(what, reason, hint, expected, "none")
+        elif address not in have.addresses:
+            found = ", ".join(have.addresses) or "no address"
+            reason = f"{have.name} has {found}"
+            yield Check.failing(what, reason, f"ip addr add {address} dev {have.name}", expected, found)
+        elif not have.up:
+            yield Check.failing(what, f"{have.name} is down", f"ip link set {have.name} up", expected, "down")
+        else:
+            yield Check.passing(what, expected, f"{address} on {have.name}")
+    if router is not None and router.forwarding:
+        yield Check.passing("r1 forwards", "on", "on")
+    else:
+        hint = "a router drops what is not for itself until sysctl -w net.ipv4.ip_forward=1"
+        yield Check.failing("r1 forwards", "forwarding is off", hint, "on", "off")
+
+
+def _of_vlan(router: NodeState | None, number: int | None) -> InterfaceState | None:
+    for interface in router.interfaces if router else ():
+        if interface.vlans is not None and interface.vlans.untagged == number:
+            return interface
+    return None

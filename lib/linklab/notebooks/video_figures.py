@@ -1,0 +1,164 @@
+"""The tables and figures of Lab 09. Where nothing is measured yet, one line says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from linklab.analysis.stream import each_second_kbps
+from linklab.analysis.stream_summary import bandwidths, delays, jitters, summed_up
+from linklab.grade.lab09 import FRAME_BYTES
+from linklab.measure.clip import IP_PACKET_BYTES, Video
+from linklab.measure.picture import Quality, picture_at
+from linklab.measure.stream_result import StreamResult
+from linklab.published.multimedia_study import VideoQuantity, find
+from linklab.show import Table, table
+from linklab.show.figure import Drawing
+from linklab.show.video import distribution, pictures, rate_over_time, similarity_over_time
+
+Runs = Mapping[str, StreamResult | None]
+NOTHING: Final = "Nothing is measured yet: run the cells above first."
+_LINKS: Final = {"gigabit": 1000, "wan": 2}
+_QUANTITIES: Final[tuple[tuple[VideoQuantity, str], ...]] = (
+    ("bandwidth_kbps", "bandwidth (kbit/s)"),
+    ("delay_ms", "time between packets (ms)"),
+    ("jitter_ms", "jitter (ms)"),
+)
+
+
+def arrivals(run: StreamResult) -> tuple[list[float], list[float]]:
+    """When each packet arrived, and what its timestamp says; in seconds, in the order in which they arrived."""
+    return [there for there, _, _ in run.arrived], [media for _, media, _ in run.arrived]
+
+
+def gaps_ms(run: StreamResult) -> list[float]:
+    """The times between packets of a run, in ms."""
+    return list(delays(run))
+
+
+def packets_table(run: StreamResult | None, predicted: Mapping[str, float | None]) -> Table | str:
+    """What was predicted of the packets, beside what the gigabit run measured."""
+    if run is None:
+        return NOTHING
+    sizes = sorted({size + 14 for size in run.ip_bytes})
+    lasted_s = run.departure_s[-1] - run.departure_s[0]
+    rows: list[list[object]] = [
+        ["frame (bytes)", predicted.get("frame_bytes"), ", ".join(map(str, sizes))],
+        ["packets in a second", predicted.get("packets_per_s"), run.sent_packets / lasted_s],
+        ["bandwidth (kbit/s)", predicted.get("ip_kbps"), sum(run.ip_bytes) * 8 / 1000 / lasted_s],
+    ]
+    return table(["", "predicted", "measured"], rows, "Packets of the video")
+
+
+def study_table(runs: Runs) -> Table | str:
+    """Mean, least and largest of the study's three quantities beside the runs "gigabit" and "wan"."""
+    rows: list[list[object]] = []
+    for name, link_mbps in _LINKS.items():
+        run = runs.get(name)
+        if run is None:
+            continue
+        told = summed_up(run)
+        ours = {"bandwidth_kbps": told.bandwidth_kbps, "delay_ms": told.delay_ms, "jitter_ms": told.jitter_ms}
+        for quantity, words in _QUANTITIES:
+            real, virtual = (find(link_mbps, quantity, platform) for platform in ("real", "virtual"))
+            for which in ("mean", "minimum", "maximum"):
+                value = getattr(ours[quantity], which)
+                if (quantity, which) == ("bandwidth_kbps", "minimum"):
+                    value = told.least_kbps
+                row = [
+                    f"{words}, {name}",
+                    which,
+                    str(getattr(real, which)),
+                    str(getattr(virtual, which)),
+                    _digits(value),
+                ]
+                rows.append(list(row))
+    headings = ["", "", "study, real", "study, Mininet", "yours"]
+    return table(headings, rows, "Beside the study: links of 1000 and 2 Mbit/s") if rows else NOTHING
+
+
+def _digits(value: float) -> str:
+    """As many digits as the study prints; a jitter of nanoseconds is nothing beside its milliseconds."""
+    return "<0.001" if 0 < value < 0.001 else f"{value:.4g}"
+
+
+def spacing_table(runs: Runs, predicted_ms: Mapping[int, float | None]) -> Table | str:
+    """The least time between packets at 2 Mbit/s: predicted, theory, the study's two, with and without a burst."""
+    wan, frame = runs.get("wan"), runs.get("one frame")
+    if wan is None:
+        return NOTHING
+    theory = FRAME_BYTES * 8 / 2 / 1000
+    real, virtual = (find(2, "delay_ms", platform).minimum.value for platform in ("real", "virtual"))
+    without = None if frame is None else min(gaps_ms(frame))
+    headings = ["", "predicted", "theory", "study, real", "study, Mininet", "yours", "yours, bucket of one frame"]
+    row = ["least time at 2 Mbit/s (ms)", predicted_ms.get(2), theory, real, virtual, min(gaps_ms(wan)), without]
+    return table(headings, [row], "Two packets, one behind the other")
+
+
+def rate_figure(runs: Runs) -> Drawing | str:
+    """The bandwidth in each second of the runs "gigabit" and "wan", and what the WAN link carries."""
+    lines = {}
+    for name in _LINKS:
+        run = runs.get(name)
+        if run is not None:
+            arrivals_s, sizes, _ = bandwidths(run)
+            lines[name] = each_second_kbps(arrivals_s, sizes)
+    return rate_over_time(lines, limit_kbps=2000 * IP_PACKET_BYTES / FRAME_BYTES) if lines else NOTHING
+
+
+def gaps_figure(runs: Runs) -> Drawing | str:
+    """How the times between packets of the lossless runs are distributed."""
+    lines = {name: gaps_ms(run) for name in ("gigabit", "wan", "one frame") if (run := runs.get(name)) is not None}
+    marks = {"a frame at 2 Mbit/s": FRAME_BYTES * 8 / 2 / 1000}
+    return distribution(lines, "time between packets", "ms", marks=marks) if lines else NOTHING
+
+
+def jitter_figure(runs: Runs) -> Drawing | str:
+    """How the jitter of the lossless runs is distributed."""
+    lines = {name: jitters(run) for name in ("gigabit", "wan", "one frame") if (run := runs.get(name)) is not None}
+    return distribution(lines, "jitter", "ms") if lines else NOTHING
+
+
+def normality_table(run: StreamResult | None) -> Table | str:
+    """D'Agostino and Pearson's test on the three quantities of a run, and how far from normal they are."""
+    if run is None:
+        return NOTHING
+    told = summed_up(run)
+    rows: list[list[object]] = []
+    for (_, words), series in zip(_QUANTITIES, (told.bandwidth_kbps, told.delay_ms, told.jitter_ms), strict=True):
+        p = "-" if series.normal_p is None else f"{series.normal_p:.1e}" if series.normal_p > 0 else "below 1e-300"
+        rows.append([words, series.count, series.deviation, p, series.skewness])
+    return table(["", "values", "standard deviation", "p of the test", "skewness"], rows, "Normally distributed?")
+
+
+def damage_table(runs: Runs, qualities: Mapping[str, Quality | None]) -> Table | str:
+    """What was lost and what became of the pictures."""
+    rows: list[list[object]] = []
+    for name, quality in qualities.items():
+        run = runs.get(name)
+        if run is not None and quality is not None:
+            lost, damaged = f"{run.lost_packets} of {run.sent_packets}", quality.damaged_percent
+            psnr = quality.damaged_mean_psnr_db
+            rows.append([name, lost, run.loss_percent, damaged, quality.mean_ssim, quality.least_ssim, psnr])
+    headings = ["run", "packets lost", "lost (%)", "pictures damaged (%)", "mean SSIM", "worst SSIM"]
+    headings.append("PSNR of damaged ones (dB)")
+    return table(headings, rows, "What loss does") if rows else NOTHING
+
+
+def damage_figure(qualities: Mapping[str, Quality | None], video: Video) -> Drawing | str:
+    """The similarity of each picture with the one that was sent, over time."""
+    lines = {
+        name: [frame.ssim or 0.0 for frame in quality.frames]
+        for name, quality in qualities.items()
+        if quality is not None
+    }
+    return similarity_over_time(lines, video.clip.frames_per_s) if lines else NOTHING
+
+
+def worst_picture(video: Video, run: StreamResult | None, quality: Quality | None) -> Drawing | str:
+    """The worst picture of a run: as sent, and as shown."""
+    if run is None or quality is None:
+        return NOTHING
+    worst = quality.worst()
+    sent, shown = picture_at(video, run, worst.time_s)
+    return pictures([(f"as sent, {worst.time_s:.2f} s", sent), (f"as shown at h2, SSIM {worst.ssim or 0:.2f}", shown)])

@@ -1,0 +1,29 @@
+"""Which checks of a result failed, as tests ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from linklab.grade import Check, Result
+
+
+def failed(result: Result) -> list[Check]:
+    """Those that failed; inconclusive is not failed."""
+    return [check for check in result.checks if check.outcome == "failed"]
+
+
+def the_failure(result: Result) -> Check:
+    """The only one that failed; it has a hint."""
+    (check,) = failed(result)
+    assert check.hint
+    return check
+
+
+def failed_alone(check: Callable[[Any], Result], right: Mapping[Any, Any], name: Any, wrong: object) -> Check:
+    """One answer of several is wrong: its own check fails with a hint, and no other does."""
+    result = check({**right, name: wrong})
+    (found,) = [it for it in result.checks if not it.passed]
+    assert found.outcome == "failed"
+    assert found.hint
+    return found

@@ -1,0 +1,44 @@
+"""Lab 10 as students meet it: the starter fails its graded cells, the solution shows what its text says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from linklab.notebooks import switches as look
+from tests.notebooks.run_notebook import graded, read, run, shown
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]
+NAME = "10-switches"
+
+
+def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: Path) -> None:
+    starter = read(f"labs/{NAME}.ipynb")
+    errors = run(starter, tmp_path).errors
+    assert set(errors) == graded(starter)
+    assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
+    assert "put it into VLAN 10" in errors["check-ports"]
+    assert "r1 has no sub-interface for VLAN 20" in errors["check-gateways"]
+    assert shown(starter, "rtt-table") == repr(look.NOTHING)
+    assert shown(starter, "step") == repr(look.NOTHING)
+
+
+def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
+    solution = read(f"solutions/{NAME}.ipynb")
+    assert run(solution, tmp_path).errors == {}
+    seen = re.findall(r"\('([\d.]+)', '[\d.]+', (\d+), (\d+), \d+\)", shown(solution, "tags"))
+    request = [(ttl, vlan) for source, ttl, vlan in seen if source == "10.0.10.1"]
+    assert request == [("64", "10"), ("63", "20")], "it comes in with one tag and leaves with the other, routed"
+    plain, ticking = shown(solution, "flat").split("plain: ")[1].split("; ticking cards: ")
+    rtts = [[float(it) for it in re.findall(r"([\d.]+) ms", text)] for text in (plain, ticking)]
+    assert rtts[0] == sorted(set(rtts[0])), "serialisation grows with every byte"
+    assert rtts[1] == pytest.approx([0.25] * 3 + [0.75] * 4, abs=0.002), "a whole number of ticks"
+    rows = re.findall(r"\('([\d/]+ h\d)', [\d.]+, ([\d.]+), '[^']+', ([\d.]+), ([\d.]+)\)", shown(solution, "step"))
+    shares = {name: tuple(map(float, numbers)) for name, *numbers in rows}
+    assert len(shares) == 4
+    for theory, loose, _ in shares.values():
+        assert loose == pytest.approx(theory, rel=0.25), "out of step, near proportion"
+    assert shares["30/90 h1"][2] == pytest.approx(3, rel=0.01), "in step h1 loses nothing"
+    assert shares["70/70 h1"][2] == pytest.approx(7, rel=0.01)
