@@ -14,10 +14,10 @@ endef
 export start_kernel
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test bench doctor notebooks check clean install install-quietly install-tests install-tests-quietly
+.PHONY: help lab test test-thorough test-vagrant bench studies doctor notebooks check clean install install-quietly install-tests install-tests-quietly
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: install ## install what is missing and open the labs in JupyterLab
 	@$(BIN)/python -c "$$start_kernel" || true
@@ -26,9 +26,25 @@ lab: install ## install what is missing and open the labs in JupyterLab
 test: install-tests ## install what is missing and run every check and test (less than 30 minutes)
 	@bash .ci/parts $(BIN) kernel ruff format mypy shellcheck pytest notebooks
 
+test-thorough: install-tests ## the same with every lab on students' own networks and before the judge (about an hour)
+	@LINKLAB_THOROUGH=1 bash .ci/parts $(BIN) kernel ruff format mypy shellcheck pytest notebooks
+
+# Debian's release in the box: trixie (13, as in the default box) or bookworm (12).
+SUITE ?= trixie
+
+test-vagrant: ## try `vagrant up` for real, in a box of Debian's packages (root; an hour without KVM)
+	@bash vagrant/provision.sh --vagrant --no-doctor
+	@$(BIN)/linklab kernel build
+	@$(BIN)/python -m tests.vagrant --suite $(SUITE) $(VAGRANT_TRIAL)
+
 bench: install-quietly ## measure fidelity, starts and speed side by side into bench-results/ (about 20 minutes)
 	@$(BIN)/linklab kernel build
 	@$(BIN)/linklab bench $(BENCH)
+
+studies: install-quietly ## carry out the three published studies in full, and make their pages in docs/studies
+	@$(BIN)/linklab kernel build
+	@for name in $$($(BIN)/linklab study list | cut -d ' ' -f 1); do $(BIN)/linklab study run "$$name" || exit 1; done
+	@$(BIN)/linklab study page
 
 check: install-tests-quietly ## the linters and the type checker alone
 	@bash .ci/parts $(BIN) ruff format mypy shellcheck

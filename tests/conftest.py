@@ -18,7 +18,10 @@ from linklab.runtime.kinds import Kind, choose
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """For tests side by side (pytest -n): those that share a fixture stay together, and the slow ones begin early."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    left_out = pytest.mark.skip(reason="needs a quarter of an hour more for all like it: make test-thorough")
     for item in items:
+        if item.get_closest_marker("thorough") and not os.environ.get("LINKLAB_THOROUGH"):
+            item.add_marker(left_out)
         shared = [name for name, scope in _fixture_scopes(item) if scope in ("module", "class", "package")]
         if shared:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
@@ -42,6 +45,12 @@ def _kind_or_skip(clock: str, name: str | None = None) -> Kind:
 def virtual() -> Kind:
     """The kind for virtual time; skips with what is missing."""
     return _kind_or_skip("virtual", "guest")
+
+
+@pytest.fixture
+def virtual_time(virtual: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labs that choose their clock themselves take the virtual one."""
+    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
 
 
 @pytest.fixture(scope="session")

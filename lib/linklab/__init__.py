@@ -7,13 +7,30 @@ from typing import TYPE_CHECKING, Any
 from linklab.errors import LabError, LinklabError, MeasurementError, NetworkError
 
 if TYPE_CHECKING:
+    from linklab.course import course_network
     from linklab.lab import Lab, Node, start
     from linklab.program import Program
 
 __version__ = "0.1.0"
-__all__ = ["Lab", "LabError", "LinklabError", "MeasurementError", "NetworkError", "Node", "Program", "start"]
+__all__ = [
+    "Lab",
+    "LabError",
+    "LinklabError",
+    "MeasurementError",
+    "NetworkError",
+    "Node",
+    "Program",
+    "course_network",
+    "start",
+]
 
-_LATER = {"Lab": "linklab.lab", "Node": "linklab.lab", "start": "linklab.lab", "Program": "linklab.program"}
+_LATER = {
+    "Lab": "linklab.lab",
+    "Node": "linklab.lab",
+    "Program": "linklab.program",
+    "course_network": "linklab.course",
+    "start": "linklab.lab",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The command line: ``linklab doctor | up | shell | run | check | report | study | kernel | notebooks``."""
+"""The command line: ``linklab doctor | up | shell | run | check | report | release | validate | grade | ...``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from rich.table import Table
 
 from linklab import __version__
 from linklab.bench import cli as bench_cli
+from linklab.classroom import release_cli, validate_cli
 from linklab.errors import LinklabError
 from linklab.grade.simpleperf import cli as check_cli
+from linklab.grading import cli as grade_cli
 from linklab.headless import cli as run_cli
 from linklab.notebooks import cli as notebooks_cli
 from linklab.report import cli as report_cli
@@ -80,6 +82,9 @@ def _parser() -> argparse.ArgumentParser:
         ("bench", bench_cli),
         ("check", check_cli),
         ("report", report_cli),
+        ("release", release_cli),
+        ("validate", validate_cli),
+        ("grade", grade_cli),
         ("study", study_cli),
     ):
         part.add_parser(commands)

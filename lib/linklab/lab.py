@@ -16,9 +16,10 @@ from linklab import __version__, record
 from linklab.errors import LabError
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
-from linklab.runtime import kernel
+from linklab.runtime import kernel, lent
 from linklab.runtime.door import Door, open_door
 from linklab.runtime.kinds import KindName, choose
+from linklab.runtime.lent import LentProcess
 from linklab.runtime.process import WALL_LIMIT_S, LabProcess
 
 if TYPE_CHECKING:
@@ -187,14 +188,11 @@ def start(
     """
     if not isinstance(network, Network) and not hasattr(network, "addLink"):
         raise LabError(f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())")
-    chosen = choose(os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock, kind)  # type: ignore[arg-type]
-    if clock == "auto" and chosen.clock == "real":
-        _tell_why_real()
     name = network.name if isinstance(network, Network) else type(network).__name__
     with ThreadPoolExecutor(1) as beside:
         # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
         planned = beside.submit(expected_state, network) if isinstance(network, Network) else None
-        process = LabProcess(chosen, _writable(folder), wall_limit_s)
+        process = _process(clock, kind, _writable(folder), wall_limit_s)
     try:
         expected = planned.result() if planned else None
         process.call("linklab.emulation.build:build", network, expected, switch, verify)
@@ -205,6 +203,19 @@ def start(
     ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
     record.publish(record.LAB_MIME, ran)
     return lab
+
+
+def _process(
+    clock: Literal["auto", "real", "virtual"], kind: KindName | None, folder: Path | None, wall_limit_s: float
+) -> LabProcess:
+    """A lab process of our own, or where such are lent one of those."""
+    wish = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
+    if lent.VARIABLE in os.environ:
+        return LentProcess(os.environ[lent.VARIABLE], wish, kind, folder, wall_limit_s)
+    chosen = choose(wish, kind)  # type: ignore[arg-type]
+    if clock == "auto" and chosen.clock == "real":
+        _tell_why_real()
+    return LabProcess(chosen, folder, wall_limit_s)
 
 
 def _with_network(context: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

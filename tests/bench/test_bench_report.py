@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 
 import pytest
 
-from linklab.bench import report
+from linklab.bench import cli, report
 from linklab.bench.findings import Claim, Findings, Keep, Record, Say, Table
-from linklab.bench.machine import cpu_model
 from linklab.bench.parts import PARTS, Part, chosen
 from linklab.bench.run import Outcome, Outcomes, run_parts
 from linklab.bench.settings import Settings, settings
 from linklab.errors import LabError, LinklabError
+from linklab.machine import cpu_model
 
 from .made import FEW, fidelity_records
 
@@ -142,3 +143,10 @@ def test_quick_is_less_of_everything() -> None:
 def test_the_processors_name() -> None:
     assert cpu_model("processor : 0\nmodel name\t: Some CPU @ 2 GHz\nmodel name : Other") == "Some CPU @ 2 GHz"
     assert cpu_model("CPU implementer : 0x41\n") == ""
+
+
+def test_the_help_names_every_part() -> None:
+    subparsers = argparse.ArgumentParser().add_subparsers()
+    cli.add_parser(subparsers)
+    said = " ".join(subparsers.choices["bench"].format_help().split())
+    assert [part.name for part in PARTS if part.name not in said.partition("--only")[2]] == []

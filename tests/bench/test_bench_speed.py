@@ -8,8 +8,8 @@ import pytest
 
 from linklab.bench import cases, overhead, speed, speed_report, switches
 from linklab.bench.findings import Verdict, having
-from linklab.bench.usage import read_stat
 from linklab.measure import PingFlow, TcpFlow, UdpFlow
+from linklab.runtime.usage import read_stat
 
 from .made import FEW, speed_records, switch_records, verdicts
 

@@ -142,6 +142,7 @@ def test_wrong_files_are_a_line_each(
     (tmp_path / "other").mkdir()
     for words, said in (
         (["missing.ipynb"], "there is no notebook missing.ipynb"),
+        (["mtu"], "mtu is a study and no notebook: linklab study run mtu"),
         ([text], "text.ipynb is not a notebook"),
         ([tmp_path], "Is a directory"),
         ([good, "--output", "."], "would be overwritten by its executed copy"),

@@ -137,6 +137,15 @@ def test_only_the_tests_want_shellcheck(computer: Machine) -> None:
     assert "packages.sh shellcheck\n" in computer.calls
 
 
+def test_only_the_trial_of_vagrant_wants_its_provider(computer: Machine) -> None:
+    computer.user_id = 0
+    computer.missing = ("vagrant-libvirt",)
+    assert computer.run("provision.sh", "--tests", "--no-doctor").status == 0
+    assert "packages.sh" not in computer.calls
+    assert computer.run("provision.sh", "--vagrant", "--no-doctor").status == 0
+    assert "packages.sh vagrant-libvirt\n" in computer.calls
+
+
 def test_arm64_asks_for_no_kernel_and_says_what_works(computer: Machine) -> None:
     computer.machine = "aarch64"
     computer.missing = ("user-mode-linux", "flex", "bison")
@@ -245,7 +254,7 @@ def test_each_package_says_why_it_is_there_or_needs_no_word() -> None:
         elif words:
             assert set(words[1:]) <= {"[amd64]", "[optional]"}, f"unknown mark in: {line}"
             sections[list(sections)[-1]].append(words[0])
-    assert list(sections) == ["run", "kernel", "tests"]
+    assert list(sections) == ["run", "kernel", "tests", "vagrant"]
     for section, names in sections.items():
         assert len(names) == len(set(names)), f"a package stands twice in {section}"
     assert {"mininet", "iperf3", "openvswitch-switch", "bubblewrap"} <= set(sections["run"])

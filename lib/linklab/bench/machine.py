@@ -11,16 +11,16 @@ from pathlib import Path
 from linklab import __version__
 from linklab.emulation.versions import tool_versions
 from linklab.errors import LabError
+from linklab.machine import processor
 from linklab.runtime.kinds import choose
 
 
 def about_machine() -> dict[str, str]:
     """Processor, load, kernels, versions, date and (in a git tree) the commit, by name."""
-    cpuinfo = Path("/proc/cpuinfo").read_text("utf-8")
     load_1, load_5, load_15 = os.getloadavg()
     about = {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "processor": cpu_model(cpuinfo) or platform.machine(),
+        "processor": processor(),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB",
         "load at start": f"{load_1:.2f} {load_5:.2f} {load_15:.2f} (over 1, 5, 15 minutes)",
@@ -31,12 +31,6 @@ def about_machine() -> dict[str, str]:
     }
     commit = _commit(Path(__file__).parent)
     return about | ({"commit": commit} if commit else {}) | tool_versions()
-
-
-def cpu_model(cpuinfo: str) -> str:
-    """The processor's name in /proc/cpuinfo, empty where there is none. Pure."""
-    names = [line.partition(":")[2].strip() for line in cpuinfo.splitlines() if line.startswith("model name")]
-    return names[0] if names else ""
 
 
 def _kernel(clock: str) -> str:

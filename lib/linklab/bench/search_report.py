@@ -60,10 +60,11 @@ def report(records: Sequence[Record], settings: Settings) -> Findings:
 def _claim(train: Sequence[Record], increase: Sequence[Record]) -> Claim:
     text = (
         f"A packet train and one probe find the rate within {ERROR_PERCENT:g} % (median), with at most "
-        f"{TRAFFIC_SHARE:.0%} of a plain increase's traffic"
+        f"{TRAFFIC_SHARE:.0%} of a plain increase's traffic (all networks together)"
     )
     if not train or not increase:
         return Claim.judged(text, None, "")
     error = median(abs(record["error_percent"]) for record in train)
-    share = median(record["sent_mb"] for record in train) / median(record["sent_mb"] for record in increase)
+    # a plain increase costs the square of the rate, so the few fast networks are what it costs
+    share = sum(record["sent_mb"] for record in train) / sum(record["sent_mb"] for record in increase)
     return Claim.judged(text, error <= ERROR_PERCENT and share <= TRAFFIC_SHARE, f"{error:.2f} %, {share:.1%}")

@@ -10,10 +10,10 @@ from linklab.bench.crew import Crew
 from linklab.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
 from linklab.bench.settings import Settings
 from linklab.bench.statistics import median, range_text, seconds_text
-from linklab.bench.usage import lab_cpu_s
 from linklab.errors import LinklabError
 from linklab.measure import PingFlow, TcpFlow, ping, tcp
 from linklab.network import COURSE
+from linklab.runtime.usage import lab_cpu_s
 
 NAME, TITLE = "switches", "Switches: Linux bridge and Open vSwitch, on virtual time"
 SWITCHES = ("bridge", "ovs", "ovs-user")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from linklab.errors import LabError
+from linklab.machine import free_memory_mb
 from linklab.options import cores, refuse_jobs
 
 NOTEBOOK_MB = 400
@@ -29,11 +28,3 @@ def how_many(asked: int | None, notebooks: int) -> int:
         f"{jobs} notebooks at once need {jobs * NOTEBOOK_MB} MB and {free_memory_mb():.0f} MB are free: "
         f"say --jobs {fitting} or less"
     )
-
-
-def free_memory_mb() -> float:
-    """The memory that programs can get without swapping, as the kernel estimates it (MemAvailable)."""
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    raise LabError("/proc/meminfo does not say how much memory is free (MemAvailable): say --jobs 1")

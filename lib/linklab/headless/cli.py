@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     need_linux()
     notebooks: list[Path] = arguments.notebooks
+    _refuse_studies(notebooks)
     jobs = capacity.how_many(arguments.jobs, len(notebooks))
     book.refuse_same_names(notebooks)
     _refuse_unknown_clock()
@@ -72,6 +73,16 @@ def run(arguments: argparse.Namespace) -> int:
     if pool.interrupted:
         return _INTERRUPTED
     return 0 if all(outcome.verdict == "passed" for outcome in outcomes) else 1
+
+
+def _refuse_studies(notebooks: list[Path]) -> None:
+    """A study is run too, by a command of its own, which goes on where it ended."""
+    from linklab.errors import LabError
+    from linklab.study.catalogue import STUDIES
+
+    for notebook in notebooks:
+        if str(notebook) in STUDIES and not notebook.exists():
+            raise LabError(f"{notebook} is a study and no notebook: linklab study run {notebook}")
 
 
 def _refuse_unknown_clock() -> None:

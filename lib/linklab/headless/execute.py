@@ -65,7 +65,7 @@ def run_notebook(
     book = read_book(notebook)
     copy = copy_path(notebook, output)
     copy.unlink(missing_ok=True)  # an earlier run's must not be taken for this one's
-    book.metadata["linklab"] = _metadata(clock)
+    book.metadata["linklab"] = run_facts(clock)
     total = sum(runs(cell) for cell in book.cells)
     began: list[int] = []
 
@@ -153,8 +153,8 @@ class _Execution:
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
 
-def _metadata(clock: Clock | None) -> dict[str, Any]:
-    """What a lab that leaves the choice to us runs on."""
+def run_facts(clock: Clock | None) -> dict[str, Any]:
+    """What a notebook says of its run: when, by which Linklab, on what a lab that leaves the choice to us runs."""
     from linklab.emulation.versions import tool_versions
 
     wish: Literal["auto", "real", "virtual"] = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]

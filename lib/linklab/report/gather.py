@@ -11,9 +11,9 @@ from pathlib import Path
 import nbformat
 
 from linklab import __version__
-from linklab.bench.machine import cpu_model
 from linklab.errors import LinklabError
 from linklab.headless.book import read_book
+from linklab.machine import processor
 from linklab.report.lab import lab_of
 from linklab.report.model import LabRecord, Portfolio
 
@@ -59,7 +59,7 @@ def about_machine() -> tuple[tuple[str, str], ...]:
     """This machine in words, by name."""
     cores = len(os.sched_getaffinity(0))
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    name = cpu_model(Path("/proc/cpuinfo").read_text("utf-8")) or platform.machine()
+    name = processor()
     return (
         ("Machine", f"{name}, {cores} core{'' if cores == 1 else 's'}, {memory_gb:.1f} GB of memory"),
         ("System", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"),

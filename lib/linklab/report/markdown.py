@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 from urllib.parse import unquote
@@ -14,19 +15,27 @@ from linklab.report.model import Picture
 _READER: Final = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _QUESTION: Final = "**Question"
 _ATTACHED: Final = "attachment:"
+_TEXTS_KEPT: Final = 1024
+"""A class's notebooks have the same texts, those of the instructor."""
 
 
 def headings(text: str) -> list[tuple[int, str]]:
     """Level and words of each heading, in order, without emphasis and links."""
+    return list(_headings(text))
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _headings(text: str) -> tuple[tuple[int, str], ...]:
     tokens = _READER.parse(text)
     found = []
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":
             words = "".join(child.content for child in inline.children or [])
             found.append((int(token.tag[1:]), words))
-    return found
+    return tuple(found)
 
 
+@lru_cache(maxsize=_TEXTS_KEPT)
 def question_of(text: str) -> str:
     """What stands from the last paragraph on that begins with **Question**; empty where there is none."""
     tokens = _READER.parse(text)

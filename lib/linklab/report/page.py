@@ -36,14 +36,23 @@ _SHORT_ALT: Final = 300
 
 def page(portfolio: Portfolio) -> str:
     """The whole file as text."""
-    text = _environment().get_template("page.jinja").render(
+    text = environment().get_template("page.jinja").render(
         portfolio=portfolio,
-        css=Safe((_FOLDER / "page.css").read_text("utf-8")),
+        css=style(),
         conditions=conditions(portfolio),
         unfinished=[(lab.title, found) for lab in portfolio.labs if (found := unfinished(lab))],
     )  # fmt: skip
-    # JSON can carry halves of characters, which no encoding of a file can
+    return encodable(text)
+
+
+def encodable(text: str) -> str:
+    """Text that can be written to a file. JSON can carry halves of characters, which no encoding of a file can."""
     return _SURROGATES.sub("\ufffd", text)
+
+
+def style() -> Safe:
+    """The pages' style sheet."""
+    return Safe((_FOLDER / "page.css").read_text("utf-8"))
 
 
 def unfinished(lab: LabRecord) -> list[tuple[str, str]]:
@@ -92,9 +101,13 @@ def _each(words: Iterable[str]) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment(*folders: Path) -> Environment:
+    """What renders templates: those of the portfolio, and others in ``folders`` that use their parts.
+
+    It escapes everything but what a filter has cleaned.
+    """
     environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
+        loader=FileSystemLoader([*folders, _FOLDER]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

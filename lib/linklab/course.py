@@ -1,0 +1,135 @@
+"""The course network that labs and graders speak of: the plain one, or the student's own variant.
+
+A variant lies in a file beside the notebooks, :data:`FILE`, which ``linklab release --students`` writes. It holds
+numbers alone: no secret, and nothing from which another student's could be told. Where there is none, the course
+network is the plain one.
+
+**For graders.** The file is the student's to edit, so it proves nothing. Derive the network again
+(`linklab.network.variants.variant`), and either write it beside the notebook before it is run (:func:`write_variant`),
+or name a file out of the notebook's reach in the environment (:data:`VARIABLE`), which counts before any other. In one
+process, :func:`using` does the same. :func:`differs_from` says whether a submission's file was the right one.
+
+The first answer for a folder is kept as long as the process lives: who writes the file anew must start the notebook
+anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from linklab.errors import LinklabError
+from linklab.network import COURSE, Network
+from linklab.network.variants import RATES_MBPS, variant_of_numbers
+
+FILE: Final = "linklab-variant.json"
+"""The file's name."""
+VARIABLE: Final = "LINKLAB_VARIANT"
+"""The environment variable that names a variant's file; set, but empty, it stands for the plain course network."""
+_FORMAT: Final = 1
+
+_used: list[Network] = []
+_kept: dict[Path, Network] = {}
+
+
+def course_network() -> Network:
+    """The course network of whoever runs this: the variant in the present folder, or else the plain one.
+
+    Raises LinklabError, naming the file, where a variant's file is there but is not what was given out.
+    """
+    if _used:
+        return _used[-1]
+    named = os.environ.get(VARIABLE)
+    if named == "":
+        return COURSE
+    path = Path(named if named is not None else FILE).resolve()
+    if path not in _kept:
+        if named is None and not path.exists():
+            return COURSE
+        _kept[path] = read_variant(path)
+    return _kept[path]
+
+
+def is_variant() -> bool:
+    """Whether a variant is in force, so that numbers published for the course network are another network's."""
+    return course_network() != COURSE
+
+
+@contextlib.contextmanager
+def using(network: Network) -> Iterator[None]:
+    """`course_network` is ``network`` within the ``with`` statement, whatever files say. Not for threads."""
+    _used.append(network)
+    try:
+        yield
+    finally:
+        _used.pop()
+
+
+def read_variant(path: Path) -> Network:
+    """The variant in a file. Raises LinklabError where it is not one that `write_variant` could have written."""
+    again = "take the file that you were given with the labs"
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        form = data["format"]
+        shapes = {name: data["links"][name] for name in RATES_MBPS}
+        network = variant_of_numbers(data["name"], shapes, data["subnets"])
+    except OSError as error:
+        raise LinklabError(f"{path} cannot be read ({error.strerror}): {again}") from None
+    except (ValueError, LookupError, TypeError, AttributeError, LinklabError) as error:
+        raise LinklabError(f"{path} does not describe a course network ({error}): {again}") from None
+    if form != _FORMAT:
+        raise LinklabError(f"{path} is of format {form}, and this Linklab reads {_FORMAT}: {again}, or update Linklab")
+    return network
+
+
+def variant_text(network: Network) -> str:
+    """A variant as the text of its file: name, and rate, delay and queue of L1 to L3, and the subnets."""
+    links = {
+        name: {"rate_mbps": link.rate_mbps, "delay_ms": link.delay_ms, "queue_packets": link.queue_packets}
+        for name, link in ((name, network.link(name)) for name in RATES_MBPS)
+    }
+    data = {
+        "format": _FORMAT,
+        "name": network.name,
+        "links": links,
+        "subnets": {subnet.name: subnet.prefix for subnet in network.subnets},
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+def write_variant(network: Network, folder: Path) -> Path:
+    """Writes a variant beside the notebooks in ``folder``, in place of one that lies there, and gives its path.
+
+    Raises OSError. At one stroke: half a file is never there.
+    """
+    path = folder / FILE
+    descriptor, draft = tempfile.mkstemp(dir=folder, prefix=f".{FILE}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(variant_text(network))
+        os.chmod(draft, 0o644)
+        os.replace(draft, path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def differs_from(network: Network, folder: Path) -> str | None:
+    """In which way the variant's file in ``folder`` is not that of ``network``, in words; None if it is.
+
+    For who grades: the work was then made for other numbers. Nothing in the file is believed. A link is not followed.
+    """
+    path = folder / FILE
+    if path.is_symlink() or not path.is_file():
+        return None if network == COURSE else f"{FILE} is missing"
+    try:
+        found = read_variant(path)
+    except LinklabError:
+        return f"{FILE} is not one that was given out"
+    return None if found == network else f"{FILE} is that of network {found.name}, not of {network.name}"

@@ -1,0 +1,73 @@
+"""Labs side by side, started from several threads, all ended whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import linklab
+from linklab.errors import LabError
+from linklab.lab import Lab
+from linklab.runtime.kinds import KindName
+from linklab.runtime.process import LabProcess
+
+Clock = Literal["virtual", "real"]
+SwitchKind = Literal["bridge", "ovs", "ovs-user"]
+
+
+class Labs:
+    """Starts labs, also from several threads at once, and ends all that still run when it is told to."""
+
+    def __init__(self, folder: Path, wall_limit_s: float, what: str) -> None:
+        """`folder` is where labs may write; each gets it whole. ``what`` names the work, as in "the study"."""
+        self.folder, self.wall_limit_s, self._what = folder, wall_limit_s, what
+        self._running: set[Lab | LabProcess] = set()
+        self._lock = threading.Lock()
+        self.ended = False
+        """Whether no lab can be started any more."""
+
+    def start(
+        self, network: Any, clock: Clock = "virtual", switch: SwitchKind = "bridge", kind: KindName | None = None
+    ) -> Lab:
+        """A lab, as `linklab.start` makes it. Raises LabError, also when all labs were ended meanwhile."""
+        lab = linklab.start(
+            network, clock, switch=switch, kind=kind, folder=self.folder, wall_limit_s=self.wall_limit_s
+        )
+        self.watch(lab)
+        return lab
+
+    @contextlib.contextmanager
+    def lab(self, network: Any, clock: Clock = "virtual", switch: SwitchKind = "bridge") -> Iterator[Lab]:
+        """A lab for the time of a block. Raises LabError, as `start`."""
+        lab = self.start(network, clock, switch)
+        try:
+            yield lab
+        finally:
+            self.stop(lab)
+
+    def watch(self, lab: Lab | LabProcess) -> None:
+        """Has `end` end this one too. Where that was called already, ends it at once and raises LabError."""
+        with self._lock:
+            if not self.ended:
+                self._running.add(lab)
+                return
+        lab.stop()
+        raise LabError(f"{self._what} was ended")
+
+    def stop(self, lab: Lab | LabProcess) -> None:
+        """Ends one."""
+        lab.stop()
+        with self._lock:
+            self._running.discard(lab)
+
+    def end(self) -> None:
+        """Ends all labs, and every one that is started from now on."""
+        with self._lock:
+            self.ended = True
+            running = list(self._running)
+            self._running.clear()
+        for lab in running:
+            lab.stop()
