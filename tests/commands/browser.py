@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
@@ -80,9 +82,14 @@ class Page:
         return [tab.text for tab in self.all("#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current")]
 
     def kernel_status(self) -> str:
-        """``idle``, ``busy``, ...: the sign at the upper right of the notebook that is in front."""
-        (sign,) = self.all(f"{_FRONT} .jp-Notebook-ExecutionIndicator")
-        return sign.get_attribute("data-status") or ""
+        """``idle``, ``busy``, ...: the sign at the upper right of the notebook that is in front; "" while none is.
+
+        JupyterLab takes the sign away and draws it anew while a notebook's kernel starts.
+        """
+        with suppress(StaleElementReferenceException):
+            for sign in self.all(f"{_FRONT} .jp-Notebook-ExecutionIndicator"):
+                return sign.get_attribute("data-status") or ""
+        return ""
 
     def run_all(self, done: Callable[[list[str]], bool], patience_s: float) -> None:
         """Runs the notebook in front from top to bottom by the menu; `done` is given the prompts of its code cells."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -133,11 +134,12 @@ def test_a_judge_that_fails_is_told_and_not_tried_again(
 
 def test_a_stop_ends_the_judges_on_the_workers(kit: Kit, client: Any, tmp_path: Path) -> None:
     watch = Watch()
-    crew = AfarCrew(client, watch, JUDGE)
+    judge = own_judge(tmp_path)
+    crew = AfarCrew(client, watch, judge)
 
     def interrupt() -> None:
         deadline = time.monotonic() + 120
-        while not (hanging() or time.monotonic() > deadline):
+        while not (hanging(judge) or time.monotonic() > deadline):
             time.sleep(0.1)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -147,15 +149,20 @@ def test_a_stop_ends_the_judges_on_the_workers(kit: Kit, client: Any, tmp_path: 
     thread.join()
     assert crew.interrupted
     assert dict(found) == {}
-    assert hanging() == []
+    assert hanging(judge) == []
 
 
-def hanging() -> list[str]:
-    """The processes of the pretended judge."""
+def own_judge(folder: Path) -> tuple[str, str]:
+    """A copy of the pretended judge, whose processes are not taken for those of a test that runs beside."""
+    return sys.executable, str(shutil.copy(JUDGE[1], folder))
+
+
+def hanging(judge: tuple[str, str]) -> list[str]:
+    """The processes of a pretended judge."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            if JUDGE[1].encode() in path.read_bytes() and b"linklab-parcel-" in path.read_bytes():
+            if judge[1].encode() in path.read_bytes() and b"linklab-parcel-" in path.read_bytes():
                 found.append(path.parent.name)
     return found
 
@@ -170,8 +177,9 @@ def test_who_judges_too_long_is_ended(kit: Kit, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(parcel, "GRACE_S", 0.0)
     (work,) = works(kit, tmp_path, 1, "hang")
     packed = replace(parcel.pack(work), limits=Limits(wall_s=1))
-    assert parcel.judge_parcel(packed, JUDGE).trouble == "the judge was not done after 1 s"
-    assert hanging() == []
+    judge = own_judge(tmp_path)
+    assert parcel.judge_parcel(packed, judge).trouble == "the judge was not done after 1 s"
+    assert hanging(judge) == []
 
 
 def test_where_nobody_answers_or_works_one_line_says_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,10 +52,6 @@ class AfarCrew:
         """As `linklab.grading.run.Crew.run`. A first Ctrl-C ends what the workers judge, too."""
         name = f"linklab-stop-{uuid.uuid4().hex}"
         stop = _dask().Event(name, client=self._client)
-        futures = {
-            self._client.submit(_judged_by_worker, pack(work), self._command, name, pure=False, retries=0): work
-            for work in works
-        }
         found: dict[tuple[str, str], Done] = {}
 
         def end() -> None:
@@ -63,6 +59,10 @@ class AfarCrew:
             stop.set()
 
         with calling_once(end):
+            futures = {
+                self._client.submit(_judged_by_worker, pack(work), self._command, name, pure=False, retries=0): work
+                for work in works
+            }
             for future in _dask().as_completed(futures, loop=self._client.loop):
                 work = futures[future]
                 self._watcher.began(work)
