@@ -17,8 +17,8 @@ from linklab import lab
 from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
 from linklab.network.path import path
-from linklab.runtime import kernel
-from linklab.runtime.kinds import native
+from linklab.runtime import container, kernel
+from linklab.runtime.kinds import guest_memory_mb, native
 
 INSTALL = "make lab (it installs what is missing), or as root: bash vagrant/provision.sh"
 _TOOLS = {
@@ -129,6 +129,13 @@ def _search_path() -> str:
 
 
 def _confinement() -> Finding:
+    try:
+        if container.chosen():
+            place = container.memory_place(guest_memory_mb())
+            return _good("confinement by this container", f"guests have their memory in {place}", needed=True)
+    except LinklabError as error:
+        said, _, fix = str(error).partition(": ")
+        return _bad("confinement by this container", said, fix, needed=True)
     what = "confinement by bubblewrap"
     words = ["bwrap", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
     try:
@@ -150,7 +157,7 @@ def _namespaces_fix() -> str:
         return "sudo sysctl -w kernel.unprivileged_userns_clone=1"
     if _setting("user/max_user_namespaces") == "0":
         return "sudo sysctl -w user.max_user_namespaces=10000"
-    return "allow user namespaces here; inside a container, start it with --security-opt seccomp=unconfined"
+    return "allow user namespaces here; in a container that holds nobody else: LINKLAB_CONFINEMENT=container"
 
 
 def _setting(name: str) -> str | None:

@@ -16,6 +16,7 @@ import json
 import os
 import random
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -46,7 +47,7 @@ def claim_core() -> socket.socket | None:
     return None
 
 
-def spawn(argv: list[str], lifeline: int) -> int:
+def spawn(argv: list[str], lifeline: int, environment: dict[str, str]) -> int:
     """Starts the lab in a process group of its own; it dies when this process dies."""
     keeper = os.getpid()
     child = os.fork()
@@ -60,21 +61,29 @@ def spawn(argv: list[str], lifeline: int) -> int:
     os.setpgid(0, 0)
     os.close(lifeline)
     try:
-        os.execvp(argv[0], argv)
+        os.execvpe(argv[0], argv, {**os.environ, **environment})
     except OSError as error:
         os.write(2, f"cannot run {argv[0]}: {error.strerror}\n".encode())
     os._exit(127)
 
 
 def main() -> None:
-    """``keeper.py LIFELINE_FD JSON``, JSON being ``{"argv": [...], "pin": bool, "channel": fd}``."""
+    """``keeper.py LIFELINE_FD JSON``, JSON being ``{"argv": [...], "pin": bool, "channel": fd}``.
+
+    Where no bubblewrap tells the lab's process id, and gives it a folder that ends with it, there are ``"info"``, the
+    file to tell it, ``"folder"``, which is removed in the end, and what is added to the ``"environment"``.
+    """
     lifeline, wish = int(sys.argv[1]), json.loads(sys.argv[2])
-    os.set_inheritable(lifeline, False)
+    for kept in (lifeline, *([wish["info"]] if "info" in wish else [])):
+        os.set_inheritable(kept, False)
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(ignored, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
     claim = claim_core() if wish["pin"] else None
-    child = spawn(wish["argv"], lifeline)
+    child = spawn(wish["argv"], lifeline, wish.get("environment", {}))
+    if "info" in wish:
+        os.write(wish["info"], json.dumps({"child-pid": child}).encode())
+        os.close(wish["info"])
     if wish["channel"] > 2:
         os.close(wish["channel"])  # or the notebook would never see the lab's end close
     ended = os.pidfd_open(child)
@@ -87,6 +96,8 @@ def main() -> None:
         while True:  # whatever lived below the lab is handed to this process: wait for the last of it
             os.wait()
             _kill_orphans()
+    if "folder" in wish:
+        shutil.rmtree(wish["folder"], ignore_errors=True)
     if claim is not None:
         claim.close()
 

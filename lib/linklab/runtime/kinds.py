@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Literal
 
 from linklab.errors import LabError
-from linklab.runtime.confine import PRIVATE
 from linklab.runtime.kernel import Kernel, find_kernel
 
 Clock = Literal["real", "virtual"]
@@ -50,10 +49,10 @@ class Kind:
             return ()
         return (self.kernel.path, *((self.kernel.modules,) if self.kernel.modules else ()))
 
-    def command(self, channel_fd: int) -> list[str]:
-        """The lab's own command, to stand behind bubblewrap's words."""
+    def command(self, channel_fd: int, private: str) -> list[str]:
+        """The lab's own command. ``private`` is the folder of its first script and of its own files."""
         if self.kernel is None:
-            return [f"{PRIVATE}/init"]
+            return [f"{private}/init"]
         # quiet and con=null: a boot log on the console costs time; errors still come on standard output
         words = [
             str(self.kernel.path),
@@ -64,24 +63,24 @@ class Kind:
             "ro",
         ]
         words += [
-            f"init={PRIVATE}/init",
+            f"init={private}/init",
             "con=null",
             "con0=null,fd:1",
             "ssl=null",
             f"ssl1=fd:{channel_fd}",
             "quiet",
         ]
-        words += [f"uml_dir={PRIVATE}/", "panic=-1"]
+        words += [f"uml_dir={private}/", "panic=-1"]
         if self.clock == "virtual":
             words.append("time-travel=inf-cpu")
         if self.kernel.seccomp:
             words.append("seccomp=on")
         return words
 
-    def script(self, folder: Path | None) -> str:
+    def script(self, folder: Path | None, private: str) -> str:
         """The init script: the agent under the same Python as the notebook, with nothing of its environment."""
         modules = str(self.kernel.modules) if self.kernel and self.kernel.modules else None
-        wish = {"kind": self.name, "clock": self.clock, "private": PRIVATE, "modules": modules}
+        wish = {"kind": self.name, "clock": self.clock, "private": private, "modules": modules}
         wish["folder"] = str(folder) if folder else None
         environment = {
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -19,9 +18,10 @@ from typing import Any
 
 from linklab import errors
 from linklab.errors import LabError
-from linklab.runtime import confine, tally
+from linklab.runtime import tally
 from linklab.runtime.carried import carried
 from linklab.runtime.kinds import Kind, guest_memory_mb
+from linklab.runtime.launch import launch
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 
 BOOT_LIMIT_S = 30.0
@@ -55,40 +55,11 @@ class LabProcess:
         self._group = 0
         self._memory_mb = guest_memory_mb()
         self._console_read = 0
-        self._console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
-        self._lifeline, lifeline = socket.socketpair()
-        info, info_write = os.pipe()
-        ours, theirs = socket.socketpair()
-        self._ours = ours
-        script = os.memfd_create("init")
-        os.write(script, kind.script(folder).encode())
-        os.lseek(script, 0, os.SEEK_SET)
-        with lifeline, theirs:
-            native = kind.name == "native"
-            argv = confine.through_sudo(script, kind.script(folder)) if kind.sudo else []
-            argv += confine.bubblewrap(
-                folder,
-                script,
-                None if native else info_write,
-                privileged=native,
-                narrow=kind.places if narrow else None,
-                guest_mb=self._memory_mb,
-            )
-            argv += kind.command(theirs.fileno())
-            wish = {"argv": argv, "pin": not native, "channel": -1 if native else theirs.fileno()}
-            keeper = Path(__file__).with_name("keeper.py")
-            self._keeper = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(keeper), str(lifeline.fileno()), json.dumps(wish)],
-                stdin=theirs.fileno() if native else subprocess.DEVNULL,
-                stdout=theirs.fileno() if native else self._console,
-                stderr=self._console,
-                pass_fds=[lifeline.fileno(), script, *([] if native else [theirs.fileno(), info_write])],
-                start_new_session=True,
-                cwd="/",
-            )
-        os.close(script)
-        os.close(info_write)
-        self._channel = Channel(ours.fileno(), ours.fileno())
+        launched = launch(kind, folder, narrow=narrow, memory_mb=self._memory_mb)
+        self._keeper, self._console, info = launched.keeper, launched.console, launched.info_fd
+        self._lifeline, self._ours = launched.lifeline, launched.ours
+        native = kind.name == "native"
+        self._channel = Channel(self._ours.fileno(), self._ours.fileno())
         try:
             ready = self._channel.receive(BOOT_LIMIT_S)
             self.kernel_release, self._clock_s = ready["kernel"], [ready["clock_s"]]

@@ -1,0 +1,88 @@
+"""Labs inside a container, whose own walls are the lab's: for places where bubblewrap may make no namespaces.
+
+A container of a cloud or of a JupyterHub holds one student and nothing else, and most forbid what bubblewrap needs.
+There ``LINKLAB_CONFINEMENT=container`` lets guests run as ordinary processes of the container. A guest is confined all
+the same: it is a kernel of its own, without a network device, with an overlay over the files that it sees. What
+bubblewrap adds is missing: who is root in a guest can reach the files that the container's user may write. So graded
+labs, whose code nobody trusts, are refused.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from pathlib import Path
+
+from linklab.errors import LabError
+
+VARIABLE = "LINKLAB_CONFINEMENT"
+_WORDS = ("bubblewrap", "container")
+_PLACES = ("/dev/shm", "/tmp", "/var/tmp")
+_MB = 1024 * 1024
+
+
+def chosen() -> bool:
+    """Whether the environment says that labs rely on a container's walls. Raises `LabError` for another word."""
+    word = os.environ.get(VARIABLE, _WORDS[0])
+    if word not in _WORDS:
+        raise LabError(f"{VARIABLE} is {word!r}: say {' or '.join(_WORDS)}, or unset it")
+    return word == _WORDS[1]
+
+
+def own_folder(memory_mb: int, *, narrow: bool) -> Path | None:
+    """A new folder for one lab's own files, None where bubblewrap gives it one.
+
+    Raises `LabError` where the container has no room for a guest's memory, and for a `narrow` lab.
+    """
+    if not chosen():
+        return None
+    if narrow:
+        raise LabError(
+            f"labs of untrusted code need bubblewrap, and {VARIABLE} is container: grade on a machine, "
+            "or in a container that may make namespaces with that variable unset"
+        )
+    memory_place(memory_mb)
+    return Path(tempfile.mkdtemp(prefix="linklab-"))
+
+
+def furnish(folder: Path, script: str) -> None:
+    """Puts the guest's first script into its folder, and a place for its overlay."""
+    (folder / "fs").mkdir()
+    init = folder / "init"
+    init.write_text(script, "utf-8")
+    init.chmod(0o755)
+
+
+def memory_place(memory_mb: int) -> str:
+    """The folder for the file that is a guest's memory: the first with room for it whose files may be run.
+
+    Docker mounts /dev/shm noexec and gives it 64 MB; a file on disk does as well, and is as slow as the disk where the
+    machine is short of memory. Raises `LabError` where there is none.
+    """
+    for place in _PLACES:
+        if _room_mb(place) >= memory_mb and _may_run(place):
+            return place
+    raise LabError(
+        f"no room for a guest's {memory_mb} MB of memory in {', '.join(_PLACES)} (with execution allowed): "
+        f"give the container --tmpfs /dev/shm:exec,size={2 * memory_mb}m"
+    )
+
+
+def _room_mb(place: str) -> float:
+    try:
+        found = os.statvfs(place)
+    except OSError:
+        return 0
+    return found.f_bavail * found.f_frsize / _MB
+
+
+def _may_run(place: str) -> bool:
+    """Found by doing what user-mode Linux does: a file there is mapped as code."""
+    try:
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.truncate(mmap.PAGESIZE)
+            mmap.mmap(file.fileno(), mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC).close()
+    except OSError:
+        return False
+    return True

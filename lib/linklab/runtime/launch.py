@@ -1,0 +1,98 @@
+"""Starting a lab's programs: the keeper, what confines the lab, and the ends of the channel that the notebook holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from linklab.runtime import confine, container
+from linklab.runtime.kinds import Kind
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A lab that has been started and has not answered yet.
+
+    ``console`` is what it writes, ``lifeline`` the socket whose end is the lab's end, ``ours`` the channel to its
+    agent. ``info_fd`` gives the process id of the lab's first process as JSON (``child-pid``), for guests alone.
+    """
+
+    keeper: subprocess.Popen[bytes]
+    console: IO[bytes]
+    lifeline: socket.socket
+    ours: socket.socket
+    info_fd: int
+
+
+def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int) -> Launched:
+    """Starts a lab as `linklab.runtime.process.LabProcess` says. Raises `LabError` where nothing can confine it."""
+    native = kind.name == "native"
+    private = confine.PRIVATE
+    own = None if native else container.own_folder(memory_mb, narrow=narrow)
+    if own is not None:
+        private = str(own)
+    console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
+    lifeline, lifeline_theirs = socket.socketpair()
+    ours, theirs = socket.socketpair()
+    info, info_theirs = os.pipe()
+    script = os.memfd_create("init")
+    text = kind.script(folder, private)
+    with ExitStack() as after:
+        after.enter_context(lifeline_theirs)
+        after.enter_context(theirs)
+        after.callback(os.close, script)
+        after.callback(os.close, info_theirs)
+        try:
+            os.write(script, text.encode())
+            os.lseek(script, 0, os.SEEK_SET)
+            wish: dict[str, Any] = {"pin": not native, "channel": -1 if native else theirs.fileno()}
+            command = kind.command(theirs.fileno(), private)
+            if own is not None:
+                container.furnish(own, text)
+                wish |= {"argv": command, "info": info_theirs, "folder": private}
+                wish["environment"] = {"TMPDIR": container.memory_place(memory_mb)}
+            else:
+                words = confine.through_sudo(script, text) if kind.sudo else []
+                words += confine.bubblewrap(
+                    folder,
+                    script,
+                    None if native else info_theirs,
+                    privileged=native,
+                    narrow=kind.places if narrow else None,
+                    guest_mb=memory_mb,
+                )
+                wish["argv"] = words + command
+            passed = [lifeline_theirs.fileno(), script, *([] if native else [theirs.fileno(), info_theirs])]
+            keeper = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    str(Path(__file__).with_name("keeper.py")),
+                    str(lifeline_theirs.fileno()),
+                    json.dumps(wish),
+                ],
+                stdin=theirs.fileno() if native else subprocess.DEVNULL,
+                stdout=theirs.fileno() if native else console,
+                stderr=console,
+                pass_fds=passed,
+                start_new_session=True,
+                cwd="/",
+            )
+        except BaseException:
+            for end in (console, lifeline, ours):
+                end.close()
+            os.close(info)
+            if own is not None:
+                shutil.rmtree(own, ignore_errors=True)
+            raise
+    return Launched(keeper, console, lifeline, ours, info)

@@ -1,0 +1,152 @@
+"""Labs in a container, without bubblewrap: the same digits, nothing left, and a clear line where it cannot be.
+
+The container itself is not made here: these tests look at what Linklab does where it is told to be in one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import linklab
+from linklab import doctor
+from linklab.errors import LabError
+from linklab.measure import ffmpeg
+from linklab.network import COURSE
+from linklab.runtime import container, sandbox
+from linklab.runtime.kinds import Kind
+from linklab.runtime.process import LabProcess
+from tests.conftest import lab_processes, wait_for_none_left
+
+PING = "ping -c 3 10.0.5.2"
+
+
+@pytest.fixture
+def own_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where folders of labs are made; the environment says that this is a container."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv(container.VARIABLE, "container")
+    return folder
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("virtual_time", "nothing_left")
+def test_a_lab_gives_the_same_digits_and_leaves_nothing(own_tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with linklab.start(COURSE) as lab:
+        assert "bwrap" not in "".join(lab_processes().values())
+        within = lab["h1"].cmd(PING)
+        assert len(list(own_tmp.iterdir())) == 1
+    assert list(own_tmp.iterdir()) == []
+    monkeypatch.delenv(container.VARIABLE)
+    with linklab.start(COURSE) as lab:
+        assert "bwrap" in "".join(lab_processes().values())
+        assert lab["h1"].cmd(PING) == within
+    assert "3 received" in within
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("nothing_left", "own_tmp")
+@pytest.mark.parametrize("name", ["virtual", "real"])
+def test_the_labs_folder_alone_is_the_containers(
+    every_kind: Callable[[str], Kind], name: str, lab_folder: Path, tmp_path: Path
+) -> None:
+    with LabProcess(every_kind(name), lab_folder) as lab:
+        lab.call(_write, [str(lab_folder / "kept"), str(tmp_path / "lost")])
+        assert lab.call(_devices) == [], "no way out to the container's network"
+    assert (lab_folder / "kept").read_text() == "x"
+    assert not (tmp_path / "lost").exists()
+
+
+def _write(_: object, paths: list[str]) -> None:
+    for path in paths:
+        with open(path, "w") as file:
+            file.write("x")
+
+
+def _devices(_: object) -> list[str]:
+    import os
+
+    return [name for name in os.listdir("/sys/class/net") if os.path.exists(f"/sys/class/net/{name}/device")]
+
+
+_NOTEBOOK = """
+import sys
+import linklab
+from linklab.network import TWO_HOSTS
+lab = linklab.start(TWO_HOSTS, "virtual", folder=sys.argv[1], verify=False)
+lab["h2"].popen("sleep 1000 & sleep 1000")
+lab["h1"].cmd("true")
+print(lab.process.group_pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("virtual_time")
+@pytest.mark.parametrize("victim", ["notebook", "guest"])
+def test_killed_it_leaves_nothing(own_tmp: Path, lab_folder: Path, victim: str) -> None:
+    before = lab_processes()
+    words = [sys.executable, "-c", _NOTEBOOK, str(lab_folder)]
+    settings = os.environ | {"TMPDIR": str(own_tmp), container.VARIABLE: "container"}
+    with subprocess.Popen(words, env=settings, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as notebook:
+        assert notebook.stdout is not None
+        guest = int(notebook.stdout.readline())
+        os.kill(notebook.pid if victim == "notebook" else guest, signal.SIGKILL)
+        if victim == "guest":
+            notebook.communicate()
+    assert wait_for_none_left(before) == {}
+    assert list(own_tmp.iterdir()) == []
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("own_tmp")
+def test_untrusted_code_is_refused(virtual: Kind, lab_folder: Path) -> None:
+    with pytest.raises(LabError, match="labs of untrusted code need bubblewrap, and LINKLAB_CONFINEMENT is container"):
+        LabProcess(virtual, lab_folder, narrow=True)
+
+
+@pytest.mark.usefixtures("own_tmp")
+def test_too_little_room_is_one_line_with_the_fix() -> None:
+    with pytest.raises(LabError, match=r"no room for a guest's \d+ MB .* --tmpfs /dev/shm:exec,size=\d+m"):
+        container.own_folder(10**9, narrow=False)
+
+
+@pytest.mark.usefixtures("own_tmp")
+def test_room_where_nothing_may_run_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "_room_mb", lambda _: 10**6)
+    monkeypatch.setattr(container, "_may_run", lambda place: place == "/var/tmp")
+    assert container.memory_place(512) == "/var/tmp"
+
+
+def test_another_word_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(container.VARIABLE, "docker")
+    with pytest.raises(LabError, match="LINKLAB_CONFINEMENT is 'docker': say bubblewrap or container, or unset it"):
+        container.chosen()
+    finding = doctor._confinement()
+    assert (finding.outcome, finding.needed) == ("does not work", True)
+    assert finding.fix.startswith("say bubblewrap")
+
+
+@pytest.mark.usefixtures("own_tmp")
+def test_the_doctor_says_where_memory_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "memory_place", lambda _: "/somewhere")
+    assert "/somewhere" in doctor._confinement().detail
+
+
+@pytest.mark.usefixtures("own_tmp")
+def test_ffmpeg_runs_without_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "command", lambda *_, **__: pytest.fail("bubblewrap was asked for"))
+    monkeypatch.setattr(ffmpeg, "_need", lambda _: None)
+    program = tmp_path / "pretended"
+    program.write_text("#!/bin/sh\npwd\n")
+    program.chmod(0o755)
+    assert ffmpeg._run(tmp_path, [str(program)], "trying").decode().strip() == str(tmp_path)
