@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-
 from linklab.grading.names import cleaned
 from linklab.grading.run import Done
 from linklab.grading.store import Work
+from linklab.headless.bars import Bars
 
 
 def outcome(done: Done) -> str:
@@ -48,41 +43,30 @@ class PlainProgress:
 
 
 class LiveProgress:
-    """A bar for all notebooks and a line for each that runs, for a terminal; gone in the end."""
+    """A bar for all notebooks and one for each that is judged, for a terminal; gone in the end."""
 
     def __init__(self, notebooks: int) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[at]}"), TimeElapsedColumn(),
-            console=Console(), transient=True,
-        )  # fmt: skip
-        self._failed = 0
-        self._tasks: dict[tuple[str, str], TaskID] = {}
-        self._of, self._at = notebooks, 0
-        self._all = self._progress.add_task("all notebooks", total=notebooks, at=f"0 of {notebooks}")
+        self._bars = Bars[tuple[str, str]](notebooks, f"0 of {notebooks}")
+        self._of, self._at, self._failed = notebooks, 0, 0
 
     def __enter__(self) -> LiveProgress:
-        self._progress.start()
+        self._bars.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+    def __exit__(self, *_: object) -> None:
+        self._bars.__exit__()
 
     def began(self, work: Work) -> None:
-        """Adds its line."""
-        name = escape(f"{work.student}, {work.lab.name}")
-        self._tasks[work.student, work.lab.name] = self._progress.add_task(name, total=None, at="")
+        """Adds its bar."""
+        self._bars.add((work.student, work.lab.name), f"{work.student}, {work.lab.name}")
 
     def at_cell(self, work: Work, cell: int, cells: int) -> None:
         """Moves its bar by the cells that are done."""
-        task = self._tasks[work.student, work.lab.name]
-        self._progress.update(task, completed=cell - 1, total=cells, at=f"cell {cell} of {cells}")
+        self._bars.move((work.student, work.lab.name), cell, cells)
 
     def ended(self, done: Done) -> None:
-        """Takes its line away."""
-        self._progress.remove_task(self._tasks.pop((done.work.student, done.work.lab.name)))
+        """Takes its bar away."""
         self._failed += done.judged is None
         self._at += 1
         failed = f", {self._failed} not judged" if self._failed else ""
-        self._progress.update(self._all, advance=1, at=f"{self._at} of {self._of}{failed}")
+        self._bars.end((done.work.student, done.work.lab.name), f"{self._at} of {self._of}{failed}")

@@ -5,12 +5,9 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from types import TracebackType
 from typing import get_args
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-
+from linklab.headless.bars import Bars
 from linklab.headless.pool import Outcome, Verdict
 
 
@@ -44,40 +41,28 @@ class LiveProgress:
     """A bar for each notebook that runs and one for all, for a terminal; gone in the end."""
 
     def __init__(self, notebooks: int) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[at]}"),
-            TimeElapsedColumn(),
-            console=Console(),
-            transient=True,
-        )
+        self._bars = Bars[Path](notebooks, visible=notebooks > 1)
         self._failed = 0
-        self._tasks: dict[Path, TaskID] = {}
-        self._all = self._progress.add_task("all notebooks", total=notebooks, at="", visible=notebooks > 1)
 
     def __enter__(self) -> LiveProgress:
-        self._progress.start()
+        self._bars.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+    def __exit__(self, *_: object) -> None:
+        self._bars.__exit__()
 
     def began(self, notebook: Path) -> None:
         """Adds its bar."""
-        self._tasks[notebook] = self._progress.add_task(notebook.name, total=None, at="starts")
+        self._bars.add(notebook, notebook.name, "starts")
 
     def at_cell(self, notebook: Path, cell: int, cells: int) -> None:
         """Moves its bar by the cells that are done."""
-        self._progress.update(self._tasks[notebook], completed=cell - 1, total=cells, at=f"cell {cell} of {cells}")
+        self._bars.move(notebook, cell, cells)
 
     def ended(self, outcome: Outcome) -> None:
         """Takes its bar away."""
-        self._progress.remove_task(self._tasks.pop(outcome.notebook))
         self._failed += outcome.verdict == "FAILED"
-        self._progress.update(self._all, advance=1, at=f"{self._failed} failed" if self._failed else "")
+        self._bars.end(outcome.notebook, f"{self._failed} failed" if self._failed else "")
 
 
 def print_outcomes(outcomes: list[Outcome], jobs: int, wall_s: float) -> None:
