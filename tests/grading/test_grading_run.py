@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,20 +13,17 @@ from linklab.classroom.roster import networks_of
 from linklab.course import FILE, variant_text
 from linklab.errors import LinklabError
 from linklab.grading.by_hand import FILE as FREE_TEXTS
-from linklab.grading.grade import Order, grade
-from linklab.grading.grades import ClassGrade
-from linklab.grading.kit import Kit, read_kit
+from linklab.grading.grade import Order
+from linklab.grading.kit import Kit
 from linklab.grading.model import Limits
-from linklab.grading.run import Crew, Done
-from linklab.grading.store import Work
 from linklab.network.variants import variant
+from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import (
     BY_NAME,
     CASES,
     CHECKS,
     LAB,
     added,
-    data,
     make_class,
     program,
     put,
@@ -41,67 +31,12 @@ from tests.grading.made_class import (
     starter,
     write,
 )  # fmt: skip
-from tests.notebooks.run_notebook import ROOT
 
-COMMAND = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
 HEAD = "key,lab,question,student,of,points,answer\n"
 SECRET = b"a course secret of some length"
 
 
-class _Silent:
-    def __init__(self) -> None:
-        self.began_at: list[str] = []
-        self.ended_at: list[str] = []
-        self.cells: list[tuple[str, int, int]] = []
-
-    def began(self, work: Work) -> None:
-        self.began_at.append(work.student)
-
-    def at_cell(self, work: Work, cell: int, cells: int) -> None:
-        self.cells.append((work.student, cell, cells))
-
-    def ended(self, done: Done) -> None:
-        self.ended_at.append(done.work.student)
-
-
-class _Class:
-    """A folder with submissions, graded as often as asked."""
-
-    def __init__(self, folder: Path, kit: Kit, log: Path) -> None:
-        self.source, self.output, self._kit, self._log = folder / "in", folder / "out", kit, log
-        self.order = Order(kit, (LAB,))
-        self.grace_s = 60.0
-        self.watcher = _Silent()
-
-    def hand_in(self, student: str, book: Any, **files: bytes) -> None:
-        write(self.source / student, {f"{LAB}.ipynb": data(book), **files})
-
-    def grade(self) -> ClassGrade:
-        self._log.unlink(missing_ok=True)
-
-        def judge(works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
-            self.watcher = _Silent()
-            return Crew(2, self.watcher, COMMAND, grace_s=self.grace_s).run(works)
-
-        return grade(self.source, self.output, self.order, judge, lambda _: None)
-
-    @property
-    def judged(self) -> int:
-        return len(self._log.read_text().splitlines()) if self._log.exists() else 0
-
-
-@pytest.fixture(scope="module")
-def kit() -> Kit:
-    return read_kit(ROOT)
-
-
-@pytest.fixture
-def group(tmp_path: Path, kit: Kit, monkeypatch: pytest.MonkeyPatch) -> _Class:
-    monkeypatch.setenv("PRETENDED_LOG", str(tmp_path / "log"))
-    return _Class(tmp_path, kit, tmp_path / "log")
-
-
-def test_a_class_of_every_case_is_graded(group: _Class) -> None:
+def test_a_class_of_every_case_is_graded(group: PretendedClass) -> None:
     cases = [case for case in CASES if case.name != "huge"]
     made = make_class(group.source, cases)
     before = {path: path.read_bytes() for path in group.source.rglob("*") if path.is_file()}
@@ -125,7 +60,7 @@ def test_a_class_of_every_case_is_graded(group: _Class) -> None:
     assert [one["points"] for one in told["students"]] == [float(row["points"]) for row in rows]
 
 
-def test_points_are_those_of_the_judge_and_texts_are_open(group: _Class) -> None:
+def test_points_are_those_of_the_judge_and_texts_are_open(group: PretendedClass) -> None:
     group.hand_in("ada", solved())
     group.hand_in("bob", starter())
     ada, bob = group.grade().students
@@ -136,7 +71,7 @@ def test_points_are_those_of_the_judge_and_texts_are_open(group: _Class) -> None
     assert (bob.points, bob.open_points) == (0, 0)
 
 
-def test_the_folder_may_be_named_from_here(group: _Class, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_may_be_named_from_here(group: PretendedClass, monkeypatch: pytest.MonkeyPatch) -> None:
     group.hand_in("ada", solved())
     monkeypatch.chdir(group.source.parent)
     group.source, group.output = Path("in"), Path("out")
@@ -147,7 +82,7 @@ def test_the_folder_may_be_named_from_here(group: _Class, monkeypatch: pytest.Mo
     assert all(Path(path).is_absolute() for path in paths)
 
 
-def test_what_is_judged_counts_until_something_changes(group: _Class) -> None:
+def test_what_is_judged_counts_until_something_changes(group: PretendedClass) -> None:
     group.hand_in("ada", solved())
     group.hand_in("bob", starter())
     first = group.grade()
@@ -162,7 +97,7 @@ def test_what_is_judged_counts_until_something_changes(group: _Class) -> None:
     assert group.judged == 1, "another program beside the notebook is another submission"
 
 
-def test_a_damaged_store_is_judged_again(group: _Class) -> None:
+def test_a_damaged_store_is_judged_again(group: PretendedClass) -> None:
     group.hand_in("ada", solved())
     first = group.grade()
     (result,) = group.output.rglob("result.json")
@@ -173,7 +108,7 @@ def test_a_damaged_store_is_judged_again(group: _Class) -> None:
         assert group.judged == 1
 
 
-def test_a_notebook_that_ended_early_gets_another_try_under_other_limits(group: _Class) -> None:
+def test_a_notebook_that_ended_early_gets_another_try_under_other_limits(group: PretendedClass) -> None:
     group.hand_in("ada", put(solved(), answer_prediction_rtt="predicted_rtt_ms = 20\n# judge: early"))
     group.hand_in("bob", solved())
     group.grade()
@@ -184,83 +119,7 @@ def test_a_notebook_that_ended_early_gets_another_try_under_other_limits(group: 
     assert group.judged == 0
 
 
-@pytest.mark.parametrize(
-    ("word", "trouble"),
-    [
-        ("crash", "ended with signal SIGSEGV"), ("raise", "status 1: RuntimeError: a judge's"),
-        ("silent", "wrote no verdict"), ("garbage", "cannot be read"), ("lie", "not one on this lab"),
-    ],
-)  # fmt: skip
-def test_a_failing_judge_costs_its_own_notebook_and_is_tried_again(group: _Class, word: str, trouble: str) -> None:
-    group.hand_in("ada", put(solved(), answer_prediction_rtt=f"predicted_rtt_ms = 20\n# judge: {word}"))
-    group.hand_in("bob", solved())
-    for _ in range(2):
-        grades = group.grade()
-        ada, bob = grades.students
-        assert bob.points == 6
-        assert ada.labs[LAB].state == "judge failed"
-        assert trouble in ada.labs[LAB].trouble
-        assert ada.labs[LAB].trouble.isprintable()
-        assert (ada.points, ada.open_points) == (0, 2), "its free texts can still be read"
-        assert [row[:2] for row in grades.failed] == [("ada", LAB)]
-    assert group.judged == 1, "of the two, the one that failed"
-
-
-@pytest.mark.parametrize("word", ["hang", "hang-hard"])
-def test_a_judge_that_hangs_is_ended(group: _Class, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("linklab.grading.run._END_S", 1.0)
-    group.order, group.grace_s = replace(group.order, limits=Limits(wall_s=2)), 1.0
-    group.hand_in("ada", put(solved(), answer_prediction_rtt=f"predicted_rtt_ms = 20\n# judge: {word}"))
-    (ada,) = group.grade().students
-    assert "was not done" in ada.labs[LAB].trouble
-    assert not _alive(group)
-
-
-def _alive(group: _Class) -> list[str]:
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            if folder.name.isdigit() and str(group.output).encode() in (folder / "cmdline").read_bytes():
-                found.append(folder.name)
-        except OSError:
-            continue
-    return found
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_interrupted_run_leaves_nothing_behind_and_keeps_what_is_done(group: _Class, number: signal.Signals) -> None:
-    group.hand_in("ada", solved())
-    for name in ("bob", "cyd", "dan"):
-        group.hand_in(name, put(solved(), answer_prediction_rtt="predicted_rtt_ms = 20\n# judge: hang"))
-    script = Path(__file__).with_name("grade_with_pretended_judge.py")
-    words = [sys.executable, str(script), str(group.source), str(group.output), str(ROOT), LAB]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, start_new_session=True, env=dict(os.environ))
-    try:
-        deadline = time.monotonic() + 120
-        while not list(group.output.rglob("result.json")) or group.judged < 3:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        process.send_signal(number)
-        status = process.wait(60)
-    finally:
-        process.kill()
-    assert status == (130 if number != signal.SIGKILL else -signal.SIGKILL)
-    deadline = time.monotonic() + 30
-    while _alive(group) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert _alive(group) == []
-    if number != signal.SIGKILL:
-        told = json.loads((group.output / "grades.json").read_text())
-        states = {one["student"]: one["labs"][LAB]["state"] for one in told["students"]}
-        assert states == {"ada": "judged", "bob": "not judged", "cyd": "not judged", "dan": "not judged"}
-    for name in ("bob", "cyd", "dan"):
-        group.hand_in(name, solved())
-    assert [one.points for one in group.grade().students] == [6, 6, 6, 6]
-    assert group.judged == 3, "ada's verdict was kept"
-
-
-def test_students_are_graded_on_their_own_networks(group: _Class, tmp_path: Path) -> None:
+def test_students_are_graded_on_their_own_networks(group: PretendedClass, tmp_path: Path) -> None:
     (tmp_path / "students").write_text("ada\nbob\ncyd\n")
     (tmp_path / "secret").write_bytes(SECRET)
     networks = networks_of(tmp_path / "students", tmp_path / "secret")
@@ -280,7 +139,7 @@ def test_students_are_graded_on_their_own_networks(group: _Class, tmp_path: Path
     assert not any(SECRET in path.read_bytes() for path in group.output.rglob("*") if path.is_file())
 
 
-def test_simpleperf_alone_is_enough_for_its_lab(group: _Class, kit: Kit) -> None:
+def test_simpleperf_alone_is_enough_for_its_lab(group: PretendedClass, kit: Kit) -> None:
     of_a_program = [name for name, lab in kit.labs.items() if lab.is_of_a_program]
     assert of_a_program == ["02-simpleperf"]
     group.order = Order(kit, (LAB, "02-simpleperf"))
@@ -292,7 +151,7 @@ def test_simpleperf_alone_is_enough_for_its_lab(group: _Class, kit: Kit) -> None
     assert file.read_bytes() == program()
 
 
-def test_points_given_by_hand_are_taken_in_and_never_lost(group: _Class, kit: Kit) -> None:
+def test_points_given_by_hand_are_taken_in_and_never_lost(group: PretendedClass, kit: Kit) -> None:
     group.hand_in("ada", solved())
     group.hand_in("bob", put(solved(), reflect_queue="=1+1\nMine."))
     group.grade()
@@ -333,7 +192,7 @@ def test_points_given_by_hand_are_taken_in_and_never_lost(group: _Class, kit: Ki
         (HEAD + "k1,l,q,s,1,good,a\n", "'good' of '1' are no points"), (HEAD + "k1,l\n", "2 columns instead of 7"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_points_is_named_before_anything_is_judged(group: _Class, text: str, said: str) -> None:
+def test_a_mistake_in_points_is_named_before_anything_is_judged(group: PretendedClass, text: str, said: str) -> None:
     group.hand_in("ada", solved())
     write(group.output, {"linklab-grades": b"", FREE_TEXTS: text.encode()})
     with pytest.raises(LinklabError, match=said):
@@ -342,7 +201,7 @@ def test_a_mistake_in_points_is_named_before_anything_is_judged(group: _Class, t
     assert group.judged == 0
 
 
-def test_a_folder_of_something_else_is_never_written_into(group: _Class) -> None:
+def test_a_folder_of_something_else_is_never_written_into(group: PretendedClass) -> None:
     group.hand_in("ada", solved())
     write(group.output, {"thesis.txt": b"mine"})
     with pytest.raises(LinklabError, match="holds something else"):
@@ -350,7 +209,7 @@ def test_a_folder_of_something_else_is_never_written_into(group: _Class) -> None
     assert [path.name for path in group.output.iterdir()] == ["thesis.txt"]
 
 
-def test_copies_are_named(group: _Class) -> None:
+def test_copies_are_named(group: PretendedClass) -> None:
     for number, name in enumerate(("ada", "bob")):
         source = program().decode().replace("seconds", f"secs{number}").replace("# ", f"# {number} ")
         write(group.source / name, {"simpleperf.py": source.encode()})
