@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.kinds import Kind, choose
+from linklab.signals import SIGNALS
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
@@ -39,6 +41,17 @@ def _kind_or_skip(clock: str, name: str | None = None) -> Kind:
         return choose(clock, name)  # type: ignore[arg-type]
     except LabError as error:
         pytest.skip(f"needs a lab on {clock} time: {error}")
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before() -> Iterator[None]:
+    """Fails a test that leaves Ctrl-C another meaning: those after it, and all that they start, would inherit it."""
+    before = [signal.getsignal(number) for number in SIGNALS]
+    yield
+    after = [signal.getsignal(number) for number in SIGNALS]
+    for number, handler in zip(SIGNALS, before, strict=True):
+        signal.signal(number, handler)
+    assert after == before
 
 
 @pytest.fixture(scope="session")

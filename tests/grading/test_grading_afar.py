@@ -26,6 +26,7 @@ from linklab.grading.kit import Kit, read_kit
 from linklab.grading.model import Limits
 from linklab.grading.run import Done
 from linklab.grading.store import Work, prepare
+from linklab.signals import SIGNALS
 from tests.notebooks.run_notebook import ROOT
 
 JUDGE = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
@@ -132,6 +133,16 @@ def test_a_judge_that_fails_is_told_and_not_tried_again(
     assert "\x1b" not in done.trouble
 
 
+@pytest.fixture
+def own_signals(signals_as_before: None) -> Iterator[None]:
+    """A run that was stopped leaves signals dropped, since its process ends; here it goes on."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("own_signals")
 def test_a_stop_ends_the_judges_on_the_workers(kit: Kit, client: Any, tmp_path: Path) -> None:
     watch = Watch()
     judge = own_judge(tmp_path)
