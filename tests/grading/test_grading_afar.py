@@ -30,8 +30,13 @@ from linklab.signals import SIGNALS
 from tests.notebooks.run_notebook import ROOT
 
 JUDGE = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
-_LATER = "import sys, time, runpy; time.sleep(0.6); runpy.run_path(sys.argv.pop(1), None, '__main__')"
-SLOW = (sys.executable, "-c", _LATER, JUDGE[1])
+_LATER = """
+import runpy, sys, time
+with open(sys.argv.pop(1), "a") as log:
+    log.write("begun\\n")
+time.sleep(0.6)
+runpy.run_path(sys.argv.pop(1), None, "__main__")
+"""
 LAB = "00-start-here"
 
 
@@ -40,7 +45,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.over: list[Done] = []
-        self.third = threading.Event()
+        self.sixth = threading.Event()
 
     def began(self, work: Work) -> None:
         """Nothing."""
@@ -51,8 +56,8 @@ class Watch:
     def ended(self, done: Done) -> None:
         """Remembers it."""
         self.over.append(done)
-        if len(self.over) == 3:
-            self.third.set()
+        if len(self.over) == 6:
+            self.sixth.set()
 
 
 @pytest.fixture(scope="module")
@@ -102,16 +107,20 @@ def test_a_worker_that_is_killed_half_way_costs_nothing(kit: Kit, cluster: Any, 
     (victim, *_) = client.run(os.getpid).values()
 
     def kill() -> None:
-        watch.third.wait(120)
+        watch.sixth.wait(120)
         os.kill(victim, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
-    found = AfarCrew(client, watch, SLOW).run(works(kit, tmp_path, 8))
+    log = tmp_path / "judged"
+    slow = (sys.executable, "-c", _LATER, str(log), JUDGE[1])
+    found = AfarCrew(client, watch, slow).run(works(kit, tmp_path, 12))
     killer.join()
     assert len(before) == 2
-    assert sorted(student for student, _ in found) == sorted(f"student-{it}" for it in range(8))
+    assert sorted(student for student, _ in found) == sorted(f"student-{it}" for it in range(12))
     assert [done.trouble for done in found.values() if done.judged is None] == []
+    begun = len(log.read_text().splitlines())
+    assert begun <= 12 + 2, "what the lost worker had judged and handed over is not judged again"
 
 
 @pytest.mark.parametrize(

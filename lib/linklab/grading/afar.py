@@ -64,7 +64,7 @@ class AfarCrew:
                 for work in works
             }
             for future in _dask().as_completed(futures, loop=self._client.loop):
-                work = futures[future]
+                work = futures.pop(future)  # and with it what the worker keeps: else a lost worker's are judged again
                 self._watcher.began(work)
                 done = _done(work, future)
                 if self.interrupted and done.judged is None:
