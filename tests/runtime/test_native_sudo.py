@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from linklab.errors import LabError
 from linklab.runtime.kinds import Kind
+from linklab.runtime.kinds import native as native_kind
 from linklab.runtime.process import LabProcess
 
 pytestmark = pytest.mark.lab
@@ -36,3 +38,10 @@ def test_a_native_lab_starts_behind_sudo(native: Kind, tmp_path: Path, monkeypat
         assert process.kernel_release == os.uname().release
     finally:
         process.stop()
+
+
+def test_where_there_is_no_sudo_one_line_says_what_needs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LabError, match="needs root or passwordless sudo: say kind='guest', which needs neither"):
+        native_kind()

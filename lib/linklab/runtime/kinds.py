@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -150,12 +151,19 @@ def need_linux() -> None:
 def native(*, with_netem: bool = False) -> Kind:
     """The native kind. Raises `LabError` without root or passwordless sudo, or (asked) where netem is missing."""
     root = os.geteuid() == 0
-    if not root and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode != 0:
+    if not root and not _may_sudo():
         raise LabError("a native lab needs root or passwordless sudo: say kind='guest', which needs neither")
     kind = Kind("native", "real", sudo=not root)
     if with_netem and not _has_netem(kind):
         raise LabError("this machine's kernel has no netem: sudo modprobe sch_netem, or say kind='guest'")
     return kind
+
+
+def _may_sudo() -> bool:
+    """Many containers have no sudo at all."""
+    if shutil.which("sudo") is None:
+        return False
+    return subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0
 
 
 def _has_netem(kind: Kind) -> bool:
