@@ -95,7 +95,9 @@ def _judged_by_worker(parcel: Parcel, command: Sequence[str] | None, stop: str) 
     event = _dask().Event(stop, client=_dask().get_client())
     if event.is_set():
         return Answer(trouble="interrupted")
-    return judge_parcel(parcel, command or (sys.executable, *_JUDGE), event.is_set)
+    # Dask removes that folder, too, when it finds that the worker was killed
+    folder = _dask().get_worker().local_directory
+    return judge_parcel(parcel, command or (sys.executable, *_JUDGE), event.is_set, folder)
 
 
 def _dask() -> Any:

@@ -55,14 +55,18 @@ def unpack(answer: Answer, work: Work) -> None:
     (work.task.output / VERDICT).write_bytes(answer.verdict)
 
 
-def judge_parcel(parcel: Parcel, command: Sequence[str], stopped: Callable[[], bool] = lambda: False) -> Answer:
+def judge_parcel(
+    parcel: Parcel, command: Sequence[str], stopped: Callable[[], bool] = lambda: False, within: str | None = None
+) -> Answer:
     """Judges on this machine, in a folder that is gone afterwards. `stopped` is asked now and then whether to end.
+
+    The folder is made `within` another, else where the system keeps what is temporary.
 
     The judge ends with the process that calls this. Any trouble is an answer, so that it is told and not tried again.
     """
     if parcel.linklab != linklab_digest():
         return Answer(trouble="the worker has another Linklab: install there what is installed here")
-    with tempfile.TemporaryDirectory(prefix="linklab-parcel-") as place:
+    with tempfile.TemporaryDirectory(prefix="linklab-parcel-", dir=within) as place:
         folder = Path(place)
         (folder / "out").mkdir()
         (folder / "notebook.ipynb").write_bytes(parcel.notebook)
