@@ -51,9 +51,13 @@ def increase(
     """
     rate_mbps, fitted_mbps = first_mbps, None
     while rate_mbps <= most_mbps:
-        if prober.send(rate_mbps).loss_percent > stray_percent:
+        lost_percent = prober.send(rate_mbps).loss_percent
+        if lost_percent > stray_percent:
             if fitted_mbps is None:
-                raise MeasurementError(f"{first_mbps:g} Mbit/s is too much already: begin lower")
+                raise MeasurementError(
+                    f"{first_mbps:g} Mbit/s is too much already ({lost_percent:.2g} % were lost): begin lower; "
+                    "or run it again, since in real time a busy machine loses packets too"
+                )
             return fitted_mbps
         rate_mbps, fitted_mbps = rate_mbps + step_mbps, rate_mbps
     raise MeasurementError(f"nothing was lost up to {most_mbps:g} Mbit/s: look further up")
