@@ -18,7 +18,7 @@ from linklab.analysis.expect import udp_ceiling_mbps, udp_loss_percent, udp_thro
 from linklab.analysis.way import Way, way
 from linklab.course import course_network
 from linklab.grade.check import Check
-from linklab.grade.datagrams import chosen_check, loss_check, problem_of
+from linklab.grade.datagrams import as_sent, chosen_check, loss_check, problem_of
 from linklab.grade.numbers import Band, Mistake, Quantity, measurement_check, prediction_check
 from linklab.grade.real_time import in_its_time
 from linklab.grade.result import Result
@@ -154,7 +154,7 @@ def _overload_check(name: str, value: object) -> Check:
         reason = f"it was sent at {sent:g} Mbit/s"
         return Check.failing(description, reason, "multiply the rate of the slowest link by 1.1", found=f"{sent:g}")
     now = _way(name, result.origin.network)
-    expected = udp_loss_percent(now, sent, result.flow.duration_s)
+    expected = as_sent(udp_loss_percent(now, sent, result.flow.duration_s), now, result)
     return loss_check(description, result, in_its_time(expected, result.fidelity, now))
 
 
