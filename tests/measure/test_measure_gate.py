@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +15,7 @@ import pytest
 
 import linklab
 from linklab.measure import Fidelity, TcpFlow, UdpFlow, tcp, udp, verdict_on
-from linklab.measure.surroundings import CpuTimes, changes, percentile
+from linklab.measure.surroundings import CpuTimes, Turns, changes, percentile
 from linklab.network import TWO_HOSTS
 from linklab.runtime.kinds import Kind
 
@@ -44,6 +47,7 @@ def test_a_quiet_machine_is_trusted_with_a_reason() -> None:
         ({"load_per_core": 3.2}, "load 3.2 per core"),
         ({"busy_percent": 99.0}, "processors 99 % in use"),
         ({"steal_percent": 12.0}, "steal 12 %"),
+        ({"ran_percent": 24.5, "waited_percent": 14.7}, "the lab waited for its core 15 % of the time"),
         ({"timer_late_median_ms": 4.0}, "timers 4.0 ms late"),
         ({"timer_late_p95_ms": 7.0}, "one timer in 20 more than 7.0 ms late"),
         ({"timer_late_max_ms": 350.0}, "a timer 350 ms late"),
@@ -67,6 +71,15 @@ def test_all_signs_are_named() -> None:
 
 def test_a_long_run_outlives_a_short_stall() -> None:
     assert verdict_on(replace(QUIET, timer_late_max_ms=150.0)).ok
+
+
+@pytest.mark.parametrize(("ran_percent", "waited_percent"), [(35.6, 10.0), (1.0, 0.9), (1.0, 4.9)])
+def test_a_guest_may_wait_for_its_own_programs(ran_percent: float, waited_percent: float) -> None:
+    assert verdict_on(replace(QUIET, ran_percent=ran_percent, waited_percent=waited_percent)).ok
+
+
+def test_turns_are_read_from_the_kernels_text() -> None:
+    assert Turns.read("768902083 1979110109 1234\n") == Turns(0.768902083, 1.979110109)
 
 
 def test_one_core_may_be_all_in_use() -> None:
@@ -156,4 +169,23 @@ def test_in_real_time_timers_are_looked_at(real: Kind, tmp_path: Path) -> None:
     assert seen.timer_count > 5
     assert 0 < seen.timer_late_median_ms <= seen.timer_late_p95_ms <= seen.timer_late_max_ms
     assert 0 < seen.busy_percent <= 100
+    assert 0 < seen.ran_percent < 100
+    assert 0 < seen.waited_percent < 100
     assert verdict_on(seen).ok or "inconclusive" in str(verdict_on(seen))
+
+
+@pytest.mark.lab
+def test_a_lab_whose_core_others_use_is_not_trusted(real: Kind, tmp_path: Path) -> None:
+    """Busy loops for as long as the measurement: the load average knows of them a minute later."""
+    with linklab.start(TWO_HOSTS, "real", folder=tmp_path, kind="guest") as lab:
+        loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in os.sched_getaffinity(0)]
+        try:
+            seen = udp(lab, UdpFlow("h1", "h2", 9, 3)).fidelity
+        finally:
+            for loop in loops:
+                loop.kill()
+                loop.wait()
+    assert seen is not None
+    assert seen.waited_percent > 5
+    assert seen.waited_percent > seen.ran_percent / 2
+    assert not verdict_on(seen).ok

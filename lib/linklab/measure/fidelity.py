@@ -47,7 +47,9 @@ class Fidelity:
     up, ten times a second, `timer_count` times in all; the largest is of all waits in the lab, none longer than 10
     ms. On virtual time all timers are exact by construction: the count is 0, and so are the latenesses.
     `reordered_packets` are UDP's out of order, and how often TCP noticed reordering. `virtual_s` is how long it
-    took by the lab's clock, `wall_s` on the wall.
+    took by the lab's clock, `wall_s` on the wall. `ran_percent` and `waited_percent` are the
+    shares of that in which a guest computed, and in which it could have and something else had its core
+    (/proc/PID/schedstat); 0 for native labs, whose processes are many.
     """
 
     clock: str
@@ -62,6 +64,8 @@ class Fidelity:
     queues: tuple[QueueCounters, ...]
     virtual_s: float
     wall_s: float
+    ran_percent: float = 0.0
+    waited_percent: float = 0.0
 
     def queue(self, node: str, interface: str | None = None) -> QueueCounters | None:
         """The counters of an interface, or of a node's first shaped one; None if there is none."""

@@ -30,7 +30,9 @@ MISSED_PERCENT: Final = STEAL_PERCENT + STALL_PERCENT
 """What a run that counts as quiet may have missed of its time in all, and of its throughput with it."""
 LOAD_PER_CORE: Final = 1.5
 """A lab computes on one core. With one and a half runnable programs per core it gets two thirds of that: what took
-more of a core before is late now."""
+more of a core before is late now. The load average tells of that a minute late, so a guest that had to wait for half as
+long as it ran is the same sign, if it waited for more of the time than `STEAL_PERCENT`: for its own programs alone,
+which share its core, a guest waits up to a third as long as it runs."""
 BUSY_PERCENT: Final = 97.0
 """Of all cores, over the run: nothing is left, and what the lab would have needed more cannot be known. The load
 average says so a minute later. Only from two cores on, since a lab may well use all of one."""
@@ -77,6 +79,10 @@ def _troubles(seen: Fidelity, cores: int | None) -> list[str]:
         (seen.load_per_core > LOAD_PER_CORE, f"load {seen.load_per_core:.1f} per core"),
         (seen.busy_percent > BUSY_PERCENT and cores != 1, f"processors {seen.busy_percent:.0f} % in use"),
         (seen.steal_percent > STEAL_PERCENT, f"steal {seen.steal_percent:.0f} %"),
+        (
+            seen.waited_percent > max(STEAL_PERCENT, (LOAD_PER_CORE - 1) * seen.ran_percent),
+            f"the lab waited for its core {seen.waited_percent:.0f} % of the time",
+        ),
         (seen.timer_late_median_ms > TIMER_MEDIAN_MS, f"timers {seen.timer_late_median_ms:.1f} ms late"),
         (seen.timer_late_p95_ms > TIMER_P95_MS, f"one timer in 20 more than {seen.timer_late_p95_ms:.1f} ms late"),
         (seen.timer_late_max_ms > TIMER_MAX_MS, longest),

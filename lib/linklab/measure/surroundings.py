@@ -35,6 +35,28 @@ class CpuTimes:
         return cls(sum(ticks), ticks[_IDLE] + ticks[_WAITING], ticks[_STEAL] if len(ticks) > _STEAL else 0)
 
 
+@dataclass(frozen=True)
+class Turns:
+    """How long a process has had a core since it began, and how long it could have run and had none, in seconds."""
+
+    ran_s: float = 0.0
+    waited_s: float = 0.0
+
+    @classmethod
+    def read(cls, schedstat: str) -> Turns:
+        """From the text of /proc/PID/schedstat. Pure."""
+        ran_ns, waited_ns = schedstat.split()[:2]
+        return cls(int(ran_ns) / 1e9, int(waited_ns) / 1e9)
+
+    @classmethod
+    def of(cls, lab: Lab) -> Turns:
+        """Those of a guest, whose kernel is one process; none where it is not here, or this machine counts none."""
+        try:
+            return cls.read(Path(f"/proc/{lab.process.group_pid}/schedstat").read_text("ascii"))
+        except (FileNotFoundError, ProcessLookupError):
+            return cls()
+
+
 class Before:
     """What there was when a run began."""
 
@@ -46,6 +68,7 @@ class Before:
         self.network = NetworkState.from_json(seen["state"])
         self._seen = seen
         self._load = os.getloadavg()[0]
+        self._turns = Turns.of(lab)
         self._times = CpuTimes.read(Path("/proc/stat").read_text("ascii"))
         self._wall_s = time.monotonic()
 
@@ -53,6 +76,7 @@ class Before:
         """What has changed since; `late_ms` are the latenesses of the sleeper in the lab, and the longest at all."""
         seen = self._lab.process.call(_LOOK, False)
         wall_s = time.monotonic() - self._wall_s
+        turns = Turns.of(self._lab)
         times = CpuTimes.read(Path("/proc/stat").read_text("ascii"))
         cores = len(os.sched_getaffinity(0))
         machine = Machine(cores, self._load, os.getloadavg()[0])
@@ -70,6 +94,8 @@ class Before:
             queues=changes(self._seen["queues"], seen["queues"]),
             virtual_s=seen["now_s"] - self._seen["now_s"],
             wall_s=wall_s,
+            ran_percent=100 * (turns.ran_s - self._turns.ran_s) / wall_s,
+            waited_percent=100 * (turns.waited_s - self._turns.waited_s) / wall_s,
         )
         return Surroundings(self.network, machine, self.started_at, fidelity)
 
