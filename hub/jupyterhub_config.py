@@ -58,7 +58,7 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = 120
 def hand_out(spawner):  # noqa: ANN001, ANN201 - a setting of JupyterHub, whose classes carry no types
     """Says which labs the student gets, and shows on the page why there are none."""
     try:
-        spawner.environment["LINKLAB_LABS"] = str(machine.hand_out(places.labs, spawner.user.name))
+        spawner.environment["LINKLAB_RELEASED_LABS"] = str(machine.hand_out(places.labs, spawner.user.name))
     except LinklabError as error:
         error.jupyterhub_message = str(error)
         raise

@@ -81,6 +81,10 @@ class Page:
         bar.click()
         self.see(f'.lm-Menu-item[data-command="{command}"]').click()
 
+    def show(self, element: WebElement) -> None:
+        """Scrolls to something."""
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)  # type: ignore[no-untyped-call]
+
     def front_tabs(self) -> list[str]:
         """The titles of the tabs in front, in the middle of the page."""
         return [tab.text for tab in self.all("#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current")]

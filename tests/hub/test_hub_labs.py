@@ -97,7 +97,7 @@ def test_who_is_new_begins_in_the_first_lab(released: Path, tmp_path: Path, monk
 
 def test_an_environment_without_labs_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(start.LABS_VARIABLE, raising=False)
-    with pytest.raises(LinklabError, match="LINKLAB_LABS is not set"):
+    with pytest.raises(LinklabError, match="LINKLAB_RELEASED_LABS is not set"):
         start.prepare_folder()
 
 

@@ -1,7 +1,7 @@
 """What JupyterHub starts for a student, as that student: ``python -m linklab.hub.start``.
 
 On one machine, in a container and on Kubernetes it is the same. The environment says where released labs lie
-(``LINKLAB_LABS``); copies of them come into ``~/labs``, or where JupyterHub says (``JUPYTERHUB_ROOT_DIR``).
+(``LINKLAB_RELEASED_LABS``); copies of them come into ``~/labs``, or where JupyterHub says (``JUPYTERHUB_ROOT_DIR``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from linklab.errors import LinklabError
 from linklab.hub.labs import copy_labs
 from linklab.jupyter import FIRST_NOTEBOOK
 
-LABS_VARIABLE = "LINKLAB_LABS"
+LABS_VARIABLE = "LINKLAB_RELEASED_LABS"
 _FOLDER_VARIABLE = "JUPYTERHUB_ROOT_DIR"
 _SOCKET_ROOM = len("/kernel-01234567-89ab-cdef-0123-456789abcdef-ipc-5")
 _SOCKET_LIMIT = 107  # of a Unix socket's address
