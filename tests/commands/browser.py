@@ -83,7 +83,7 @@ class Page:
 
     def show(self, element: WebElement) -> None:
         """Scrolls to something."""
-        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)  # type: ignore[no-untyped-call]
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
 
     def front_tabs(self) -> list[str]:
         """The titles of the tabs in front, in the middle of the page."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -19,12 +18,10 @@ import pytest
 from selenium.webdriver.common.by import By
 
 from linklab.jupyter import FIRST_NOTEBOOK
-from linklab.runtime.kinds import Kind
 from tests.commands import browser
 from tests.commands.browser import Page
 from tests.commands.notebook_file import code_cells, outputs
 
-from . import served
 from .served import PASSWORD, ROOT, USERS, ClassMachine, Hub, listening, processes_of
 
 LAB = "01-router-network.ipynb"
@@ -43,16 +40,10 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def machine(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> ClassMachine:
-    """The class's machine, on which root has run what `make hub` runs before it starts JupyterHub."""
-    pytest.importorskip("jupyterhub", reason="needs JupyterHub: make test installs it")
-    for lack in (served.missing(), browser.missing()):
-        if lack is not None:
-            pytest.skip(lack)
-    laid_out = ClassMachine(tmp_path_factory.mktemp("class"))
-    prepared = laid_out.run("/srv/venv/bin/python", "-m", "linklab.hub")
-    assert prepared.returncode == 0, prepared.stderr
-    return laid_out
+def browsers() -> None:
+    """Skips where there are none, before a hub is started for them."""
+    if (lack := browser.missing()) is not None:
+        pytest.skip(lack)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +58,7 @@ def hub(machine: ClassMachine) -> Iterator[Hub]:
 
 
 @pytest.fixture(scope="module")
-def pages(hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Page]]:
+def pages(browsers: None, hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Page]]:
     """A browser for each student, who is logged in and looks at a server of the student's own."""
     opened: dict[str, Page] = {}
     try:
@@ -87,15 +78,22 @@ def met(machine: ClassMachine, hub: Hub, pages: dict[str, Page]) -> dict[str, Pa
         put_solution(machine.home / name / "labs" / LAB, USERS[name])
     for name, page in pages.items():
         page.open(f"{hub.address}/user/{name}/lab/tree/{LAB}")
-        page.wait(lambda page=page: LAB in page.front_tabs(), "Lab 01 is in front")  # type: ignore[misc]
+        wait_for_front(page, LAB)
     for page in pages.values():
         page.start_all()
     for name, page in pages.items():
-        arrived = machine.home / name / "labs" / AT_THE_LAB
-        # either the cell for it was reached, or one before it has failed and the page has stopped
-        page.wait(lambda page=page, arrived=arrived: arrived.exists() or failed(page), f"{name} has a lab", PATIENCE_S)  # type: ignore[misc]
-        assert arrived.exists(), failed(page)
+        wait_for_lab(page, machine.home / name / "labs" / AT_THE_LAB)
     return pages
+
+
+def wait_for_front(page: Page, notebook: str) -> None:
+    page.wait(lambda: notebook in page.front_tabs(), f"{notebook} is in front")
+
+
+def wait_for_lab(page: Page, arrived: Path) -> None:
+    """Until the student's network is there. Fails with what the page says where a cell before that fails."""
+    page.wait(lambda: arrived.exists() or bool(failed(page)), f"{arrived} is there", PATIENCE_S)
+    assert arrived.exists(), failed(page)
 
 
 def at_once(work: Callable[[str], None]) -> None:
@@ -146,9 +144,11 @@ def failed(page: Page) -> str:
     return errors[0].text if errors else ""
 
 
-def all_run(page: Page) -> bool:
-    prompts = page.prompts()
-    return page.kernel_status() == "idle" and all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts)
+def wait_for_end(page: Page) -> None:
+    def run() -> bool:
+        return page.kernel_status() == "idle" and all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in page.prompts())
+
+    page.wait(run, "the notebook was run", PATIENCE_S)
 
 
 def graded(cells: list[dict[str, Any]]) -> list[str]:
@@ -170,7 +170,7 @@ def test_who_is_new_sees_the_first_lab_and_has_all_of_them(machine: ClassMachine
     given = {path.name for path in (ROOT / "labs").iterdir()}
     for name, page in pages.items():
         labs = machine.home / name / "labs"
-        page.wait(lambda page=page: FIRST_NOTEBOOK in page.front_tabs(), "Lab 00 is in front")  # type: ignore[misc]
+        wait_for_front(page, FIRST_NOTEBOOK)
         assert given <= {path.name for path in labs.iterdir()}
         assert stat.S_IMODE(labs.stat().st_mode) == 0o700
         assert {path.stat().st_uid for path in labs.iterdir()} == {USERS[name]}
@@ -237,7 +237,7 @@ def test_both_measure_what_one_alone_measures(machine: ClassMachine, met: dict[s
     for name in USERS:
         (machine.home / name / "labs" / GO_ON).touch()
     for name, page in met.items():
-        page.wait(lambda page=page: all_run(page), f"{name}'s notebook was run", PATIENCE_S)  # type: ignore[misc]
+        wait_for_end(page)
         page.save()
         page.show(page.all(".jp-OutputArea-output table")[-1])  # paths, predicted and measured
         page.browser.save_screenshot(str(tmp_path / f"{name}-measured.png"))
@@ -272,24 +272,3 @@ def alone(folder: Path) -> Path:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "work" / "executed" / LAB
-
-
-@pytest.mark.parametrize("words", [("--ip", "0.0.0.0"), ("--ip", "")])
-def test_without_tls_the_hub_stays_on_loopback(machine: ClassMachine, words: tuple[str, ...]) -> None:
-    refused = machine.run(*served.hub_command(), *words)
-    assert refused.returncode == 1
-    assert "linklab: the hub would take passwords at " in refused.stderr
-    assert "Traceback" not in refused.stderr
-
-
-def test_a_machine_that_is_not_ready_is_one_line(machine: ClassMachine, tmp_path: Path) -> None:
-    labs = machine.stage / "place" / "labs"
-    shutil.move(labs, tmp_path / "labs")
-    try:
-        refused = machine.run(*served.hub_command())
-    finally:
-        shutil.move(tmp_path / "labs", labs)
-    assert refused.returncode == 1
-    (line,) = [line for line in refused.stderr.splitlines() if line.startswith("linklab: ")]
-    assert line.endswith("sudo make hub puts it there")
-    assert "Traceback" not in refused.stderr
