@@ -14,7 +14,7 @@ endef
 export start_kernel
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-thorough test-vagrant bench studies doctor notebooks check clean install install-quietly install-tests install-tests-quietly
+.PHONY: help lab hub test test-thorough test-vagrant bench studies doctor notebooks check clean install install-quietly install-tests install-tests-quietly
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,12 @@ help: ## this list
 lab: install ## install what is missing and open the labs in JupyterLab
 	@$(BIN)/python -c "$$start_kernel" || true
 	@$(BIN)/linklab up
+
+hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words for JupyterHub)
+	@bash vagrant/provision.sh --hub --no-doctor
+	@$(BIN)/linklab kernel build
+	@$(BIN)/python -m linklab.hub
+	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
 
 test: install-tests ## install what is missing and run every check and test (less than 30 minutes)
 	@bash .ci/parts $(BIN) kernel ruff format mypy shellcheck pytest notebooks

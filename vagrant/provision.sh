@@ -9,7 +9,7 @@ source "$here/common.sh"
 
 readonly PYTHON=/usr/bin/python3
 readonly PACKAGE_LIST=$here/apt-packages.txt
-usage="usage: provision.sh [--tests] [--vagrant] [--vm] [--no-doctor] (--tests: also what \`make test\` needs; --vagrant: also what \`make test-vagrant\` needs; --vm: JupyterLab as a service of the virtual machine)"
+usage="usage: provision.sh [--tests] [--vagrant] [--hub] [--vm] [--no-doctor] (--tests: also what \`make test\` needs; --vagrant: also what \`make test-vagrant\` needs; --hub: also what \`make hub\` needs; --vm: JupyterLab as a service of the virtual machine)"
 
 sections=" run kernel "
 vm=
@@ -17,8 +17,9 @@ doctor=yes
 changed=
 for word in "$@"; do
     case $word in
-        --tests) sections+="tests " ;;
+        --tests) sections+="tests hub " ;; # they try JupyterHub too
         --vagrant) sections+="vagrant " ;;
+        --hub) sections+="hub " ;;
         --vm) vm=yes ;;
         --no-doctor) doctor= ;;
         -h | --help)

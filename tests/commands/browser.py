@@ -51,8 +51,12 @@ class Page:
         self.browser = Chrome(options=options, service=ChromeService(str(shutil.which("chromedriver"))))
 
     def open(self, url: str) -> None:
-        """Opens an address and waits until JupyterLab has taken its splash away."""
+        """Opens an address of JupyterLab."""
         self.browser.get(url)
+        self.arrive()
+
+    def arrive(self) -> None:
+        """Waits until JupyterLab is there, and has taken its splash away."""
         self.see(".jp-LabShell")
         self.wait(lambda: not self.all("#jupyterlab-splash"), "the splash went away")
 
@@ -77,6 +81,10 @@ class Page:
         bar.click()
         self.see(f'.lm-Menu-item[data-command="{command}"]').click()
 
+    def show(self, element: WebElement) -> None:
+        """Scrolls to something."""
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+
     def front_tabs(self) -> list[str]:
         """The titles of the tabs in front, in the middle of the page."""
         return [tab.text for tab in self.all("#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current")]
@@ -93,10 +101,14 @@ class Page:
 
     def run_all(self, done: Callable[[list[str]], bool], patience_s: float) -> None:
         """Runs the notebook in front from top to bottom by the menu; `done` is given the prompts of its code cells."""
+        self.start_all()
+        self.wait(lambda: done(self.prompts()) and self.kernel_status() == "idle", "the notebook was run", patience_s)
+
+    def start_all(self) -> None:
+        """Tells the notebook in front by the menu to run, and does not wait for it."""
         self.see(f"{_FRONT} .jp-Notebook-ExecutionIndicator")
         self.wait(lambda: self.kernel_status() == "idle", "the notebook's kernel is ready")
         self.menu("Run", "runmenu:run-all")
-        self.wait(lambda: done(self.prompts()) and self.kernel_status() == "idle", "the notebook was run", patience_s)
 
     def prompts(self) -> list[str]:
         """What stands beside each code cell: ``[ ]:`` not run, ``[*]:`` running or waiting, ``[3]:`` run."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,6 +15,7 @@ from linklab.runtime.kinds import Kind
 
 from . import browser
 from .browser import Page
+from .notebook_file import code_cells, outputs
 from .terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
@@ -56,15 +55,6 @@ def page(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pag
     opened = Page(tmp_path_factory.mktemp("profile"))
     yield opened
     opened.close()
-
-
-def code_cells(notebook: Path) -> list[dict[str, Any]]:
-    cells: list[dict[str, Any]] = json.loads(notebook.read_text())["cells"]
-    return [cell for cell in cells if cell["cell_type"] == "code"]
-
-
-def outputs(cells: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    return [output for cell in cells for output in cell["outputs"] if output["output_type"] == kind]
 
 
 def test_without_the_token_the_page_shows_no_lab(page: Page, address: str) -> None:

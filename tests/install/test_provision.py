@@ -146,6 +146,16 @@ def test_only_the_trial_of_vagrant_wants_its_provider(computer: Machine) -> None
     assert "packages.sh vagrant-libvirt\n" in computer.calls
 
 
+def test_the_hub_and_its_tests_want_its_proxy(computer: Machine) -> None:
+    computer.user_id = 0
+    computer.missing = ("node-configurable-http-proxy",)
+    assert computer.run("provision.sh", "--no-doctor").status == 0
+    assert "packages.sh" not in computer.calls
+    for words in (["--hub"], ["--tests"]):
+        assert computer.run("provision.sh", *words, "--no-doctor").status == 0
+    assert computer.calls.count("packages.sh node-configurable-http-proxy?\n") == 2
+
+
 def test_arm64_asks_for_no_kernel_and_says_what_works(computer: Machine) -> None:
     computer.machine = "aarch64"
     computer.missing = ("user-mode-linux", "flex", "bison")
@@ -254,7 +264,7 @@ def test_each_package_says_why_it_is_there_or_needs_no_word() -> None:
         elif words:
             assert set(words[1:]) <= {"[amd64]", "[optional]"}, f"unknown mark in: {line}"
             sections[list(sections)[-1]].append(words[0])
-    assert list(sections) == ["run", "kernel", "tests", "vagrant"]
+    assert list(sections) == ["run", "kernel", "tests", "vagrant", "hub"]
     for section, names in sections.items():
         assert len(names) == len(set(names)), f"a package stands twice in {section}"
     assert {"mininet", "iperf3", "openvswitch-switch", "bubblewrap"} <= set(sections["run"])

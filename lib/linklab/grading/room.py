@@ -6,10 +6,8 @@ this machine sees it, a full one fills nothing else, and when the judge is gone,
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import ctypes
-import marshal
 import os
 import shutil
 import tempfile
@@ -19,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError
-from linklab.measure.program_file import REFERENCE
+from linklab.measure.program_file import REFERENCE, sealed
 
 FIRST_USER: Final = 64400
 _USERS: Final = 1000
@@ -94,7 +92,7 @@ def furnish(room: Room, files: Mapping[str, Path], variant: str) -> None:
     if variant:
         (room.given / "variant.json").write_text(variant, "utf-8")
     if REFERENCE.is_file():
-        (room.given / "simpleperf.py").write_text(_sealed(REFERENCE), "ascii")
+        (room.given / "simpleperf.py").write_text(sealed(REFERENCE), "ascii")
     fonts = _font_list()
     if fonts is not None:  # else each kernel looks at all fonts of the machine, for seconds
         place = room.given / "cache" / "matplotlib"
@@ -103,12 +101,6 @@ def furnish(room: Room, files: Mapping[str, Path], variant: str) -> None:
     if os.geteuid() == 0:
         for path in (room.home, *room.home.iterdir()):
             os.chown(path, room.user, room.user)
-
-
-def _sealed(program: Path) -> str:
-    """Linklab's own simpleperf as a program that runs and cannot be read: it is the solution of Lab 02."""
-    code = base64.b64encode(marshal.dumps(compile(program.read_text("utf-8"), program.name, "exec", optimize=2)))
-    return f"import base64, marshal\nexec(marshal.loads(base64.b64decode({code!r})))\n"
 
 
 def _font_list() -> Path | None:

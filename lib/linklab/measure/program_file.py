@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import hashlib
+import marshal
 import os
 import shlex
 import sys
@@ -66,6 +67,15 @@ def program_files(program: str | Path | None) -> Mapping[str, bytes]:
         if small and other.name != path.name and len(files) < _MOST_FILES:
             files[other.name] = other.read_bytes()
     return files
+
+
+def sealed(program: Path) -> str:
+    """Linklab's own simpleperf as a program that runs and cannot be read: it is the solution of Lab 02.
+
+    It runs with this version of Python alone.
+    """
+    code = base64.b64encode(marshal.dumps(compile(program.read_text("utf-8"), program.name, "exec", optimize=2)))
+    return f"import base64, marshal\nexec(marshal.loads(base64.b64decode({code!r})))\n"
 
 
 def packages_folder(files: Mapping[str, bytes]) -> str | None:

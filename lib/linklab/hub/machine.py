@@ -1,0 +1,152 @@
+"""One machine for a class: what JupyterHub needs there, put in place by root, and looked at before each start."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from linklab.classroom.release import MANIFEST, release
+from linklab.errors import LabError, LinklabError
+from linklab.hub.labs import labs_of
+from linklab.measure.program_file import sealed
+from linklab.runtime.kernel import find_kernel
+
+PLACE = Path("/var/lib/linklab")
+KIT = Path(__file__).resolve().parents[3]
+"""The folder of the kit, whose Linklab and Python students' servers use."""
+CLOSED = ("solutions", "executed", "tests", ".git", "class")
+"""What students must not read of it: solutions, also as they were run, and in tests and the past; a class's secret."""
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things lie for all students, and ``state``, the hub's own: cookies and users.
+
+    ``labs`` is a release; ``simpleperf`` is Linklab's own, sealed, for labs of students who have none yet.
+    """
+
+    kernel: Path
+    labs: Path
+    simpleperf: Path
+    state: Path
+
+
+def places(place: Path = PLACE) -> Places:
+    """Where they lie on this machine; the environment's LINKLAB_KERNEL names another kernel."""
+    kernel = os.environ.get("LINKLAB_KERNEL")
+    ours = Path(kernel) if kernel else place / "kernel" / "linux"
+    return Places(ours, place / "labs", place / "simpleperf.py", place / "hub")
+
+
+def prepare(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
+    """Puts in place what is missing, and yields a line for each thing done. Runs as root.
+
+    Raises LinklabError for users other than root, where there is no kernel, and for what `refuse` does.
+    """
+    if os.geteuid() != 0:
+        raise LinklabError("JupyterHub starts each student's server as that student, which takes root: sudo make hub")
+    found = places(place)
+    for folder, mode in ((place, 0o755), (found.state, 0o700)):
+        folder.mkdir(exist_ok=True, parents=True)
+        folder.chmod(mode)
+    if not os.environ.get("LINKLAB_KERNEL") and _put_kernel(found.kernel):
+        yield f"the kernel for all students is {found.kernel}"
+    if not (found.labs / MANIFEST).is_file():
+        release(found.labs, kit)
+        yield f"the labs for all students are in {found.labs}; linklab release writes others there"
+    program = sealed(kit / "solutions" / "simpleperf.py")
+    if not found.simpleperf.is_file() or found.simpleperf.read_text("ascii") != program:
+        _put(found.simpleperf, program.encode("ascii"), 0o644)
+        yield f"the simpleperf for labs of students who have none is {found.simpleperf}, sealed"
+    for folder in _open(kit):
+        folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~_OTHERS)
+        yield f"{folder} is root's alone now"
+    refuse(place, kit)
+
+
+def refuse(place: Path = PLACE, kit: Path = KIT) -> Places:
+    """Where things lie, if all is well. Raises LinklabError with one line for the first thing that is not."""
+    found = places(place)
+    for what, path, is_there in (
+        ("kernel for the students' labs", found.kernel, found.kernel.is_file()),
+        ("release of labs", found.labs, (found.labs / MANIFEST).is_file()),
+        ("simpleperf for students who have none", found.simpleperf, found.simpleperf.is_file()),
+        ("folder for the hub", found.state, found.state.is_dir()),
+    ):
+        if not is_there:
+            raise LinklabError(f"there is no {what} at {path}: sudo make hub puts it there")
+    for path in (Path(sys.prefix), Path(__file__).resolve().parents[1], found.kernel):
+        if (shut := _shut(path.resolve())) is not None:
+            raise LinklabError(
+                f"students cannot reach {path}, since {shut} is closed to them: put the kit where everybody may read, "
+                "as in /opt/linklab, and run the same command there"
+            )
+    for folder in _open(kit):
+        raise LinklabError(f"students can read {folder}: sudo chmod go-rwx {folder}")
+    return found
+
+
+def hand_out(released: Path, student: str) -> Path:
+    """The folder of labs that a student gets copies of. One that is the student's alone nobody else can enter then.
+
+    Raises what `labs_of` raises, and LinklabError for a student whom the machine does not know. Runs as root.
+    """
+    labs = labs_of(released, student)
+    if labs != released:
+        try:
+            user = pwd.getpwnam(student).pw_uid
+        except KeyError:
+            raise LinklabError(f"this machine has no user {student}: sudo adduser {student}") from None
+        os.chown(labs, user, 0)
+        labs.chmod(0o500)
+    return labs
+
+
+def _put_kernel(target: Path) -> bool:
+    """Copies this user's kernel there with what it was made from; False where the same is there already."""
+    try:
+        ours = find_kernel("virtual").path
+    except LabError as error:
+        raise LinklabError(f"students need the kernel for virtual time: {error}") from None
+    target.parent.mkdir(exist_ok=True)
+    target.parent.chmod(0o755)
+    if target.is_file() and target.read_bytes() == ours.read_bytes():
+        return False
+    record = ours.with_name("kernel.json")
+    if record.is_file():
+        _put(target.with_name(record.name), record.read_bytes(), 0o644)
+    _put(target, ours.read_bytes(), 0o755)
+    return True
+
+
+def _put(target: Path, data: bytes, mode: int) -> None:
+    """Writes a file under another name first: labs may be running the old one, which cannot be written meanwhile."""
+    with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as draft:
+        draft.write(data)
+    os.chmod(draft.name, mode)
+    os.replace(draft.name, target)
+
+
+def _open(kit: Path) -> Iterator[Path]:
+    """What students must not read and can."""
+    if _shut(kit) is not None:
+        return
+    for name in CLOSED:
+        if (kit / name).exists() and (kit / name).stat().st_mode & _OTHERS:
+            yield kit / name
+
+
+def _shut(path: Path) -> Path | None:
+    """The first folder on the way to ``path``, or ``path`` itself, that others than its owner and group cannot read."""
+    for step in [*reversed(path.parents), path]:
+        needed = stat.S_IXOTH if step != path else stat.S_IROTH | stat.S_IXOTH
+        if step.stat().st_mode & needed != needed:
+            return step
+    return None

@@ -1,0 +1,73 @@
+"""What JupyterHub starts for a student, as that student: ``python -m linklab.hub.start``.
+
+On one machine, in a container and on Kubernetes it is the same. The environment says where released labs lie
+(``LINKLAB_RELEASED_LABS``); copies of them come into ``~/labs``, or where JupyterHub says (``JUPYTERHUB_ROOT_DIR``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from linklab.errors import LinklabError
+from linklab.hub.labs import copy_labs
+from linklab.jupyter import FIRST_NOTEBOOK
+
+LABS_VARIABLE = "LINKLAB_RELEASED_LABS"
+_FOLDER_VARIABLE = "JUPYTERHUB_ROOT_DIR"
+_SOCKET_ROOM = len("/kernel-01234567-89ab-cdef-0123-456789abcdef-ipc-5")
+_SOCKET_LIMIT = 107  # of a Unix socket's address
+
+
+def main() -> None:
+    """Copies new labs, then becomes the student's server. Ends with one line where the labs cannot be copied."""
+    os.umask(0o077)
+    try:
+        prepare_folder()
+    except LinklabError as error:
+        sys.exit(f"linklab: {error}")
+    except OSError as error:
+        sys.exit(f"linklab: {error.strerror}: {error.filename}")
+    from linklab.hub.student import StudentServer
+
+    with short_runtime_folder():
+        StudentServer.launch_instance()
+
+
+def prepare_folder() -> None:
+    """Makes the student's folder and copies labs into it. Who is new begins in the first lab.
+
+    Raises LinklabError where it is not said where the labs lie, and what `copy_labs` raises.
+    """
+    labs = os.environ.get(LABS_VARIABLE)
+    if not labs:
+        raise LinklabError(f"{LABS_VARIABLE} is not set: JupyterHub must name the folder of released labs in it")
+    folder = Path(os.environ.get(_FOLDER_VARIABLE) or "~/labs").expanduser()
+    os.environ[_FOLDER_VARIABLE] = str(folder)
+    if FIRST_NOTEBOOK in copy_labs(Path(labs), folder):
+        os.environ.setdefault("JUPYTERHUB_DEFAULT_URL", f"/lab/tree/{FIRST_NOTEBOOK}")
+
+
+@contextlib.contextmanager
+def short_runtime_folder() -> Iterator[None]:
+    """Sees to it that the addresses of kernels' sockets are short enough; a long home would make them too long."""
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    if len(os.fsencode(jupyter_runtime_dir())) + _SOCKET_ROOM <= _SOCKET_LIMIT:
+        yield
+        return
+    folder = tempfile.mkdtemp(prefix="linklab-")
+    os.environ["JUPYTER_RUNTIME_DIR"] = folder
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""A machine for a class that exists only while the tests look: its users, its homes, its kit, and JupyterHub on it.
+
+It is this machine in a mount and a process namespace. There, and only there, the system knows the students, and the
+kit lies where they can read it. All ends with the namespace's first process, however the tests end.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+USERS = {"ada": 64401, "bob": 64402}
+"""Numbers that no system gives away by itself."""
+PASSWORD = "a password of the tests"
+_START_LIMIT_S = 120.0
+# Homes come last: this repository, its environment and the tests' folder may lie in one that is hidden then.
+_INSIDE = """
+set -eu
+stage=$1 venv=$2
+shift 2
+mount --bind "$venv" "$stage/srv/venv"
+mount --rbind "$stage/srv" /srv
+for name in passwd group shadow; do mount --bind "$stage/etc/$name" "/etc/$name"; done
+mount -t tmpfs -o mode=0755 tmpfs /var/lib
+mkdir /var/lib/linklab
+mount --bind "$stage/place" /var/lib/linklab
+cd /srv/kit
+mount --bind "$stage/home" /home
+exec "$@"
+"""
+
+
+def missing() -> str | None:
+    """What this machine lacks for it; None where nothing is missing."""
+    if os.geteuid() != 0:
+        return "needs root, as a hub does: sudo make test"
+    if shutil.which("configurable-http-proxy") is None:
+        return "needs JupyterHub's proxy: sudo apt-get install node-configurable-http-proxy"
+    if not Path(sys.base_prefix).is_relative_to("/usr"):
+        return f"needs a Python that every user can read, and this one lies in {sys.base_prefix}: make test"
+    tried = subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        return f"needs the right to make namespaces (CAP_SYS_ADMIN): {tried.stderr.strip()}"
+    ordinary = ["setpriv", f"--reuid={USERS['ada']}", f"--regid={USERS['ada']}", "--clear-groups"]
+    tried = subprocess.run([*ordinary, "bwrap", "--ro-bind", "/", "/", "true"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        return f"needs a bubblewrap that ordinary users may start: {tried.stderr.strip()}"
+    return None
+
+
+class ClassMachine:
+    """The machine, laid out in a folder. `home` holds the homes, `log` is what the hub says."""
+
+    def __init__(self, stage: Path) -> None:
+        self.stage, self.home, self.log = stage, stage / "home", stage / "hub.log"
+        for name in ("etc", "home", "place", "srv", "srv/kit", "srv/venv"):
+            (stage / name).mkdir()
+            (stage / name).chmod(0o755)
+        for part in ("lib", "hub", "solutions", "labs"):
+            shutil.copytree(ROOT / part, stage / "srv" / "kit" / part)
+            (stage / "srv" / "kit" / part).chmod(0o755)
+        for name, line in (
+            ("passwd", "{name}:x:{number}:{number}::/home/{name}:/bin/bash"),
+            ("group", "{name}:x:{number}:"),
+            ("shadow", "{name}:!:19000:0:99999:7:::"),
+        ):
+            lines = [line.format(name=name, number=number) for name, number in USERS.items()]
+            own = Path("/etc", name)
+            (stage / "etc" / name).write_text("\n".join([own.read_text().rstrip("\n"), *lines, ""]))
+            (stage / "etc" / name).chmod(own.stat().st_mode & 0o777)
+        for name, number in USERS.items():
+            (self.home / name).mkdir()
+            (self.home / name).chmod(0o755)  # as older systems make them
+            os.chown(self.home / name, number, number)
+
+    def words(self, *command: str) -> list[str]:
+        """The words that run a command there."""
+        apart = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child=KILL"]
+        venv = str(Path(sys.prefix).resolve())
+        return [*apart, "--mount-proc", "bash", "-c", _INSIDE, "inside", str(self.stage), venv, *command]
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command there to its end, as root."""
+        return subprocess.run(
+            self.words(*command), env=_environment(), capture_output=True, text=True, timeout=600, check=False
+        )
+
+    def as_user(self, inside: int, name: str, *command: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command as a student, beside process `inside` of a running hub."""
+        number = USERS[name]
+        words = ["nsenter", f"--target={inside}", "--mount", "--pid", "setpriv", f"--reuid={number}"]
+        words += [f"--regid={number}", "--clear-groups", *command]
+        return subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
+
+
+class Hub:
+    """JupyterHub with the kit's configuration on a `ClassMachine`, on free ports; passwords are the tests' own."""
+
+    def __init__(self, machine: ClassMachine) -> None:
+        self.machine = machine
+        port, api_port, hub_port = _free_ports(3)
+        self.port, self.address = port, f"http://127.0.0.1:{port}"
+        with machine.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                machine.words(
+                    *hub_command(),
+                    *("--JupyterHub.authenticator_class=dummy", f"--DummyAuthenticator.password={PASSWORD}"),
+                    *(f"--port={port}", f"--JupyterHub.hub_port={hub_port}"),
+                    f"--ConfigurableHTTPProxy.api_url=http://127.0.0.1:{api_port}",
+                ),
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def wait(self) -> None:
+        """Waits until it answers. Fails with the end of what it said."""
+        deadline = time.monotonic() + _START_LIMIT_S
+        while not self._answers():
+            said = self.machine.log.read_text(errors="replace")[-3000:]
+            assert self.process.poll() is None, f"the hub ended: {said}"
+            assert time.monotonic() < deadline, f"the hub does not answer: {said}"
+            time.sleep(0.1)
+
+    def _answers(self) -> bool:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)) as asked, suppress(OSError):
+            asked.request("GET", "/hub/health")
+            return asked.getresponse().status == 200
+        return False
+
+    def end(self) -> None:
+        """Ends the first process of the namespace, and with it all others, those of the students too."""
+        for child in Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)  # unshare returns once it is gone, which is after all the others
+        self.process.wait()
+
+
+def hub_command() -> list[str]:
+    """JupyterHub as `make hub` starts it."""
+    return ["/srv/venv/bin/python", "-m", "jupyterhub", "-f", "hub/jupyterhub_config.py"]
+
+
+def processes_of(name: str) -> Iterator[tuple[int, str, dict[str, str]]]:
+    """A student's processes: number on this machine, command line, and what /proc/PID/status says."""
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        with suppress(OSError):
+            lines = (folder / "status").read_text().splitlines()
+            status = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+            if str(USERS[name]) in status["Uid"].split():
+                words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                yield int(folder.name), words, status
+
+
+def listening(name: str) -> list[str]:
+    """The TCP addresses on which a student's processes wait for others, as the kernel writes them."""
+    tables = [Path("/proc/net", table).read_text().splitlines()[1:] for table in ("tcp", "tcp6")]
+    rows = [row.split() for table in tables for row in table]
+    return [row[1] for row in rows if row[3] == "0A" and row[7] == str(USERS[name])]
+
+
+def _free_ports(count: int) -> Sequence[int]:
+    probes = [socket.socket() for _ in range(count)]
+    for probe in probes:
+        probe.bind(("127.0.0.1", 0))
+    ports = [int(probe.getsockname()[1]) for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "XDG_CACHE_HOME") if name in os.environ}
+    return kept | {"PYTHONPATH": "/srv/kit/lib", "LC_ALL": "C.UTF-8"}

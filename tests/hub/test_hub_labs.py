@@ -1,0 +1,115 @@
+"""A student's labs on a server: which they are, and that copying them never touches the student's work."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from linklab.classroom.release import MANIFEST
+from linklab.errors import LinklabError
+from linklab.hub import start
+from linklab.hub.labs import copy_labs, labs_of
+from linklab.jupyter import FIRST_NOTEBOOK
+
+FOR_ALL = '{"format": 1, "networks": {}, "files": {}}'
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    """A release of three files, the same for all."""
+    folder = tmp_path / "released"
+    folder.mkdir()
+    for name in (FIRST_NOTEBOOK, "01-router-network.ipynb", "simpleperf.py"):
+        (folder / name).write_text(f"{name} as it was released")
+    (folder / MANIFEST).write_text(FOR_ALL)
+    return folder
+
+
+def test_who_is_new_gets_all_but_the_instructors_list(released: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "ada" / "labs"
+    assert copy_labs(released, folder) == [FIRST_NOTEBOOK, "01-router-network.ipynb", "simpleperf.py"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        path.name for path in released.iterdir() if path.name != MANIFEST
+    )
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_what_is_there_stays_and_what_is_new_is_added(released: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "labs"
+    copy_labs(released, folder)
+    (folder / "01-router-network.ipynb").write_text("my work")
+    (folder / "simpleperf.py").unlink()
+    (folder / "simpleperf.py").symlink_to("nowhere.py")  # a name that leads nowhere is there all the same
+    (released / "01-router-network.ipynb").write_text("released again")
+    (released / "02-simpleperf.ipynb").write_text("a later lab")
+    assert copy_labs(released, folder) == ["02-simpleperf.ipynb"]
+    assert (folder / "01-router-network.ipynb").read_text() == "my work"
+    assert os.readlink(folder / "simpleperf.py") == "nowhere.py"
+    assert not (folder / "nowhere.py").exists()
+    assert copy_labs(released, folder) == []
+
+
+def test_a_copy_that_breaks_off_leaves_nothing(released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(read: object, written: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    folder = tmp_path / "labs"
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.copyfileobj", full)
+        with pytest.raises(OSError, match="No space left"):
+            copy_labs(released, folder)
+    assert list(folder.iterdir()) == []
+    assert len(copy_labs(released, folder)) == 3
+
+
+def test_labs_that_are_not_there_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(LinklabError, match=r"cannot be read .*: tell your instructor"):
+        copy_labs(tmp_path / "none", tmp_path / "labs")
+    with pytest.raises(LinklabError, match="write them with linklab release"):
+        labs_of(tmp_path / "none", "ada")
+
+
+def test_each_gets_the_network_that_is_the_own(released: Path) -> None:
+    assert labs_of(released, "ada") == released
+    (released / MANIFEST).write_text('{"networks": {"ada": "course-1", "Bob": "course-2"}}')
+    assert labs_of(released, "ada") == released / "ada"
+    assert labs_of(released, "bob") == released / "Bob"
+    with pytest.raises(LinklabError, match=r"for 2 students.* none of them is called eve"):
+        labs_of(released, "eve")
+
+
+def test_who_is_new_begins_in_the_first_lab(released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "home" / "labs"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(start.LABS_VARIABLE, str(released))
+    monkeypatch.setenv("JUPYTERHUB_ROOT_DIR", "")
+    monkeypatch.setenv("JUPYTERHUB_DEFAULT_URL", "")
+    monkeypatch.delenv("JUPYTERHUB_DEFAULT_URL")
+    start.prepare_folder()
+    assert os.environ["JUPYTERHUB_ROOT_DIR"] == str(folder)
+    assert os.environ.pop("JUPYTERHUB_DEFAULT_URL") == f"/lab/tree/{FIRST_NOTEBOOK}"
+    start.prepare_folder()
+    assert "JUPYTERHUB_DEFAULT_URL" not in os.environ
+
+
+def test_an_environment_without_labs_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(start.LABS_VARIABLE, raising=False)
+    with pytest.raises(LinklabError, match="LINKLAB_RELEASED_LABS is not set"):
+        start.prepare_folder()
+
+
+def test_the_addresses_of_kernels_fit_also_where_the_home_is_deep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", "/home/ada/.local/share/jupyter/runtime")
+    with start.short_runtime_folder():
+        assert os.environ["JUPYTER_RUNTIME_DIR"] == "/home/ada/.local/share/jupyter/runtime"
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", "/home/students/of/the/year/2026/ada/.local/share/jupyter/runtime")
+    with start.short_runtime_folder():
+        short = Path(os.environ["JUPYTER_RUNTIME_DIR"])
+        assert stat.S_IMODE(short.stat().st_mode) == 0o700
+        assert len(f"{short}/kernel-01234567-89ab-cdef-0123-456789abcdef-ipc-5") <= 107
+    assert not short.exists()

@@ -1,0 +1,145 @@
+"""One machine for a class: what root puts in place, and what is refused before the hub starts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from linklab.classroom.release import MANIFEST
+from linklab.errors import LinklabError
+from linklab.hub import machine
+from linklab.hub.machine import hand_out, places, prepare, refuse
+
+ROOT = Path(__file__).parents[2]
+root_alone = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as a hub does: sudo make test")
+
+
+@pytest.fixture
+def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kit that everybody can read, and a kernel, as far as anybody looks at them."""
+    folder = tmp_path / "kit"
+    folder.mkdir()
+    for name in ("solutions", "labs"):
+        shutil.copytree(ROOT / name, folder / name)
+        (folder / name).chmod(0o755)
+    (folder / ".git").write_text("gitdir: elsewhere\n")
+    kernel = tmp_path / "kernel" / "linux"
+    kernel.parent.mkdir()
+    kernel.write_bytes(b"Linux version 7.3.4\0time-travel=inf-cpu")
+    kernel.chmod(0o755)
+    monkeypatch.setenv("LINKLAB_KERNEL", str(kernel))
+    # pytest's folders are for their owner alone, and so may be the one that these tests lie in
+    monkeypatch.setattr(machine, "_shut", lambda path: None)
+    return folder
+
+
+@root_alone
+def test_root_puts_everything_in_place_once(kit: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    said = list(prepare(place, kit))
+    found = refuse(place, kit)
+    assert stat.S_IMODE(found.state.stat().st_mode) == 0o700
+    assert stat.S_IMODE((kit / "solutions").stat().st_mode) == 0o700
+    assert stat.S_IMODE((kit / ".git").stat().st_mode) & 0o077 == 0
+    assert stat.S_IMODE((kit / "labs").stat().st_mode) == 0o755
+    assert {path.name for path in found.labs.iterdir()} == {MANIFEST, *os.listdir(ROOT / "labs")}
+    assert len(said) == 4
+    assert list(prepare(place, kit)) == []
+
+
+@root_alone
+def test_labs_that_the_instructor_chose_stay(kit: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    labs = places(place).labs
+    labs.mkdir(parents=True)
+    (labs / MANIFEST).write_text('{"networks": {}}')
+    list(prepare(place, kit))
+    assert os.listdir(labs) == [MANIFEST]
+
+
+@root_alone
+def test_linklabs_simpleperf_runs_and_cannot_be_read(kit: Path, tmp_path: Path) -> None:
+    list(prepare(tmp_path / "place", kit))
+    program = places(tmp_path / "place").simpleperf
+    assert "socket" not in program.read_text()
+    done = subprocess.run([sys.executable, program, "--help"], capture_output=True, text=True, check=True)
+    assert "--server" in done.stdout
+
+
+@root_alone
+def test_a_kernel_that_was_built_anew_replaces_the_old_one(
+    kit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = Path(os.environ["LINKLAB_KERNEL"])
+    monkeypatch.setattr(machine, "find_kernel", lambda clock: type("Kernel", (), {"path": built}))
+    monkeypatch.delenv("LINKLAB_KERNEL")
+    place = tmp_path / "place"
+    assert len(list(prepare(place, kit))) == 5
+    kernel = places(place).kernel
+    running = kernel.open("rb")
+    built.write_bytes(b"another")
+    assert list(prepare(place, kit)) == [f"the kernel for all students is {kernel}"]
+    assert kernel.read_bytes() == b"another"
+    assert running.read().startswith(b"Linux version"), "who runs the old one keeps it"
+    running.close()
+    assert stat.S_IMODE(kernel.stat().st_mode) == 0o755
+    assert list(prepare(place, kit)) == []
+
+
+def test_an_ordinary_user_is_told_to_be_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    with pytest.raises(LinklabError, match="takes root: sudo make hub"):
+        list(prepare(tmp_path / "place", tmp_path))
+    assert not (tmp_path / "place").exists()
+
+
+@root_alone
+def test_each_thing_that_is_missing_is_one_line(kit: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    list(prepare(place, kit))
+    found = places(place)
+    (kit / "solutions").chmod(0o755)
+    with pytest.raises(LinklabError, match=r"students can read .*/solutions: sudo chmod go-rwx"):
+        refuse(place, kit)
+    found.state.rmdir()
+    with pytest.raises(LinklabError, match=f"no folder for the hub at {found.state}: sudo make hub"):
+        refuse(place, kit)
+    found.simpleperf.unlink()
+    with pytest.raises(LinklabError, match="no simpleperf for students who have none"):
+        refuse(place, kit)
+    (found.labs / MANIFEST).unlink()
+    with pytest.raises(LinklabError, match="no release of labs"):
+        refuse(place, kit)
+    found.kernel.unlink()
+    with pytest.raises(LinklabError, match="no kernel for the students' labs"):
+        refuse(place, kit)
+
+
+def test_a_kit_in_a_closed_folder_is_named_with_the_folder(tmp_path: Path) -> None:
+    inner = tmp_path / "root" / "linklab"
+    inner.mkdir(parents=True)
+    for folder in (inner, inner.parent):
+        folder.chmod(0o755)
+    closed = machine._shut(inner)
+    (tmp_path / "root").chmod(0o711)  # to pass through is enough
+    assert machine._shut(inner) == closed
+    (tmp_path / "root").chmod(0o710)
+    assert machine._shut(inner) == (closed if closed in tmp_path.parents or closed == tmp_path else tmp_path / "root")
+
+
+@root_alone
+def test_labs_that_are_a_students_own_are_closed_to_others(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text('{"networks": {"nobody": "course-1", "eve-who-has-no-account": "course-2"}}')
+    for name in ("nobody", "eve-who-has-no-account"):
+        (tmp_path / name).mkdir()
+    own = hand_out(tmp_path, "nobody")
+    assert stat.S_IMODE(own.stat().st_mode) == 0o500
+    assert own.owner() == "nobody"
+    with pytest.raises(LinklabError, match="no user eve-who-has-no-account: sudo adduser"):
+        hand_out(tmp_path, "eve-who-has-no-account")

@@ -1,0 +1,33 @@
+"""A real JupyterHub that does not start, and says in one line why."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .served import ClassMachine, hub_command
+
+pytestmark = pytest.mark.lab  # its kernel is among what is put in place
+
+
+@pytest.mark.parametrize("words", [("--ip", "0.0.0.0"), ("--ip", "")])
+def test_without_tls_the_hub_stays_on_loopback(machine: ClassMachine, words: tuple[str, ...]) -> None:
+    refused = machine.run(*hub_command(), *words)
+    assert refused.returncode == 1
+    assert "linklab: the hub would take passwords at " in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_machine_that_is_not_ready_is_one_line(machine: ClassMachine, tmp_path: Path) -> None:
+    labs = machine.stage / "place" / "labs"
+    shutil.move(labs, tmp_path / "labs")
+    try:
+        refused = machine.run(*hub_command())
+    finally:
+        shutil.move(tmp_path / "labs", labs)
+    assert refused.returncode == 1
+    (line,) = [line for line in refused.stderr.splitlines() if line.startswith("linklab: ")]
+    assert line.endswith("sudo make hub puts it there")
+    assert "Traceback" not in refused.stderr
