@@ -14,8 +14,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -139,6 +140,18 @@ class Hub:
             return asked.getresponse().status == 200
         return False
 
+    def processes_of(self, name: str) -> list[Process]:
+        """What runs of a student's here, the oldest first; what runs on another such machine beside is not among it."""
+        everything = _processes()
+
+        def here(process: Process | None) -> bool:
+            while process is not None and process.pid != self.process.pid:
+                process = everything.get(int(process.status["PPid"]))
+            return process is not None
+
+        mine = [process for process in everything.values() if str(USERS[name]) in process.status["Uid"].split()]
+        return sorted(filter(here, mine), key=lambda process: process.pid)
+
     def end(self) -> None:
         """Ends the first process of the namespace, and with it all others, those of the students too."""
         for child in Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split():
@@ -151,17 +164,30 @@ def hub_command() -> list[str]:
     return ["/srv/venv/bin/python", "-m", "jupyterhub", "-f", "hub/jupyterhub_config.py"]
 
 
-def processes_of(name: str) -> Iterator[tuple[int, str, dict[str, str]]]:
-    """A student's processes: number on this machine, command line, and what /proc/PID/status says."""
+@dataclass(frozen=True)
+class Process:
+    """A process by its number on this machine: its command line, and what /proc/PID/status says."""
+
+    pid: int
+    words: str
+    status: dict[str, str]
+
+    def is_there(self) -> bool:
+        """Whether it still runs; another one may have its number meanwhile, but not for the same user."""
+        now = _processes().get(self.pid)
+        return now is not None and now.status["Uid"] == self.status["Uid"]
+
+
+def _processes() -> dict[int, Process]:
+    found = {}
     for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        with suppress(OSError):
-            lines = (folder / "status").read_text().splitlines()
-            status = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
-            if str(USERS[name]) in status["Uid"].split():
+        if folder.name.isdigit():
+            with suppress(OSError):
+                lines = (folder / "status").read_text().splitlines()
+                status = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
                 words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                yield int(folder.name), words, status
+                found[int(folder.name)] = Process(int(folder.name), words, status)
+    return found
 
 
 def listening(name: str) -> list[str]:

@@ -22,7 +22,7 @@ from tests.commands import browser
 from tests.commands.browser import Page
 from tests.commands.notebook_file import code_cells, outputs
 
-from .served import PASSWORD, ROOT, USERS, ClassMachine, Hub, listening, processes_of
+from .served import PASSWORD, ROOT, USERS, ClassMachine, Hub, listening
 
 LAB = "01-router-network.ipynb"
 AT_THE_LAB, GO_ON = "at-the-lab", "go-on"
@@ -53,8 +53,10 @@ def hub(machine: ClassMachine) -> Iterator[Hub]:
         started.wait()
         yield started
     finally:
+        students = [process for name in USERS for process in started.processes_of(name)]
         started.end()
-    assert {name: list(processes_of(name)) for name in USERS} == {name: [] for name in USERS}
+    assert students, "both had servers"
+    assert [process for process in students if process.is_there()] == []
 
 
 @pytest.fixture(scope="module")
@@ -178,12 +180,12 @@ def test_who_is_new_sees_the_first_lab_and_has_all_of_them(machine: ClassMachine
         assert not page.all('[data-command="debugger:restart-debug"], .jp-DebuggerBugButton')
 
 
-def test_two_labs_at_once_are_ordinary_processes_of_two_students(met: dict[str, Page]) -> None:
+def test_two_labs_at_once_are_ordinary_processes_of_two_students(hub: Hub, met: dict[str, Page]) -> None:
     for name, number in USERS.items():
-        mine = list(processes_of(name))
-        guests = [words for _, words, _ in mine if "time-travel" in words and words.startswith("/var/lib/linklab/")]
+        mine = hub.processes_of(name)
+        guests = [it for it in mine if "time-travel" in it.words and it.words.startswith("/var/lib/linklab/")]
         assert guests, f"{name} has no network: {mine}"
-        ordinary = [status for _, words, status in mine if "linklab.hub.start" in words or "ipykernel" in words]
+        ordinary = [it.status for it in mine if "linklab.hub.start" in it.words or "ipykernel" in it.words]
         assert len(ordinary) >= 2
         for status in ordinary:
             assert status["Uid"].split() == [str(number)] * 4
@@ -204,8 +206,8 @@ def test_kernels_speak_through_sockets_that_others_cannot_reach(machine: ClassMa
             assert kernel["ip"].startswith(f"/home/{name}/.local/share/jupyter/runtime/kernel-")
 
 
-def test_neither_reads_the_others_work_nor_the_solutions(machine: ClassMachine, met: dict[str, Page]) -> None:
-    (server,) = [pid for pid, words, _ in processes_of("ada") if "linklab.hub.start" in words]
+def test_neither_reads_the_others_work_nor_the_solutions(machine: ClassMachine, hub: Hub, met: dict[str, Page]) -> None:
+    server = hub.processes_of("ada")[0].pid
     for reader, owner in (("ada", "bob"), ("bob", "ada")):
         theirs = f"/home/{owner}/labs/{LAB}"
         assert machine.as_user(server, reader, "cat", theirs).stderr.endswith("Permission denied\n")
@@ -218,7 +220,7 @@ def test_neither_reads_the_others_work_nor_the_solutions(machine: ClassMachine, 
         # the other one's lab is no lab that `linklab shell` could visit
         shell = ["env", "PYTHONPATH=/srv/kit/lib", "/srv/venv/bin/python", "-m", "linklab", "shell", "--lab", "zzz"]
         labs = machine.as_user(server, reader, *shell)
-        others = {str(pid) for pid, _, _ in processes_of(owner)}
+        others = {str(process.pid) for process in hub.processes_of(owner)}
         assert not others & set(re.findall(r"\d+", labs.stdout + labs.stderr))
 
 
