@@ -16,6 +16,12 @@ from linklab.runtime.kinds import Kind, choose
 from linklab.signals import SIGNALS
 
 
+def pytest_configure() -> None:
+    """Ctrl-C means what it does in a terminal: tests press it, and a shell's background programs ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """For tests side by side (pytest -n): those that share a fixture stay together, and the slow ones begin early."""
