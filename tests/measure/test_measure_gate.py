@@ -178,7 +178,8 @@ def test_in_real_time_timers_are_looked_at(real: Kind, tmp_path: Path) -> None:
 def test_a_lab_whose_core_others_use_is_not_trusted(real: Kind, tmp_path: Path) -> None:
     """Busy loops for as long as the measurement: the load average knows of them a minute later."""
     with linklab.start(TWO_HOSTS, "real", folder=tmp_path, kind="guest") as lab:
-        loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in os.sched_getaffinity(0)]
+        words = [sys.executable, "-c", "while True: pass"]
+        loops = [subprocess.Popen(words) for _ in range(2 * len(os.sched_getaffinity(0)))]
         try:
             seen = udp(lab, UdpFlow("h1", "h2", 9, 3)).fidelity
         finally:
