@@ -7,16 +7,15 @@ A lab whose code nobody trusts gets a `narrow` view: of the host's files only wh
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from linklab.errors import LabError
+from linklab.runtime.sandbox import system_programs
 
 PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
-_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _SETTINGS = (
     "alternatives", "ld.so.cache", "localtime", "nsswitch.conf", "hosts", "passwd", "group", "protocols", "services",
     "ethertypes", "iproute2", "openvswitch", "fonts", "mime.types",
@@ -88,12 +87,7 @@ def bubblewrap(
 
 def system_view() -> list[str]:
     """bubblewrap's words for the system's programs and settings alone, in a root that is empty otherwise."""
-    words = ["--ro-bind", "/usr", "/usr"]
-    for place in _SYSTEM:
-        if os.path.islink(place):
-            words += ["--symlink", os.readlink(place), place]
-        elif os.path.isdir(place):
-            words += ["--ro-bind", place, place]
+    words = system_programs()
     for place in _EMPTY:
         words += ["--dir", place]
     for place in ("/tmp", "/var/tmp"):

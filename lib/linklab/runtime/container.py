@@ -30,8 +30,8 @@ def chosen() -> bool:
     return word == _WORDS[1]
 
 
-def own_folder(memory_mb: int, *, narrow: bool) -> Path | None:
-    """A new folder for one lab's own files, None where bubblewrap gives it one.
+def own_folder(memory_mb: int, *, narrow: bool) -> tuple[Path, str] | None:
+    """A new folder for one lab's own files, and that of its memory; None where bubblewrap gives it both.
 
     Raises `LabError` where the container has no room for a guest's memory, and for a `narrow` lab.
     """
@@ -42,8 +42,8 @@ def own_folder(memory_mb: int, *, narrow: bool) -> Path | None:
             f"labs of untrusted code need bubblewrap, and {VARIABLE} is container: grade on a machine, "
             "or in a container that may make namespaces with that variable unset"
         )
-    memory_place(memory_mb)
-    return Path(tempfile.mkdtemp(prefix="linklab-"))
+    memory = memory_place(memory_mb)
+    return Path(tempfile.mkdtemp(prefix="linklab-")), memory
 
 
 def furnish(folder: Path, script: str) -> None:

@@ -36,10 +36,9 @@ class Launched:
 def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int) -> Launched:
     """Starts a lab as `linklab.runtime.process.LabProcess` says. Raises `LabError` where nothing can confine it."""
     native = kind.name == "native"
-    private = confine.PRIVATE
-    own = None if native else container.own_folder(memory_mb, narrow=narrow)
-    if own is not None:
-        private = str(own)
+    given = None if native else container.own_folder(memory_mb, narrow=narrow)
+    own, memory = given or (None, "")
+    private = confine.PRIVATE if own is None else str(own)
     console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
     lifeline, lifeline_theirs = socket.socketpair()
     ours, theirs = socket.socketpair()
@@ -59,7 +58,7 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int) -> 
             if own is not None:
                 container.furnish(own, text)
                 wish |= {"argv": command, "info": info_theirs, "folder": private}
-                wish["environment"] = {"TMPDIR": container.memory_place(memory_mb)}
+                wish["environment"] = {"TMPDIR": memory}
             else:
                 words = confine.through_sudo(script, text) if kind.sudo else []
                 words += confine.bubblewrap(

@@ -68,12 +68,7 @@ def command(
         raise LabError("bubblewrap is missing, which keeps programs off your files: sudo apt-get install bubblewrap")
     words = [program, "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000", "--gid", "1000"]
     words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
-    words += ["--cap-drop", "ALL", "--ro-bind", "/usr", "/usr"]
-    for place in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
-        if os.path.islink(place):
-            words += ["--symlink", os.readlink(place), place]
-        elif os.path.isdir(place):
-            words += ["--ro-bind", place, place]
+    words += ["--cap-drop", "ALL", *system_programs()]
     for place in ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/hosts"):
         words += ["--ro-bind-try", place, place]
     prefix = Path(python).resolve().parents[1]
@@ -87,6 +82,17 @@ def command(
         words += ["--bind", str(elsewhere), place]
     words += [*more, "--bind", str(folder), HOME, "--chdir", HOME, "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--"]
+
+
+def system_programs() -> list[str]:
+    """bubblewrap's words for the system's programs, to be read where they lie."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for place in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
+        if os.path.islink(place):
+            words += ["--symlink", os.readlink(place), place]
+        elif os.path.isdir(place):
+            words += ["--ro-bind", place, place]
+    return words
 
 
 def environment() -> dict[str, str]:
