@@ -17,9 +17,8 @@ from pathlib import Path
 
 from linklab.errors import LabError
 
-NOBODY = 64321
-"""User and group of untrusted programs where this process may choose: root is spared by limits, and nothing else has
-this number, so that its processes can be counted."""
+FIRST_USER, _USERS = 62400, 2000
+"""Whom untrusted programs run as where this process may choose (see `nobody`): nothing else has these numbers."""
 HOME = "/home/student"
 """Where the program finds its folder."""
 PACKAGES = "/opt/packages"
@@ -108,7 +107,16 @@ def environment() -> dict[str, str]:
     }
 
 
-def restrict(limits: Limits, user: int = NOBODY) -> Callable[[], None]:
+def nobody() -> int:
+    """User and group of the untrusted programs that root starts in this process namespace: root is spared by limits.
+
+    A number of its own, since the kernel counts the processes of one user together: a program that forks without end
+    would otherwise leave those that are tried beside it none.
+    """
+    return FIRST_USER + os.stat("/proc/self/ns/pid").st_ino % _USERS
+
+
+def restrict(limits: Limits, user: int) -> Callable[[], None]:
     """What a child does before it becomes bubblewrap: takes the limits upon itself, and stops being root.
 
     Who was root is ``user`` then, and that one's group.

@@ -44,11 +44,10 @@ def prepare(root: Path, files: dict[str, str], python: str, packages: str | None
 
 def _sandbox_has_proc(scratch: Path, python: str) -> bool:
     """Whether a sandbox in this place may have a /proc; found by trying. Raises LabError where it cannot be at all."""
+    restrict = sandbox.restrict(_LIMITS, sandbox.nobody())
     for proc in (True, False):
         words = [*sandbox.command(scratch, python, proc=proc), "/bin/true"]
-        tried = subprocess.run(
-            words, capture_output=True, text=True, check=False, preexec_fn=sandbox.restrict(_LIMITS), env={}
-        )
+        tried = subprocess.run(words, capture_output=True, text=True, check=False, preexec_fn=restrict, env={})
         if tried.returncode == 0:
             return proc
     raise LabError(f"programs cannot be confined here: {tried.stderr.strip() or tried.returncode}")
@@ -90,14 +89,14 @@ def main() -> None:
     os.environ.pop("PYTHONPATH", None)
     try:
         stage = prepare(Path(wish["root"]), wish["files"], wish["python"], wish["packages"])
+        out = os.fdopen(os.dup(1), "w")
+        os.dup2(2, 1)
+        print("{}", file=out, flush=True)
+        while line := given.line():
+            records = scene.play_all(stage, json.loads(line), given.poll)
+            print(json.dumps(records), file=out, flush=True)
     except LabError as error:
         sys.exit(str(error))
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    print("{}", file=out, flush=True)
-    while line := given.line():
-        records = scene.play_all(stage, json.loads(line), given.poll)
-        print(json.dumps(records), file=out, flush=True)
 
 
 if __name__ == "__main__":

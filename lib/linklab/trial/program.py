@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from linklab.errors import LabError
 from linklab.runtime import sandbox
 
 OUTPUT_BYTES = 512 * 1024
@@ -57,6 +58,8 @@ class Program:
         self.status: int | None = None
         self.ended_s: float | None = None
         self.stopped = ""
+        self.unconfined = False
+        """Whether the sandbox could not be made, so that the program never ran."""
         self.breaches: list[str] = []
         self._sizes = {"out": 0, "err": 0}
         self._folder = stage.scratch / f"program{Program._numbers}"
@@ -78,27 +81,42 @@ class Program:
 
     def _start(self) -> subprocess.Popen[bytes]:
         stage, cage = self._stage, self._cage
-        restrict = sandbox.restrict(stage.limits)
+        user = sandbox.nobody()
+        restrict = sandbox.restrict(stage.limits, user)
         if os.geteuid() == 0:
             for path in (self._folder, self._elsewhere, *self._folder.rglob("*")):
-                os.chown(path, sandbox.NOBODY, sandbox.NOBODY)
+                os.chown(path, user, user)
 
         def before() -> None:
             cage.enter()
             restrict()
 
-        words = sandbox.command(self._folder, stage.python, stage.packages, elsewhere=self._elsewhere, proc=stage.proc)
-        with stage.entered(self.host):
-            return subprocess.Popen(
-                [*words, stage.python, "-u", *self.words],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=sandbox.environment(),
-                cwd="/",
-                preexec_fn=before,
-                start_new_session=True,
-            )
+        self._report, report = os.pipe()
+        words = sandbox.command(
+            self._folder,
+            stage.python,
+            stage.packages,
+            elsewhere=self._elsewhere,
+            proc=stage.proc,
+            more=["--json-status-fd", str(report)],
+        )
+        try:
+            with stage.entered(self.host):
+                return subprocess.Popen(
+                    [*words, stage.python, "-u", *self.words],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    env=sandbox.environment(),
+                    cwd="/",
+                    preexec_fn=before,
+                    pass_fds=[report],
+                    start_new_session=True,
+                )
+        except BlockingIOError:
+            raise LabError("this machine has no room for another process: end what else runs on it") from None
+        finally:
+            os.close(report)
 
     @property
     def pid(self) -> int:
@@ -192,6 +210,10 @@ class Program:
         if not self.running:
             return
         self.status = self._process.wait()
+        told = os.read(self._report, _READ)
+        os.close(self._report)
+        # bubblewrap tells the program's status only where there was a program; killed, it tells nothing
+        self.unconfined = not self.stopped and self.status > 0 and b"exit-code" not in told
         if self.status in _OUT_OF_CPU:
             self.breaches.append("cpu")
         self.ended_s = self._clock()
@@ -217,6 +239,7 @@ class Program:
             "status": None if self.stopped else self.status,
             "stopped": self.stopped,
             "breaches": self.breaches,
+            "unconfined": self.unconfined,
             "out": self.printed["out"],
             "err": self.printed["err"],
         }

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from linklab.grade.simpleperf import submission
+from linklab.grade.simpleperf import run, submission
 from linklab.grade.simpleperf.loopback import LoopbackPlace
 from linklab.grade.simpleperf.place import LabPlace
 from linklab.grade.simpleperf.session import Session
 from linklab.runtime.kinds import Kind
+
+from ...simpleperf.runner import REFERENCE
 
 LOOKS: Final = """
 import json, os, resource, socket, sys
@@ -80,3 +86,38 @@ def test_it_sees_its_folder_and_python_and_nothing_else(
     assert found["writes"] == []
     assert not any("LINKLAB" in name or "TOKEN" in name for name in found["variables"])
     assert found["files"] == 128
+
+
+def test_each_place_has_a_user_of_its_own() -> None:
+    """The kernel counts the processes of a user: one that forks without end must leave the others theirs."""
+    program = shutil.which("bwrap")
+    assert program is not None
+    words = [program, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", sys.executable, "-c"]
+    code = "from linklab.runtime import sandbox; print(sandbox.nobody(), sandbox.nobody(), flush=True); input()"
+    places = [
+        subprocess.Popen([*words, code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    said = [place.stdout.readline().split() for place in places if place.stdout]
+    for place in places:
+        place.communicate("\n")
+    assert all(one == again and 62400 <= int(one) < 64400 for one, again in said)
+    assert len({one for one, _ in said}) == 3
+
+
+def test_no_sandbox_is_no_fault_of_the_program(tmp_path: Path, nothing_left: None) -> None:
+    program = replace(submission.read(REFERENCE), packages=str(tmp_path / "gone"))
+    report = run._tried(program, ["transfer"], "loopback", lambda _: None)
+    assert report.outcome == "inconclusive", str(report)
+    for check in report.checks:
+        assert "gave the program no sandbox" in check.reason
+        assert "gone" in check.reason
+        assert "check again" in check.hint
+
+
+@pytest.mark.parametrize("status", [1, 2])
+def test_a_program_that_speaks_as_bubblewrap_is_at_fault(status: int, tmp_path: Path, nothing_left: None) -> None:
+    file = tmp_path / "simpleperf.py"
+    said = "bwrap: Creating new namespace failed: Resource temporarily unavailable"
+    file.write_text(f"import os, sys\nprint({said!r}, file=sys.stderr, flush=True)\nos._exit({status})\n")
+    report = run._tried(submission.read(file), ["transfer"], "loopback", lambda _: None)
+    assert report.outcome == "failed", str(report)

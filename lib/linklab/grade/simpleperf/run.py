@@ -107,7 +107,10 @@ def _stalls(session: Session, steps: Iterable[str]) -> bool:
     """Whether a transfer stalls in the lab, where time passes only while all wait; it may well work elsewhere."""
     if not set(steps) - {"arguments"}:
         return False
-    take = judge_transfer.first_take(session)
+    try:
+        take = judge_transfer.first_take(session)
+    except GaveUp:  # the steps come to it again, and say so
+        return False
     return take.stalled and not any(program.breaches for program in take.programs)
 
 
@@ -115,8 +118,8 @@ def _checks(session: Session, step: str) -> list[ConformanceCheck]:
     done: list[ConformanceCheck] = []
     try:
         done.extend(_JUDGES[step](session))
-    except GaveUp:
-        why = "the program was stopped too often: see the checks that failed"
+    except GaveUp as end:
         seen = {check.key for check in done}
-        done += [unknown(key, why) for key, item in ITEMS.items() if item.step == step and key not in seen]
+        left = [key for key, item in ITEMS.items() if item.step == step and key not in seen]
+        done += [unknown(key, str(end), end.hint) for key in left]
     return done

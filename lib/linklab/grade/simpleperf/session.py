@@ -20,7 +20,11 @@ STALLS_AT_MOST: Final = 3
 
 
 class GaveUp(Exception):
-    """The program has computed without end, or met another limit, too often to try it further."""
+    """The program cannot be tried further: why, and what to do."""
+
+    def __init__(self, why: str, hint: str) -> None:
+        super().__init__(why)
+        self.hint = hint
 
 
 class Session:
@@ -106,9 +110,13 @@ class Session:
 
     def _play(self, key: str, plan: dict[str, Any]) -> Take:
         if self.stalls >= STALLS_AT_MOST:
-            raise GaveUp
+            raise GaveUp("the program was stopped too often: see the checks that failed", "mend those first")
         self.tell(key)
         take = Take(self.place.play([plan])[-1])
+        for program in take.programs:
+            if program.unconfined:
+                why = f"this machine gave the program no sandbox just now ({program.last_words()})"
+                raise GaveUp(why, "end what else runs on it, and check again")
         self.stalls += take.stalled or any(program.breaches for program in take.programs)
         self.takes[key] = take
         return take

@@ -62,6 +62,11 @@ class Printed:
         return bool(self.record.get("busy"))
 
     @property
+    def unconfined(self) -> bool:
+        """Whether the machine made no sandbox for it: it never ran, and what was printed is bubblewrap's."""
+        return bool(self.record["unconfined"])
+
+    @property
     def breaches(self) -> list[str]:
         """Which limits it met."""
         return list(self.record["breaches"])
