@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from linklab.record import RESULT_MIME
 from tests.vagrant import accelerator, needs
 from tests.vagrant.box import vagrantfile
+from tests.vagrant.digits import difference
 from tests.vagrant.guest_settings import apt_transport, debian_sources, parse_deb822, parse_one_line, pip_settings
 from tests.vagrant.needs import TrialError
 from tests.vagrant.notebook_api import Server, code_cells
@@ -163,3 +165,24 @@ def test_a_folder_bound_within_one_file_system_is_seen(tmp_path: Path) -> None:
     assert (precious / "notebook").exists()
     remove_tree(root)
     assert not root.exists()
+
+
+def _executed(folder: Path, *found: str) -> Path:
+    checks = [{"description": "RTT", "outcome": "passed", "found": one} for one in found]
+    outputs = [{"data": {"text/plain": "x"}}, {"data": {RESULT_MIME: {"checks": checks}}}, {"text": "20.0"}]
+    folder.mkdir()
+    (folder / "01-x.ipynb").write_text(json.dumps({"cells": [{"source": "1"}, {"outputs": outputs}]}))
+    return folder / "01-x.ipynb"
+
+
+@pytest.mark.parametrize(
+    ("there", "said"), [(["20.000 ms"], ""), (["20.001 ms"], "20.001 ms"), ([], "1 checks here and 0 there")]
+)
+def test_digits_are_compared_to_the_last(there: list[str], said: str, tmp_path: Path) -> None:
+    told = difference(_executed(tmp_path / "a", "20.000 ms"), _executed(tmp_path / "b", *there))
+    assert said in told
+    assert bool(told) == bool(said)
+
+
+def test_no_checks_are_no_agreement(tmp_path: Path) -> None:
+    assert "0 checks" in difference(_executed(tmp_path / "a"), _executed(tmp_path / "b"))
