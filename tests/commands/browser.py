@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
 
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
@@ -16,6 +17,7 @@ from selenium.webdriver.support import expected_conditions as until
 from selenium.webdriver.support.wait import WebDriverWait
 
 _PATIENCE_S = 600
+_BEGIN_S = 60
 _FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 _FLAGS = (
     "--headless=new",
@@ -87,7 +89,7 @@ class Page:
 
     def front_tabs(self) -> list[str]:
         """The titles of the tabs in front, in the middle of the page."""
-        return [tab.text for tab in self.all("#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current")]
+        return self._texts("#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current")
 
     def kernel_status(self) -> str:
         """``idle``, ``busy``, ...: the sign at the upper right of the notebook that is in front; "" while none is.
@@ -99,20 +101,40 @@ class Page:
                 return sign.get_attribute("data-status") or ""
         return ""
 
-    def run_all(self, done: Callable[[list[str]], bool], patience_s: float) -> None:
-        """Runs the notebook in front from top to bottom by the menu; `done` is given the prompts of its code cells."""
-        self.start_all()
+    def run_all(self, notebook: str, done: Callable[[list[str]], bool], patience_s: float) -> None:
+        """Runs a notebook from top to bottom by the menu; `done` is given the prompts of its code cells."""
+        self.start_all(notebook)
         self.wait(lambda: done(self.prompts()) and self.kernel_status() == "idle", "the notebook was run", patience_s)
 
-    def start_all(self) -> None:
-        """Tells the notebook in front by the menu to run, and does not wait for it."""
+    def start_all(self, notebook: str) -> None:
+        """Waits until a notebook is in front, tells it by the menu to run, and waits until it begins to.
+
+        While the page is not connected to its kernel yet, its sign may say ``idle`` and its menu runs nothing, without
+        a word: then the menu is asked again, as people do.
+        """
+        # a page that was there before shows first what was in front then
+        self.wait(lambda: notebook in self.front_tabs(), f"{notebook} is in front")
         self.see(f"{_FRONT} .jp-Notebook-ExecutionIndicator")
-        self.wait(lambda: self.kernel_status() == "idle", "the notebook's kernel is ready")
-        self.menu("Run", "runmenu:run-all")
+        for trial in range(3):
+            self.wait(lambda: self.kernel_status() == "idle", "the notebook's kernel is ready")
+            before = self.prompts()
+            self.menu("Run", "runmenu:run-all")
+            with suppress(TimeoutException) if trial < 2 else nullcontext():
+                self.wait(partial(self._other_prompts, before), "the notebook began to run", _BEGIN_S)
+                return
+
+    def _other_prompts(self, before: list[str]) -> bool:
+        return self.prompts() != before
 
     def prompts(self) -> list[str]:
         """What stands beside each code cell: ``[ ]:`` not run, ``[*]:`` running or waiting, ``[3]:`` run."""
-        return [prompt.text for prompt in self.all(f"{_FRONT} .jp-CodeCell .jp-InputArea-prompt")]
+        return self._texts(f"{_FRONT} .jp-CodeCell .jp-InputArea-prompt")
+
+    def _texts(self, selector: str) -> list[str]:
+        """The text of all that matches, in one go: JupyterLab may draw any of it anew at any moment."""
+        script = "return [...document.querySelectorAll(arguments[0])].map(found => found.textContent.trim())"
+        texts: list[str] = self.browser.execute_script(script, selector)
+        return texts
 
     def save(self) -> None:
         """Saves the notebook by the menu, and waits until its tab has lost the mark of unsaved changes."""

@@ -65,7 +65,7 @@ def test_without_the_token_the_page_shows_no_lab(page: Page, address: str) -> No
 
 def test_a_solution_runs_from_top_to_bottom(page: Page, address: str, folder: Path) -> None:
     page.open(address.replace(FIRST_NOTEBOOK, SOLUTION))
-    page.run_all(lambda prompts: all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts), 1200)
+    page.run_all(SOLUTION, lambda prompts: all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts), 1200)
     page.save()
     cells = code_cells(folder / SOLUTION)
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
@@ -91,7 +91,7 @@ def test_a_starter_stops_at_its_first_graded_cell_and_says_what_is_missing(
     page: Page, address: str, folder: Path
 ) -> None:
     page.open(address)
-    page.run_all(lambda prompts: "[*]:" not in prompts and "[1]:" in prompts, 1200)
+    page.run_all(FIRST_NOTEBOOK, lambda prompts: "[*]:" not in prompts and "[1]:" in prompts, 1200)
     error = page.see('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stderr"]').text
     assert "failed" in error
     assert "Hint:" in error

@@ -63,9 +63,7 @@ def page(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
 
 def test_the_stop_button_works_while_the_cell_runs(page: tuple[Page, Path], tmp_path: Path) -> None:
     opened, file = page
-    opened.see(".jp-Notebook-ExecutionIndicator")
-    opened.wait(lambda: opened.kernel_status() == "idle", "the notebook's kernel is ready")
-    opened.menu("Run", "runmenu:run-all")
+    opened.start_all(FIRST_NOTEBOOK)
     button = opened.see(".jp-OutputArea .widget-button")
     opened.see(".jp-OutputArea .widget-image")
     opened.browser.save_screenshot(str(tmp_path / "running.png"))
