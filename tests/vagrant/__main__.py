@@ -67,8 +67,9 @@ def _outside(arguments: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     # libvirt's helpers, each with a user of its own, have sockets and leases below it.
     folder.chmod(0o755)
-    # A SIGTERM leaves by the same door as Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A SIGTERM leaves by the same door as Ctrl-C, which a program in a shell's background ignores unless it asks.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         if lines := list(missing(folder)):
             print("\n".join(f"test-vagrant: {line}" for line in lines), file=sys.stderr)
