@@ -17,7 +17,7 @@ from pathlib import Path
 
 from linklab.errors import LabError
 
-FIRST_USER, _USERS = 62400, 2000
+_FIRST_USER, _USERS = 62400, 2000
 """Whom untrusted programs run as where this process may choose (see `nobody`): nothing else has these numbers."""
 HOME = "/home/student"
 """Where the program finds its folder."""
@@ -113,7 +113,7 @@ def nobody() -> int:
     A number of its own, since the kernel counts the processes of one user together: a program that forks without end
     would otherwise leave those that are tried beside it none.
     """
-    return FIRST_USER + os.stat("/proc/self/ns/pid").st_ino % _USERS
+    return _FIRST_USER + os.stat("/proc/self/ns/pid").st_ino % _USERS
 
 
 def restrict(limits: Limits, user: int) -> Callable[[], None]:
