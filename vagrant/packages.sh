@@ -8,6 +8,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 # Labs start an Open vSwitch of their own, and iperf3 as they need it. What this run installs must not leave these on.
 readonly UNWANTED_SERVICES=(openvswitch-switch ovs-record-hostname openvswitch-testcontroller iperf3)
 readonly POLICY=/usr/sbin/policy-rc.d
+readonly DISKS=(/ /var /tmp)
 readonly APT=(apt-get -q -y -o DPkg::Lock::Timeout=300 -o APT::Color=0)
 
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
@@ -35,7 +36,7 @@ update_lists() {
     say "apt-get update failed; once more in 5 seconds"
     sleep 5
     "${APT[@]}" update >>"$log" 2>&1 ||
-        die "apt-get update failed twice: check this machine's network and /etc/apt, then run the same command again"
+        die "apt-get update failed twice: $(mend "$log" "check this machine's network and /etc/apt" "${DISKS[@]}"), then run the same command again"
 }
 
 offered() { [[ -n $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
@@ -43,9 +44,9 @@ offered() { [[ -n $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
 # Debian starts a service as soon as its package is unpacked, unless this hook says no.
 hold_services_back() {
     [[ ! -e $POLICY ]] || return 0
-    printf '#!/bin/sh\nexit 101\n' >"$POLICY"
+    wrote_policy=yes # before the first byte: a full disk leaves an empty file
+    printf '#!/bin/sh\nexit 101\n' >"$POLICY" || die "$POLICY cannot be written: $(mend "$log" "look at its folder" "${DISKS[@]}"), then run the same command again"
     chmod 755 "$POLICY"
-    wrote_policy=yes
 }
 
 install_packages() {
@@ -92,7 +93,7 @@ hold_services_back
 if ! install_packages "${wanted[@]}"; then
     say "the installation failed; once more with fresh lists"
     update_lists
-    install_packages "${wanted[@]}" || die "apt-get could not install ${wanted[*]}: see the line above, check the network, then run the same command again"
+    install_packages "${wanted[@]}" || die "apt-get could not install ${wanted[*]}: see the line above, $(mend "$log" "check the network" "${DISKS[@]}"), then run the same command again"
 fi
 while IFS= read -r name; do
     # A service that was there before is the administrator's choice; we leave it as it is.

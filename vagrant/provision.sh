@@ -205,7 +205,7 @@ run_pip() {
         "$venv/bin/python" -m pip install --progress-bar off --no-input --retries 5 "$@" 2>&1 |
         progress "$log" 0 '^ *Collecting ' "found" || {
         { grep -iE '^ *error: ' "$log" || tail -n 5 "$log"; } | tail -n 3 >&2
-        fail "pip could not install what requirements.txt names (log: $log): check the network, then run the same command again"
+        fail "pip could not install what requirements.txt names (log: $log): $(mend "$log" "check the network" "$venv" "${TMPDIR:-/tmp}"), then run the same command again"
     }
 }
 

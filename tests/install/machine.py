@@ -70,6 +70,7 @@ class Machine:
     python_version: str = "3.12"
     pip: str = "true"
     doctor_status: int = 0
+    free_mb: int = 9000
     settings: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -134,6 +135,7 @@ class Machine:
             _PYTHON.format(version=self.python_version, pip=self.pip, doctor_status=self.doctor_status),
         )
         self._stand_in("sleep", "true")
+        self._stand_in("df", f'echo header; echo "/dev/vda 99 9 {self.free_mb * 1024} 9% /"')
         self._stand_in("systemctl", 'echo "systemctl $*" >>"$CALLS"')
         self._stand_in("tee", f'exec "{bin_folder}/cat" >"{self.folder}/written-${{1##*/}}"')
         if self.sudo:

@@ -63,6 +63,27 @@ def test_a_silent_failure_of_pip_still_ends_with_a_line(computer: Machine) -> No
     assert "check the network" in answer.error_lines[-1]
 
 
+def test_a_full_disk_is_not_called_a_matter_of_the_network(computer: Machine) -> None:
+    computer.pip = (
+        "echo 'ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device'; exit 1"
+    )
+    answer = computer.run("provision.sh")
+    assert answer.status == 1
+    assert "the disk is full (df -h shows which): make room, then run the same command again" in answer.error_lines[-1]
+    assert "network" not in answer.error_lines[-1]
+
+
+def test_a_disk_too_full_for_the_log_is_seen_all_the_same(computer: Machine) -> None:
+    computer.pip, computer.free_mb = "exit 1", 7
+    assert (
+        f"the disk of {computer.repository}/.venv is full (7 MB free): make room"
+        in computer.run("provision.sh").error_lines[-1]
+    )
+    computer.user_id, computer.apt_status = 0, 100
+    last = computer.run("real-packages.sh", "mininet").error_lines[-1]
+    assert "apt-get update failed twice: the disk of / is full (7 MB free): make room" in last
+
+
 def test_an_environment_of_another_python_is_made_anew(computer: Machine) -> None:
     computer.run("provision.sh")
     computer.python_version = "3.13"

@@ -82,6 +82,7 @@ def _validate(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]
             "LINKLAB_MEMORY_MB": "2048",
             "LINKLAB_CPUS": "1",
             "LINKLAB_PORT": "9999",
+            "LINKLAB_FREE_GB": "0",
         },
     ],
 )
@@ -93,7 +94,8 @@ def test_vagrant_accepts_the_vagrantfile(tmp_path: Path, settings: dict[str, str
 
 @needs_vagrant
 @pytest.mark.parametrize(
-    ("name", "value"), [("LINKLAB_PORT", "80"), ("LINKLAB_CPUS", "two"), ("LINKLAB_MEMORY_MB", "4 GB")]
+    ("name", "value"),
+    [("LINKLAB_PORT", "80"), ("LINKLAB_CPUS", "two"), ("LINKLAB_MEMORY_MB", "4 GB"), ("LINKLAB_FREE_GB", "-1")],
 )
 def test_a_wrong_setting_is_one_line(tmp_path: Path, name: str, value: str) -> None:
     done = _validate(tmp_path, **{name: value})

@@ -15,7 +15,8 @@ from linklab.errors import LinklabError
 from tests.vagrant import daemons
 from tests.vagrant.namespaces import run_apart, work_as_child
 from tests.vagrant.needs import SUITES, missing
-from tests.vagrant.trial import REPOSITORY, STEPS, USUAL, Trial, carry_out, remove_machine
+from tests.vagrant.steps import STEPS, USUAL, carry_out, remove_machine
+from tests.vagrant.trial import REPOSITORY, Trial
 from tests.vagrant.vagrant import Vagrant, copy_tree
 
 _INSIDE = "LINKLAB_TRIAL_INSIDE"

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.vagrant.needs import TrialError
@@ -50,7 +50,7 @@ class Vagrant:
         limit_s: float,
         fails: bool = False,
         hear: Callable[[str], None] | None = None,
-        **settings: str,
+        settings: Mapping[str, str] | None = None,
     ) -> str:
         """Runs `vagrant` with these words and gives what it said, without colours.
 
@@ -60,7 +60,7 @@ class Vagrant:
         program = subprocess.Popen(
             ["vagrant", *words],
             cwd=self.project,
-            env=self.settings | settings,
+            env={**self.settings, **(settings or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
