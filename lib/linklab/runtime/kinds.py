@@ -88,6 +88,7 @@ class Kind:
             "HOME": "/root",
             "SHELL": "/bin/bash",
             "TERM": "dumb",
+            "NO_COLOR": "1",  # Debian 13's ip colours what it says to a terminal, which a node's shell has
             "LC_ALL": "C.UTF-8",
             # as the notebook's, without what site does to find them: that takes a guest 100 ms
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)]),

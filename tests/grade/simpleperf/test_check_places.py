@@ -47,10 +47,21 @@ def test_what_stalls_in_the_lab_is_tried_on_loopback(
 ) -> None:
     # no program may compute at all: as if this one had to
     monkeypatch.setattr(place, "STALL_CPU_S", 0.01)
+    monkeypatch.setattr(place, "STALL_STARTS", 0.01)
     report = simpleperf.check(REFERENCE, ["transfer"])
     assert report.outcome == "passed", str(report)
     assert "on loopback" in report.where
     assert STALLED_NOTE in report.where
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_a_slow_processor_is_no_stall(virtual: Kind, monkeypatch: pytest.MonkeyPatch, nothing_left: None) -> None:
+    # every scene costs more than this, as on a processor that is twenty times slower; a start of the lab does, too
+    monkeypatch.setattr(place, "STALL_CPU_S", 0.01)
+    report = simpleperf.check(REFERENCE, ["transfer"])
+    assert report.outcome == "passed", str(report)
+    assert report.where == "in a lab on virtual time"
 
 
 @pytest.mark.lab

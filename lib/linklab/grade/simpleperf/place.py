@@ -44,7 +44,9 @@ NETWORK: Final = Network(
 
 STALL_CPU_S: Final = 5.0
 """A scene that has cost a lab so much computing makes no progress: ordinary ones cost about 1 s."""
-STALL_WALL_S: Final = 60.0
+STALL_STARTS: Final = 8.0
+"""The same on a slow processor, in starts of the lab: an ordinary scene costs up to twice what a start costs."""
+_WALL_SHARE: Final = 12.0
 _GRACE_S: Final = 2.0
 
 
@@ -93,6 +95,7 @@ class LabPlace:
     def __init__(self, submission: Submission) -> None:
         self._submission = submission
         self._lab: labs.Lab | None = None
+        self._limit_s = STALL_CPU_S
         choose("virtual", "guest")
         self._folder = tempfile.TemporaryDirectory(prefix="linklab-check-")
 
@@ -105,12 +108,13 @@ class LabPlace:
                 self._submission.python,
                 self._submission.packages,
             )
+            self._limit_s = max(STALL_CPU_S, STALL_STARTS * cpu_s(self._lab.process.group_pid))
         return self._lab
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """As `Place.play`. After a scene that stalled the next one gets a fresh lab."""
         process = self._started().process
-        watch = _Watch(process.group_pid, process.stop)
+        watch = _Watch(process.group_pid, self._limit_s, process.stop)
         try:
             records: list[dict[str, Any]] = process.call("linklab.trial.in_lab:play", plans, stop=watch.stalled)
         except LabError:
@@ -154,9 +158,9 @@ def _lost() -> dict[str, Any]:
 class _Watch:
     """Looks how much computing a lab does for one request: its own clock cannot tell, it stands still meanwhile."""
 
-    def __init__(self, group: int, end: Callable[[], None]) -> None:
+    def __init__(self, group: int, limit_s: float, end: Callable[[], None]) -> None:
         """``end`` ends the lab: a program that only computes leaves the guest no moment to hear anything else."""
-        self._group, self._end = group, end
+        self._group, self._limit_s, self._end = group, limit_s, end
         self._from_s = cpu_s(group)
         self._began_s = time.monotonic()
         self.fired = False
@@ -165,7 +169,8 @@ class _Watch:
     def stalled(self) -> bool:
         """Whether it is too much."""
         spent = cpu_s(self._group) - self._from_s
-        if not self.fired and (spent > STALL_CPU_S or time.monotonic() - self._began_s > STALL_WALL_S):
+        took_s = time.monotonic() - self._began_s
+        if not self.fired and (spent > self._limit_s or took_s > _WALL_SHARE * self._limit_s):
             self.fired = True
             self._timer = threading.Timer(_GRACE_S, self._end)
             self._timer.daemon = True
