@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 from tests.vagrant import daemons
 from tests.vagrant.misfortunes import disk_full_inside, disk_full_outside, no_provider, port_taken, up_without_network
-from tests.vagrant.term import box, destroy, doctor, halt, lab, labs, page, provision, up, up_again
+from tests.vagrant.term import box, destroy, doctor, halt, lab, labs, labs_outside, page, provision, up, up_again
 from tests.vagrant.trial import Trial
 
 _BEFORE = (box, no_provider, port_taken, disk_full_outside)
-_AFTER = (halt, up_again, provision, disk_full_inside, destroy)
+_AFTER = (halt, labs_outside, up_again, provision, disk_full_inside, destroy)
 _ORDER = (*_BEFORE, up, up_without_network, page, lab, doctor, labs, *_AFTER)
 STEPS: dict[str, Callable[[Trial], str]] = {step.__name__.replace("_", "-"): step for step in _ORDER}
-USUAL = tuple(name for name in STEPS if name not in ("up-without-network", "labs"))
+USUAL = tuple(name for name in STEPS if name not in ("up-without-network", "labs", "labs-outside"))
 """All but what takes long: a second installation, and four labs on both clocks."""
 
 

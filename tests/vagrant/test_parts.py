@@ -184,5 +184,12 @@ def test_digits_are_compared_to_the_last(there: list[str], said: str, tmp_path: 
     assert bool(told) == bool(said)
 
 
+def test_the_port_that_a_kernel_draws_is_no_digit(tmp_path: Path) -> None:
+    row = "10.9.0.1:{port}   0.0 - {end}   2 MB   7.67 Mbps"
+    here = _executed(tmp_path / "a", row.format(port=42540, end=2.4))
+    assert difference(here, _executed(tmp_path / "b", row.format(port=41994, end=2.4))) == ""
+    assert difference(here, _executed(tmp_path / "c", row.format(port=42540, end=2.5)))
+
+
 def test_no_checks_are_no_agreement(tmp_path: Path) -> None:
     assert "0 checks" in difference(_executed(tmp_path / "a"), _executed(tmp_path / "b"))

@@ -32,3 +32,8 @@ class Trial:
     def box(self) -> str:
         """The local name under which Vagrant knows the box."""
         return f"linklab-test/{self.suite}"
+
+    @property
+    def disk(self) -> Path:
+        """The machine's own disk, with all that was written since it was made from the box."""
+        return self.folder / "var-lib-libvirt/images" / f"{self.vagrant.project.name}_default.img"
