@@ -13,6 +13,7 @@ from linklab.analysis.stream_summary import delays, summed_up
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Clip, StreamResult, Video, VideoFlow, bucket_of_one_frame, encoded, quality, stream
 from linklab.measure.rtp import RtpPacket, passage
+from linklab.measure.stream import _ffmpeg
 from linklab.network.video import video_network
 from linklab.runtime.kinds import Kind
 from tests.measure.streams import made_stream
@@ -163,3 +164,19 @@ def test_a_result_of_another_video_has_no_quality(video: Video) -> None:
         quality(video, result)
     with pytest.raises(MeasurementError, match="packs the video anew"):
         quality(video, replace(result, flow=VideoFlow("h1", "h2", "ffmpeg")))
+
+
+@pytest.mark.parametrize(
+    ("version", "calm"),
+    [
+        ("ffmpeg version 5.1.9-0+deb12u1", False),
+        ("ffmpeg version 6.0", False),
+        ("ffmpeg version n6.1.1", True),
+        ("ffmpeg version 7.1.3-0+deb13u1", True),
+        ("ffmpeg version N-117000-g1a2b3c", True),
+    ],
+)
+def test_a_newer_ffmpeg_is_told_to_send_nothing_early(version: str, calm: bool) -> None:
+    words = _ffmpeg(VideoFlow("h1", "h2", "ffmpeg"), "10.0.0.2", "video.ts", version).split()
+    assert words.count("-re") == 1
+    assert ("-readrate_initial_burst" in words) == calm

@@ -11,6 +11,8 @@ from linklab.measure.results import Sample
 from linklab.measure.rows import Figure, Row
 
 _PREFIXES: Final = {"k": 1e3, "m": 1e6, "g": 1e9}
+_ROUNDED_S: Final = 0.06
+"""How far a row may seem to begin before the end of the one above: some print 2.02 as an end and 2.0 as a begin."""
 
 
 def unit_bytes(unit: str, default: str = "B") -> float:
@@ -54,7 +56,8 @@ def by_connection(found_rows: Sequence[Row]) -> dict[str, tuple[Sample, ...]]:
     found: dict[str, tuple[Sample, ...]] = {}
     for row in found_rows:
         before = found.get(row.name, ())
-        if not before or (row.start_s is not None and row.start_s >= before[-1].end_s - row.time_step_s):
+        slack_s = max(row.time_step_s, _ROUNDED_S)
+        if not before or (row.start_s is not None and row.start_s >= before[-1].end_s - slack_s):
             found[row.name] = (*before, sample(row))
     return found
 

@@ -39,7 +39,7 @@ def graph(clip: Clip) -> str:
         for number, (source, lasts_s) in enumerate(parts)
     ]
     joined = "".join(f"[s{number}]" for number in range(len(parts)))
-    return ";".join([*chains, f"{joined}concat=n={len(parts)}:v=1[v]"])
+    return ";".join([*chains, f"{joined}concat=n={len(parts)}:v=1,fps={clip.frames_per_s}[v]"])
 
 
 def _round(clip: Clip, turn: int) -> tuple[tuple[str, float], ...]:

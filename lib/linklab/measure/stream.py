@@ -2,12 +2,12 @@
 
 Two senders. ``paced`` sends RTP packets that ffmpeg made, each at the time that its timestamp names, which is how VLC,
 the multimedia study's tool, spreads packets. ``ffmpeg`` is ``ffmpeg -re`` itself: it looks at the clock every 10 ms
-(version 5; from 6.1 on it sleeps to the instant, and sends the first half second at once) and sends all packets of
-a picture back to back.
+(version 5; from 6.1 on it sleeps to the instant) and sends all packets of a picture back to back.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any, Final
@@ -52,7 +52,8 @@ def stream(lab: Lab, flow: VideoFlow, video: Video) -> StreamResult:
                 words = ("send", address, flow.port, file, RTP_PACKET_BYTES, CLOCK_HZ)
                 _refuse_other_video(last_words(programs.start(flow.source, *words), limit_s), video)
             else:
-                _await_ffmpeg(programs.start_other(flow.source, _ffmpeg(flow, address, file)), limit_s)
+                command = _ffmpeg(flow, address, file, _ffmpeg_of(lab, flow.source))
+                _await_ffmpeg(programs.start_other(flow.source, command), limit_s)
             taken = last_words(receiver, limit_s, skip=1)["packets"]
     return _result(lab, flow, video, (left, arrived), taken)
 
@@ -86,11 +87,19 @@ def _result(lab: Lab, flow: VideoFlow, video: Video, captures: tuple[Capture, Ca
     )
 
 
-def _ffmpeg(flow: VideoFlow, address: str, file: str) -> str:
+def _ffmpeg(flow: VideoFlow, address: str, file: str, version: str) -> str:
+    # from 6.1 on ffmpeg sends the first half second at once unless it is told otherwise, and takes 0 for half a second
+    calm = " -readrate_initial_burst 0.001" if _release(version) >= (6, 1) else ""
     # bitexact: numbers and identifiers begin at 0 instead of anywhere; no reports (RTCP), to which nobody listens
     form = "-fflags +bitexact -f rtp_mpegts -rtp_muxer_options rtpflags=skip_rtcp"
     target = f"rtp://{address}:{flow.port}?pkt_size={RTP_PACKET_BYTES}"
-    return f"exec ffmpeg -nostdin -hide_banner -loglevel error -re -i {file} -map 0:v -c copy {form} '{target}'"
+    return f"exec ffmpeg -nostdin -hide_banner -loglevel error -re{calm} -i {file} -map 0:v -c copy {form} '{target}'"
+
+
+def _release(version: str) -> tuple[int, int]:
+    """ "ffmpeg version 5.1.9-0+deb12u1" is (5, 1). Builds between releases have a revision instead, and are new."""
+    found = re.search(r"version n?(\d+)\.(\d+)", version)
+    return (int(found[1]), int(found[2])) if found else (99, 0)
 
 
 def _placed(lab: Lab, node: str, path: Path) -> str:
