@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,7 @@ _CLIENT_PORT = re.compile(r"(\b\d+\.\d+\.\d+\.\d+):\d{5}\b")
 
 def checks_in(notebook: Path) -> list[Any]:
     """The checks of an executed notebook, each with what it expected and found, in order."""
-    cells = json.loads(notebook.read_text("utf-8"))["cells"]
-    kept = [out.get("data", {}).get(RESULT_MIME) for cell in cells for out in cell.get("outputs", [])]
+    kept = [out.get("data", {}).get(RESULT_MIME) for cell in _cells(notebook) for out in cell.get("outputs", [])]
     return [check for result in kept if result for check in result["checks"]]
 
 
@@ -26,6 +27,28 @@ def difference(here: Path, there: Path) -> str:
         return f"{here.name}: {len(ours)} checks here and {len(theirs)} there"
     pairs = ((one, other) for one, other in zip(ours, theirs, strict=True) if _measured(one) != _measured(other))
     return next((f"{here.name}: {one} here and {other} there" for one, other in pairs), "")
+
+
+def in_real_time(virtual: Path, real: Path) -> tuple[str, Counter[str]]:
+    """What is wrong in a notebook executed in real time ("" for nothing), and how many checks had which outcome.
+
+    A machine may be too busy for a measurement, which then is inconclusive; but no check may fail that passes on
+    virtual time, and nothing but an inconclusive check may stop a cell.
+    """
+    pairs = list(itertools.zip_longest(checks_in(virtual), checks_in(real)))
+    counts = Counter(check["outcome"] for _, check in pairs if check)
+    for one, other in pairs:
+        if not one or not other:
+            return f"{real.name}: a check is not there: {one or other}", counts
+        if other["outcome"] not in (one["outcome"], "inconclusive"):
+            return f"{real.name}: {other}", counts
+    errors = [out for cell in _cells(real) for out in cell.get("outputs", []) if out["output_type"] == "error"]
+    stopped = [out["evalue"] for out in errors if "inconclusive" not in out["evalue"]]
+    return (f"{real.name}: {stopped[0]}" if stopped else ""), counts
+
+
+def _cells(notebook: Path) -> list[Any]:
+    return list(json.loads(notebook.read_text("utf-8"))["cells"])
 
 
 def _measured(check: Any) -> str:

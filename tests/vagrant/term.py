@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 
 import nbformat
 from nbclient import NotebookClient
 
 from tests.vagrant import daemons
 from tests.vagrant.box import make_box
-from tests.vagrant.digits import checks_in, difference
+from tests.vagrant.digits import checks_in, difference, in_real_time
 from tests.vagrant.needs import TrialError
 from tests.vagrant.notebook_api import Server, code_cells, run_cells
 from tests.vagrant.outside import run_on_disk
@@ -91,24 +92,39 @@ def doctor(trial: Trial) -> str:
 
 
 def labs(trial: Trial) -> str:
-    """Labs 00, 01, 02 and 04 without a page, on virtual time and in real time."""
-    begun, took = time.monotonic(), []
-    for clock in ("virtual", "real"):
-        trial.vagrant.ssh(f"cd /vagrant && {_run(clock, f'executed-{clock}')}", LABS_LIMIT_S)
-        took.append(f"{clock} {time.monotonic() - begun:.0f} s")
-        begun = time.monotonic()
-    return f"passed: {', '.join(took)}"
+    """Labs 00, 01, 02 and 04 without a page: all passed on virtual time, and nothing wrong natively in real time."""
+    begun = time.monotonic()
+    trial.vagrant.ssh(f"cd /vagrant && {_run('virtual', 'executed-virtual')}", LABS_LIMIT_S)
+    virtual_s = time.monotonic() - begun
+    # where a measurement is inconclusive the command says so by its exit status
+    trial.vagrant.ssh(f"cd /vagrant && {_run('real', 'executed-real')} || true", LABS_LIMIT_S)
+    counts: Counter[str] = Counter()
+    for book in _books():
+        wrong, found = in_real_time(*(trial.vagrant.project / f"executed-{it}" / book for it in ("virtual", "real")))
+        if wrong:
+            raise TrialError(f"in real time {wrong}")
+        counts += found
+    real_s = time.monotonic() - begun - virtual_s
+    return f"virtual: all passed, {virtual_s:.0f} s; real: {_listed(counts)}, {real_s:.0f} s"
 
 
 def labs_outside(trial: Trial) -> str:
     """The same labs in the halted machine's file system, on this machine's processor: the same digits."""
     run_on_disk(trial.disk, trial.folder, trial.vagrant.project, _run("virtual", "executed-outside"))
     inside, outside = (trial.vagrant.project / f"executed-{where}" for where in ("virtual", "outside"))
-    books = sorted(path.name for pattern in LABS.split() for path in REPOSITORY.glob(pattern))
+    books = _books()
     if said := [line for book in books if (line := difference(outside / book, inside / book))]:
         raise TrialError(f"on virtual time {'; '.join(said)}")
     checks = sum(len(checks_in(outside / book)) for book in books)
     return f"{checks} checks of {len(books)} labs, to the last digit what they were in the machine"
+
+
+def _books() -> list[str]:
+    return sorted(path.name for pattern in LABS.split() for path in REPOSITORY.glob(pattern))
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
 
 
 def _run(clock: str, output: str) -> str:

@@ -14,7 +14,7 @@ import pytest
 from linklab.record import RESULT_MIME
 from tests.vagrant import accelerator, needs
 from tests.vagrant.box import vagrantfile
-from tests.vagrant.digits import difference
+from tests.vagrant.digits import difference, in_real_time
 from tests.vagrant.guest_settings import apt_transport, debian_sources, parse_deb822, parse_one_line, pip_settings
 from tests.vagrant.needs import TrialError
 from tests.vagrant.notebook_api import Server, code_cells
@@ -193,3 +193,32 @@ def test_the_port_that_a_kernel_draws_is_no_digit(tmp_path: Path) -> None:
 
 def test_no_checks_are_no_agreement(tmp_path: Path) -> None:
     assert "0 checks" in difference(_executed(tmp_path / "a"), _executed(tmp_path / "b"))
+
+
+def _run_in(folder: Path, *outcomes: str, error: str = "") -> Path:
+    outputs: list[dict[str, object]] = [{"output_type": "error", "evalue": error}] if error else []
+    checks = [{"description": "RTT", "outcome": outcome} for outcome in outcomes]
+    outputs.append({"output_type": "display_data", "data": {RESULT_MIME: {"checks": checks}}})
+    folder.mkdir()
+    (folder / "01-x.ipynb").write_text(json.dumps({"cells": [{"outputs": outputs}]}))
+    return folder / "01-x.ipynb"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "error", "said"),
+    [
+        (("passed", "failed"), "", ""),
+        (("inconclusive", "failed"), "1 of 1 check inconclusive", ""),
+        (("failed", "failed"), "", "'outcome': 'failed'"),
+        (("passed",), "", "a check is not there"),
+        (("passed", "failed"), "h4 has no IPv4 address", "h4 has no IPv4 address"),
+    ],
+)
+def test_real_time_may_know_nothing_and_may_not_be_wrong(
+    outcomes: tuple[str, ...], error: str, said: str, tmp_path: Path
+) -> None:
+    virtual = _run_in(tmp_path / "virtual", "passed", "failed")  # Lab 00 shows a check that fails
+    wrong, counts = in_real_time(virtual, _run_in(tmp_path / "real", *outcomes, error=error))
+    assert said in wrong
+    assert bool(wrong) == bool(said)
+    assert counts.total() == len(outcomes)
