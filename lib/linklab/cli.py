@@ -33,6 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         status: int = arguments.run(arguments)
+        sys.stdout.flush()  # here, where a reader that has gone is no error
         return status
     except LinklabError as error:
         print(f"linklab: {error}", file=sys.stderr)
