@@ -38,7 +38,7 @@ test-thorough: install-tests ## the same with every lab on students' own network
 # Debian's release in the box: trixie (13, as in the default box) or bookworm (12).
 SUITE ?= trixie
 
-test-vagrant: ## try `vagrant up` for real, in a box of Debian's packages (root; an hour without KVM)
+test-vagrant: ## try `vagrant up` for real, in a box of Debian's packages (root; half an hour without KVM)
 	@bash vagrant/provision.sh --vagrant --no-doctor
 	@$(BIN)/linklab kernel build
 	@$(BIN)/python -m tests.vagrant --suite $(SUITE) $(VAGRANT_TRIAL)
