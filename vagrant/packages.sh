@@ -83,7 +83,8 @@ for name in "$@"; do
     elif [[ $name == *\? ]]; then
         say "${name%\?} is not offered by this distribution: left out"
     else
-        fail "apt does not know the package $name: enable the component that has it (Ubuntu: universe) in /etc/apt, then run the same command again"
+        # apt-get update is content with fewer lists, also on a disk that has no room for them
+        fail "apt does not know the package $name: $(mend "$log" "enable the component that has it (Ubuntu: universe) in /etc/apt" "${DISKS[@]}"), then run the same command again"
     fi
 done
 ((${#wanted[@]} > 0)) || exit 0

@@ -200,7 +200,9 @@ def server_that(code: str) -> Callable[..., subprocess.Popen[bytes]]:
 
 
 def test_a_server_that_does_not_start(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch, port: int) -> None:
-    monkeypatch.setattr(jupyter, "_start", server_that("print('first', flush=True); raise SystemExit('no room for a notebook')"))
+    monkeypatch.setattr(
+        jupyter, "_start", server_that("print('first', flush=True); raise SystemExit('no room for a notebook')")
+    )
     assert fails("--port", str(port)).endswith("JupyterLab did not start: no room for a notebook")
 
 

@@ -80,8 +80,13 @@ def test_a_disk_too_full_for_the_log_is_seen_all_the_same(computer: Machine) -> 
         in computer.run("provision.sh").error_lines[-1]
     )
     computer.user_id, computer.apt_status = 0, 100
-    last = computer.run("real-packages.sh", "mininet").error_lines[-1]
-    assert "apt-get update failed twice: the disk of / is full (7 MB free): make room" in last
+    full = "the disk of / is full (7 MB free): make room"
+    assert f"apt-get update failed twice: {full}" in computer.run("real-packages.sh", "mininet").error_lines[-1]
+    # content with fewer lists
+    computer.apt_status, computer.not_offered = 0, ("mininet",)
+    assert (
+        f"apt does not know the package mininet: {full}" in computer.run("real-packages.sh", "mininet").error_lines[-1]
+    )
 
 
 def test_an_environment_of_another_python_is_made_anew(computer: Machine) -> None:

@@ -21,8 +21,11 @@ _NOWHERE = "qemu+unix:///system?socket=/nonexistent/libvirt-sock"
 _FILL = """set -e
 sudo apt-get remove -q -y iperf3
 sudo rm -rf /var/lib/apt/lists
-read -r blocks size < <(stat --file-system --format '%f %S' /)
-sudo fallocate --length $((blocks * size - 4 * 1024 * 1024)) /full"""
+read -r blocks size < <(stat --file-system --format "%f %S" /)
+sudo fallocate --length $((blocks * size - 200 * 1024 * 1024)) /full
+sudo dd if=/dev/zero of=/full-to-the-brim bs=1M status=none || true
+sudo truncate --size -4M /full-to-the-brim"""
+_EMPTY = "sudo rm -f /full /full-to-the-brim"
 
 
 def _told(said: str, words: str) -> str:
@@ -80,7 +83,7 @@ def _full_disk(trial: Trial) -> Iterator[None]:
         trial.vagrant.ssh(_FILL, START_LIMIT_S)
         yield
     finally:
-        trial.vagrant.ssh("sudo rm -f /full", START_LIMIT_S)
+        trial.vagrant.ssh(_EMPTY, START_LIMIT_S)
 
 
 def disk_full_inside(trial: Trial) -> str:
