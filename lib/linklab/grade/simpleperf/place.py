@@ -47,6 +47,7 @@ STALL_CPU_S: Final = 5.0
 STALL_STARTS: Final = 8.0
 """The same on a slow processor, in starts of the lab: an ordinary scene costs up to twice what a start costs."""
 _WALL_SHARE: Final = 12.0
+"""And no more of the wall's clock than so many times that, on however busy a machine."""
 _GRACE_S: Final = 2.0
 
 
