@@ -24,8 +24,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
 def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution = read(f"solutions/{NAME}.ipynb")
     assert run(solution, tmp_path).errors == {}
-    # 6473 datagrams with Debian 12's iperf3, 6477 with Debian 13's; none is lost
-    assert re.search(r"0/(6473|6477) \(0%\)  receiver", shown(solution, "by-hand"))
+    assert "0/6473 (0%)  receiver" in shown(solution, "by-hand")
     lost = int(re.findall(r"\d+", shown(solution, "queue"))[-1])
     assert 73 - lost in range(45, 56), "some 50 can wait"
     losses = [float(it) for it in re.findall(r"([\d.]+) % lost", shown(solution, "sweep"))]

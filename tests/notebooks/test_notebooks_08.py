@@ -38,9 +38,7 @@ def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> Non
         *_, measured, calm = values
         assert measured is not None
         assert calm is not None
-        assert measured > 12
-        # below 10.03 with Debian 12's tc; 10.032 with Debian 13's, which rounds buckets up
-        assert round(calm, 2) in (10.01, 10.02, 10.03)
+        assert measured > 12 > 10.03 > calm > 10
     assert [values[3] for values in found.values()] == [20.8, 31.5, 23]
     assert "31.6 if the first packet is counted" in shown(solution, "calm-table")
     assert "1552 bytes (Ethernet 14, IPv4 20, GRE 4, Ethernet 14" in shown(solution, "frames-figure")
