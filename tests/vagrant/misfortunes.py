@@ -29,7 +29,7 @@ _EMPTY = "sudo rm -f /full /full-to-the-brim"
 
 
 def _told(said: str, words: str) -> str:
-    """The line with these words; raises `TrialError` where there is none, or where a machine was made."""
+    """The line with these words; raises `TrialError` where there is none."""
     line = next((line.strip() for line in said.splitlines() if words in line), "")
     if not line:
         raise TrialError(f"no line says {words!r}:\n{said[-3000:]}")

@@ -163,9 +163,7 @@ def destroy(trial: Trial) -> str:
     trial.vagrant.run("destroy", "-f", limit_s=START_LIMIT_S)
     if left := daemons.leftovers():
         raise TrialError(f"machines are left after destroy: {', '.join(left)}")
-    disks = [
-        path.name for path in (trial.folder / "var-lib-libvirt/images").iterdir() if "_vagrant_box_" not in path.name
-    ]
+    disks = [path.name for path in trial.images.iterdir() if "_vagrant_box_" not in path.name]
     if disks:
         raise TrialError(f"disks are left after destroy: {', '.join(disks)}")
     notebook = trial.vagrant.project / "labs" / LAB

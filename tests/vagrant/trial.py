@@ -34,6 +34,11 @@ class Trial:
         return f"linklab-test/{self.suite}"
 
     @property
+    def images(self) -> Path:
+        """Where the trial's libvirt keeps its disks, as seen from outside its namespaces too."""
+        return self.folder / "var-lib-libvirt/images"
+
+    @property
     def disk(self) -> Path:
         """The machine's own disk, with all that was written since it was made from the box."""
-        return self.folder / "var-lib-libvirt/images" / f"{self.vagrant.project.name}_default.img"
+        return self.images / f"{self.vagrant.project.name}_default.img"

@@ -39,6 +39,7 @@ def stream(lab: Lab, flow: VideoFlow, video: Video) -> StreamResult:
     address = flow.address or address_of(lab, flow.destination)
     out, into = _interface(lab, flow.source, address), _interface_of(lab, flow.destination, address)
     file = _placed(lab, flow.source, video.packets_path if flow.sender == "paced" else video.stream_path)
+    tool = "linklab stream 1" if flow.sender == "paced" else _ffmpeg_of(lab, flow.source)
     limit_s = video.clip.duration_s + _FIRST_S
     expression = f"udp dst port {flow.port}"
     with ThinProgram(lab, _FILE) as programs:
@@ -52,13 +53,14 @@ def stream(lab: Lab, flow: VideoFlow, video: Video) -> StreamResult:
                 words = ("send", address, flow.port, file, RTP_PACKET_BYTES, CLOCK_HZ)
                 _refuse_other_video(last_words(programs.start(flow.source, *words), limit_s), video)
             else:
-                command = _ffmpeg(flow, address, file, _ffmpeg_of(lab, flow.source))
-                _await_ffmpeg(programs.start_other(flow.source, command), limit_s)
+                _await_ffmpeg(programs.start_other(flow.source, _ffmpeg(flow, address, file, tool)), limit_s)
             taken = last_words(receiver, limit_s, skip=1)["packets"]
-    return _result(lab, flow, video, (left, arrived), taken)
+    return _result(flow, video, Origin(tool, lab.clock, lab.process.kernel_release), (left, arrived), taken)
 
 
-def _result(lab: Lab, flow: VideoFlow, video: Video, captures: tuple[Capture, Capture], taken: int) -> StreamResult:
+def _result(
+    flow: VideoFlow, video: Video, origin: Origin, captures: tuple[Capture, Capture], taken: int
+) -> StreamResult:
     left, arrived = (rtp_packets(caught.packets, flow.port) for caught in captures)
     if not arrived:
         raise MeasurementError(
@@ -71,12 +73,11 @@ def _result(lab: Lab, flow: VideoFlow, video: Video, captures: tuple[Capture, Ca
             "measure on virtual time, or a video of a lower rate"
         )
     seen = passage(left, arrived)
-    tool = "linklab stream 1" if flow.sender == "paced" else _ffmpeg_of(lab, flow.source)
     return StreamResult(
         flow,
         video.clip,
         video.digest,
-        Origin(tool, lab.clock, lab.process.kernel_release),
+        origin,
         seen.departure_s,
         seen.media_s,
         seen.ip_bytes,
