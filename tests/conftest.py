@@ -15,11 +15,22 @@ from linklab.errors import LabError
 from linklab.runtime.kinds import Kind, choose
 from linklab.signals import SIGNALS
 
+LONGEST_VALUE_IN_A_NAME = 60
+"""Characters or bytes."""
+
 
 def pytest_configure() -> None:
     """Ctrl-C means what it does in a terminal: tests press it, and a shell's background programs ignore it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """A long value gives its test no name: workers of pytest -n, which collect each for itself, must find the same.
+
+    A compressed file holds the second in which it was made, and no reader finds a test by a thousand characters.
+    """
+    return argname if isinstance(val, str | bytes) and len(val) > LONGEST_VALUE_IN_A_NAME else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
