@@ -1,7 +1,7 @@
 """A box in which Linklab is installed already, as a course would hand out: `vagrant package` after the first `up`.
 
-The installer runs in the root file system at this machine's own speed, where a virtual machine without KVM takes an
-hour for it. Everything after that is the same.
+The installer runs in the root file system at this machine's own speed; a machine without KVM takes several times as
+long for it. Everything after that is the same.
 """
 
 from __future__ import annotations
