@@ -85,6 +85,19 @@ for base, folders, files in os.walk("/"):
             found.append(path)
 print("FOUND", found)
 """
+SEEN = """
+own = {sys.prefix, sys.base_prefix, LINKLAB}  # wherever they lie: often in a home
+
+def refuse(error):
+    raise error
+
+def files_in(place):
+    for base, folders, files in os.walk(place, onerror=refuse):
+        yield from files
+        folders[:] = [name for name in folders if os.path.join(base, name) not in own]
+
+print("SEEN", [place for place in PLACES if os.path.isfile(place) or os.path.isdir(place) and any(files_in(place))])
+"""
 
 
 def test_it_finds_no_solution_and_no_other_submission(virtual: Kind, tmp_path: Path) -> None:
@@ -94,9 +107,7 @@ def test_it_finds_no_solution_and_no_other_submission(virtual: Kind, tmp_path: P
     words = '["### BEGIN " + "SOLUTION", "ANSWER-OF-" + "SOMEBODY-ELSE"]'
     places = [str(ROOT / "solutions"), str(tmp_path), str(other), "/root", str(Path.home()), "/etc/shadow"]
     code = (
-        f"WORDS = {words}\n{SEARCH}\n"
-        f"print('SEEN', [place for place in {places!r} if os.path.isdir(place) and os.listdir(place) or "
-        f"os.path.isfile(place)])\n"
+        f"WORDS = {words}\n{SEARCH}\nLINKLAB = {str(ROOT / 'lib' / 'linklab')!r}\nPLACES = {places!r}\n{SEEN}\n"
         f"print('IN LAB', lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* {other}/* /root/.bash* 2>/dev/null'))\n"
     )
     done = judged(tmp_path / "mine", {"answer-serialisation": _solved("answer-serialisation") + "\n" + code})
