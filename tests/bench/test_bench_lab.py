@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,9 +140,10 @@ def _children(pid: int) -> list[int]:
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
-            fields = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-            if int(fields[1]) == pid:
-                found.append(int(folder.name))
+            with suppress(OSError):  # others end meanwhile
+                fields = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+                if int(fields[1]) == pid:
+                    found.append(int(folder.name))
     return found
 
 

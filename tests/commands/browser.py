@@ -79,6 +79,7 @@ class Page:
 
     def menu(self, title: str, command: str) -> None:
         """Clicks an entry of the menu bar, known by JupyterLab's name of its command."""
+        assert (asked := self._texts(".jp-Dialog")) == [], f"JupyterLab asks something first: {asked}"
         (bar,) = [item for item in self.all("#jp-MainMenu .lm-MenuBar-item") if item.text == title]
         bar.click()
         self.see(f'.lm-Menu-item[data-command="{command}"]').click()

@@ -17,6 +17,7 @@ from linklab.runtime.kernel import build, cache, stages
 from linklab.runtime.kernel.config import patch_text
 from linklab.runtime.kernel.process import ProgramFailed, Programs, environment, find_program
 from linklab.runtime.kernel.source import Candidate
+from tests.processes import gone
 
 LIMIT_S = 300.0
 
@@ -26,20 +27,6 @@ def wait_for(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} never came"
         time.sleep(0.02)
-
-
-def gone(pid: int) -> bool:
-    """True once a process has ended; a zombie that nobody waits for has ended too."""
-    deadline = time.monotonic() + LIMIT_S
-    while time.monotonic() < deadline:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.mark.parametrize(
@@ -186,7 +173,7 @@ def test_the_lock_is_held_until_the_last_program_of_a_build_ends(tmp_path: Path,
         assert cache.build_is_running(tmp_path)
         holder.send_signal(number)
         holder.wait(LIMIT_S)
-        assert gone(int((tmp_path / "child").read_text()))
+        assert gone(int((tmp_path / "child").read_text()), LIMIT_S)
         if find_program("setpriv") or number is signal.SIGINT:
             assert (tmp_path / "trapped").read_text() == "ended\n"
         assert not cache.build_is_running(tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from linklab.runtime.kernel import build, guest, stages, verify
 from linklab.runtime.kernel.find import find_kernel
 from linklab.runtime.kernel.process import find_program
 from linklab.runtime.kernel.verify import KernelUnfit, boot_command, verify_kernel
+from tests.processes import gone
 
 GOOD = {
     "release": "7.3.4",
@@ -29,19 +29,6 @@ def kernel(folder: Path, script: str) -> Path:
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
     return path
-
-
-def ended(pid: int) -> bool:
-    """True once a process that was sent SIGKILL is gone, or a zombie that waits for its new parent."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            if ") Z " in Path(f"/proc/{pid}/stat").read_text():
-                return True
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def answering(folder: Path, **changes: object) -> Path:
@@ -77,7 +64,7 @@ def test_a_kernel_that_hangs_is_ended_with_its_children_and_its_console_shown(tm
     with pytest.raises(KernelUnfit, match=r"hung: it did not end within 2 s; its console ends: Booting \| stuck here"):
         verify_kernel(kernel(tmp_path, script), seccomp=True, wall_limit_s=2)
     for pid in pids.read_text().split():
-        assert ended(int(pid))
+        assert gone(int(pid))
 
 
 @needs_iproute2

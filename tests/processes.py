@@ -1,0 +1,23 @@
+"""Whether a process that somebody was to end has ended."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+
+def gone(pid: int, patience_s: float = 60.0) -> bool:
+    """True once a process has ended; a zombie that nobody waits for has ended too.
+
+    What was sent SIGKILL ends when it gets a processor: on a busy machine that takes a moment.
+    """
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.02)
+    return False
