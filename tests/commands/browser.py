@@ -110,19 +110,24 @@ class Page:
     def start_all(self, notebook: str) -> None:
         """Waits until a notebook is in front, tells it by the menu to run, and waits until it begins to.
 
-        While the page is not connected to its kernel yet, its sign may say ``idle`` and its menu runs nothing, without
-        a word: then the menu is asked again, as people do.
+        While the page is not connected to its kernel yet, the notebook's sign may say ``idle``; who runs cells then
+        gets nothing, or the question which kernel to select. The status bar tells. Still the menu may run nothing,
+        without a word: then it is asked again, as people do.
         """
         # a page that was there before shows first what was in front then
         self.wait(lambda: notebook in self.front_tabs(), f"{notebook} is in front")
         self.see(f"{_FRONT} .jp-Notebook-ExecutionIndicator")
         for trial in range(3):
-            self.wait(lambda: self.kernel_status() == "idle", "the notebook's kernel is ready")
+            self.wait(self._ready, "the notebook's kernel is ready")
             before = self.prompts()
             self.menu("Run", "runmenu:run-all")
             with suppress(TimeoutException) if trial < 2 else nullcontext():
                 self.wait(partial(self._other_prompts, before), "the notebook began to run", _BEGIN_S)
                 return
+
+    def _ready(self) -> bool:
+        below = self._texts("#jp-main-statusbar .jp-StatusBar-TextItem")
+        return self.kernel_status() == "idle" and any(text.casefold().endswith("| idle") for text in below)
 
     def _other_prompts(self, before: list[str]) -> bool:
         return self.prompts() != before
