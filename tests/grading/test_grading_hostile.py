@@ -14,6 +14,7 @@ import pytest
 from linklab.grading.model import Limits
 from linklab.runtime.kinds import Kind
 from tests.grading.judging import ROOT, Verdicts, changed, judge, solution, without
+from tests.grading.searching import search
 from tests.thorough import some_cases
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -68,38 +69,6 @@ def test_patched_checks_and_forged_results_gain_nothing(virtual: Kind, tmp_path:
     assert "passed" not in {cell.status for cell in done.judged.cells if cell.cell_id == "check-rtt"}
 
 
-SEARCH = """
-import os, sys
-found = []
-for base, folders, files in os.walk("/"):
-    if base in ("/proc", "/sys", "/usr", "/dev", sys.prefix):
-        folders.clear()
-        continue
-    for name in files:
-        path = os.path.join(base, name)
-        try:
-            text = open(path, errors="replace").read(2_000_000)
-        except OSError:
-            continue
-        if any(word in text for word in WORDS):
-            found.append(path)
-print("FOUND", found)
-"""
-SEEN = """
-own = {sys.prefix, sys.base_prefix, LINKLAB}  # wherever they lie: often in a home
-
-def refuse(error):
-    raise error
-
-def files_in(place):
-    for base, folders, files in os.walk(place, onerror=refuse):
-        yield from files
-        folders[:] = [name for name in folders if os.path.join(base, name) not in own]
-
-print("SEEN", [place for place in PLACES if os.path.isfile(place) or os.path.isdir(place) and any(files_in(place))])
-"""
-
-
 def test_it_finds_no_solution_and_no_other_submission(virtual: Kind, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -107,7 +76,7 @@ def test_it_finds_no_solution_and_no_other_submission(virtual: Kind, tmp_path: P
     words = '["### BEGIN " + "SOLUTION", "ANSWER-OF-" + "SOMEBODY-ELSE"]'
     places = [str(ROOT / "solutions"), str(tmp_path), str(other), "/root", str(Path.home()), "/etc/shadow"]
     code = (
-        f"WORDS = {words}\n{SEARCH}\nLINKLAB = {str(ROOT / 'lib' / 'linklab')!r}\nPLACES = {places!r}\n{SEEN}\n"
+        f"{search(words, places)}\n"
         f"print('IN LAB', lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* {other}/* /root/.bash* 2>/dev/null'))\n"
     )
     done = judged(tmp_path / "mine", {"answer-serialisation": _solved("answer-serialisation") + "\n" + code})

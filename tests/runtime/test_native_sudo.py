@@ -26,7 +26,7 @@ exec "$@"
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="the stand-in for sudo cannot become root")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the stand-in for sudo only pretends to become it")
 def test_a_native_lab_starts_behind_sudo(native: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sudo = tmp_path / "sudo"
     sudo.write_text(_SUDO)

@@ -160,7 +160,7 @@ def test_a_folder_bound_within_one_file_system_is_seen(tmp_path: Path) -> None:
     words += [str(precious), str(root), sys.executable, program]
     done = subprocess.run(words, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        pytest.skip(f"no mount namespace here: {done.stderr.strip()}")
+        pytest.skip(f"needs a mount namespace (unshare --user --mount): {done.stderr.strip()}")
     assert "stays, because something is mounted at" in done.stdout
     assert (precious / "notebook").exists()
     remove_tree(root)
