@@ -14,7 +14,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.kernel import build, cache, stages
-from linklab.runtime.kernel.config import patch_text
+from linklab.runtime.kernel.config import patches
 from linklab.runtime.kernel.process import ProgramFailed, Programs, environment, find_program
 from linklab.runtime.kernel.source import Candidate
 from tests.processes import gone
@@ -302,13 +302,24 @@ def source_for(patch: str) -> dict[str, str]:
     return {name: "\n".join(text) + "\n" for name, text in files.items()}
 
 
-@pytest.mark.parametrize("fits", [True, False])
-def test_the_source_is_changed_where_the_change_fits_and_left_whole_where_not(tmp_path: Path, fits: bool) -> None:
+CHANGED = {
+    "clock": ("arch/um/kernel/time.c", "time_travel_busy = 0;"),
+    "random": ("drivers/char/random.c", "lab_extract_entropy(buf, len);"),
+}
+WITHOUT = {
+    "clock": "linux-source-6.12 does not take clock.patch: labs will be slower, and their last digits may differ",
+    "random": "linux-source-6.12 does not take random.patch: a lab's seed will not reach its kernel's own random "
+    "numbers",
+}
+
+
+@pytest.mark.parametrize("misfit", [None, "clock", "random"])
+def test_the_source_takes_each_change_that_fits_and_is_left_whole_by_others(tmp_path: Path, misfit: str | None) -> None:
     tree = tmp_path / "tree"
-    texts = source_for(patch_text())
-    assert len(texts) == 2
-    if not fits:
-        texts["arch/um/kernel/time.c"] = "int other;\n"
+    texts = {name: text for patch in patches().values() for name, text in source_for(patch).items()}
+    assert len(texts) == 4
+    if misfit:
+        texts[CHANGED[misfit][0]] = "int other;\n"
     for name, text in texts.items():
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(text)
@@ -317,8 +328,9 @@ def test_the_source_is_changed_where_the_change_fits_and_left_whole_where_not(tm
         candidate = Candidate("linux-source-6.12", "1", 5)
         stage = stages.Work(tmp_path, candidate, Programs(log), lambda message, _: said.append(message))
         stage._patch(tree)
-    assert ("time_travel_busy = 0;" in (tree / "arch/um/kernel/time.c").read_text()) is fits
-    assert all(((tree / name).read_text() == text) is not fits for name, text in texts.items())
-    slower = "linux-source-6.12 does not take Linklab's patch: labs will be slower, and their last digits may differ"
-    assert said == ([] if fits else [slower])
-    assert {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()} == set(texts)
+    for name, (file, line) in CHANGED.items():
+        assert (line in (tree / file).read_text()) is (name != misfit)
+    untouched = set(source_for(patches()[misfit])) if misfit else set()
+    assert {name for name, text in texts.items() if (tree / name).read_text() == text} == untouched
+    assert said == ([WITHOUT[misfit]] if misfit else [])
+    assert stage.patches() == tuple(name for name in patches() if name != misfit)

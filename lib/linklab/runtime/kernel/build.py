@@ -262,6 +262,7 @@ class Build:
             size_bytes=work.kernel.stat().st_size,
             compiler=work.compiler(),
             objects=objects,
+            patches=work.patches(),
         )
         return cache.publish(work.kernel, record, self.folder, name)
 

@@ -75,6 +75,7 @@ class Record:
     size_bytes: int
     compiler: str
     objects: int
+    patches: tuple[str, ...] = ()  # which of Linklab's patches its source took
 
     def write(self, path: Path) -> None:
         document = {"linklab_kernel": RECORD_FORMAT, **asdict(self)}
@@ -87,7 +88,7 @@ class Record:
             document = json.loads(path.read_text("utf-8"))
             if document.pop("linklab_kernel") != RECORD_FORMAT:
                 return None
-            return cls(**document)
+            return cls(**(document | {"patches": tuple(document.get("patches", ()))}))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 _OPTION = re.compile(r"^(CONFIG_\w+)=(\S+)$")
 _OPTIONAL = re.compile(r"^# -- Optional\b")
+PATCHES = ("clock", "random")
 
 
 def configuration_text() -> str:
@@ -15,9 +16,9 @@ def configuration_text() -> str:
     return files(__package__).joinpath("uml.config").read_text("utf-8")
 
 
-def patch_text() -> str:
-    """The change to the kernel's source that comes with Linklab; it says itself what it is for."""
-    return files(__package__).joinpath("clock.patch").read_text("utf-8")
+def patches() -> dict[str, str]:
+    """Return the changes to the kernel's source that come with Linklab, by name; each says itself what it is for."""
+    return {name: files(__package__).joinpath(f"{name}.patch").read_text("utf-8") for name in PATCHES}
 
 
 def options(text: str) -> dict[str, str]:
@@ -37,11 +38,11 @@ def required_options(text: str) -> dict[str, str]:
 
 
 def configuration_hash(text: str) -> str:
-    """A hash of the options and of the patch alone: a reworded comment must not cost anybody a quarter of an hour
-    of compiling.
+    """Return a hash of the options and of the patches alone: a reworded comment must not cost anybody a quarter of an
+    hour of compiling.
     """
     lines = sorted(f"{name}={value}" for name, value in options(text).items())
-    lines += [line for line in patch_text().splitlines() if line[:1] in ("+", "-")]
+    lines += [line for patch in patches().values() for line in patch.splitlines() if line[:1] in ("+", "-")]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
