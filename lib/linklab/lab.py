@@ -85,6 +85,11 @@ class Lab:
         return self.process.kind.clock
 
     @property
+    def seed(self) -> int:
+        """Where all random numbers of the lab come from."""
+        return self.process.seed
+
+    @property
     def kind(self) -> KindName:
         """``guest`` (user-mode Linux) or ``native`` (this machine's kernel)."""
         return self.process.kind.name
@@ -131,8 +136,8 @@ class Lab:
 
     @property
     def info(self) -> dict[str, str]:
-        """What runs here: kind, clock and kernel of the lab, and the versions of the tools in it."""
-        about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release}
+        """What runs here: kind, clock, kernel and seed of the lab, and the versions of the tools in it."""
+        about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release, "seed": str(self.seed)}
         tools: dict[str, str] = self.process.call("linklab.emulation.versions:tool_versions")
         return about | tools
 
@@ -175,6 +180,7 @@ def start(
     kind: KindName | None = None,
     verify: bool = True,
     wall_limit_s: float = WALL_LIMIT_S,
+    seed: int = 0,
 ) -> Lab:
     """Starts a network in a lab process of its own, reads it back, and returns the handle on it.
 
@@ -182,6 +188,10 @@ def start(
     kernel is built, else real time, and says so. `folder` is the only one the lab may write to: the present one
     unless that is your home or the root. `verify=False` skips the comparison with what was asked for.
     `wall_limit_s` ends a lab that computes that long in real time without an answer.
+
+    All random numbers of a lab come from `seed`, a whole number: which packets a link loses and, on virtual time, the
+    kernel's own (ports, sequence numbers, the hashing of fq_codel and ECMP, /dev/urandom). The same seed gives the
+    same digits again, and seeds 1, 2, 3 give independent samples.
 
     Raises `LabError` with what is missing and what mends it, or naming the first difference between the network
     asked for and the one the kernel has; `NetworkError` for a network that cannot exist.
@@ -192,7 +202,7 @@ def start(
     with ThreadPoolExecutor(1) as beside:
         # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
         planned = beside.submit(expected_state, network) if isinstance(network, Network) else None
-        process = _process(clock, kind, _writable(folder), wall_limit_s)
+        process = _process(clock, kind, _writable(folder), wall_limit_s, seed)
     try:
         expected = planned.result() if planned else None
         process.call("linklab.emulation.build:build", network, expected, switch, verify)
@@ -201,21 +211,28 @@ def start(
         raise
     lab = Lab(process, name)
     ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
+    ran["seed"] = str(lab.seed)
+    if lab.clock == "virtual" and not process.kernel_seeded:
+        _tell_unseeded()
     record.publish(record.LAB_MIME, ran)
     return lab
 
 
 def _process(
-    clock: Literal["auto", "real", "virtual"], kind: KindName | None, folder: Path | None, wall_limit_s: float
+    clock: Literal["auto", "real", "virtual"],
+    kind: KindName | None,
+    folder: Path | None,
+    wall_limit_s: float,
+    seed: int,
 ) -> LabProcess:
     """A lab process of our own, or where such are lent one of those."""
     wish = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
     if lent.VARIABLE in os.environ:
-        return LentProcess(os.environ[lent.VARIABLE], wish, kind, folder, wall_limit_s)
+        return LentProcess(os.environ[lent.VARIABLE], wish, kind, folder, wall_limit_s, seed)
     chosen = choose(wish, kind)  # type: ignore[arg-type]
     if clock == "auto" and chosen.clock == "real":
         _tell_why_real()
-    return LabProcess(chosen, folder, wall_limit_s)
+    return LabProcess(chosen, folder, wall_limit_s, seed=seed)
 
 
 def _with_network(context: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -232,6 +249,14 @@ def _writable(folder: str | Path | None) -> Path | None:
     if too_wide and folder is not None:
         raise LabError(f"{path} holds more than a lab may write to: name a folder of the lab's own")
     return None if too_wide else path
+
+
+def _tell_unseeded() -> None:
+    print(
+        "This lab's kernel takes no seed, since random.patch did not fit its source (linklab kernel status): ports and "
+        "the shares of fq_codel differ from lab to lab",
+        file=sys.stderr,
+    )
 
 
 def _tell_why_real() -> None:

@@ -30,19 +30,26 @@ class Labs:
         """Whether no lab can be started any more."""
 
     def start(
-        self, network: Any, clock: Clock = "virtual", switch: SwitchKind = "bridge", kind: KindName | None = None
+        self,
+        network: Any,
+        clock: Clock = "virtual",
+        switch: SwitchKind = "bridge",
+        kind: KindName | None = None,
+        seed: int = 0,
     ) -> Lab:
         """A lab, as `linklab.start` makes it. Raises LabError, also when all labs were ended meanwhile."""
         lab = linklab.start(
-            network, clock, switch=switch, kind=kind, folder=self.folder, wall_limit_s=self.wall_limit_s
+            network, clock, switch=switch, kind=kind, folder=self.folder, wall_limit_s=self.wall_limit_s, seed=seed
         )
         self.watch(lab)
         return lab
 
     @contextlib.contextmanager
-    def lab(self, network: Any, clock: Clock = "virtual", switch: SwitchKind = "bridge") -> Iterator[Lab]:
+    def lab(
+        self, network: Any, clock: Clock = "virtual", switch: SwitchKind = "bridge", seed: int = 0
+    ) -> Iterator[Lab]:
         """A lab for the time of a block. Raises LabError, as `start`."""
-        lab = self.start(network, clock, switch)
+        lab = self.start(network, clock, switch, seed=seed)
         try:
             yield lab
         finally:

@@ -72,7 +72,7 @@ def lender(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
 def borrowed(tmp_path: Path, **other: Any) -> LentProcess:
     """A lab from the broker at that place."""
     wish: dict[str, Any] = {"clock": "virtual", "kind": None, "wall_limit_s": 10.0} | other
-    return LentProcess(str(tmp_path / "labs"), wish["clock"], wish["kind"], None, wish["wall_limit_s"])
+    return LentProcess(str(tmp_path / "labs"), wish["clock"], wish["kind"], None, wish["wall_limit_s"], seed=0)
 
 
 def test_requests_go_in_and_answers_come_out_as_they_are(

@@ -25,10 +25,15 @@ class Crew(Labs):
         super().__init__(folder, _WALL_LIMIT_S, "the benchmark")
 
     def start(
-        self, network: Any, clock: Clock = "virtual", switch: SwitchKind = "bridge", kind: KindName | None = "guest"
+        self,
+        network: Any,
+        clock: Clock = "virtual",
+        switch: SwitchKind = "bridge",
+        kind: KindName | None = "guest",
+        seed: int = 0,
     ) -> Lab:
         """A lab in a guest, as `linklab.start` makes it. Raises `LabError`."""
-        return super().start(network, clock, switch, kind)
+        return super().start(network, clock, switch, kind, seed)
 
     def boot(self, clock: Clock = "virtual") -> LabProcess:
         """A lab process without a network. Raises `LabError`."""

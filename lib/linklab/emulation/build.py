@@ -11,6 +11,7 @@ from mininet.topo import Topo
 
 from linklab.emulation import switches, vlans
 from linklab.emulation.expectation import expectation_of
+from linklab.emulation.interfaces import LabIntf
 from linklab.emulation.namespace import first_namespace
 from linklab.emulation.net import LabNetwork
 from linklab.emulation.netlink import links
@@ -41,6 +42,7 @@ def build(context: Context, wish: Network | Topo, expected: NetworkState | None,
     lg.setLevel(logging.ERROR)
     # Mininet would raise the limit of open files to 16384 and then close that many for every node it starts
     LabNetwork.inited = True
+    LabIntf.lab_seed = context.seed
     _raise_file_limit(len(topo.nodes()))
     try:
         net = LabNetwork(topo=topo, switch=switches.prepare(context, switch), autoSetMacs=True, build=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import errno
-import itertools
-from typing import Any
+import hashlib
+from typing import Any, ClassVar
 
 from mininet.link import Intf, Link, TCIntf
 from mininet.log import error
@@ -18,14 +18,15 @@ from linklab.emulation.netlink.links import Request
 ONE_SEGMENT = 1
 """TCP joins segments into one packet even with all offloads off, unless an interface takes one at a time."""
 
-_seeds = itertools.count(1)
-
 
 class LabIntf(TCIntf):
     """An interface. What Mininet's own can do with shell commands only (HFSC, RED, ...) it still does with them."""
 
     ip: str | None
     mac: str | None
+    lab_seed: ClassVar[int] = 0
+    """The seed of the lab that this process is in."""
+    _times_shaped = 0
 
     @property
     def index(self) -> int:
@@ -136,12 +137,22 @@ class LabIntf(TCIntf):
                 jitter_ms=delay_ms(jitter) if jitter is not None else 0.0,
                 loss_percent=float(loss or 0),
                 queue_packets=queue_packets,
-                seed=next(_seeds),
+                seed=self._seed(),
                 rate_mbps=float(bw) if cable else None,
                 overhead_bytes=overhead_bytes or 0,
             )
             requests.append(shaping.netem(index, wish, under_htb=bucket))
         self._ask(*requests)
+
+    def _seed(self) -> int:
+        """Return the seed of netem's random numbers: another one for each interface and each time that it is shaped.
+
+        netem's generator needs seeds that have nothing in common: from 1, 2, 3 it draws first numbers that are alike,
+        and the first packets of all links would be lost together.
+        """
+        self._times_shaped += 1
+        text = f"{self.lab_seed} {self.node.name} {self.name} {self._times_shaped}"
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
     def delete(self) -> None:
         """Removes it; the other end of its cable goes too."""

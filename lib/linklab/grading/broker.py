@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from linklab.errors import LabError, LinklabError
 from linklab.lab import Lab
-from linklab.runtime.kinds import Kind, guest_memory_mb
+from linklab.runtime.kinds import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.lent import FRAME_BYTES
 from linklab.runtime.process import LabProcess
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
@@ -179,7 +179,9 @@ class Broker:
         limit = wish.get("wall_limit_s")
         asked_s = float(limit) if isinstance(limit, int | float) and limit > 0 else self._wall_limit_s
         try:
-            process = LabProcess(self._kind, self._folder, min(asked_s, self._wall_limit_s), narrow=True)
+            process = LabProcess(
+                self._kind, self._folder, min(asked_s, self._wall_limit_s), narrow=True, seed=_seed_of(wish)
+            )
         except LinklabError as error:
             channel.send({"error": str(error), "kind": type(error).__name__}, _HELLO_S)
             return
@@ -195,6 +197,7 @@ class Broker:
                 {
                     "number": number, "name": process.kind.name, "clock": process.kind.clock, "clock_s": began_s,
                     "kernel": process.kernel_release, "memory_mb": guest_memory_mb(),
+                    "kernel_seeded": process.kernel_seeded,
                 },
                 _HELLO_S,
             )  # fmt: skip
@@ -240,6 +243,12 @@ class Broker:
         elif depth < 6 and isinstance(told, dict | list):
             for each in told.values() if isinstance(told, dict) else told:
                 self._note(each, depth + 1)
+
+
+def _seed_of(wish: dict[str, Any]) -> int:
+    """Return the seed that a borrower asks for. Raise `LabError` for what is none."""
+    seed = wish.get("seed", "0")
+    return whole_seed(int(seed) if isinstance(seed, str) and seed.isascii() and seed.isdigit() else seed)
 
 
 def _interrupted(channel: Channel) -> Callable[[], bool]:

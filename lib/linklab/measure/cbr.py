@@ -164,7 +164,7 @@ class Sending:
             CbrResult(flow, sent[str(it)], received.get(str(it), 0), inside.get(str(it), 0), length_s)
             for it, flow in enumerate(self._flows)
         )
-        origin = Origin(_TOOL, self._lab.clock, self._lab.process.kernel_release)
+        origin = Origin(_TOOL, self._lab.clock, self._lab.process.kernel_release, seed=self._lab.seed)
         return CbrRun(results, origin, self.duration_s, late_ns / 1e6)
 
 

@@ -251,6 +251,7 @@ class _Run:
                 around.started_at,
                 around.fidelity.virtual_s,
                 around.fidelity.wall_s,
+                self._lab.seed,
             )
             # of a run that was stopped, what had not begun yet is left out
             with contextlib.suppress(MeasurementError) if cut else contextlib.nullcontext():

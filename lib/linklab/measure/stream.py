@@ -55,7 +55,9 @@ def stream(lab: Lab, flow: VideoFlow, video: Video) -> StreamResult:
             else:
                 _await_ffmpeg(programs.start_other(flow.source, _ffmpeg(flow, address, file, tool)), limit_s)
             taken = last_words(receiver, limit_s, skip=1)["packets"]
-    return _result(flow, video, Origin(tool, lab.clock, lab.process.kernel_release), (left, arrived), taken)
+    return _result(
+        flow, video, Origin(tool, lab.clock, lab.process.kernel_release, seed=lab.seed), (left, arrived), taken
+    )
 
 
 def _result(

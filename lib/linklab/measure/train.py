@@ -126,7 +126,7 @@ def train(lab: Lab, flow: TrainFlow) -> TrainResult:
         sender = programs.start(flow.source, "send", address, port, flow.count, flow.payload_bytes, gap_ns)
         departures_ns = last_words(sender, gap_s + PATIENCE_S)
         arrived = last_words(receiver, _FIRST_S + silence_s + PATIENCE_S, skip=1)
-    return _result(flow, Origin(_TOOL, lab.clock, lab.process.kernel_release), departures_ns, arrived)
+    return _result(flow, Origin(_TOOL, lab.clock, lab.process.kernel_release, seed=lab.seed), departures_ns, arrived)
 
 
 def _result(flow: TrainFlow, origin: Origin, departures_ns: Any, arrived: Any) -> TrainResult:

@@ -39,9 +39,9 @@ class Interrupted(Exception):
 class Context:
     """What a function called in the lab works with: its request, and what outlives the request."""
 
-    def __init__(self, channel: Channel, clock: str) -> None:
+    def __init__(self, channel: Channel, clock: str, seed: int) -> None:
         self.state: dict[str, Any] = {}
-        self.clock = clock
+        self.clock, self.seed = clock, seed
         self._channel = channel
         self._request = 0
 
@@ -155,6 +155,7 @@ def _is_alone() -> bool:
 def main() -> None:
     """``python -m linklab.runtime.agent JSON``: what `linklab.runtime.kinds` wrote into the init script."""
     wish = json.loads(sys.argv[1])
+    seed, kernel_seeded = int(wish["seed"]), False
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts
         os.environ.pop(name, None)
     if wish["kind"] == "guest":
@@ -166,6 +167,7 @@ def main() -> None:
             grow_up()
             boot.whole_seconds_apart()
             await_beat()
+            kernel_seeded = boot.seed_kernel(seed)
         channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=wish["clock"] == "virtual")
     else:
         boot.boot_native(wish["folder"])
@@ -174,9 +176,10 @@ def main() -> None:
         quiet = os.open(os.devnull, os.O_RDWR)
         os.dup2(quiet, 0)
         os.dup2(2, 1)
-    context = Context(channel, wish["clock"])
+    context = Context(channel, wish["clock"], seed)
+    about = {"kernel": os.uname().release, "kernel_seeded": kernel_seeded, "clock_s": time.monotonic()}
     with contextlib.suppress(ChannelClosed):
-        channel.send({"ready": True, "kernel": os.uname().release, "clock_s": time.monotonic()})
+        channel.send({"ready": True, **about})
         context.serve()
     os._exit(0)
 

@@ -82,6 +82,11 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
     # else every new namespace starts with four tunnels that nobody asked for
     with contextlib.suppress(FileNotFoundError):
         Path("/proc/sys/net/core/fb_tunnels_only_for_init_net").write_text("2")
+    # else only some congestion controls may become a namespace's default
+    controls = Path("/proc/sys/net/ipv4")
+    (controls / "tcp_allowed_congestion_control").write_text(
+        (controls / "tcp_available_congestion_control").read_text()
+    )
     # Linux ends some other program than the one that asks for memory, and the asker waits for that in a busy loop: on
     # virtual time for ever.
     Path("/proc/sys/vm/oom_kill_allocating_task").write_text("1")
@@ -148,6 +153,17 @@ def exact_timers() -> None:
     50 us late, together with some other timer, so that what runs besides would show in a measurement's last digits.
     """
     _libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
+
+
+def seed_kernel(seed: int) -> bool:
+    """Let the kernel draw all its random numbers from `seed` from now on, whatever it drew while it booted. Return
+    False where the kernel lacks Linklab's random.patch and cannot.
+    """
+    try:
+        Path("/sys/module/random/parameters/seed").write_text(str(seed))
+    except OSError:
+        return False
+    return True
 
 
 def whole_seconds_apart() -> None:

@@ -50,8 +50,10 @@ class Kind:
             return ()
         return (self.kernel.path, *((self.kernel.modules,) if self.kernel.modules else ()))
 
-    def command(self, channel_fd: int, private: str) -> list[str]:
-        """The lab's own command. ``private`` is the folder of its first script and of its own files."""
+    def command(self, channel_fd: int, private: str, seed: int) -> list[str]:
+        """Return the lab's own command. ``private`` is the folder of its first script and of its own files; ``seed``
+        is for the kernel's random numbers on virtual time.
+        """
         if self.kernel is None:
             return [f"{private}/init"]
         # quiet and con=null: a boot log on the console costs time; errors still come on standard output
@@ -71,18 +73,18 @@ class Kind:
             f"ssl1=fd:{channel_fd}",
             "quiet",
         ]
-        words += [f"uml_dir={private}/", "panic=-1"]
+        words += [f"uml_dir={private}/", "panic=-1", "bonding.max_bonds=0"]
         if self.clock == "virtual":
-            words.append("time-travel=inf-cpu")
+            words += ["time-travel=inf-cpu", f"random.seed={seed}"]
         if self.kernel.seccomp:
             words.append("seccomp=on")
         return words
 
-    def script(self, folder: Path | None, private: str) -> str:
+    def script(self, folder: Path | None, private: str, seed: int) -> str:
         """The init script: the agent under the same Python as the notebook, with nothing of its environment."""
         modules = str(self.kernel.modules) if self.kernel and self.kernel.modules else None
         wish = {"kind": self.name, "clock": self.clock, "private": private, "modules": modules}
-        wish["folder"] = str(folder) if folder else None
+        wish |= {"folder": str(folder) if folder else None, "seed": str(seed)}
         environment = {
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": "/root",
@@ -110,6 +112,13 @@ def guest_memory_mb() -> int:
             f"LINKLAB_GUEST_MB is {wish!r}: set it to a whole number of MB, {_LEAST_GUEST_MEMORY_MB} or more"
         )
     return int(wish)
+
+
+def whole_seed(seed: object) -> int:
+    """Return `seed` where it can be one. Raise `LabError` where it cannot: the kernel takes 64 bits."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
+        raise LabError(f"seed is {seed!r}: choose a whole number from 0 to 2^64 - 1")
+    return seed
 
 
 def choose(clock: Literal["auto", "real", "virtual"] = "auto", name: KindName | None = None) -> Kind:

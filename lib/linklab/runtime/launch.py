@@ -33,7 +33,7 @@ class Launched:
     info_fd: int
 
 
-def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int) -> Launched:
+def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, seed: int) -> Launched:
     """Starts a lab as `linklab.runtime.process.LabProcess` says. Raises `LabError` where nothing can confine it."""
     native = kind.name == "native"
     given = None if native else container.own_folder(memory_mb, narrow=narrow)
@@ -44,7 +44,7 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int) -> 
     ours, theirs = socket.socketpair()
     info, info_theirs = os.pipe()
     script = os.memfd_create("init")
-    text = kind.script(folder, private)
+    text = kind.script(folder, private, seed)
     with ExitStack() as after:
         after.enter_context(lifeline_theirs)
         after.enter_context(theirs)
@@ -54,7 +54,7 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int) -> 
             os.write(script, text.encode())
             os.lseek(script, 0, os.SEEK_SET)
             wish: dict[str, Any] = {"pin": not native, "channel": -1 if native else theirs.fileno()}
-            command = kind.command(theirs.fileno(), private)
+            command = kind.command(theirs.fileno(), private, seed)
             if own is not None:
                 container.furnish(own, text)
                 wish |= {"argv": command, "info": info_theirs, "folder": private}

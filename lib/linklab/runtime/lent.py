@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from linklab import errors
 from linklab.errors import LabError
-from linklab.runtime.kinds import Kind
+from linklab.runtime.kinds import Kind, whole_seed
 from linklab.runtime.process import BOOT_LIMIT_S, LabProcess
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 
@@ -29,9 +29,11 @@ _LONGER_S: Final = 30.0
 class LentProcess(LabProcess):
     """A lab process on the lender's side, to be used as one's own. `number` is what the lender calls it."""
 
-    def __init__(self, lender: str, clock: str, kind: str | None, folder: Path | None, wall_limit_s: float) -> None:
+    def __init__(
+        self, lender: str, clock: str, kind: str | None, folder: Path | None, wall_limit_s: float, seed: int
+    ) -> None:
         """Asks for a lab and returns when it answers. Raises `LabError` where the lender gives none."""
-        self.folder, self.wall_limit_s = folder, wall_limit_s + _LONGER_S
+        self.folder, self.wall_limit_s, self.seed = folder, wall_limit_s + _LONGER_S, whole_seed(seed)
         self._lock = threading.RLock()
         self._requests, self._group, self._memory_mb = 0, 0, 0
         self._clock_s: list[float] = []
@@ -40,13 +42,15 @@ class LentProcess(LabProcess):
         self._ours = connected(lender)
         self._channel = Channel(self._ours.fileno(), self._ours.fileno(), frame_bytes=FRAME_BYTES)
         try:
-            self._channel.send({"want": "lab", "clock": clock, "kind": kind, "wall_limit_s": wall_limit_s})
+            wanted = {"want": "lab", "clock": clock, "kind": kind, "wall_limit_s": wall_limit_s, "seed": str(self.seed)}
+            self._channel.send(wanted)
             ready = self._channel.receive(2 * BOOT_LIMIT_S + _LONGER_S)
             if "error" in ready:
                 raise getattr(errors, ready["kind"], LabError)(ready["error"])
             self.number = int(ready["number"])
             self.kind = Kind(ready["name"], ready["clock"])
             self.kernel_release, self._clock_s = ready["kernel"], [ready["clock_s"]]
+            self.kernel_seeded = bool(ready["kernel_seeded"])
             self._memory_mb = ready["memory_mb"]
         except (ChannelClosed, ChannelTimeout):
             self.stop()

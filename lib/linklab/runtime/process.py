@@ -20,7 +20,7 @@ from linklab import errors
 from linklab.errors import LabError
 from linklab.runtime import tally
 from linklab.runtime.carried import carried
-from linklab.runtime.kinds import Kind, guest_memory_mb
+from linklab.runtime.kinds import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.launch import launch
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 
@@ -38,16 +38,23 @@ class LabProcess:
     """A running lab process. Ends with `stop`, with this process, or with the death of either side."""
 
     def __init__(
-        self, kind: Kind, folder: Path | None, wall_limit_s: float = WALL_LIMIT_S, *, narrow: bool = False
+        self,
+        kind: Kind,
+        folder: Path | None,
+        wall_limit_s: float = WALL_LIMIT_S,
+        *,
+        narrow: bool = False,
+        seed: int = 0,
     ) -> None:
         """Starts the lab and returns when its agent answers.
 
         `folder` is the only one the lab may write to. `wall_limit_s` bounds how long one request may stay silent
         in real time: code that waits in a busy loop would hang a virtual guest for ever. `narrow` hides from the lab
-        all files of the host but the system's, Linklab's and `folder` (see `linklab.runtime.confine`).
+        all files of the host but the system's, Linklab's and `folder` (see `linklab.runtime.confine`). All random
+        numbers of the lab come from `seed` (see `linklab.start`).
         Raises `LabError` with the last lines of the console where it does not come up.
         """
-        self.kind, self.folder, self.wall_limit_s = kind, folder, wall_limit_s
+        self.kind, self.folder, self.wall_limit_s, self.seed = kind, folder, wall_limit_s, whole_seed(seed)
         self._lock = threading.RLock()
         self._requests = 0
         self._clock_s: list[float] = []
@@ -55,7 +62,7 @@ class LabProcess:
         self._group = 0
         self._memory_mb = guest_memory_mb()
         self._console_read = 0
-        launched = launch(kind, folder, narrow=narrow, memory_mb=self._memory_mb)
+        launched = launch(kind, folder, narrow=narrow, memory_mb=self._memory_mb, seed=self.seed)
         self._keeper, self._console, info = launched.keeper, launched.console, launched.info_fd
         self._lifeline, self._ours = launched.lifeline, launched.ours
         native = kind.name == "native"
@@ -63,6 +70,7 @@ class LabProcess:
         try:
             ready = self._channel.receive(BOOT_LIMIT_S)
             self.kernel_release, self._clock_s = ready["kernel"], [ready["clock_s"]]
+            self.kernel_seeded = bool(ready["kernel_seeded"])
             self._group = 0 if native else json.loads(os.read(info, 4096))["child-pid"]
         except (ChannelClosed, ChannelTimeout) as failure:
             tail = self.console_tail()

@@ -46,7 +46,9 @@ class Study:
 
     ``testbed``: the name of a network in the catalogue, or a function that gives a Network or Testbed for a point.
     ``factors``: the levels of each by name. All combinations are measured, but those that ``belongs`` denies, each
-    ``repeats`` times, every one in a fresh lab. A setting that does not change is a factor with one level.
+    ``repeats`` times, every one in a fresh lab whose seed is the number of the repeat (or the level of a factor
+    ``seed``): repeats are independent samples, and the same ones when the study is run again. A setting that does not
+    change is a factor with one level.
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
     `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
 

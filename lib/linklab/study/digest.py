@@ -33,6 +33,7 @@ def definition(study: Study, clock: str) -> dict[str, str]:
         "metrics": digest(json.dumps(metrics)),
         "factors": digest(json.dumps(list(study.factors))),
         "clock": clock,
+        "seed": "of the factor seed, else the repeat",
         "linklab": __version__,
     }
 

@@ -67,6 +67,13 @@ class Point:
         return str(self[factor])
 
     @property
+    def seed(self) -> int:
+        """The seed of the point's lab: its level of a factor ``seed``, else its repeat, so that repeats are independent
+        samples. Raises MeasurementError for a level that is no whole number.
+        """
+        return self.whole("seed") if "seed" in dict(self.levels) else self.repeat
+
+    @property
     def combination(self) -> str:
         """The levels, for people: ``"frame_bytes=1518 rates=10/10"``."""
         return " ".join(f"{name}={level}" for name, level in self.levels)

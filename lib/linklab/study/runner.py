@@ -134,7 +134,7 @@ class _Work:
         began_s = time.monotonic()
         try:
             testbed = self._study.place(point)
-            with labs.lab(testbed.network, self._clock, testbed.switch) as lab:
+            with labs.lab(testbed.network, self._clock, testbed.switch, point.seed) as lab:
                 network = lab.state().to_json()
                 about = lab.info
                 rows = self._study.measurement(lab, point)
