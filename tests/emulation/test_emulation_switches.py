@@ -92,3 +92,16 @@ def test_the_daemons_are_the_labs_not_the_machines(virtual: Kind, lab_folder: Pa
         assert "ovs-vswitchd" in root(lab, "ps -eo comm")
         assert "db.sock" in root(lab, "ls /run/openvswitch")
         assert {each.name for each in Path("/run").iterdir()} == before
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_an_idle_network_is_silent(virtual: Kind, lab_folder: Path) -> None:
+    """A bridge that snoops on multicast joins a group itself, and its reports came in the midst of measurements."""
+    with linklab.start(COURSE, "virtual", folder=lab_folder) as lab:
+        captures = [lab[host].popen(f"timeout 400 tcpdump -nei {host}-eth0 2>/dev/null") for host in ("h1", "h9")]
+        lab.sleep(300)
+        lab["h1"].cmd("ping -c 1 10.0.5.2")
+        lab.sleep(200)
+        ping, nothing = ("\n".join(capture) for capture in captures)
+    assert nothing == ""
+    assert [line.count("ICMP echo") for line in ping.splitlines()] == [1, 1]  # a capture misses nothing

@@ -24,7 +24,7 @@ _NEWNEIGH = 28
 _LINK = struct.Struct("=BxHiII")  # family, type, index, flags, mask of the flags to change
 _IFLA_ADDRESS, _IFLA_IFNAME, _IFLA_MTU, _IFLA_MASTER, _IFLA_OPERSTATE = 1, 3, 4, 10, 16
 _IFLA_LINKINFO, _IFLA_NET_NS_FD, _IFLA_EXT_MASK, _IFLA_GSO_MAX_SEGS = 18, 28, 29, 40
-_INFO_KIND, _INFO_DATA, _VETH_PEER = 1, 2, 1
+_INFO_KIND, _INFO_DATA, _VETH_PEER, _BR_MCAST_SNOOPING = 1, 2, 1, 23
 _IFF_UP = 1
 _NO_COUNTERS = 8
 _LOWER_LAYER_DOWN, _UNDECIDED = 3, (0, 2)  # RFC 2863: lowerLayerDown; unknown and down
@@ -95,8 +95,12 @@ def _ends(name: str, mac: str | None, max_segments: int) -> bytes:
 
 
 def bridge(name: str) -> Request:
-    """A Linux bridge without ports."""
-    info = codec.nested(_IFLA_LINKINFO, codec.text(_INFO_KIND, "bridge"))
+    """A Linux bridge without ports.
+
+    It floods multicast: a bridge that snoops joins a group itself, and its IGMP reports would be traffic.
+    """
+    data = codec.nested(_INFO_DATA, codec.attribute(_BR_MCAST_SNOOPING, b"\x00"))
+    info = codec.nested(_IFLA_LINKINFO, codec.text(_INFO_KIND, "bridge"), data)
     return _NEWLINK, _LINK.pack(0, 0, 0, 0, 0) + codec.text(_IFLA_IFNAME, name) + info, CREATE | EXCLUSIVE
 
 
