@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from mininet.topo import Topo
-from scipy.stats import binom
+from scipy.stats import binom  # type: ignore[import-untyped]
 
 import linklab
 from linklab import LabError, measure
@@ -24,7 +24,7 @@ LEVELS_PERCENT = (1, 2, 5, 10)
 TAIL = 5e-7
 
 
-class Pairs(Topo):
+class Pairs(Topo):  # type: ignore[misc]
     """Many cables with two hosts each."""
 
     def build(self) -> None:

@@ -25,8 +25,11 @@ class Pretended:
     kernel_release = "6.1"
     made: ClassVar[list[Pretended]] = []
 
-    def __init__(self, kind: Kind, folder: Path, wall_limit_s: float, *, narrow: bool = False) -> None:
+    kernel_seeded = True
+
+    def __init__(self, kind: Kind, folder: Path, wall_limit_s: float, *, narrow: bool = False, seed: int = 0) -> None:
         assert narrow
+        self.seed = seed
         self.kind, self.wall_limit_s, self.running, self.clock_s = kind, wall_limit_s, True, 16.0
         self.asked: list[dict[str, Any]] = []
         self.made.append(self)

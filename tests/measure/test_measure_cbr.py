@@ -101,7 +101,8 @@ def test_shares_are_near_proportion_out_of_step_and_far_from_it_in_step(lab: lin
     one, two = (it.throughput_mbps for it in loose.results)
     assert (one + two) * 1536 / 1470 == pytest.approx(10, rel=0.01)
     assert 0.15 < one / (one + two) < 0.3
-    other = cbr(lab, flows, 3, window_s=(1, 3), seed=2)
+    with linklab.start(fairness(10, 2), "virtual", folder=lab.process.folder, seed=2) as another:
+        other = cbr(another, flows, 3, window_s=(1, 3))
     assert [it.inside_packets for it in other.results] != [it.inside_packets for it in loose.results]
     first, second = cbr(lab, senders("30/90", 10, dither=False), 3, window_s=(1, 3)).results
     assert first.lost_packets == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,16 @@ def test_udp_loses_nothing_below_the_rate_and_the_excess_above(lab: linklab.Lab)
     assert below.lost_packets == 0
     above = udp(lab, UdpFlow("h1", "h2", 2 * filling_mbps, 3, payload_bytes=1472))
     assert 40 < above.loss_percent < 50
+
+
+def test_udp_that_iperf3_cannot_send_is_refused(virtual: Kind, lab_folder: Path) -> None:
+    """It was returned without a word: 60 of 500 Mbit/s over an idle link of 1 Gbit/s."""
+    fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
+    with linklab.start(fast, "virtual", folder=lab_folder) as lab:
+        said = r"h1 sent 60\.\d+ of the 500 Mbit/s .* cannot send 43,163 datagrams a second; choose larger"
+        with pytest.raises(MeasurementError, match=said):
+            udp(lab, UdpFlow("h1", "h2", 500, 1))
+        assert udp(lab, UdpFlow("h1", "h2", 500, 1, payload_bytes=8000)).sent_mbps == pytest.approx(500, rel=0.01)
 
 
 def test_flows_start_at_one_instant(lab: linklab.Lab) -> None:

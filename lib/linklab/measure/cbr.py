@@ -1,9 +1,9 @@
 """UDP at constant bit rates: many flows that begin at one instant, and what of each arrives.
 
 One process a machine sends all its flows, each packet at its planned instant. A planned instant is a multiple of the
-gap; dithered, it is shifted by a random part of the gap, from a seed, so that the rate is exact and no two flows keep
-step. Without dither flows that share a full queue keep in step for ever, and who comes first gets all (S. Floyd,
-V. Jacobson: "On Traffic Phase Effects in Packet-Switched Gateways", 1992).
+gap; dithered, it is shifted by a random part of the gap, from the lab's seed, so that the rate is exact and no two
+flows keep step. Without dither flows that share a full queue keep in step for ever, and who comes first gets all (S.
+Floyd, V. Jacobson: "On Traffic Phase Effects in Packet-Switched Gateways", 1992).
 """
 
 from __future__ import annotations
@@ -175,7 +175,6 @@ def sending(
     duration_s: float,
     *,
     window_s: tuple[float, float] | None = None,
-    seed: int = 1,
 ) -> Iterator[Sending]:
     """Flows that begin together while the block runs; `Sending.run` in it says what arrived.
 
@@ -210,7 +209,7 @@ def sending(
                     "payload_bytes": flow.payload_bytes,
                     "gap_ns": flow.gap_ns,
                     "dither": flow.dither,
-                    "seed": f"{seed} {number}",
+                    "seed": f"{lab.seed} {number}",
                 }
                 for number, flow in enumerate(flows)
                 if flow.source == node
@@ -225,10 +224,9 @@ def cbr(
     duration_s: float,
     *,
     window_s: tuple[float, float] | None = None,
-    seed: int = 1,
 ) -> CbrRun:
     """Sends all flows at one time, and says what of each arrived; see `sending`."""
-    with sending(lab, flows, duration_s, window_s=window_s, seed=seed) as now:
+    with sending(lab, flows, duration_s, window_s=window_s) as now:
         return now.run()
 
 

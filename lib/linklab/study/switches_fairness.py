@@ -49,7 +49,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     rate_mbps = point.number("rate_mbps")
     flows = senders(point.text("offered_percent"), rate_mbps, dither=point["pacing"] == DITHERED)
     lasts_s = _BITS / (rate_mbps * 1e6)
-    run = cbr(lab, flows, lasts_s, window_s=(_SETTLED * lasts_s, lasts_s), seed=point.whole("seed"))
+    run = cbr(lab, flows, lasts_s, window_s=(_SETTLED * lasts_s, lasts_s))
     return evaluate(run, _network(point))
 
 
