@@ -22,6 +22,7 @@ from linklab.errors import LabError
 from linklab.runtime.kernel.background import background_log
 from linklab.runtime.kernel.build import build_kernel
 from linklab.runtime.kernel.cache import Record, Status, build_is_running, build_lock, cache_folder
+from linklab.runtime.kernel.config import PATCHES
 from linklab.runtime.kernel.find import find_kernel
 from linklab.signals import interrupted_once
 
@@ -150,8 +151,10 @@ def _status() -> int:
     for path in sorted(folder.glob("*/kernel.json")):
         if record := Record.read(path):
             way = "seccomp" if record.seccomp else "ptrace"
+            without = [name for name in PATCHES if name not in record.patches]
+            lacks = f", without {' and '.join(f'{name}.patch' for name in without)}" if without else ""
             print(
-                f"built: Linux {record.kernel_version} from {record.source} {record.source_version}, {way}, "
+                f"built: Linux {record.kernel_version} from {record.source} {record.source_version}, {way}{lacks}, "
                 f"{record.size_bytes / 1e6:.1f} MB, {record.built_at}, {path.parent / 'linux'}"
             )
     try:
