@@ -16,6 +16,7 @@ from linklab import LabError, measure
 from linklab.network import TWO_HOSTS
 from linklab.runtime.kinds import Kind
 from linklab.runtime.process import LabProcess
+from linklab.study import Measured, Metric, Point, Study, run
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 PAIRS, FRAMES = 100, 24
@@ -118,6 +119,24 @@ def test_seeds_give_samples_and_the_same_ones_again(virtual: Kind, lab_folder: P
     samples = [lost(lab_folder, seed) for seed in range(1, 6)]
     assert len({tuple(sample) for sample in samples}) == 5
     assert [lost(lab_folder, seed) for seed in range(1, 6)] == samples
+
+
+def lost_packets(lab: linklab.Lab, point: Point) -> list[Measured]:
+    """How many pings are lost in the point's lab, and which of them first."""
+    result = measure.ping(lab, measure.PingFlow("h1", "h2", count=point.whole("count")))
+    first = result.rtt_ms.index(None)
+    return [Measured("lost_packets", result.lost_packets), Measured("first_lost", first)]
+
+
+def test_a_study_over_seeds_has_as_many_samples_and_the_same_again(virtual: Kind, tmp_path: Path) -> None:
+    """On virtual time repeats gave the same digits: they are independent samples now."""
+    metrics = (Metric("lost_packets", "1", "pings without an answer"), Metric("first_lost", "1", "the first of them"))
+    study = Study("seeds", "Loss", lambda _: LOSSY, {"count": (60,)}, lost_packets, metrics, repeats=5)
+    over_seeds = replace(study, factors={"count": (60,), "seed": (1, 2, 3, 4, 5)}, repeats=1)
+    tables = [run(each, tmp_path / str(number), jobs=1) for number, each in enumerate((study, study, over_seeds))]
+    one, again, seeds = ([row["value"] for row in table] for table in tables)
+    assert one == again == seeds
+    assert len(set(zip(one[::2], one[1::2], strict=True))) == 5
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.0, True, "1"])

@@ -75,7 +75,7 @@ class Record:
     size_bytes: int
     compiler: str
     objects: int
-    patches: tuple[str, ...] = ()  # which of Linklab's patches its source took
+    patches: tuple[str, ...] | None = None  # which of Linklab's patches its source took; None: it was not noted
 
     def write(self, path: Path) -> None:
         document = {"linklab_kernel": RECORD_FORMAT, **asdict(self)}
@@ -88,7 +88,9 @@ class Record:
             document = json.loads(path.read_text("utf-8"))
             if document.pop("linklab_kernel") != RECORD_FORMAT:
                 return None
-            return cls(**(document | {"patches": tuple(document.get("patches", ()))}))
+            if "patches" in document:
+                document["patches"] = tuple(document["patches"])
+            return cls(**document)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 

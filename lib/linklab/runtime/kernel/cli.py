@@ -151,7 +151,7 @@ def _status() -> int:
     for path in sorted(folder.glob("*/kernel.json")):
         if record := Record.read(path):
             way = "seccomp" if record.seccomp else "ptrace"
-            without = [name for name in PATCHES if name not in record.patches]
+            without = [name for name in PATCHES if record.patches is not None and name not in record.patches]
             lacks = f", without {' and '.join(f'{name}.patch' for name in without)}" if without else ""
             print(
                 f"built: Linux {record.kernel_version} from {record.source} {record.source_version}, {way}{lacks}, "
