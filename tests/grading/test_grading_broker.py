@@ -15,7 +15,7 @@ from linklab.errors import LabError, MeasurementError
 from linklab.grading import broker as lending
 from linklab.grading.broker import LABS_AT_MOST, Broker
 from linklab.runtime.kinds import Kind
-from linklab.runtime.lent import LentProcess
+from linklab.runtime.lent import FRAME_BYTES, LentProcess, connected
 from linklab.runtime.wire import Channel, ChannelClosed
 
 
@@ -23,9 +23,8 @@ class Pretended:
     """A lab process that answers by itself."""
 
     kernel_release = "6.1"
-    made: ClassVar[list[Pretended]] = []
-
     kernel_seeded = True
+    made: ClassVar[list[Pretended]] = []
 
     def __init__(self, kind: Kind, folder: Path, wall_limit_s: float, *, narrow: bool = False, seed: int = 0) -> None:
         assert narrow
@@ -74,8 +73,8 @@ def lender(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
 
 def borrowed(tmp_path: Path, **other: Any) -> LentProcess:
     """A lab from the broker at that place."""
-    wish: dict[str, Any] = {"clock": "virtual", "kind": None, "wall_limit_s": 10.0} | other
-    return LentProcess(str(tmp_path / "labs"), wish["clock"], wish["kind"], None, wish["wall_limit_s"], seed=0)
+    wish: dict[str, Any] = {"clock": "virtual", "kind": None, "wall_limit_s": 10.0, "seed": 0} | other
+    return LentProcess(str(tmp_path / "labs"), wish["clock"], wish["kind"], None, wish["wall_limit_s"], wish["seed"])
 
 
 def test_requests_go_in_and_answers_come_out_as_they_are(
@@ -150,6 +149,25 @@ def test_a_lab_that_was_never_lent_is_none(lender: Broker, tmp_path: Path, numbe
 def test_other_labs_are_refused(lender: Broker, tmp_path: Path, other: dict[str, Any]) -> None:
     with pytest.raises(LabError, match="graded on virtual time"):
         borrowed(tmp_path, **other)
+    assert Pretended.made == []
+
+
+@pytest.mark.parametrize("seed", [0, 5, 2**64 - 1])
+def test_a_borrowed_lab_has_the_seed_that_was_asked_for(lender: Broker, tmp_path: Path, seed: int) -> None:
+    lab = borrowed(tmp_path, seed=seed)
+    assert (lab.seed, [made.seed for made in Pretended.made]) == (seed, [seed])
+    lab.stop()
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, True, "5", "x", None])
+def test_what_is_no_seed_is_refused(lender: Broker, tmp_path: Path, seed: Any) -> None:
+    with pytest.raises(LabError, match="choose a whole number"):
+        borrowed(tmp_path, seed=seed)
+    raw = connected(str(tmp_path / "labs"))
+    channel = Channel(raw.fileno(), raw.fileno(), frame_bytes=FRAME_BYTES)
+    channel.send({"want": "lab", "seed": "x" if seed == "5" else seed})
+    assert "choose a whole number" in channel.receive(10.0)["error"]
+    raw.close()
     assert Pretended.made == []
 
 
