@@ -11,7 +11,7 @@ from mininet.log import error
 from mininet.node import Node
 
 from linklab.emulation.expectation import delay_ms
-from linklab.emulation.namespace import SEGMENTATION_OFFLOADS, namespace_of
+from linklab.emulation.namespace import GRO, SEGMENTATION_OFFLOADS, namespace_of
 from linklab.emulation.netlink import links, shaping
 from linklab.emulation.netlink.links import Request
 
@@ -51,7 +51,11 @@ class LabIntf(TCIntf):
         return any(device.up for device in links.devices(namespace_of(self.node).kernel) if device.name == self.name)
 
     def setIP(self, ipstr: str, prefixLen: int | str | None = None) -> str:
-        """Gives it this address in place of its first one, and brings it up, as ifconfig does."""
+        """Gives it this address in place of its first one, and brings it up, as ifconfig does.
+
+        Those who knew the address elsewhere learn where it is now: setting the Ethernet address, also to what it is,
+        makes the kernel announce (arp_notify, see `prepare`).
+        """
         if "/" not in ipstr and prefixLen is None:
             raise ValueError(f"no prefix length for {ipstr} on {self.name}: write it like 10.0.0.2/24")
         ip, _, length = ipstr.partition("/")
@@ -60,7 +64,7 @@ class LabIntf(TCIntf):
         before = there.primary_address(self.name)
         requests = [links.remove_address(index, before)] if before else []
         address = links.add_address(index, f"{ip}/{self.prefixLen}")
-        self._ask(*requests, address, links.change(index, up=True))
+        self._ask(*requests, address, links.change(index, up=True, mac=there.mac(self.name)))
         return ""
 
     def setMAC(self, macstr: str) -> str:
@@ -69,10 +73,9 @@ class LabIntf(TCIntf):
         self._ask(links.change(self.index, mac=macstr, up=True))
         return ""
 
-    def updateMAC(self) -> str | None:
+    def updateMAC(self) -> str:
         """Reads its Ethernet address again."""
-        found = links.devices(namespace_of(self.node).kernel)
-        self.mac = next((device.mac for device in found if device.name == self.name), None)
+        self.mac = namespace_of(self.node).mac(self.name)
         return self.mac
 
     def config(
@@ -81,7 +84,7 @@ class LabIntf(TCIntf):
         delay: str | float | None = None,
         jitter: str | float | None = None,
         loss: float | None = None,
-        max_queue_size: int | None = None,
+        max_queue_size: int | str | None = None,
         overhead_bytes: int | None = None,
         gro: bool = False,
         txo: bool = True,
@@ -92,18 +95,22 @@ class LabIntf(TCIntf):
 
         `overhead_bytes` is ours: with it the rate is a cable's (see `linklab.network.parts.Shape`).
         """
+        gro = gro_asked({"gro": gro, **params})
+        queue_packets = None if max_queue_size is None else int(max_queue_size)
         rare = {name: params[name] for name in _BY_MININET if params.get(name)}
         if rare or not 0 < (bw or 1) <= self.bwParamMax:
-            shape = {"bw": bw, "delay": delay, "jitter": jitter, "loss": loss, "max_queue_size": max_queue_size}
-            return super().config(gro=gro, txo=txo, rxo=rxo, **shape, **params)  # type: ignore[no-any-return]
+            shape = {"bw": bw, "delay": delay, "jitter": jitter, "loss": loss, "max_queue_size": queue_packets}
+            by_mininet: dict[str, Any] | None = super().config(gro=gro, txo=txo, rxo=rxo, **shape, **params)
+            self._set_offloads(gro=gro, txo=txo, rxo=rxo)
+            return by_mininet
         others = {name: value for name, value in params.items() if name not in _BY_MININET}
         result: dict[str, Any] = Intf.config(self, **others)
         self._set_offloads(gro=gro, txo=txo, rxo=rxo)
-        if bw is None and not delay and not loss and max_queue_size is None:
+        if bw is None and not delay and not loss and queue_packets is None:
             return None
         self._clear_shape()
         try:
-            self._shape(bw, delay, jitter, loss, max_queue_size, overhead_bytes)
+            self._shape(bw, delay, jitter, loss, queue_packets, overhead_bytes)
         except OSError as failure:
             # as Mininet does; reading back then says what is missing
             error(f"*** Error: {failure.strerror}\n")
@@ -111,7 +118,7 @@ class LabIntf(TCIntf):
 
     def _set_offloads(self, *, gro: bool, txo: bool, rxo: bool) -> None:
         there = namespace_of(self.node)
-        wish = dict.fromkeys(SEGMENTATION_OFFLOADS, False) | {"generic-receive-offload": gro}
+        wish = dict.fromkeys(SEGMENTATION_OFFLOADS, False) | {GRO: gro}
         for name, on in (wish | ({} if txo else {"tx-checksumming": False})).items():
             there.set_offload(self.name, name, on)
         if not rxo:
@@ -155,19 +162,23 @@ class LabIntf(TCIntf):
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
     def delete(self) -> None:
-        """Removes it; the other end of its cable goes too."""
+        """Removes it; the other end of its cable goes too. One that is gone, or whose node is, is removed already."""
         try:
             self._ask(links.remove(self.index))
         except OSError as gone:
-            if gone.errno != errno.ENODEV:
+            if gone.errno not in (errno.ENODEV, errno.ENOENT):
                 raise
         self.node.delIntf(self)
         self.link = None
 
 
-_BY_MININET = (
-    "speedup", "use_hfsc", "use_tbf", "latency_ms", "enable_ecn", "enable_red", "disable_gro",
-)  # fmt: skip
+_BY_MININET = ("speedup", "use_hfsc", "use_tbf", "latency_ms", "enable_ecn", "enable_red")
+
+
+def gro_asked(params: dict[str, Any]) -> bool:
+    """Whether a link's end is to join received packets, by either of Mininet's two names for it."""
+    return not params.get("disable_gro", not params.get("gro", False))
+
 
 
 class LabLink(Link):

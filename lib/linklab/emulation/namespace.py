@@ -21,7 +21,8 @@ from linklab.emulation.netlink.channel import Netlink
 
 _CLONE_NEWNET, _CLONE_NEWNS = 0x40000000, 0x00020000
 _MS_REC, _MS_PRIVATE = 0x4000, 0x40000
-_SIOCGIFADDR, _SIOCGIFNETMASK, _SIOCGIFINDEX, _SIOCETHTOOL = 0x8915, 0x891B, 0x8933, 0x8946
+_SIOCGIFADDR, _SIOCGIFNETMASK, _SIOCGIFHWADDR = 0x8915, 0x891B, 0x8927
+_SIOCGIFINDEX, _SIOCETHTOOL = 0x8933, 0x8946
 # ethtool's name of an offload: the ioctl commands that read and that set it (linux/ethtool.h)
 _OFFLOADS = {
     "rx-checksumming": (0x14, 0x15),
@@ -33,7 +34,8 @@ _OFFLOADS = {
 _GET_FLAGS, _TX_VLAN = 0x25, 1 << 7
 # Segmentation offloads would make one queued "packet" of up to 44 real ones. Checksums are left as the kernel
 # has them: between virtual interfaces they cost time and change nothing that can be measured.
-SEGMENTATION_OFFLOADS = ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload")
+GRO = "generic-receive-offload"
+SEGMENTATION_OFFLOADS = ("tcp-segmentation-offload", "generic-segmentation-offload", GRO)
 
 LOOPBACK = 1
 
@@ -123,6 +125,11 @@ class Namespace:
             return None
         return f"{socket.inet_ntoa(address)}/{int.from_bytes(mask, 'big').bit_count()}"
 
+    def mac(self, interface: str) -> str:
+        """The Ethernet address of an interface."""
+        answer = fcntl.ioctl(self._control, _SIOCGIFHWADDR, struct.pack("256s", interface.encode()))
+        return answer[18:24].hex(":")
+
     def offloads_on(self, interface: str) -> tuple[str, ...]:
         """Which segmentation offloads are on, by ethtool's names."""
         return tuple(name for name in SEGMENTATION_OFFLOADS if self._ethtool(interface, _OFFLOADS[name][0]))
@@ -150,8 +157,14 @@ class Namespace:
 
 @functools.cache
 def first_namespace() -> Namespace:
-    """The lab's own, where switches live. Stays open."""
+    """The lab's own, where switches live. Stays open.
+
+    In a guest it is the kernel's first one, too, of which all interfaces that are ever made take the default for how
+    long they know a neighbour. A native lab has no such default; `prepare` sets it for interfaces one by one.
+    """
     quiet_ipv6()
+    with contextlib.suppress(FileNotFoundError):
+        set_sysctl("ipv4.neigh.default.base_reachable_time_ms", str(links.REACHABLE_MS))
     return Namespace.of_process("self")
 
 
@@ -166,6 +179,12 @@ def namespace_of(node: Node) -> Namespace:
     if node not in _of_other_nodes:
         _of_other_nodes[node] = Namespace.of_process(node.pid)
     return _of_other_nodes[node]
+
+
+def forget(node: Node) -> None:
+    """Lets go of the namespace of a node that has ended."""
+    if node in _of_other_nodes:
+        _of_other_nodes.pop(node).close()
 
 
 def quiet_ipv6() -> None:

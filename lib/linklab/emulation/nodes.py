@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mininet.node import Host, Node
+from mininet.node import CPULimitedHost, Host, Node
 
 from linklab.emulation.namespace import LOOPBACK, Namespace, first_namespace
 from linklab.emulation.netlink import links
@@ -39,8 +39,8 @@ class LateShell(Node):
 
     @property
     def has_shell(self) -> bool:
-        """Whether the shell was needed yet."""
-        return "shell" in self.__dict__
+        """Whether there is one: it was needed, and the node was not ended."""
+        return self.__dict__.get("shell") is not None
 
     def _open_shell(self) -> None:
         for name in _OF_THE_SHELL:
@@ -64,9 +64,11 @@ class LateShell(Node):
         return super().cmd(*args, **kwargs)
 
     def terminate(self) -> None:
-        """Ends the shell, if there is one, and lets the namespace go."""
+        """Ends the shell, if there is one, and lets the namespace go. No other shell is opened from now on."""
         if self.has_shell:
             super().terminate()
+        else:
+            self.__dict__.update(dict.fromkeys(_OF_THE_SHELL))
         if self.inNamespace and "namespace" in self.__dict__:
             self.__dict__.pop("namespace").close()
 
@@ -104,3 +106,23 @@ class LabHost(LateShell, Host):
             if entry.destination == "0.0.0.0/0":
                 kernel.ask(*links.remove_route(entry.destination, entry.via, entry.index))
         kernel.ask(*links.route("0.0.0.0/0", via, self.namespace.index(name) if name else 0))
+
+
+def without_cpu_limits() -> None:
+    """Makes Mininet's CPULimitedHost, and what students derive from it, a host: a lab has no control groups for it.
+
+    On virtual time a limit would mean nothing: computing takes no time there.
+    """
+
+    def start(self: Any, name: str, sched: str = "cfs", **params: Any) -> None:
+        Host.__init__(self, name, **params)
+        self.sched, self.period_us = sched, params.get("period_us", 100000)
+
+    def ignore(self: Any, *_args: Any, **_params: Any) -> None:
+        """There is nothing to set."""
+
+    for name, method in (
+        *(("__init__", start), ("popen", Host.popen), ("cleanup", Host.cleanup)),
+        *(("setCPUFrac", ignore), ("setCPUs", ignore)),
+    ):
+        setattr(CPULimitedHost, name, method)

@@ -11,8 +11,16 @@ from dataclasses import dataclass
 from mininet.net import Mininet
 from mininet.node import Node, Switch
 
-from linklab.emulation.interfaces import ONE_SEGMENT
-from linklab.emulation.namespace import SEGMENTATION_OFFLOADS, Namespace, namespace_of, quiet_ipv6, set_sysctl
+from linklab.emulation.interfaces import ONE_SEGMENT, gro_asked
+from linklab.emulation.namespace import (
+    GRO,
+    SEGMENTATION_OFFLOADS,
+    Namespace,
+    first_namespace,
+    namespace_of,
+    quiet_ipv6,
+    set_sysctl,
+)
 from linklab.emulation.netlink import links
 from linklab.emulation.netlink.links import Request
 from linklab.emulation.tunnels import pairs, tunnels_of
@@ -50,18 +58,20 @@ def prepare(net: Mininet, expected: NetworkState | None) -> None:
         if there not in seen:
             seen[there] = {device.name: device for device in links.devices(there.kernel)}
         devices = {name: seen[there][name] for name in node.nameToIntf if name in seen[there]}
-        requests = list(_interfaces(there, devices, wanted.get(node.name)))
+        requests = list(_interfaces(node, devices, wanted.get(node.name)))
         if not isinstance(node, Switch):
-            _set_host(there, wanted.get(node.name))
+            set_host(there, wanted.get(node.name))
         own = _with_vlans(wanted.get(node.name), devices, seen[there])
         if own or not isinstance(node, Switch):
             addresses = dict(reversed(list(links.addresses(there.kernel))))  # the first of each interface
             for device in (devices | own).values():
-                if device.index in addresses and device.name != "lo":
+                if device.index in addresses and (device.kind == "veth" or device.name in own):
                     address = ipaddress.IPv4Interface(addresses[device.index])
                     where = segment[node.name, _cable_of(device.name, devices)]
                     ports.append(_Port(node.name, device.index, device.mac, str(address.ip), address.network, where))
         _ask(node, requests)
+    with first_namespace().entered():
+        _announce()
     for name, requests in _neighbours(ports):
         _ask(net[name], requests)
 
@@ -83,15 +93,17 @@ def _with_vlans(
     return {name: there[name] for name in names if name in there}
 
 
-def _interfaces(there: Namespace, devices: dict[str, links.Device], wanted: NodeState | None) -> Iterator[Request]:
+def _interfaces(node: Node, devices: dict[str, links.Device], wanted: NodeState | None) -> Iterator[Request]:
     """What the interfaces still lack; `LabIntf` has most of it from the start, Mininet's own have none."""
+    there = namespace_of(node)
     for device in devices.values():
         if device.name == "lo":
             continue
         if device.gso_max_segs != ONE_SEGMENT:
             yield links.change(device.index, max_segments=ONE_SEGMENT)
+            params = node.nameToIntf[device.name].params
             for name in SEGMENTATION_OFFLOADS:
-                there.set_offload(device.name, name, False)
+                there.set_offload(device.name, name, name == GRO and gro_asked(params))
         wish = wanted.interface(device.name) if wanted else None
         if wish is not None and wish.mtu_bytes != device.mtu_bytes:
             yield links.change(device.index, mtu_bytes=wish.mtu_bytes)
@@ -101,14 +113,21 @@ def _interfaces(there: Namespace, devices: dict[str, links.Device], wanted: Node
             yield links.route(route.destination, route.via, device_of_route.index)
 
 
-def _set_host(there: Namespace, wanted: NodeState | None) -> None:
+def set_host(there: Namespace, wanted: NodeState | None = None) -> None:
+    """What every host of a running lab has, also one that joins it later: no IPv6, cubic, announced addresses."""
     with there.entered():
         quiet_ipv6()
+        _announce()
         # refused where the kernel allows it to namespaces only by its default; then the read-back says so
         with contextlib.suppress(PermissionError):
             set_sysctl("ipv4.tcp_congestion_control", CONGESTION_CONTROL)
         if wanted and wanted.forwarding:
             set_sysctl("ipv4.ip_forward", "1")
+
+
+def _announce() -> None:
+    """An interface that comes up, or gets another Ethernet address, tells its neighbours, who ask no more."""
+    set_sysctl("ipv4.conf.all.arp_notify", "1")
 
 
 def _ask(node: Node, requests: list[Request]) -> None:
@@ -151,4 +170,5 @@ def _neighbours(ports: list[_Port]) -> Iterator[tuple[str, list[Request]]]:
     for members in together.values():
         for port in members:
             near = (other for other in members if other is not port)
-            yield port.node, [links.neighbour(port.index, other.address, other.mac) for other in near]
+            known = [links.neighbour(port.index, other.address, other.mac) for other in near]
+            yield port.node, [links.keep_neighbours(port.index), *known]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import subprocess
 import time
@@ -43,21 +44,20 @@ class LabBridge(LateShell, LinuxBridge):
         self.namespace.kernel.ask(*links.remove(self.namespace.index(self.name)))
         if deleteIntfs:
             self.deleteIntfs()
-        self.terminate()
 
 
 class KernelOVS(LateShell, OVSSwitch):
-    """Open vSwitch with the kernel's datapath, switching like a plain learning switch."""
+    """Open vSwitch with the kernel's datapath, switching like a plain learning switch unless `failMode` differs."""
 
     def __init__(self, name: str, **params: Any) -> None:
-        super().__init__(name, failMode="standalone", datapath="kernel", **params)
+        super().__init__(name, **({"failMode": "standalone", "datapath": "kernel"} | params))
 
 
 class UserOVS(LateShell, OVSSwitch):
     """Open vSwitch with its datapath in user space."""
 
     def __init__(self, name: str, **params: Any) -> None:
-        super().__init__(name, failMode="standalone", datapath="user", **params)
+        super().__init__(name, **({"failMode": "standalone"} | params | {"datapath": "user"}))
 
 
 def prepare(context: Context, name: str) -> type:
@@ -66,17 +66,17 @@ def prepare(context: Context, name: str) -> type:
         raise LabError(f"switch {name!r} is unknown: say one of {', '.join(NAMES)}")
     if name == "bridge":
         return LabBridge
-    if shutil.which("ovs-vswitchd") is None:
-        raise LabError("Open vSwitch is missing: sudo apt-get install openvswitch-switch, or say switch='bridge'")
     # a young guest's Open vSwitch forwards nothing; on virtual time the guest was old at once
     context.poll((), MATURE_S - time.monotonic())
-    _start_daemons()
-    OVSSwitch.setup()
+    start_daemons()
     return KernelOVS if name == "ovs" else UserOVS
 
 
-def _start_daemons() -> None:
-    """A database server and a switch daemon in this lab's own namespaces, with files on the lab's own /run."""
+@functools.cache
+def start_daemons() -> None:
+    """Starts a database server and a switch daemon in this lab's own namespaces, once, with files on its own /run."""
+    if shutil.which("ovs-vswitchd") is None:
+        raise LabError("Open vSwitch is missing: sudo apt-get install openvswitch-switch, or use the Linux bridge")
     if not _SCHEMA.exists():
         raise LabError(
             f"Open vSwitch's schema {_SCHEMA} is missing: sudo apt-get install --reinstall openvswitch-common"
@@ -104,3 +104,4 @@ def _start_daemons() -> None:
         done = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             raise LabError(f"Open vSwitch does not start: {words[0]}: {done.stderr.strip().splitlines()[-1]}")
+    OVSSwitch.setup()

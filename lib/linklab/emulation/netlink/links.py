@@ -19,7 +19,7 @@ Request = tuple[int, bytes, int]
 _NEWLINK, _DELLINK, _GETLINK = 16, 17, 18
 _NEWADDR, _DELADDR, _GETADDR = 20, 21, 22
 _NEWROUTE, _DELROUTE, _GETROUTE = 24, 25, 26
-_NEWNEIGH = 28
+_NEWNEIGH, _SETNEIGHTBL = 28, 67
 
 _LINK = struct.Struct("=BxHiII")  # family, type, index, flags, mask of the flags to change
 _IFLA_ADDRESS, _IFLA_IFNAME, _IFLA_MTU, _IFLA_MASTER, _IFLA_OPERSTATE = 1, 3, 4, 10, 16
@@ -38,7 +38,11 @@ _MAIN_TABLE, _BY_THE_KERNEL, _BY_STATIC, _UNICAST = 254, 2, 4, 1
 _UNIVERSE, _LINK_SCOPE = 0, 253
 
 _NEIGHBOUR = struct.Struct("=BxxxiHBB")  # family, interface index, state, flags, type
-_NDA_DST, _NDA_LLADDR, _PERMANENT = 1, 2, 0x80
+_NDA_DST, _NDA_LLADDR = 1, 2
+_REACHABLE, _LEARNED_ELSEWHERE = 0x02, 0x10
+_NDTA_NAME, _NDTA_PARAMETERS, _NDTPA_IFINDEX, _NDTPA_BASE_REACHABLE_TIME = 1, 6, 1, 4
+REACHABLE_MS = 10**9
+"""For how long a neighbour that has answered counts as reachable: longer than any lab."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Device:
 
     `alone`: the other end of its cable is not up or not there. `settling`: the kernel has not looked at the cable
     yet, which it does up to a second after a change; until then a bridge passes nothing on to this port.
+    `kind` is what made it: ``veth``, ``vlan``, ``bridge``, or nothing for the loopback interface.
     """
 
     index: int
@@ -57,6 +62,7 @@ class Device:
     alone: bool
     settling: bool
     gso_max_segs: int
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -169,9 +175,23 @@ def _route(destination: str, via: str | None, index: int) -> bytes:
 
 
 def neighbour(index: int, address: str, mac: str) -> Request:
-    """A neighbour that needs no ARP, and never will: ARP in the midst of a measurement is traffic."""
-    body = _NEIGHBOUR.pack(socket.AF_INET, index, _PERMANENT, 0, 0)
+    """A neighbour that needs no ARP: that would be traffic in the midst of a measurement.
+
+    It is no permanent one: ARP changes it where the address moves, and ``ip neigh flush`` removes it. The kernel keeps
+    one table for all namespaces; entries marked as learned elsewhere do not count against its size.
+    """
+    body = _NEIGHBOUR.pack(socket.AF_INET, index, _REACHABLE, _LEARNED_ELSEWHERE, 0)
     return _NEWNEIGH, body + codec.address(_NDA_DST, address) + codec.mac(_NDA_LLADDR, mac), CREATE | REPLACE
+
+
+def keep_neighbours(index: int) -> Request:
+    """What this interface knows of its neighbours does not go stale; to ask again would be traffic, too."""
+    parameters = codec.nested(
+        _NDTA_PARAMETERS,
+        codec.number(_NDTPA_IFINDEX, index),
+        codec.attribute(_NDTPA_BASE_REACHABLE_TIME, struct.pack("=Q", REACHABLE_MS)),
+    )
+    return _SETNEIGHTBL, struct.pack("=Bxxx", socket.AF_INET) + codec.text(_NDTA_NAME, "arp_cache") + parameters, REPLACE
 
 
 def devices(kernel: Netlink) -> Iterator[Device]:
@@ -188,6 +208,7 @@ def devices(kernel: Netlink) -> Iterator[Device]:
             alone=found[_IFLA_OPERSTATE][0] == _LOWER_LAYER_DOWN,
             settling=bool(flags & _IFF_UP) and found[_IFLA_OPERSTATE][0] in _UNDECIDED,
             gso_max_segs=codec.number_of(found[_IFLA_GSO_MAX_SEGS]),
+            kind=codec.text_of(codec.attributes(found.get(_IFLA_LINKINFO, b"")).get(_INFO_KIND, b"")),
         )
 
 
