@@ -6,7 +6,7 @@ import base64
 import os
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -69,13 +69,14 @@ class Lab:
     the notebook.
     """
 
-    def __init__(self, process: LabProcess, name: str) -> None:
+    def __init__(self, process: LabProcess, name: str, not_checked: Iterable[str] = ()) -> None:
         self.process, self.name = process, name
-        self.nodes: list[str] = process.call(f"{_INSIDE}:names")
-        """The names of all hosts, routers and switches."""
+        self.not_checked = tuple(not_checked)
+        """Lines on what Mininet makes of a Topo that cannot be read back, or is not done in a lab."""
+        self._names = names_of(process)
         # The door's thread must not hold this object: a lab whose last name is gone, as when a cell that starts
         # one is run again, ends at once.
-        self.door = open_door(name, partial(_nodes, process, self.nodes), partial(_visit, process))
+        self.door = open_door(name, partial(_nodes, process, self._names), partial(_visit, process))
         """Where `linklab shell` comes in."""
         self._end = weakref.finalize(self, _end, self.door, process)
 
@@ -94,9 +95,16 @@ class Lab:
         """``guest`` (user-mode Linux) or ``native`` (this machine's kernel)."""
         return self.process.kind.name
 
+    @property
+    def nodes(self) -> list[str]:
+        """The names of all hosts, routers and switches there are now."""
+        self._names[:] = names_of(self.process)
+        return list(self._names)
+
     def __getitem__(self, name: str) -> Node:
-        if name not in self.nodes:
-            raise LabError(f"there is no node {name!r} here: choose one of {', '.join(self.nodes)}")
+        # only a name that is new is asked for: a question takes the lab's time
+        if name not in self._names and name not in self.nodes:
+            raise LabError(f"there is no node {name!r} here: choose one of {', '.join(self._names)}")
         return Node(self, name)
 
     def __iter__(self) -> Iterator[str]:
@@ -156,6 +164,14 @@ class Lab:
         return f"<lab {self.name}: {what}, {self.kind}, {self.clock} time, Linux {self.process.kernel_release}>"
 
 
+def names_of(process: LabProcess) -> list[str]:
+    """The names of the nodes there are. Raises `LabError` where a lab, perhaps a student's, says something else."""
+    names = process.call(f"{_INSIDE}:names")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise LabError("this lab does not say which nodes it has: start it again")
+    return names
+
+
 def _end(door: Door, process: LabProcess) -> None:
     door.close()
     process.stop()
@@ -187,7 +203,8 @@ def start(
     `network` is a `linklab.network.Network` or a Mininet `Topo`. `clock` ``auto`` takes virtual time where its
     kernel is built, else real time, and says so. `folder` is the only one the lab may write to: the present one
     unless that is your home or the root. `verify=False` skips the comparison with what was asked for.
-    `wall_limit_s` ends a lab that computes that long in real time without an answer.
+    `wall_limit_s` ends a lab that computes that long in real time without an answer. What a Topo asks of Mininet that
+    cannot be read back is told in one line on stderr, and stands in `Lab.not_checked`.
 
     All random numbers of a lab come from `seed`, a whole number: which packets a link loses and, on virtual time, the
     kernel's own (ports, sequence numbers, the hashing of fq_codel and ECMP, /dev/urandom). The same seed gives the
@@ -205,11 +222,13 @@ def start(
         process = _process(clock, kind, _writable(folder), wall_limit_s, seed)
     try:
         expected = planned.result() if planned else None
-        process.call("linklab.emulation.build:build", network, expected, switch, verify)
+        not_checked = process.call("linklab.emulation.build:build", network, expected, switch, verify)
     except BaseException:
         process.stop()
         raise
-    lab = Lab(process, name)
+    lab = Lab(process, name, not_checked)
+    if lab.not_checked:
+        print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
     ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
     ran["seed"] = str(lab.seed)
     if lab.clock == "virtual" and not process.kernel_seeded:

@@ -45,7 +45,7 @@ def _refuse(lab_name: str, labs: dict[str, str]) -> NoReturn:
 
 
 def _converse(name: str, host: str | None, visit: Visit) -> int:
-    hosts = [ROOT, *visit.nodes]
+    hosts = list(dict.fromkeys([ROOT, *visit.nodes]))
     host = host or visit.nodes[0]
     if host not in hosts:
         raise LabError(f"there is no {host!r} in {name}: choose one of {', '.join(hosts)}")

@@ -7,14 +7,27 @@ import pytest
 pytest.importorskip("mininet.topo", reason="needs the distribution's Mininet: apt-get install mininet")
 from mininet.topo import Topo
 
-from linklab.emulation.expectation import delay_ms, expectation_of
+from linklab.emulation.expectation import expectation_of
+from linklab.emulation.interfaces import delay_ms
 from linklab.emulation.topo import NetworkTopo
 from linklab.errors import NetworkError
 from linklab.network import COURSE, Shape
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("10ms", 10), ("2.5ms", 2.5), ("1s", 1000), ("500us", 0.5), ("250", 0.25), (" 5MS ", 5)]
+    ("text", "value"),
+    [
+        ("10ms", 10),
+        ("2.5ms", 2.5),
+        ("1s", 1000),
+        ("500us", 0.5),
+        ("250", 0.25),
+        (" 5MS ", 5),
+        ("7usecs", 0.007),
+        ("40ns", 4e-5),
+        ("40nsec", 4e-5),
+        ("1500nsecs", 0.0015),
+    ],
 )
 def test_delays(text: str, value: float) -> None:
     assert delay_ms(text) == pytest.approx(value)
@@ -34,9 +47,9 @@ def _two(**options: object) -> Topo:
     return topo
 
 
-def test_both_directions_are_expected_and_one_sided_wishes_are_kept() -> None:
-    topo = _two(bw=10, delay="5ms", max_queue_size=20, params2={"delay": "1ms", "ip": "10.0.0.2/24"})
-    one, two = (node.interfaces[0] for node in expectation_of(topo).nodes if node.interfaces)
+def test_both_directions_are_expected_and_one_sided_requests_are_kept() -> None:
+    topo = _two(bw=10, max_queue_size=20, params1={"delay": "5ms"}, params2={"delay": "1ms", "ip": "10.0.0.2/24"})
+    one, two = (node.interfaces[0] for node in expectation_of(topo).expectation.nodes if node.interfaces)
     assert one.shape == Shape(rate_mbps=10, delay_ms=5, queue_packets=20)
     assert two.shape == Shape(rate_mbps=10, delay_ms=1, queue_packets=20)
     assert (one.addresses, two.addresses) == (None, ("10.0.0.2/24",))
@@ -46,8 +59,8 @@ def test_both_directions_are_expected_and_one_sided_wishes_are_kept() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bw": 2000}, "more than 0 and at most 1000 Mbit/s"),
         ({"bw": 0}, "more than 0 and at most 1000 Mbit/s"),
+        ({"max_queue_size": "many"}, "1 or more"),
         ({"loss": 101}, "percentage"),
         ({"max_queue_size": 0}, "1 or more"),
         ({"max_queue_size": 2.5}, "1 or more"),
@@ -55,13 +68,13 @@ def test_both_directions_are_expected_and_one_sided_wishes_are_kept() -> None:
         ({"intfName1": "a-very-long-interface"}, "Linux allows 15"),
     ],
 )
-def test_what_mininet_would_log_and_ignore_is_refused(options: dict[str, object], message: str) -> None:
+def test_what_mininet_and_tc_cannot_take_is_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(NetworkError, match=message):
         expectation_of(_two(**options))
 
 
 def test_a_network_becomes_the_topo_that_asks_for_the_same() -> None:
-    nodes = {node.name: node for node in expectation_of(NetworkTopo(COURSE)).nodes}
+    nodes = {node.name: node for node in expectation_of(NetworkTopo(COURSE)).expectation.nodes}
     assert sorted(nodes) == sorted(node.name for node in COURSE.nodes)
     l1 = COURSE.link("L1")
     interface = next(each for each in nodes["r1"].interfaces or () if each.name == "r1-eth1")

@@ -10,25 +10,27 @@ from mininet.log import lg
 from mininet.topo import Topo
 
 from linklab.emulation import switches, vlans
-from linklab.emulation.expectation import expectation_of
+from linklab.emulation.expectation import Asked, expectation_of
 from linklab.emulation.interfaces import LabIntf
 from linklab.emulation.namespace import first_namespace
-from linklab.emulation.net import LabNetwork
+from linklab.emulation.net import LabNetwork, is_ovs
 from linklab.emulation.netlink import links
 from linklab.emulation.prepare import prepare
 from linklab.emulation.readback import read_state
 from linklab.emulation.topo import NetworkTopo
 from linklab.emulation.tunnels import dig, tunnels_of
 from linklab.errors import LabError, LinklabError
-from linklab.network import Network, NetworkState, first_difference
+from linklab.network import Network, NetworkState, differences
 from linklab.runtime.agent import Context
 
 _FILES_PER_NODE, _FILES_BESIDES = 6, 256
 _SETTLE_S = 4.0
 
 
-def build(context: Context, wish: Network | Topo, expected: NetworkState | None, switch: str, verify: bool) -> None:
-    """Builds `wish` in this lab, once, and reads it back.
+def build(
+    context: Context, wish: Network | Topo, expected: NetworkState | None, switch: str, verify: bool
+) -> list[str]:
+    """Builds `wish` in this lab, once, and reads it back; lines on what of it is not checked, or not done.
 
     `expected` comes with a `Network`, with the routes to set; a Topo says itself what it asks for.
     Raises `LabError` naming the first difference between what was asked for and what the kernel has.
@@ -36,7 +38,7 @@ def build(context: Context, wish: Network | Topo, expected: NetworkState | None,
     if "net" in context.state:
         raise LabError("this lab has its network already: stop it and start another")
     topo = NetworkTopo(wish) if isinstance(wish, Network) else wish
-    asked = expected or expectation_of(topo)
+    asked = Asked(expected, (), {}) if expected else expectation_of(topo)
     said = _Said()
     lg.addHandler(said)
     lg.setLevel(logging.ERROR)
@@ -45,7 +47,10 @@ def build(context: Context, wish: Network | Topo, expected: NetworkState | None,
     LabIntf.lab_seed = context.seed
     _raise_file_limit(len(topo.nodes()))
     try:
-        net = LabNetwork(topo=topo, switch=switches.prepare(context, switch), autoSetMacs=True, build=False)
+        kind = switches.prepare(context, switch)
+        if any(is_ovs(topo.nodeInfo(name).get("cls")) for name in topo.switches()):
+            switches.prepare(context, "ovs")
+        net = LabNetwork(topo=topo, switch=kind, autoSetMacs=True, build=False)
         context.state["net"] = net
         net.build()
         if isinstance(wish, Network):
@@ -61,11 +66,18 @@ def build(context: Context, wish: Network | Topo, expected: NetworkState | None,
         lg.removeHandler(said)
     prepare(net, expected)
     _settle(context, net)
-    state = read_state(net)
-    difference = first_difference(asked, state) if verify else None
-    if difference is not None:
-        reason = f" (while building, Mininet said: {said.first()})" if said.first() else ""
-        raise LabError(f"the network is not as asked: {difference}{reason}")
+    found = differences(asked.expectation, read_state(net)) if verify else ()
+    left_out: dict[str, list[str]] = {}
+    for difference in found:
+        if not asked.left_out(difference):
+            reason = f" (while building, Mininet said: {said.first()})" if said.first() else ""
+            raise LabError(f"the network is not as asked: {difference}{reason}")
+        left_out.setdefault(difference.node, []).append(difference.field)
+    own_ways = (
+        f"{node}: configured by its class {asked.own_ways[node]}: {', '.join(dict.fromkeys(fields))} not checked"
+        for node, fields in left_out.items()
+    )
+    return [*asked.not_checked, *own_ways]
 
 
 def _settle(context: Context, net: LabNetwork) -> None:

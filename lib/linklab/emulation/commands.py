@@ -37,7 +37,7 @@ def network(context: Context) -> Mininet:
 def node(context: Context, name: str) -> Node:
     """A node of the network. Raises `LabError` naming those that are there."""
     net = network(context)
-    if name == ROOT:
+    if name == ROOT and ROOT not in net:  # a host of that name wins
         return _root(context)
     if name not in net:
         raise LabError(f"there is no node {name!r} here: choose one of {', '.join(sorted(net.keys()))}")

@@ -2,62 +2,85 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from mininet.link import Intf, Link, OVSLink, TCIntf, TCLink, TCULink
+from mininet.node import CPULimitedHost, Host, Node, UserSwitch
 from mininet.topo import Topo
 
+from linklab.emulation.interfaces import LabIntf, LabLink, delay_ms, gro_asked
+from linklab.emulation.namespace import GRO
+from linklab.emulation.net import is_ovs, unbound
+from linklab.emulation.nodes import LabHost
 from linklab.errors import NetworkError
-from linklab.network import Expectation, ExpectedInterface, ExpectedNode, Shape
+from linklab.network import Difference, Expectation, ExpectedInterface, ExpectedNode, Shape
 from linklab.network.expect import CONGESTION_CONTROL
+from linklab.network.expectation import Expected
 
-# tc's units of time; a bare number means microseconds to tc, and to Mininet, which hands it on
-_TIME_MS = {
-    "s": 1000.0,
-    "sec": 1000.0,
-    "secs": 1000.0,
-    "ms": 1.0,
-    "msec": 1.0,
-    "msecs": 1.0,
-    "us": 1e-3,
-    "usec": 1e-3,
-}
-_TIME = re.compile(r"^\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*$")
-_SHAPING = ("bw", "delay", "loss", "max_queue_size")
+_SHAPED_LINKS, _PLAIN_LINKS, _SHAPED_ENDS = (LabLink, TCLink, TCULink), (Link, OVSLink), (LabIntf, TCIntf)
+_OUR_HOSTS = (None, Host, Node, CPULimitedHost, LabHost)
+_SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
+_MOST_MBPS = TCIntf.bwParamMax
+
+# What a host of a student's own class may set otherwise than Mininet's does.
+_LEFT_TO_ITS_CLASS = frozenset({"addresses", "state", "mtu", "peer", "congestion control"})
 
 
-def delay_ms(text: str | float) -> float:
-    """A delay as Mininet takes it (``"10ms"``), in milliseconds. Raises `NetworkError` where tc would refuse it."""
-    match = _TIME.match(str(text).lower())
-    if match is None or (match[2] and match[2] not in _TIME_MS):
-        raise NetworkError(f"delay {text!r} is not a time: write it like '10ms' or '2.5ms'")
-    return float(match[1]) * (_TIME_MS[match[2]] if match[2] else 1e-3)
+@dataclass(frozen=True)
+class Asked:
+    """What a Topo asks for. `not_checked`: lines for the user on what cannot be read back, or is not done.
+
+    `own_ways` are the hosts that configure themselves, with the names of their classes.
+    """
+
+    expectation: Expected
+    not_checked: tuple[str, ...]
+    own_ways: dict[str, str]
+
+    def left_out(self, difference: Difference) -> bool:
+        """Whether the difference is for the class of its node to decide."""
+        extra = difference.field == "interface" and difference.found == "present"
+        return difference.node in self.own_ways and (extra or difference.field in _LEFT_TO_ITS_CLASS)
 
 
-def expectation_of(topo: Topo) -> Expectation:
+def expectation_of(topo: Topo) -> Asked:
     """What must be read back once this Topo runs: nodes, cables, the shape of each link, addresses where given.
 
-    Whatever the Topo leaves open (routes, forwarding) is not compared. Raises `NetworkError` with one line for
-    values that Mininet would log and ignore.
+    Whatever the Topo leaves open (routes, forwarding) is not compared, nor what only the class of a node or link knows.
+    Raises `NetworkError` with one line for values that Mininet and tc refuse.
     """
+    classes = {name: _with_bound(topo.nodeInfo(name)) for name in topo.nodes()}
+    own_ways = {
+        name: getattr(cls, "__name__", str(cls))
+        for name, (cls, _) in classes.items()
+        if not topo.isSwitch(name) and cls not in _OUR_HOSTS
+    }
+    notes = [line for name, (cls, options) in classes.items() for line in _of_node(name, cls, options)]
     interfaces: dict[str, list[ExpectedInterface]] = {name: [] for name in topo.nodes()}
     for one, two, info in topo.links(withInfo=True):
+        if unbound(info.get("cls"))[0] is OVSLink and all(
+            is_ovs(topo.nodeInfo(node).get("cls")) for node in (one, two)
+        ):
+            notes.append(f"{one}-{two}: joined inside Open vSwitch, without interfaces: not checked")
+            continue
         for number, (node, other) in enumerate(((one, two), (two, one)), 1):
             name = _interface_name(info, number, node)
-            peer_name = _interface_name(info, 3 - number, other)
-            wish = {**info, **(info.get(f"params{number}") or {})}
             _check_name(name, node)
+            shape, wish = _shape_of_end(info, number, node, name, notes)
             addresses = None if topo.isSwitch(node) or wish.get("ip") is None else (wish["ip"],)
             interfaces[node].append(
                 ExpectedInterface(
                     name=name,
                     addresses=addresses,
-                    shape=_shape(wish, name),
-                    offloads_on=(),
-                    peer=(other, peer_name),
+                    shape=shape,
+                    offloads_on=(GRO,) if gro_asked(wish) else (),
+                    peer=(other, None if other in own_ways else _interface_name(info, 3 - number, other)),
                 )
             )
-    return Expectation(
+    notes += _rings(topo, {name for name, (_, options) in classes.items() if options.get("stp")})
+    expectation = Expectation(
         tuple(
             ExpectedNode(
                 name=name,
@@ -68,10 +91,42 @@ def expectation_of(topo: Topo) -> Expectation:
             for name in topo.nodes()
         )
     )
+    return Asked(expectation, tuple(dict.fromkeys(notes)), own_ways)
+
+
+def _with_bound(info: dict[str, Any], which: str = "cls") -> tuple[Any, dict[str, Any]]:
+    """The class that is asked for, and the options: those bound to it (functools.partial) where none is given."""
+    cls, bound = unbound(info.get(which))
+    return cls, {**bound, **info}
+
+
+def _of_node(name: str, cls: Any, options: dict[str, Any]) -> Iterator[str]:
+    limits = [word for word in ("cpu", "cores") if options.get(word) is not None]
+    if limits:
+        yield f"{name}: {' and '.join(limits)} not applied, a lab does not limit processors"
+    if cls is UserSwitch:
+        yield f"{name}: in place of Mininet's UserSwitch Open vSwitch in user space"
+
+
+def _rings(topo: Topo, with_stp: set[str]) -> Iterator[str]:
+    """A line if switches without a spanning tree form a ring."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while (above := leader.setdefault(name, name)) != name:
+            name = above
+        return name
+
+    for one, two in topo.links():
+        if all(topo.isSwitch(name) and name not in with_stp for name in (one, two)):
+            if find(one) == find(two):
+                yield f"{one}-{two}: closes a ring of switches without stp=True, in which a broadcast circles for ever"
+                return
+            leader[find(one)] = find(two)
 
 
 def _interface_name(info: dict[str, Any], number: int, node: str) -> str:
-    """As Mininet names it: by wish, or by the port."""
+    """As Mininet names it: by request, or by the port."""
     return str(info.get(f"intfName{number}") or f"{node}-eth{info[f'port{number}']}")
 
 
@@ -82,19 +137,70 @@ def _check_name(name: str, node: str) -> None:
         )
 
 
-def _shape(wish: dict[str, Any], interface: str) -> Shape:
-    rate = wish.get("bw")
-    if rate is not None and not 0 < float(rate) <= 1000:
-        raise NetworkError(f"{interface}: bw={rate} is outside Mininet's range, more than 0 and at most 1000 Mbit/s")
-    loss = wish.get("loss") or 0
+def _shape_of_end(
+    info: dict[str, Any], number: int, node: str, name: str, notes: list[str]
+) -> tuple[Shape | None, dict[str, Any]]:
+    """What shapes an end of a link, None where only its class knows; and the options of that end.
+
+    As in Mininet, what the link says counts more than `params1` and `params2`, and its class more than its ends'.
+    """
+    link, options = _with_bound(info)
+    end, options = _with_bound(options, f"cls{number}")
+    if end is None and link in _PLAIN_LINKS:
+        end, options = _with_bound(options, "intf")
+        end = end or Intf
+    options = {**(options.get(f"params{number}") or {}), **options}
+    cls = end or link or LabLink
+    if cls is Intf:
+        ignored = [word for word in _SHAPING if options.get(word) is not None]
+        if ignored:
+            notes.append(f"{name}: {', '.join(ignored)} not applied, Mininet's {(link or end).__name__} has none")
+        return Shape(), options
+    if cls not in (*_SHAPED_LINKS, *_SHAPED_ENDS):
+        known_as = getattr(cls, "__name__", str(cls))
+        notes.append(f"{name}: of class {known_as}: rate, delay, loss and queue not checked")
+        return None, options
+    return _shape(options, node, name, notes), options
+
+
+def _shape(options: dict[str, Any], node: str, interface: str, notes: list[str]) -> Shape:
+    rate = _rate_mbps(options, node, interface, notes)
+    loss = options.get("loss") or 0
     if not 0 <= float(loss) <= 100:
         raise NetworkError(f"{interface}: loss={loss} is not a percentage from 0 to 100")
-    queue = wish.get("max_queue_size")
-    if queue is not None and (int(queue) != queue or queue < 1):
+    queue = options.get("max_queue_size")
+    try:
+        queue_packets = None if queue is None else int(queue)
+        fits = queue is None or (queue_packets == float(queue) and float(queue) >= 1)
+    except ValueError:
+        fits = False
+    if not fits:
         raise NetworkError(f"{interface}: max_queue_size={queue} is not a number of packets, 1 or more")
+    # Mininet takes jitter only along with something else
+    shaped = options.get("bw") is not None or options.get("delay") or loss or queue is not None
     return Shape(
-        rate_mbps=None if rate is None else float(rate),
-        delay_ms=delay_ms(wish["delay"]) if wish.get("delay") else 0.0,
+        rate_mbps=rate,
+        delay_ms=delay_ms(options["delay"]) if options.get("delay") else 0.0,
         loss_percent=float(loss),
-        queue_packets=None if queue is None else int(queue),
+        queue_packets=queue_packets,
+        overhead_bytes=options.get("overhead_bytes"),
+        jitter_ms=delay_ms(options["jitter"]) if shaped and options.get("jitter") else 0.0,
     )
+
+
+def _rate_mbps(options: dict[str, Any], node: str, interface: str, notes: list[str]) -> float | None:
+    """What Mininet makes of bw, and of its options for the rate."""
+    rate = options.get("bw")
+    if rate is None:
+        return None
+    if not float(rate):
+        raise NetworkError(f"{interface}: bw=0 lets nothing pass: say more than 0 and at most {_MOST_MBPS} Mbit/s")
+    if not 0 < float(rate) <= _MOST_MBPS:
+        notes.append(f"{interface}: bw={rate} not applied, Mininet takes more than 0 and at most {_MOST_MBPS} Mbit/s")
+        return None
+    if options.get("use_tbf") and not options.get("use_hfsc"):
+        notes.append(f"{interface}: its rate is a token bucket's, by Mininet: bucket and latency not checked")
+    if options.get("enable_ecn") or options.get("enable_red"):
+        notes.append(f"{interface}: its queue is RED, by Mininet: thresholds not checked")
+    speedup = options.get("speedup") or 0
+    return float(speedup if speedup > 0 and node.startswith("s") else rate)

@@ -4,19 +4,45 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import re
 from typing import Any, ClassVar
 
 from mininet.link import Intf, Link, TCIntf
 from mininet.log import error
 from mininet.node import Node
 
-from linklab.emulation.expectation import delay_ms
 from linklab.emulation.namespace import GRO, SEGMENTATION_OFFLOADS, namespace_of
 from linklab.emulation.netlink import links, shaping
 from linklab.emulation.netlink.links import Request
+from linklab.errors import NetworkError
 
 ONE_SEGMENT = 1
 """TCP joins segments into one packet even with all offloads off, unless an interface takes one at a time."""
+
+# tc's units of time; a bare number means microseconds to tc, and to Mininet, which hands it on
+_TIME_MS = {
+    "s": 1000.0,
+    "sec": 1000.0,
+    "secs": 1000.0,
+    "ms": 1.0,
+    "msec": 1.0,
+    "msecs": 1.0,
+    "us": 1e-3,
+    "usec": 1e-3,
+    "usecs": 1e-3,
+    "ns": 1e-6,
+    "nsec": 1e-6,
+    "nsecs": 1e-6,
+}
+_TIME = re.compile(r"^\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*$")
+
+
+def delay_ms(text: str | float) -> float:
+    """A delay as Mininet takes it (``"10ms"``), in milliseconds. Raises `NetworkError` where tc would refuse it."""
+    match = _TIME.match(str(text).lower())
+    if match is None or (match[2] and match[2] not in _TIME_MS):
+        raise NetworkError(f"delay {text!r} is not a time: write it like '10ms' or '2.5ms'")
+    return float(match[1]) * (_TIME_MS[match[2]] if match[2] else 1e-3)
 
 
 class LabIntf(TCIntf):
@@ -178,7 +204,6 @@ _BY_MININET = ("speedup", "use_hfsc", "use_tbf", "latency_ms", "enable_ecn", "en
 def gro_asked(params: dict[str, Any]) -> bool:
     """Whether a link's end is to join received packets, by either of Mininet's two names for it."""
     return not params.get("disable_gro", not params.get("gro", False))
-
 
 
 class LabLink(Link):

@@ -152,13 +152,14 @@ class _Server:
 
     def __init__(self, node: Node, words: list[str], protocol: str, port: int) -> None:
         """Raises `LabError` with iperf's own words where it does not listen."""
-        self._said = tempfile.TemporaryFile("w+", errors="replace")
+        self._said = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - closed with the server
         self._process = node.popen(words, stdin=subprocess.DEVNULL, stdout=self._said, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + _LISTENS_AFTER_S
         while not _is_open(node.pid, protocol, port):
             if self._process.poll() is not None or time.monotonic() >= deadline:
+                said = _last_words(self.said)
                 self.__exit__()
-                raise LabError(f"iperf does not listen on port {port} of {node}: {_last_words(self.said)}")
+                raise LabError(f"iperf does not listen on port {port} of {node}: {said}")
             time.sleep(0.01)
 
     @property
@@ -180,6 +181,7 @@ class _Server:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.wait()
+        self._said.close()
 
 
 def _is_open(pid: int, protocol: str, port: int) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from mininet.net import Mininet
 from mininet.node import Node, Switch
 
-from linklab.emulation.interfaces import ONE_SEGMENT, gro_asked
+from linklab.emulation.interfaces import ONE_SEGMENT, LabIntf, gro_asked
 from linklab.emulation.namespace import (
     GRO,
     SEGMENTATION_OFFLOADS,
@@ -101,9 +101,10 @@ def _interfaces(node: Node, devices: dict[str, links.Device], wanted: NodeState 
             continue
         if device.gso_max_segs != ONE_SEGMENT:
             yield links.change(device.index, max_segments=ONE_SEGMENT)
-            params = node.nameToIntf[device.name].params
+        interface = node.nameToIntf[device.name]
+        if not isinstance(interface, LabIntf):
             for name in SEGMENTATION_OFFLOADS:
-                there.set_offload(device.name, name, name == GRO and gro_asked(params))
+                there.set_offload(device.name, name, name == GRO and gro_asked(interface.params))
         wish = wanted.interface(device.name) if wanted else None
         if wish is not None and wish.mtu_bytes != device.mtu_bytes:
             yield links.change(device.index, mtu_bytes=wish.mtu_bytes)

@@ -85,7 +85,8 @@ def _node(
         vlans = reader.devices(there)
         members = {device.name: Membership(device.vlan) for device in vlans}
         trunks = {names.get(device.below, "") for device in vlans}
-        mine = list(contents.devices)
+        # and so do hosts that are to have no namespace of their own
+        mine = list(contents.devices) if node.inNamespace else list(node.nameToIntf)
     interfaces = tuple(
         replace(found, shape=cable_shape(node, name, found.shape, name in trunks), vlans=members.get(name))
         for name in mine

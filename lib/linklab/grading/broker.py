@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LabError, LinklabError
-from linklab.lab import Lab
+from linklab.lab import Lab, names_of
 from linklab.runtime.kinds import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.lent import FRAME_BYTES
 from linklab.runtime.process import LabProcess
@@ -42,10 +42,8 @@ class SeenLab(Lab):
 
     def __init__(self, process: LabProcess, number: int) -> None:
         self.process, self.name = process, f"lab {number}"
-        names = process.call("linklab.emulation.commands:names")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise LabError("this lab does not say which nodes it has: start it again")
-        self.nodes = names
+        self.not_checked = ()
+        self._names = names_of(process)
 
     def stop(self) -> None:
         """Nothing: it is the student's to end."""

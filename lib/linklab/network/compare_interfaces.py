@@ -85,6 +85,12 @@ def _delay(pair: Pair) -> Iterator[Difference]:
         yield _of(pair, "delay", expected, found, shape_causes.delay(pair, want))
 
 
+def _jitter(pair: Pair) -> Iterator[Difference]:
+    if (want := pair.want.shape) and not shape_causes.same_delay(want.jitter_ms, pair.have.shape.jitter_ms):
+        expected, found = f"{want.jitter_ms:.9g} ms", f"{pair.have.shape.jitter_ms:.9g} ms"
+        yield _of(pair, "jitter", expected, found, shape_causes.jitter(pair, want))
+
+
 def _loss(pair: Pair) -> Iterator[Difference]:
     if (want := pair.want.shape) and not shape_causes.same_loss(want.loss_percent, pair.have.shape.loss_percent):
         expected, found = f"{want.loss_percent:.9g} %", f"{pair.have.shape.loss_percent:.9g} %"
@@ -129,6 +135,7 @@ INTERFACE_CHECKS: Final[tuple[Callable[[Pair], Iterator[Difference]], ...]] = (
     _peer,
     _rate,
     _delay,
+    _jitter,
     _loss,
     _queue,
     _overhead,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Difference:
     """One thing that is not as expected, and what probably made it so.
 
-    ``field`` is one of node, kind, interface, addresses, state, mtu, peer, tunnel, rate, delay, loss, queue,
-    offloads, forwarding, congestion control, or begins with "route to". ``expected`` and ``found`` are
+    ``field`` is one of node, kind, interface, addresses, state, mtu, peer, tunnel, rate, delay, jitter, loss,
+    queue, offloads, forwarding, congestion control, or begins with "route to". ``expected`` and ``found`` are
     for reading and carry their units.
     """
 

@@ -81,7 +81,7 @@ def first_difference(expected: Expected, found: NetworkState) -> Difference | No
 def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ...]:
     """Everything in which ``found`` is not as ``expected``, what explains most first.
 
-    In order: missing nodes, kinds, missing interfaces, addresses, state, MTU, peer, rate, delay, loss,
+    In order: missing nodes, kinds, missing interfaces, addresses, state, MTU, peer, rate, delay, jitter, loss,
     queue, offloads, forwarding, congestion control, routes (missing, wrong, then extra), and at last
     interfaces and nodes that should not be there. Within one kind the order of ``expected``.
 

@@ -50,6 +50,7 @@ class Shape:
     ``delay_ms`` and ``loss_percent``: added by netem to each packet, one way.
     ``queue_packets``: netem's limit; None means that no limit was asked for. netem stands *before* HTB
     in a TCLink, so the limit counts the packets that are under way in the delay as well.
+    ``jitter_ms``: how far netem's random delays lie around ``delay_ms``; only a Mininet Topo asks for that.
 
     ``overhead_bytes`` makes the rate that of a cable: None leaves it to HTB, whose token bucket lets a frame that
     comes alone pass at once. With a number netem serialises: every frame, VLAN tag included, occupies the link for
@@ -61,6 +62,7 @@ class Shape:
     loss_percent: float = 0.0
     queue_packets: int | None = None
     overhead_bytes: int | None = None
+    jitter_ms: float = 0.0
 
 
 @dataclass(frozen=True)

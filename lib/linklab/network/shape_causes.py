@@ -82,6 +82,18 @@ def delay(pair: Pair, want: Shape) -> str:
     return "delay= of this link has another number"
 
 
+def jitter(pair: Pair, want: Shape) -> str:
+    """Why the jitter is another one."""
+    have, far = pair.have.shape, pair.far()
+    if want.jitter_ms == 0:
+        return "jitter= was given to a link that has none in the plan"
+    if far is not None and same_delay(want.jitter_ms, far.shape.jitter_ms):
+        return _one_side_only(far)
+    if have.jitter_ms == 0:
+        return _without_netem(have, "jitter=")
+    return "jitter= of this link has another number"
+
+
 def loss(pair: Pair, want: Shape) -> str:
     """Why the loss is another one."""
     have, far = pair.have.shape, pair.far()

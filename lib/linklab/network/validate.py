@@ -79,7 +79,7 @@ def _rings(network: Network) -> Iterator[str]:
         if domain.has_loop:
             yield (
                 f"switches in a ring ({', '.join(domain.switches)}), where a frame would go round for ever: "
-                "take a link away so that there is one way only"
+                "take a link away so that there is one way only, or start a Mininet Topo whose switches have stp=True"
             )
 
 

@@ -191,7 +191,11 @@ def keep_neighbours(index: int) -> Request:
         codec.number(_NDTPA_IFINDEX, index),
         codec.attribute(_NDTPA_BASE_REACHABLE_TIME, struct.pack("=Q", REACHABLE_MS)),
     )
-    return _SETNEIGHTBL, struct.pack("=Bxxx", socket.AF_INET) + codec.text(_NDTA_NAME, "arp_cache") + parameters, REPLACE
+    return (
+        _SETNEIGHTBL,
+        struct.pack("=Bxxx", socket.AF_INET) + codec.text(_NDTA_NAME, "arp_cache") + parameters,
+        REPLACE,
+    )
 
 
 def devices(kernel: Netlink) -> Iterator[Device]:

@@ -133,16 +133,23 @@ def _dump(kernel: Netlink, what: int, index: int) -> Iterator[tuple[int, str, by
 
 
 def _with_netem(shape: Shape, options: bytes) -> Shape:
-    ticks, limit, loss, *_ = _NETEM.unpack_from(options)
+    ticks, limit, loss, _, _, jitter_ticks = _NETEM.unpack_from(options)
     more = codec.attributes(options, _NETEM.size)
-    delay_ns = struct.unpack("=q", more[_NETEM_DELAY_NS])[0] if _NETEM_DELAY_NS in more else ticks * _TICK_NS
+    delay_ns, jitter_ns = (
+        struct.unpack("=q", more[kind])[0] if kind in more else in_ticks * _TICK_NS
+        for kind, in_ticks in ((_NETEM_DELAY_NS, ticks), (_NETEM_JITTER_NS, jitter_ticks))
+    )
     rate, overhead, *_ = _NETEM_CABLE.unpack(more[_NETEM_RATE]) if _NETEM_RATE in more else (0, 0)
     if _NETEM_RATE64 in more:
         rate = struct.unpack("=Q", more[_NETEM_RATE64])[0]
     if rate:
         shape = replace(shape, rate_mbps=rate * 8 / 1e6, overhead_bytes=overhead)
     return replace(
-        shape, delay_ms=round(delay_ns / 1e6, 9), loss_percent=round(loss / _ALL * 100, 7), queue_packets=limit
+        shape,
+        delay_ms=round(delay_ns / 1e6, 9),
+        jitter_ms=round(jitter_ns / 1e6, 9),
+        loss_percent=round(loss / _ALL * 100, 7),
+        queue_packets=limit,
     )
 
 
