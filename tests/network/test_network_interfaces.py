@@ -44,6 +44,23 @@ def test_order_of_addresses_offloads_interfaces_and_routes_is_no_difference() ->
     assert differences(want, NetworkState(have.nodes[::-1])) == ()
 
 
+@pytest.mark.parametrize(
+    ("near", "far", "cause"),
+    [
+        (L1, replace(L1, jitter_ms=2), "set on one side only: r2-eth0"),
+        (L1, L1, "netem is there, but the link was made without jitter="),
+        (replace(L1, jitter_ms=3), replace(L1, jitter_ms=3), "has another number"),
+        (Shape(rate_mbps=40), Shape(rate_mbps=40), "made without jitter= or TCLink"),
+    ],
+)
+def test_jitter_that_was_asked_for_and_is_not_there(near: Shape, far: Shape, cause: str) -> None:
+    want = change(change(PLAN, "r1-eth1", shape=replace(L1, jitter_ms=2)), "r2-eth0", shape=replace(L1, jitter_ms=2))
+    have = change(change(PLAN, "r1-eth1", shape=near), "r2-eth0", shape=far)
+    found = next(each for each in differences(want, have) if each.field == "jitter")
+    assert found.expected == "2 ms"
+    assert cause in found.cause
+
+
 def test_a_queue_nobody_asked_for_is_not_compared() -> None:
     assert differences(PLAN, change(PLAN, "h7-eth0", shape=Shape(queue_packets=1000))) == ()
 
@@ -55,6 +72,7 @@ def test_a_queue_nobody_asked_for_is_not_compared() -> None:
         (replace(L1, rate_mbps=None), "rate", "not limited", "set on one side only: r2-eth0"),
         (replace(L1, delay_ms=0), "delay", "0 ms", "set on one side only: r2-eth0"),
         (replace(L1, delay_ms=10.0015), "delay", "10.0015 ms", "set on one side only: r2-eth0"),
+        (replace(L1, jitter_ms=2), "jitter", "2 ms", "jitter= was given to a link that has none"),
         (replace(L1, loss_percent=0.0015), "loss", "0.0015 %", "loss= was given to a link that has none"),
         (replace(L1, loss_percent=1), "loss", "1 %", "loss= was given to a link that has none"),
         (replace(L1, queue_packets=66), "queue", "66 packets", "set on one side only: r2-eth0"),

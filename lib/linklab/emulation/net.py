@@ -86,9 +86,13 @@ class LabNetwork(Mininet):
         return host
 
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Node:
-        """As Mininet's. Starts the daemons of Open vSwitch with its first switch."""
+        """As Mininet's. Starts the daemons of Open vSwitch with its first switch, which learns by itself unless there
+        are controllers: Mininet's default one would have it learn.
+        """
         if is_ovs(cls or self.switch):
             start_daemons()
+            if "failMode" not in unbound(cls or self.switch)[1]:
+                params.setdefault("failMode", "secure" if self.controllers else "standalone")
         return super().addSwitch(name, ours(cls), **params)
 
     def addLink(

@@ -47,17 +47,14 @@ class LabBridge(LateShell, LinuxBridge):
 
 
 class KernelOVS(LateShell, OVSSwitch):
-    """Open vSwitch with the kernel's datapath, switching like a plain learning switch unless `failMode` differs."""
-
-    def __init__(self, name: str, **params: Any) -> None:
-        super().__init__(name, **({"failMode": "standalone", "datapath": "kernel"} | params))
+    """Open vSwitch with the kernel's datapath."""
 
 
 class UserOVS(LateShell, OVSSwitch):
     """Open vSwitch with its datapath in user space."""
 
     def __init__(self, name: str, **params: Any) -> None:
-        super().__init__(name, **({"failMode": "standalone"} | params | {"datapath": "user"}))
+        super().__init__(name, **(params | {"datapath": "user"}))
 
 
 def prepare(context: Context, name: str) -> type:
