@@ -61,7 +61,7 @@ def test_iperf_on_mininets_command_line(tiny: linklab.Lab) -> None:
 def test_iperf_says_why_there_is_no_result(tiny: linklab.Lab) -> None:
     server = tiny["h2"].popen("iperf3 -s -p 5001")
     tiny["h2"].wait_listening(5001)
-    with pytest.raises(LabError, match="iperf's server has no result: .*Address already in use"):
+    with pytest.raises(LabError, match=r"iperf's server has no result: .*Address already in use"):
         tiny.call(lambda net: net.iperf(seconds=1))
     server.terminate()
     server.wait()
