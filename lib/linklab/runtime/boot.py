@@ -33,6 +33,11 @@ MODULES = (
     "udp_diag", "af_packet", "af_packet_diag", "unix_diag",
 )  # fmt: skip
 
+ROUTING_DAEMONS = ("/etc/frr", "/var/log/frr", "/etc/quagga", "/var/log/quagga", "/etc/bird")
+"""Folders that distributions open to a routing daemon alone: an ordinary user's guest could neither read them nor
+write there, though all in it runs as root.
+"""
+
 
 def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
     """mount(2). Raises OSError."""
@@ -79,6 +84,9 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
         if not os.path.lexists(f"{root}/dev/{name}"):
             os.symlink(target, f"{root}/dev/{name}")
     _switch_root(root)
+    for closed in ROUTING_DAEMONS:
+        if os.path.isdir(closed) and not os.access(closed, os.R_OK | os.X_OK):
+            mount("tmpfs", closed, "tmpfs", _MS_NOSUID, "mode=777,size=2%")
     # else every new namespace starts with four tunnels that nobody asked for
     with contextlib.suppress(FileNotFoundError):
         Path("/proc/sys/net/core/fb_tunnels_only_for_init_net").write_text("2")

@@ -1,0 +1,185 @@
+"""What other courses' assignments are made of, each with a network of our own: routing daemons, NAT, firewalls.
+
+Networks are Mininet's topologies, commands are those that such assignments give to students.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mininet.node import Node
+from mininet.topo import Topo
+
+import linklab
+from linklab.runtime.kinds import Kind
+
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
+
+DEAD_INTERVAL_S = 40
+"""OSPF's RouterDeadInterval on Ethernet (RFC 2328, appendix C.3): as long does a router wait for others before it
+elects the designated one, and as long does it believe in a silent neighbour.
+"""
+
+
+class Router(Node):  # type: ignore[misc]
+    """A node that forwards."""
+
+    def config(self, **params: Any) -> dict[str, Any]:
+        """Switch forwarding on."""
+        configured: dict[str, Any] = super().config(**params)
+        self.cmd("sysctl -w net.ipv4.ip_forward=1")
+        return configured
+
+
+class Triangle(Topo):  # type: ignore[misc]
+    """Three routers, each linked with both others, and a host behind each of the first two; no routes."""
+
+    def build(self) -> None:
+        """Number the networks by their routers: 10.0.12.0/24 lies between r1 and r2."""
+        for number in (1, 2, 3):
+            self.addNode(f"r{number}", cls=Router, ip=None)
+        for number in (1, 2):
+            host = self.addHost(f"h{number}", ip=f"10.0.{number}.10/24", defaultRoute=f"via 10.0.{number}.1")
+            self.addLink(f"r{number}", host, intfName1=f"r{number}-host", params1={"ip": f"10.0.{number}.1/24"})
+        for one, other in ((1, 2), (2, 3), (1, 3)):
+            self.addLink(
+                f"r{one}",
+                f"r{other}",
+                intfName1=f"r{one}-r{other}",
+                intfName2=f"r{other}-r{one}",
+                params1={"ip": f"10.0.{one}{other}.1/24"},
+                params2={"ip": f"10.0.{one}{other}.2/24"},
+            )
+
+
+class HomeNetwork(Topo):  # type: ignore[misc]
+    """A host behind a router, and one before it."""
+
+    def build(self) -> None:
+        """Give the outer host no way back into the home: only translated packets are answered."""
+        self.addNode("router", cls=Router, ip=None)
+        home = self.addHost("home", ip="192.168.0.10/24", defaultRoute="via 192.168.0.1")
+        outside = self.addHost("outside", ip="203.0.113.10/24")
+        self.addLink("router", home, intfName1="router-in", params1={"ip": "192.168.0.1/24"})
+        self.addLink("router", outside, intfName1="router-out", params1={"ip": "203.0.113.1/24"})
+
+
+class OneSwitch(Topo):  # type: ignore[misc]
+    """Two hosts at a switch."""
+
+    def build(self) -> None:
+        """Link both."""
+        self.addSwitch("s1")
+        for name in ("h1", "h2"):
+            self.addLink(self.addHost(name), "s1")
+
+
+def lost_percent(said: str) -> float:
+    found = re.search(r"([\d.]+)% packet loss", said)
+    assert found is not None, said
+    return float(found.group(1))
+
+
+def seconds(up_time: str) -> float:
+    """A time as FRR prints it, "20.090s" or "1m05s"."""
+    found = re.fullmatch(r"(?:(\d+)m)?([\d.]+)s", up_time)
+    assert found is not None, up_time
+    return 60 * float(found.group(1) or 0) + float(found.group(2))
+
+
+@pytest.mark.skipif(not Path("/usr/lib/frr/frrinit.sh").exists(), reason="needs FRR: sudo apt-get install frr")
+def test_ospf_by_frr_finds_routes_when_the_standard_says_and_others_when_a_link_fails(
+    virtual: Kind, lab_folder: Path
+) -> None:
+    with linklab.start(Triangle(), "virtual", folder=lab_folder) as lab:
+        for name in ("r1", "r2", "r3"):
+            lab[name].cmd(f"install -d -o frr -g frrvty /etc/frr/{name} && install -d -o frr -g frr /var/log/frr/{name}")
+            lab.write_file(f"/etc/frr/{name}/daemons", 'ospfd=yes\nvtysh_enable=yes\nzebra_options="-A 127.0.0.1"\n')
+            lab.write_file(f"/etc/frr/{name}/vtysh.conf", "service integrated-vtysh-config\n")
+            lab.write_file(f"/etc/frr/{name}/frr.conf", "router ospf\n network 10.0.0.0/8 area 0\n")
+            said = lab[name].cmd(f"chown -R frr:frr /etc/frr/{name}; /usr/lib/frr/frrinit.sh start {name}")
+            assert "Started watchfrr" in said
+        started = lab.now()
+        lab.sleep(DEAD_INTERVAL_S / 2)
+        assert lost_percent(lab["h1"].cmd("ping -c 2 10.0.2.10")) == 100
+        lab.sleep(DEAD_INTERVAL_S)
+        assert lost_percent(lab["h1"].cmd("ping -c 4 10.0.2.10")) == 0
+        neighbours = lab["r1"].cmd("vtysh -N r1 -c 'show ip ospf neighbor'")
+        # three networks away at the same cost by r2 and r3: the kernel has both ways
+        assert "nexthop via 10.0.12.2" in lab["r1"].cmd("ip route show 10.0.23.0/24")
+        assert "nexthop via 10.0.13.2" in lab["r1"].cmd("ip route show 10.0.23.0/24")
+        passed_s = lab.now() - started
+        lab["r1"].cmd("ip link set r1-r2 down")
+        detour = lab["h1"].cmd("ping -c 10 10.0.2.10")
+        route = lab["r1"].cmd("ip route get 10.0.2.10")
+        for name in ("r1", "r2", "r3"):
+            lab[name].cmd(f"/usr/lib/frr/frrinit.sh stop {name}")
+    up_s = [seconds(line.split()[3]) for line in neighbours.splitlines() if "Full/" in line]
+    assert len(up_s) == 2
+    # the election comes after the waiting time; a hello interval of 10 s is what daemons may differ by
+    assert all(DEAD_INTERVAL_S - 1 <= passed_s - up <= DEAD_INTERVAL_S + 11 for up in up_s)
+    assert lost_percent(detour) <= 10
+    assert "via 10.0.13.2" in route
+
+
+@pytest.mark.skipif(shutil.which("iptables") is None, reason="needs iptables: sudo apt-get install iptables")
+def test_a_router_translates_addresses_for_a_home_network(virtual: Kind, lab_folder: Path) -> None:
+    with linklab.start(HomeNetwork(), "virtual", folder=lab_folder) as lab:
+        assert lost_percent(lab["home"].cmd("ping -c 2 203.0.113.10")) == 100
+        assert lab["router"].cmd("iptables -t nat -A POSTROUTING -o router-out -j MASQUERADE") == ""
+        watched = lab["outside"].popen("tcpdump -n -l -i any -c 2 icmp")
+        lab.sleep(1)
+        assert lost_percent(lab["home"].cmd("ping -c 2 203.0.113.10")) == 0
+        watched.wait(30)
+        seen = watched.output
+        server = lab["outside"].popen("iperf3 -s -1")
+        lab["outside"].wait_listening(5201)
+        lab["home"].cmd("iperf3 -c 203.0.113.10 -t 1")
+        server.wait(30)
+    assert "203.0.113.1 > 203.0.113.10: ICMP echo request" in seen
+    assert "192.168." not in seen
+    assert "Accepted connection from 203.0.113.1" in server.output
+
+
+@pytest.mark.skipif(shutil.which("nft") is None, reason="needs nft: sudo apt-get install nftables")
+def test_a_stateful_firewall_lets_out_what_it_does_not_let_in(virtual: Kind, lab_folder: Path) -> None:
+    rules = """
+        table inet filter {
+            chain forward {
+                type filter hook forward priority 0; policy drop;
+                ct state established,related accept
+                iifname "router-in" accept
+            }
+        }
+    """
+    with linklab.start(HomeNetwork(), "virtual", folder=lab_folder) as lab:
+        lab["outside"].cmd("ip route add 192.168.0.0/24 via 203.0.113.1")
+        before = lab["outside"].cmd("ping -c 2 192.168.0.10")
+        lab.write_file("rules.nft", rules)
+        assert lab["router"].cmd(f"nft -f {lab_folder}/rules.nft") == ""
+        inwards = lab["outside"].cmd("ping -c 2 192.168.0.10")
+        outwards = lab["home"].cmd("ping -c 2 203.0.113.10")
+    assert [lost_percent(said) for said in (before, inwards, outwards)] == [0, 100, 0]
+
+
+def test_flows_of_a_switch_make_a_firewall(virtual: Kind, lab_folder: Path) -> None:
+    """As controllers install them: TCP and ARP pass, everything else is dropped."""
+    with linklab.start(OneSwitch(), "virtual", switch="ovs", folder=lab_folder) as lab:
+        before = lab["h1"].cmd("ping -c 2 10.0.0.2")
+        for flow in ("priority=10,arp,actions=normal", "priority=10,tcp,actions=normal", "priority=5,actions=drop"):
+            assert lab["s1"].cmd(f"ovs-ofctl add-flow s1 '{flow}'") == ""
+        after = lab["h1"].cmd("ping -c 2 10.0.0.2")
+        server = lab["h2"].popen("iperf3 -s -1")
+        lab["h2"].wait_listening(5201)
+        lab["h1"].cmd("iperf3 -c 10.0.0.2 -t 1")
+        server.wait(30)
+        dropped = re.search(r"n_packets=(\d+),.*priority=5 actions=drop", lab["s1"].cmd("ovs-ofctl dump-flows s1"))
+    assert lost_percent(before) == 0
+    assert lost_percent(after) == 100
+    assert "Accepted connection from 10.0.0.1" in server.output
+    assert dropped is not None
+    assert int(dropped.group(1)) >= 2
