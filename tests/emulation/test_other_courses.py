@@ -97,7 +97,9 @@ def test_ospf_by_frr_finds_routes_when_the_standard_says_and_others_when_a_link_
 ) -> None:
     with linklab.start(Triangle(), "virtual", folder=lab_folder) as lab:
         for name in ("r1", "r2", "r3"):
-            lab[name].cmd(f"install -d -o frr -g frrvty /etc/frr/{name} && install -d -o frr -g frr /var/log/frr/{name}")
+            lab[name].cmd(
+                f"install -d -o frr -g frrvty /etc/frr/{name} && install -d -o frr -g frr /var/log/frr/{name}"
+            )
             lab.write_file(f"/etc/frr/{name}/daemons", 'ospfd=yes\nvtysh_enable=yes\nzebra_options="-A 127.0.0.1"\n')
             lab.write_file(f"/etc/frr/{name}/vtysh.conf", "service integrated-vtysh-config\n")
             lab.write_file(f"/etc/frr/{name}/frr.conf", "router ospf\n network 10.0.0.0/8 area 0\n")
