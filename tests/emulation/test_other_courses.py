@@ -91,41 +91,75 @@ def seconds(up_time: str) -> float:
     return 60 * float(found.group(1) or 0) + float(found.group(2))
 
 
-@pytest.mark.skipif(not Path("/usr/lib/frr/frrinit.sh").exists(), reason="needs FRR: sudo apt-get install frr")
+needs_frr = pytest.mark.skipif(
+    not Path("/usr/lib/frr/frrinit.sh").exists(), reason="needs FRR: sudo apt-get install frr"
+)
+
+
+def start_frr(lab: linklab.Lab, name: str, daemon: str, configuration: str) -> None:
+    """Start FRR on a router as its own script does on a machine, with its files in a folder for each router."""
+    lab[name].cmd(f"install -d -o frr -g frrvty /etc/frr/{name}; install -d -o frr -g frr /var/log/frr/{name}")
+    lab.write_file(f"/etc/frr/{name}/daemons", f'{daemon}=yes\nvtysh_enable=yes\nzebra_options="-A 127.0.0.1"\n')
+    lab.write_file(f"/etc/frr/{name}/vtysh.conf", "service integrated-vtysh-config\n")
+    lab.write_file(f"/etc/frr/{name}/frr.conf", configuration)
+    said = lab[name].cmd(f"chown -R frr:frr /etc/frr/{name}; /usr/lib/frr/frrinit.sh start {name}")
+    assert "Started watchfrr" in said, said
+
+
+@needs_frr
 def test_ospf_by_frr_finds_routes_when_the_standard_says_and_others_when_a_link_fails(
     virtual: Kind, lab_folder: Path
 ) -> None:
     with linklab.start(Triangle(), "virtual", folder=lab_folder) as lab:
         for name in ("r1", "r2", "r3"):
-            lab[name].cmd(
-                f"install -d -o frr -g frrvty /etc/frr/{name} && install -d -o frr -g frr /var/log/frr/{name}"
-            )
-            lab.write_file(f"/etc/frr/{name}/daemons", 'ospfd=yes\nvtysh_enable=yes\nzebra_options="-A 127.0.0.1"\n')
-            lab.write_file(f"/etc/frr/{name}/vtysh.conf", "service integrated-vtysh-config\n")
-            lab.write_file(f"/etc/frr/{name}/frr.conf", "router ospf\n network 10.0.0.0/8 area 0\n")
-            said = lab[name].cmd(f"chown -R frr:frr /etc/frr/{name}; /usr/lib/frr/frrinit.sh start {name}")
-            assert "Started watchfrr" in said
+            start_frr(lab, name, "ospfd", "router ospf\n network 10.0.0.0/8 area 0\n")
         started = lab.now()
         lab.sleep(DEAD_INTERVAL_S / 2)
         assert lost_percent(lab["h1"].cmd("ping -c 2 10.0.2.10")) == 100
         lab.sleep(DEAD_INTERVAL_S)
         assert lost_percent(lab["h1"].cmd("ping -c 4 10.0.2.10")) == 0
         neighbours = lab["r1"].cmd("vtysh -N r1 -c 'show ip ospf neighbor'")
-        # three networks away at the same cost by r2 and r3: the kernel has both ways
-        assert "nexthop via 10.0.12.2" in lab["r1"].cmd("ip route show 10.0.23.0/24")
-        assert "nexthop via 10.0.13.2" in lab["r1"].cmd("ip route show 10.0.23.0/24")
+        far_side = lab["r1"].cmd("ip route show 10.0.23.0/24")
         passed_s = lab.now() - started
         lab["r1"].cmd("ip link set r1-r2 down")
         detour = lab["h1"].cmd("ping -c 10 10.0.2.10")
         route = lab["r1"].cmd("ip route get 10.0.2.10")
-        for name in ("r1", "r2", "r3"):
-            lab[name].cmd(f"/usr/lib/frr/frrinit.sh stop {name}")
+    # the network between the other two costs the same by either of them: the kernel has both ways
+    assert "via 10.0.12.2" in far_side
+    assert "via 10.0.13.2" in far_side
     up_s = [seconds(line.split()[3]) for line in neighbours.splitlines() if "Full/" in line]
     assert len(up_s) == 2
     # the election comes after the waiting time; a hello interval of 10 s is what daemons may differ by
     assert all(DEAD_INTERVAL_S - 1 <= passed_s - up <= DEAD_INTERVAL_S + 11 for up in up_s)
     assert lost_percent(detour) <= 10
     assert "via 10.0.13.2" in route
+
+
+@needs_frr
+def test_bgp_by_frr_takes_the_shortest_path_of_systems_and_a_longer_one_when_a_link_fails(
+    virtual: Kind, lab_folder: Path
+) -> None:
+    neighbours = {
+        "r1": {"10.0.12.2": 65002, "10.0.13.2": 65003},
+        "r2": {"10.0.12.1": 65001, "10.0.23.2": 65003},
+        "r3": {"10.0.13.1": 65001, "10.0.23.1": 65002},
+    }
+    with linklab.start(Triangle(), "virtual", folder=lab_folder) as lab:
+        for number, (name, others) in enumerate(neighbours.items(), start=1):
+            lines = [f"router bgp 6500{number}", " no bgp ebgp-requires-policy"]
+            lines += [f" neighbor {address} remote-as {system}" for address, system in others.items()]
+            lines += [f" network 10.0.{number}.0/24"] if number < 3 else []
+            start_frr(lab, name, "bgpd", "\n".join(lines) + "\n")
+        lab.sleep(30)
+        direct = lab["r1"].cmd("vtysh -N r1 -c 'show ip bgp 10.0.2.0/24 bestpath'")
+        reached = lab["h1"].cmd("ping -c 2 10.0.2.10")
+        lab["r1"].cmd("ip link set r1-r2 down")
+        lab.sleep(10)
+        detour = lab["r1"].cmd("vtysh -N r1 -c 'show ip bgp 10.0.2.0/24 bestpath'")
+        reached_again = lab["h1"].cmd("ping -c 2 10.0.2.10")
+    assert [line.strip() for line in direct.splitlines() if line.startswith("  650")] == ["65002"]
+    assert [line.strip() for line in detour.splitlines() if line.startswith("  650")] == ["65003 65002"]
+    assert lost_percent(reached) == lost_percent(reached_again) == 0
 
 
 @pytest.mark.skipif(shutil.which("iptables") is None, reason="needs iptables: sudo apt-get install iptables")
