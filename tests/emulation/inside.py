@@ -84,28 +84,35 @@ class Datagrams:
     from_port: int = 0
 
 
-def send(lab: linklab.Lab, *datagrams: Datagrams) -> None:
-    """Send datagrams, and give the last 50 ms to arrive."""
-    lab.call(_send, datagrams)
+def send(lab: linklab.Lab, *datagrams: Datagrams, together: bool = False) -> None:
+    """Send datagrams, one flow after the other or in turns, and give the last 50 ms to arrive."""
+    lab.call(_send, datagrams, together)
 
 
-def _send(net: Any, all_of_them: tuple[Datagrams, ...]) -> None:
-    for it in all_of_them:
-        family = socket.AF_INET6 if ":" in it.target else socket.AF_INET
-        for flow in range(it.flows):
-            with at(net, it.source), socket.socket(family, socket.SOCK_DGRAM) as sender:
-                sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
-                sender.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, it.mark)
-                if family == socket.AF_INET:
-                    sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, it.tos)
-                    sender.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, it.ttl)
-                if it.from_port or it.from_address:
-                    sender.bind((it.from_address, it.from_port + flow if it.from_port else 0))
-                for _ in range(it.count):
-                    with contextlib.suppress(ConnectionError):  # nobody listens, and says so
-                        sender.sendto(it.payload, (it.target, it.port))
-                    time.sleep(it.gap_ms / 1000)
+def _send(net: Any, all_of_them: tuple[Datagrams, ...], together: bool) -> None:
+    flows = [(it, _sender(net, it, flow)) for it in all_of_them for flow in range(it.flows)]
+    turns = (flow for flow in flows for _ in range(flow[0].count))
+    for it, sender in flows * flows[0][0].count if together else turns:
+        with contextlib.suppress(ConnectionError):  # nobody listens, and says so
+            sender.sendto(it.payload, (it.target, it.port))
+        time.sleep(it.gap_ms / 1000)
+    for _, sender in flows:
+        sender.close()
     time.sleep(0.05)
+
+
+def _sender(net: Any, it: Datagrams, flow: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in it.target else socket.AF_INET
+    with at(net, it.source):
+        sender = socket.socket(family, socket.SOCK_DGRAM)
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, it.mark)
+    if family == socket.AF_INET:
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, it.tos)
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, it.ttl)
+    if it.from_port or it.from_address:
+        sender.bind((it.from_address, it.from_port + flow if it.from_port else 0))
+    return sender
 
 
 @dataclass(frozen=True)
