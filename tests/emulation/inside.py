@@ -6,7 +6,6 @@ Sockets of hosts are made by the lab's own process, which enters their namespace
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import select
 import shutil
@@ -32,20 +31,20 @@ def do(lab: linklab.Lab, node: str, *commands: str) -> str:
     """Run commands on a node, each of which must end with status 0; return what they print."""
     said = ""
     for command in commands:
-        answer = lab[node].cmd(f"({command}\n) 2>&1; echo status=$?")
+        answer = lab[node].cmd(f"({command}) 2>&1; echo status=$?")
         said, _, status = answer.rpartition("status=")
         assert status.strip() == "0", f"{command} on {node}: {answer}"
     return said
 
 
+def root(lab: linklab.Lab, command: str) -> str:
+    """What a command prints in the lab's first namespace, where switches are."""
+    return str(lab.process.call("linklab.emulation.commands:command", "root", command, None)["output"])
+
+
 def attempt(lab: linklab.Lab, node: str, *commands: str) -> None:
     """Run commands whose failure does not matter: to clean up."""
     lab[node].cmd("; ".join(f"({command}) >/dev/null 2>&1" for command in commands))
-
-
-def read_json(lab: linklab.Lab, node: str, command: str) -> Any:
-    """What a command of iproute2 or nft prints as JSON."""
-    return json.loads(do(lab, node, command))
 
 
 def rtts_ms(lab: linklab.Lab, source: str, target: str, count: int = 5, options: str = "") -> list[float]:

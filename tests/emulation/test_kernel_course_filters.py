@@ -16,7 +16,7 @@ from linklab.measure.capture import capture
 from linklab.network import End, Host, Link, Network, Router, Switch
 from linklab.runtime.kinds import Kind
 
-from .inside import Datagrams, Transfer, answers, at, carry, do, needs, send
+from .inside import Datagrams, Transfer, answers, at, carry, do, needs, root, send
 
 pytestmark = pytest.mark.lab
 
@@ -196,7 +196,8 @@ def test_marks_and_zones_of_connections_stand_in_the_table(lab: linklab.Lab) -> 
         lab,
         """table ip c {
             chain z { type filter hook prerouting priority -300; udp dport 4001 ct zone set 5; }
-            chain m { type filter hook forward priority 0; udp dport 4000 ct mark set 7; udp length 108 ct mark 7 counter; }
+            chain m { type filter hook forward priority 0;
+                udp dport 4000 ct mark set 7; udp length 108 ct mark 7 counter; }
         }""",
     )
     send(lab, Datagrams("h1", OUTSIDE, 4000, 3), Datagrams("h1", OUTSIDE, 4001, 3))
@@ -349,12 +350,11 @@ def test_filters_on_one_interface(lab: linklab.Lab, hook: str) -> None:
 
 
 def test_filters_on_a_bridge_and_of_arp(lab: linklab.Lab) -> None:
-    for command in ("nft add table bridge b", "nft add chain bridge b f '{ type filter hook forward priority 0; }'",
-                    "nft add rule bridge b f ether saddr 00:00:00:00:00:01 ip daddr 10.0.0.2 counter drop"):  # fmt: skip
-        lab.process.call("linklab.emulation.commands:command", "root", command, None)
+    root(lab, "nft 'table bridge b { chain f { type filter hook forward priority 0; "
+              "ether saddr 00:00:00:00:00:01 ip daddr 10.0.0.2 drop; }; }'")  # fmt: skip
     assert not answers(lab, "h1", "10.0.0.2")
     assert answers(lab, "h1", "10.0.0.254")
-    lab.process.call("linklab.emulation.commands:command", "root", "nft flush ruleset", None)
+    root(lab, "nft flush ruleset")
     assert answers(lab, "h1", "10.0.0.2")
 
     rules(lab, "table arp a { chain i { type filter hook input priority 0; arp operation request counter drop; }; }")
@@ -366,7 +366,8 @@ def test_filters_on_a_bridge_and_of_arp(lab: linklab.Lab) -> None:
 
 
 IPV6 = {
-    "nft": "nft 'table ip6 f { chain i { type filter hook input priority 0; udp dport 4000 counter reject; }; }'",
+    "nft": "nft 'table ip6 f { chain i { type filter hook input priority 0; udp dport 4000 fib daddr type local "
+    "counter reject; }; }'",
     "ip6tables": "ip6tables -A INPUT -p udp --dport 4000 -j DROP",
 }
 
@@ -390,7 +391,8 @@ def test_filters_of_ipv6(lab: linklab.Lab, tool: str) -> None:
 def test_targets_of_iptables_change_the_packets(lab: linklab.Lab) -> None:
     do(lab, "r1", "iptables -t mangle -A FORWARD -p udp --dport 4000 -j DSCP --set-dscp 10",
        "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --set-mss 500",
-       "iptables -t mangle -A POSTROUTING -p tcp --tcp-flags SYN,RST SYN -m tcpmss --mss 500 -m comment --comment counted")  # fmt: skip
+       "iptables -t mangle -A POSTROUTING -p tcp --tcp-flags SYN,RST SYN -m tcpmss --mss 500 "
+       "-m comment --comment counted")  # fmt: skip
     with capture(lab, "h3", "h3-eth0", "udp dst port 4000 or tcp") as caught:
         send(lab, SOME)
         mss = carry(lab, Transfer("h1", "h3", OUTSIDE, 80, 3000, ask=(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 4)))
@@ -431,7 +433,7 @@ LOGS = {
 
 @pytest.mark.parametrize("tool", LOGS)
 def test_logged_packets_are_in_the_kernels_log(lab: linklab.Lab, tool: str) -> None:
-    lab.process.call("linklab.emulation.commands:command", "root", "sysctl -w net.netfilter.nf_log_all_netns=1", None)
+    root(lab, "sysctl -w net.netfilter.nf_log_all_netns=1")
     do(lab, "r1", LOGS[tool].format(f'prefix "{tool}-saw "' if tool == "nft" else f"LOG --log-prefix '{tool}-saw '"))
     send(lab, SOME, OTHERS)
     lines = [line for line in do(lab, "r1", "dmesg").splitlines() if f"{tool}-saw " in line]
