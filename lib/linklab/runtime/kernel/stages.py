@@ -26,7 +26,7 @@ from linklab.runtime.kernel.source import Candidate
 
 # What make compiles for this configuration; one or two more or less from release to release. It only feeds
 # the bar.
-EXPECTED_OBJECTS = 1210
+EXPECTED_OBJECTS = 1290
 # Share of the whole at which each stage begins, after the CPU time it takes.
 FETCH_AT, UNPACK_AT, COMPILE_AT, COMPILED_AT = 0.02, 0.08, 0.14, 0.97
 # Two thirds of the source are drivers, architectures and texts that no user-mode kernel compiles. Kconfig and
