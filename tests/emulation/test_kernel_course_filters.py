@@ -368,7 +368,7 @@ def test_filters_on_a_bridge_and_of_arp(lab: linklab.Lab) -> None:
 IPV6 = {
     "nft": "nft 'table ip6 f { chain i { type filter hook input priority 0; udp dport 4000 fib daddr type local "
     "counter reject; }; }'",
-    "ip6tables": "ip6tables -A INPUT -p udp --dport 4000 -j DROP",
+    "ip6tables": "ip6tables -A INPUT -p udp --dport 4000 -j REJECT",
 }
 
 
