@@ -115,11 +115,17 @@ class Lab:
 
         What it prints is printed here; what it returns must be JSON data. Raises `LabError` with the failure.
         """
-        return self.process.call(_with_network, function, arguments)
+        return self.process.call(f"{_INSIDE}:call", function, arguments)
 
     def cli(self, line: str) -> str:
         """One line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
-        return str(self.process.call(f"{_INSIDE}:cli", line))
+        printed: list[str] = []
+        try:
+            self.process.call(f"{_INSIDE}:cli", line, on_print=printed.append)
+        except BaseException:
+            print("".join(printed), end="")
+            raise
+        return "".join(printed)
 
     def state(self) -> NetworkState:
         """The network as it is now, read back from the kernel."""
@@ -252,12 +258,6 @@ def _process(
     if clock == "auto" and chosen.clock == "real":
         _tell_why_real()
     return LabProcess(chosen, folder, wall_limit_s, seed=seed)
-
-
-def _with_network(context: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    from linklab.emulation.commands import network
-
-    return function(network(context), *arguments)
 
 
 def _writable(folder: str | Path | None) -> Path | None:

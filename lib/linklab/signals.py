@@ -73,6 +73,49 @@ def dropped() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+class Held:
+    """Inside, what `SIGNALS` are set to do waits for `let_through`, or for the end: nothing is torn in between.
+
+    Outside the main thread nothing changes.
+    """
+
+    def __init__(self) -> None:
+        self._main = threading.current_thread() is threading.main_thread()
+        self._came: list[int] = []
+        self._before: dict[signal.Signals, _Setting] = {}
+
+    def __enter__(self) -> Held:
+        if self._main:
+            before = {number: signal.getsignal(number) for number in SIGNALS}
+            self._before = {number: handler for number, handler in before.items() if callable(handler)}
+            for number in self._before:
+                signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._let_go()
+
+    def let_through(self, function: Callable[[], None] = lambda: None) -> None:
+        """Does what came meanwhile is set to do, and calls `function`, during which nothing waits."""
+        try:
+            self._let_go()
+            function()
+        finally:
+            self.__enter__()
+
+    def _let_go(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        came, self._came = self._came, []
+        for each in came:
+            handler = signal.getsignal(each)
+            if callable(handler):
+                handler(each, None)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._came.append(number)
+
+
 def _drop() -> dict[signal.Signals, _Setting]:
     """Sets `SIGNALS` to be ignored by the kernel, as they then are while Python itself ends; what was set before."""
     before = {number: signal.signal(number, _nothing) for number in SIGNALS}

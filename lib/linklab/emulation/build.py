@@ -41,7 +41,6 @@ def build(
     asked = Asked(expected, (), {}) if expected else expectation_of(topo)
     said = _Said()
     lg.addHandler(said)
-    lg.setLevel(logging.ERROR)
     # Mininet would raise the limit of open files to 16384 and then close that many for every node it starts
     LabNetwork.inited = True
     LabIntf.lab_seed = context.seed

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import io
 import os
 import signal
+import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from mininet.cli import CLI
-from mininet.log import lg
 from mininet.net import Mininet
 from mininet.node import Node
 
@@ -146,21 +146,37 @@ def _listens(pid: int, port: int) -> bool:
     return False
 
 
-def cli(context: Context, text: str) -> str:
-    """One line of Mininet's own command line; what it prints."""
-    net, printed = network(context), io.StringIO()
-    handlers, level = list(lg.handlers), lg.level
-    lg.handlers[:] = [_Printer(printed)]
-    lg.setLogLevel("output")
+def call(context: Context, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Runs a function of the notebook's with the running Mininet. Ctrl-C comes as in a terminal."""
+    with _at_terminal(context) as net:
+        return function(net, *arguments)
+
+
+def cli(context: Context, text: str) -> None:
+    """Runs one line of Mininet's own command line. Ctrl-C ends what it runs, as in a terminal."""
     nothing, keep_open = os.pipe()
     try:
-        with os.fdopen(nothing) as stdin, contextlib.redirect_stdout(printed):
-            _OneLine(net, stdin=stdin, stdout=printed).onecmd(text)
+        with os.fdopen(nothing) as stdin, _at_terminal(context) as net:
+            _OneLine(net, stdin=stdin, stdout=sys.stdout).onecmd(text)
     finally:
         os.close(keep_open)
-        lg.handlers[:] = handlers
-        lg.setLevel(level)
-    return printed.getvalue()
+
+
+@contextlib.contextmanager
+def _at_terminal(context: Context) -> Iterator[Mininet]:
+    """The network, for code that knows of no agent. What an interrupt leaves running in the nodes' shells is ended, as
+    Mininet's command line does: else the nodes could not be used.
+    """
+    net = network(context)
+    busy = [host for host in net.values() if host.waiting]
+    context.be_interruptible()
+    try:
+        yield net
+    except KeyboardInterrupt:
+        for host in net.values():
+            if host.waiting and host not in busy:
+                _end_command(context, host)
+        raise
 
 
 class _OneLine(CLI):
@@ -171,14 +187,6 @@ class _OneLine(CLI):
 
     def initReadline(self) -> None:
         """Nothing: there is no terminal."""
-
-
-class _Printer(type(lg.handlers[0])):  # type: ignore[misc]
-    """Mininet's own log handler (no newline added), into a string."""
-
-    def __init__(self, stream: io.StringIO) -> None:
-        super().__init__()
-        self.stream = stream
 
 
 def state(context: Context) -> dict[str, Any]:

@@ -227,7 +227,7 @@ class Broker:
         except (KeyError, TypeError, ValueError):
             process.stop()
             answer = {"error": "the lab answers what no lab would: start a new one", "kind": "LabError"}
-        self._note(answer.get("result"))
+        self._note([answer.get("result"), answer.get("printed")])
         if process.running:
             answer["killed"] = process.killed_for_memory()
         channel.send({**answer, "id": number, "clock_s": process.clock_s}, self._wall_limit_s)

@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import ctypes
+import fcntl
 import importlib
-import io
 import json
 import os
 import pickle
 import select
+import signal
+import struct
 import sys
 import time
 import traceback
 from collections.abc import Iterable
+from types import FrameType
 from typing import Any
 
 from linklab.errors import LinklabError
 from linklab.runtime import boot
+from linklab.runtime.printed import Printed
 from linklab.runtime.wire import FROM_GUEST_BYTES, Channel, ChannelClosed
 
 MATURE_S = 16.0
@@ -32,8 +37,15 @@ _BEATS = 20
 """How many are waited for at most: a program that never rests is no reason to wait for ever."""
 
 
-class Interrupted(Exception):
-    """The notebook asked to stop what runs now (Ctrl-C)."""
+SILENT_LIMIT_S = 10.0**6
+"""For so long by the lab's own clock a request may be silent on virtual time. Where all wait for each other nothing else
+is due, and the clock is there at once."""
+_LONG_SLICE_NS = 100_000_000
+_SYS_SCHED_SETATTR = 314  # x86-64, the only processor of a guest
+
+
+class Interrupted(KeyboardInterrupt):
+    """The notebook asked to stop what runs now (Ctrl-C), or it was silent for too long."""
 
 
 class Context:
@@ -44,18 +56,32 @@ class Context:
         self.clock, self.seed = clock, seed
         self._channel = channel
         self._request = 0
+        self._printed = Printed()
+        self._interruptible = self._announced = self._limited = False
+        self._hung: dict[str, Any] | None = None
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # for what is started here, too
+        signal.signal(signal.SIGIO, self._on_input)
+        signal.signal(signal.SIGALRM, self._on_silence)
+        fcntl.fcntl(channel.read_fd, fcntl.F_SETOWN, os.getpid())
 
     def emit(self, event: Any) -> None:
         """Sends something to the notebook while the request still runs: output, progress."""
+        interruptible, self._interruptible = self._interruptible, False  # no message may be torn
         self._settle()
-        self._channel.send({"id": self._request, "event": event})
+        self._channel.send({"id": self._request, "event": event, **self._take_printed()})
+        self._interruptible = interruptible
+        self._limit()
 
     def poll(self, fds: Iterable[int], timeout_s: float | None = None) -> list[int]:
-        """Blocks until one of `fds` is readable, in the lab's own time; the readable ones, [] after `timeout_s`.
+        """Blocks until one of `fds` is readable, in the lab's own time; the readable ones, [] after `timeout_s`, or
+        earlier where that is longer than the lab may be silent.
 
         This is where time passes on virtual time. Raises `Interrupted` when the notebook asks to stop.
         """
         self.check_interrupt()
+        if timeout_s is not None and timeout_s > SILENT_LIMIT_S / 10:
+            timeout_s = min(timeout_s, SILENT_LIMIT_S / 2)
+            self._limit()  # who names an end does not wait for ever
         poller = select.poll()
         for fd in (*fds, self._channel.read_fd):
             poller.register(fd, select.POLLIN | select.POLLHUP)
@@ -66,9 +92,81 @@ class Context:
 
     def check_interrupt(self) -> None:
         """Raises `Interrupted` if the notebook asked to stop; never waits."""
-        message = self._channel.receive_waiting()
-        if message is not None and message.get("interrupt") == self._request:
+        self._look_for_interrupt(sys._getframe(1))
+
+    def be_interruptible(self) -> None:
+        """From here to the end of the request an interrupt comes as in a terminal: at any step, as a
+        KeyboardInterrupt, and to the programs that this process started and that share its process group.
+
+        For functions that do not know of `poll`: a notebook's own, and Mininet's.
+        """
+        self._announce(True)
+        self._interruptible = True
+        self.check_interrupt()  # it may have come before
+
+    def _announce(self, on: bool) -> None:
+        """Says whether what arrives on the channel sends SIGIO to this process."""
+        self._announced = on
+        flags = fcntl.fcntl(self._channel.read_fd, fcntl.F_GETFL)
+        fcntl.fcntl(self._channel.read_fd, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
+        if self.clock == "virtual":
+            # Time stands still while this process computes, so its turn never ends: the kernel thread that hands over
+            # what the serial line received has to interrupt it, which those with shorter slices may.
+            wish = struct.pack("IIQiIQQQ", 48, 0, 1, 0, 0, _LONG_SLICE_NS if on else 0, 0, 0)
+            ctypes.CDLL(None).syscall(_SYS_SCHED_SETATTR, 0, wish, 0)
+
+    def _on_input(self, number: int, frame: FrameType | None) -> None:
+        """SIGIO: something was printed, or the notebook has sent something."""
+        self._printed.drain()
+        if self._interruptible:
+            self._look_for_interrupt(frame)
+
+    def _look_for_interrupt(self, frame: FrameType | None) -> None:
+        interruptible, self._interruptible = self._interruptible, False  # this must not interrupt itself
+        message = self._channel.receive_waiting("interrupt")
+        while message is not None and message["interrupt"] != self._request:  # it meant an earlier one
+            message = self._channel.receive_waiting("interrupt")
+        if message is not None:
+            if "silent" in message:
+                self._hang(frame, {"silent": True})
+            if interruptible:
+                self._interrupt_programs()
+        self._interruptible = interruptible
+        if message is not None:
             raise Interrupted
+
+    def _on_silence(self, number: int, frame: FrameType | None) -> None:
+        """SIGALRM: so much of the lab's time passed that all there can only wait for each other."""
+        if self._limited:
+            self._hang(frame, {})
+            if self._interruptible:
+                self._interrupt_programs()
+            raise Interrupted
+
+    def _hang(self, frame: FrameType | None, more: dict[str, Any]) -> None:
+        """Notes who waits for what, before that changes: it becomes the answer."""
+        from linklab.runtime.waiting import who_waits  # noqa: PLC0415 - few labs need it
+
+        waits = who_waits(frame)
+        if not more:
+            waits = (
+                f"all in the lab wait, and nothing is due for {SILENT_LIMIT_S:.0e} s of its time: {waits}. What waited "
+                "was interrupted and the lab runs on: start what it waits for first, or give it a time limit"
+            )
+        self._hung = {"error": waits, "kind": "LabError", **more}
+
+    @staticmethod
+    def _interrupt_programs() -> None:
+        """SIGINT for what shares this process's group, as a terminal sends it."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with contextlib.suppress(OSError):
+            os.killpg(0, signal.SIGINT)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _limit(self) -> None:
+        """Counts the lab's time anew from which on silence is taken for waiting for ever."""
+        if self._limited:
+            signal.setitimer(signal.ITIMER_REAL, SILENT_LIMIT_S, SILENT_LIMIT_S)
 
     def serve(self) -> None:
         """Answers requests until the notebook is gone."""
@@ -77,23 +175,25 @@ class Context:
             if "interrupt" in request:
                 continue  # it came too late: the request it meant has been answered
             self._request = request["id"]
-            answer = self._answer(request)
-            self._settle()
+            with self._printed.gathered():
+                answer = self._answer(request)
+                self._settle()
+            answer |= self._take_printed()
             self._channel.send({"id": self._request, "clock_s": time.monotonic(), **answer})
 
     def _settle(self) -> None:
         if self.clock == "virtual":
             await_beat()
 
+    def _take_printed(self) -> dict[str, str]:
+        printed = self._printed.take()
+        return {"printed": printed} if printed else {}
+
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        printed = io.StringIO()
+        self._hung = None
         try:
-            with contextlib.redirect_stdout(printed):
-                function, arguments = _asked(request)
-                result = function(self, *arguments)
-            json.dumps(result)
-            answer: dict[str, Any] = {"result": result}
-        except Interrupted:
+            answer = self._result(request)
+        except KeyboardInterrupt:
             answer = {"interrupted": True}
         except LinklabError as error:
             answer = {"error": str(error), "kind": type(error).__name__}
@@ -105,9 +205,23 @@ class Context:
                 "kind": "",
                 "trace": traceback.format_exc(),
             }
-        if printed.getvalue():
-            answer["printed"] = printed.getvalue()
-        return answer
+        return answer if self._hung is None else self._hung
+
+    def _result(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs the function. Afterwards no signal raises anything."""
+        try:
+            self._limited = self.clock == "virtual"
+            self._limit()
+            function, arguments = _asked(request)
+            result = function(self, *arguments)
+            json.dumps(result)
+            return {"result": result}
+        finally:
+            self._interruptible, self._limited = False, False
+            if self.clock == "virtual":
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            if self._announced:
+                self._announce(False)
 
 
 def _asked(request: dict[str, Any]) -> tuple[Any, Any]:

@@ -70,11 +70,19 @@ class LentProcess(LabProcess):
     def _resume(self) -> None:
         """The lender does."""
 
+    def _computed_s(self) -> float:
+        """Nothing: the lender knows, and says so."""
+        return 0.0
+
     def relay(
-        self, request: dict[str, Any], on_event: Callable[[Any], None] | None, stop: Callable[[], bool] | None
+        self,
+        request: dict[str, Any],
+        on_event: Callable[[Any], None] | None,
+        stop: Callable[[], bool] | None,
+        on_print: Callable[[str], None] | None = None,
     ) -> tuple[dict[str, Any], bool]:
         """As a lab process of one's own."""
-        answer, interrupted = super().relay(request, on_event, stop)
+        answer, interrupted = super().relay(request, on_event, stop, on_print)
         self._ended = [str(program) for program in answer.get("killed", [])]
         return answer, interrupted
 

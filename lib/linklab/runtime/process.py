@@ -13,21 +13,24 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from linklab import errors
 from linklab.errors import LabError
-from linklab.runtime import tally
+from linklab.runtime import tally, usage
 from linklab.runtime.carried import carried
 from linklab.runtime.kinds import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.launch import launch
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
+from linklab.signals import Held
 
 BOOT_LIMIT_S = 30.0
 WALL_LIMIT_S = 600.0
 _INTERRUPT_LIMIT_S = 15.0
 _LOOK_UP_S = 0.2
+_BUSY_SHARE = 0.5
 _CONSOLE_TAIL_LINES = 5
 _KILLED = re.compile(r"^Out of memory.*: Killed process \d+ \((.*?)\)", re.MULTILINE)
 _MORE_MEMORY = "let programs in it use less, or set LINKLAB_GUEST_MB to more before you start it"
@@ -112,28 +115,35 @@ class LabProcess:
         *arguments: Any,
         on_event: Callable[[Any], None] | None = None,
         stop: Callable[[], bool] | None = None,
+        on_print: Callable[[str], None] | None = None,
     ) -> Any:
         """Runs a function inside: ``"module:name"``, or a Python function, which is carried over as arguments are.
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the
-        same counts.
+        same counts. `on_print` gets what the lab prints meanwhile, which is printed here otherwise.
         Raises what `linklab.errors` the function raised; `LabError` for any other failure, for silence longer
         than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
-        answer, interrupted = self.relay(_request(function, arguments), on_event, stop)
+        show = _show if on_print is None else on_print
+        answer, interrupted = self.relay(_request(function, arguments), on_event, stop, show)
         for program in self.killed_for_memory():
             print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)
-        result = self._result(answer)
+        result = self._result(answer, show)
         if interrupted:  # what was asked for came to its end before it looked
             raise KeyboardInterrupt
         return result
 
     def relay(
-        self, request: dict[str, Any], on_event: Callable[[Any], None] | None, stop: Callable[[], bool] | None
+        self,
+        request: dict[str, Any],
+        on_event: Callable[[Any], None] | None,
+        stop: Callable[[], bool] | None,
+        on_print: Callable[[str], None] | None = None,
     ) -> tuple[dict[str, Any], bool]:
         """Hands on a request as it is; the lab's answer as it came, and whether Ctrl-C was pressed meanwhile.
 
+        What is printed before the answer goes to `on_print`, or comes with the answer.
         Raises `LabError` and KeyboardInterrupt as `call` does, but not for what the answer says.
         """
         with self._lock:
@@ -142,61 +152,113 @@ class LabProcess:
             if stop is not None and stop():  # while it waited for another request to end
                 raise KeyboardInterrupt
             self._requests += 1
-            self._resume()
-            try:
-                answer, interrupted = self._ask({**request, "id": self._requests}, on_event, stop)
-            except ChannelClosed:
-                tail, killed = self.console_tail(), self.killed_for_memory()
-                self.stop()
-                if killed or "deadlocked on memory" in tail:
-                    raise LabError(f"{self._short_of_memory} and ended: {_MORE_MEMORY}, and start a new one") from None
-                raise LabError(
-                    f"the lab ended unexpectedly: {tail or 'killed'}; start a new one with linklab.start(...)"
-                ) from None
-            except ChannelTimeout as silence:
-                self.stop()
-                raise LabError(self._hung(*silence.args)) from None
-            self._pause()
-            return answer, interrupted
-
-    def _ask(
-        self, request: dict[str, Any], on_event: Callable[[Any], None] | None, stop: Callable[[], bool] | None
-    ) -> tuple[dict[str, Any], bool]:
-        """The answer, and whether Ctrl-C was pressed meanwhile."""
-        interrupted = asked = False
-        deadline = time.monotonic() + self.wall_limit_s
-        self._channel.send(request, self.wall_limit_s)
-        while True:
-            try:
-                if stop is not None and not interrupted and stop():
-                    asked = True
-                    raise KeyboardInterrupt
-                left_s = deadline - time.monotonic()
-                message = self._channel.receive(left_s if stop is None else min(left_s, _LOOK_UP_S))
-                deadline = time.monotonic() + (_INTERRUPT_LIMIT_S if interrupted else self.wall_limit_s)
-                if message["id"] == request["id"]:
-                    if "event" not in message:
-                        self._clock_s[1:] = [float(message["clock_s"])]
-                        return message, interrupted and not asked
-                    if on_event is not None:
-                        on_event(message["event"])
-            except ChannelTimeout:
-                if time.monotonic() >= deadline:
-                    raise ChannelTimeout(_INTERRUPT_LIMIT_S if interrupted else self.wall_limit_s) from None
-            except KeyboardInterrupt:
-                if interrupted:
+            with Held() as held:  # nothing may come between the lab's going on and its pause, nor tear a message
+                self._resume()
+                try:
+                    answer, failure = self._ask({**request, "id": self._requests}, on_event, stop, on_print, held)
+                except ChannelClosed:
+                    tail, killed = self.console_tail(), self.killed_for_memory()
+                    self.stop()
+                    if killed or "deadlocked on memory" in tail:
+                        raise LabError(
+                            f"{self._short_of_memory} and ended: {_MORE_MEMORY}, and start a new one"
+                        ) from None
+                    raise LabError(
+                        f"the lab ended unexpectedly: {tail or 'killed'}; start a new one with linklab.start(...)"
+                    ) from None
+                except ChannelTimeout as silence:
+                    self.stop()
+                    raise LabError(*silence.args) from None
+                except BaseException:
                     self.stop()
                     raise
-                interrupted = True
-                deadline = time.monotonic() + _INTERRUPT_LIMIT_S
-                try:
-                    self._channel.send({"interrupt": request["id"]}, _INTERRUPT_LIMIT_S)
-                except ChannelTimeout:
-                    raise ChannelTimeout(_INTERRUPT_LIMIT_S) from None
+                self._pause()
+            if failure is not None and not isinstance(failure, KeyboardInterrupt):
+                raise failure
+            return answer, failure is not None and not isinstance(failure, _Stopped)
 
-    def _result(self, answer: dict[str, Any]) -> Any:
+    def _ask(
+        self,
+        request: dict[str, Any],
+        on_event: Callable[[Any], None] | None,
+        stop: Callable[[], bool] | None,
+        on_print: Callable[[str], None] | None,
+        held: Held,
+    ) -> tuple[dict[str, Any], BaseException | None]:
+        """The answer, and what was raised meanwhile on this side, for which the function was interrupted.
+
+        Silent for too long, it is interrupted as well, and asked who waits for what.
+        """
+        since, silence = time.monotonic(), _Silence(self)
+        told: float | None = None
+        failure: BaseException | None = None
+        printed = ""
+        try:
+            self._channel.send(request, self.wall_limit_s)
+        except ChannelTimeout:
+            raise ChannelTimeout(silence.message("and was ended")) from None
+        while True:
+            message = None
+            with contextlib.suppress(ChannelTimeout):
+                message = self._channel.receive(_LOOK_UP_S)
+            try:
+                if message is None:
+                    held.let_through()
+                    if failure is None and stop is not None and stop():
+                        raise _Stopped
+                elif message["id"] == request["id"]:
+                    if "event" not in message:
+                        break
+                    since, silence = time.monotonic(), _Silence(self)
+                    told = told and since
+                    if on_print is None:
+                        printed += message.get("printed", "")
+                    held.let_through(partial(_hand_over, message, on_event, on_print))
+            except BaseException as error:
+                if failure is not None:
+                    raise
+                failure, told = error, time.monotonic()
+                self._channel.send({"interrupt": request["id"]}, wait=False)
+            if message is not None:
+                continue
+            silence.goes_on()
+            now = time.monotonic()
+            if told is None:
+                if now - since >= self.wall_limit_s:
+                    told = now
+                    self._channel.send({"interrupt": request["id"], "silent": True}, wait=False)
+                continue
+            if now - told >= min(_INTERRUPT_LIMIT_S, self.wall_limit_s):
+                after = "" if failure is None else ", interrupted meanwhile,"
+                raise ChannelTimeout(silence.message(f"{after} and was ended"))
+            self._rouse()
+        if "silent" in message:
+            message["error"] = silence.message("", message["error"])
+        self._clock_s[1:] = [float(message["clock_s"])]
+        if printed:
+            message["printed"] = printed + message.get("printed", "")
+        return message, failure
+
+    def _computed_s(self) -> float:
+        """How long the lab's processes have had a core so far, in seconds."""
+        return usage.lab_cpu_s(self.keeper_pid)
+
+    def _rouse(self) -> None:
+        """Has a guest on virtual time that computes see what arrived. Its kernel takes a turn when the program calls it,
+        when time passes, or when SIGALRM comes to the program, which is a process here.
+        """
+        if not (self.kind.stops_between_requests and self._group):
+            return
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdigit():
+                with contextlib.suppress(OSError, ValueError, IndexError):
+                    state, parent = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
+                    if state == "R" and int(parent) == self._group and _catches_alarm(folder):
+                        os.kill(int(folder.name), signal.SIGALRM)
+
+    def _result(self, answer: dict[str, Any], show: Callable[[str], None]) -> Any:
         if "printed" in answer:
-            print(answer["printed"], end="")
+            show(answer["printed"])
         if "interrupted" in answer:
             raise KeyboardInterrupt
         if "error" in answer:
@@ -206,16 +268,6 @@ class LabProcess:
                 error.add_note("inside the lab:\n" + answer["trace"])
             raise error
         return answer["result"]
-
-    def _hung(self, silent_s: float | None = None) -> str:
-        limit_s = silent_s or self.wall_limit_s
-        after = "" if limit_s == self.wall_limit_s else " after it was interrupted"
-        if self.kind.clock == "real":
-            return f"the lab was silent for {limit_s:g} s{after} and was ended; give more with wall_limit_s="
-        return (
-            f"the lab computed for {limit_s:g} s of real time without an answer{after} and was ended: something "
-            "in it waits in a busy loop, and on virtual time that waits for ever; let it sleep, or say clock='real'"
-        )
 
     def _pause(self) -> None:
         if self.kind.stops_between_requests:
@@ -273,6 +325,60 @@ class LabProcess:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+class _Stopped(KeyboardInterrupt):
+    """The function was to be interrupted by whoever is asked for that, not by Ctrl-C."""
+
+
+class _Silence:
+    """A time without a message from a lab, and how much of it the lab computed."""
+
+    def __init__(self, lab: LabProcess) -> None:
+        self._lab = lab
+        self._since: tuple[float, float] | None = None
+
+    def goes_on(self) -> None:
+        """Reads how much the lab has computed, the first time: few requests are so long that it matters."""
+        if self._since is None:
+            self._since = time.monotonic(), self._lab._computed_s()
+
+    def message(self, outcome: str, waits: str = "") -> str:
+        """What happened, why, and what helps. `waits` is what the lab itself said of it."""
+        lab = self._lab
+        text = f"the lab was silent for {lab.wall_limit_s:g} s of real time{outcome or ' and was interrupted'}: "
+        passed_s, computed_s = 0.0, 0.0
+        if self._since is not None:
+            passed_s, computed_s = time.monotonic() - self._since[0], lab._computed_s() - self._since[1]
+        if computed_s >= _BUSY_SHARE * passed_s > 0:
+            text += f"it computed for {computed_s:.1f} of {passed_s:.1f} s, in a busy loop or for a long time"
+            if lab.kind.clock == "virtual":
+                text += " (on virtual time a busy loop waits for ever: let it sleep, or say clock='real')"
+        elif passed_s > 0:
+            text += f"it computed for only {computed_s:.1f} of {passed_s:.1f} s and waited"
+        else:
+            text += "it gave no sign"
+        return text + (f". {waits}" if waits else "") + "; give more time with wall_limit_s="
+
+
+def _show(text: str) -> None:
+    print(text, end="", flush=True)
+
+
+def _hand_over(
+    message: dict[str, Any], on_event: Callable[[Any], None] | None, on_print: Callable[[str], None] | None
+) -> None:
+    """An event, and before it what was printed until then."""
+    if on_print is not None and "printed" in message:
+        on_print(message["printed"])
+    if on_event is not None:
+        on_event(message["event"])
+
+
+def _catches_alarm(folder: Path) -> bool:
+    """Says whether the process of /proc/PID has a handler for SIGALRM."""
+    caught = (folder / "status").read_text("utf-8", "replace").partition("SigCgt:")[2].split()[0]
+    return bool(int(caught, 16) >> (signal.SIGALRM - 1) & 1)
 
 
 def _request(function: str | Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:

@@ -71,13 +71,13 @@ class Channel:
         self._buffer = bytearray()
         self._parts: list[bytes] = []
         self._inbox: deque[Message] = deque()
-        self._acknowledged = 0
+        self._sent = self._acknowledged = 0
         self._asked = ctypes.byref(_PollFd(read_fd, select.POLLIN, 0))
         os.set_blocking(read_fd, False)
         os.set_blocking(write_fd, False)
 
-    def send(self, message: Message, timeout_s: float | None = None) -> None:
-        """Sends a message and returns when its last frame has been acknowledged.
+    def send(self, message: Message, timeout_s: float | None = None, *, wait: bool = True) -> None:
+        """Sends a message and returns when its last frame has been acknowledged, without `wait` when it is on its way.
 
         Raises `ChannelClosed`, and `ChannelTimeout` if a frame stays unacknowledged for `timeout_s`.
         """
@@ -86,9 +86,9 @@ class Channel:
         pieces = [data[i : i + size] for i in range(0, len(data), size)]
         for number, piece in enumerate(pieces, 1):
             kind = _LAST if number == len(pieces) else _MORE
-            awaited = self._acknowledged + 1
+            self._sent += 1
             self._write(_HEADER.pack(kind, len(piece)) + piece)
-            while self._acknowledged < awaited:
+            while self._acknowledged < self._sent and (wait or kind == _MORE):
                 self._fill(timeout_s)
 
     def receive(self, timeout_s: float | None = None) -> Message:
@@ -97,11 +97,20 @@ class Channel:
             self._fill(timeout_s)
         return self._inbox.popleft()
 
-    def receive_waiting(self) -> Message | None:
-        """A message that is already here, or None; never waits."""
-        if not self._inbox and not (self.spin and self._nothing_waits()):
+    def receive_waiting(self, key: str | None = None) -> Message | None:
+        """A message that is already here, the first one with `key`, or None; never waits. Others stay for `receive`."""
+        message = self._from_inbox(key)
+        if message is None and not (self.spin and self._nothing_waits()):
             self._fill_once()
-        return self._inbox.popleft() if self._inbox else None
+            message = self._from_inbox(key)
+        return message
+
+    def _from_inbox(self, key: str | None) -> Message | None:
+        for number, message in enumerate(self._inbox):
+            if key is None or key in message:
+                del self._inbox[number]
+                return message
+        return None
 
     def _fill(self, timeout_s: float | None) -> None:
         """Waits until at least some bytes arrived."""
@@ -115,7 +124,7 @@ class Channel:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 raise ChannelTimeout
-            select.select([self.read_fd], [], [], left)
+            _wait(self.read_fd, select.POLLIN, left)
 
     def _nothing_waits(self) -> bool:
         return bool(_libc.poll(self._asked, 1, 0) == 0)
@@ -161,11 +170,18 @@ class Channel:
                 view = view[os.write(self.write_fd, view) :]
             except BlockingIOError:
                 if not self.spin:
-                    select.select([], [self.write_fd], [], 1.0)
+                    _wait(self.write_fd, select.POLLOUT, 1.0)
                 if deadline is not None and time.monotonic() > deadline:
                     raise ChannelClosed("the other side does not read") from None
             except OSError as error:
                 raise ChannelClosed(str(error)) from None
+
+
+def _wait(fd: int, event: int, timeout_s: float | None) -> None:
+    """Waits until `fd` can be read or written. select(2) would not do: it takes no number above 1023."""
+    poller = select.poll()
+    poller.register(fd, event)
+    poller.poll(None if timeout_s is None else timeout_s * 1000)
 
 
 def _message(data: bytes) -> Message:

@@ -197,7 +197,7 @@ class Interrupted(Exception):
 
 
 def play(
-    stage: Stage, plan: dict[str, Any], poll: loop.Poll, interrupted: type[Exception] = Interrupted
+    stage: Stage, plan: dict[str, Any], poll: loop.Poll, interrupted: type[BaseException] = Interrupted
 ) -> dict[str, Any]:
     """Plays the scene; its record. If `poll` raises `interrupted`, everything is ended and the record says so."""
     scene = _Play(stage, plan)
@@ -213,7 +213,7 @@ def play(
 
 
 def play_all(
-    stage: Stage, plans: Iterable[dict[str, Any]], poll: loop.Poll, interrupted: type[Exception] = Interrupted
+    stage: Stage, plans: Iterable[dict[str, Any]], poll: loop.Poll, interrupted: type[BaseException] = Interrupted
 ) -> list[dict[str, Any]]:
     """One after the other, up to the first that stalls."""
     records = []
