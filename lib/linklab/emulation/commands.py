@@ -175,6 +175,7 @@ def _at_terminal(context: Context) -> Iterator[Mininet]:
     except KeyboardInterrupt:
         for host in net.values():
             if host.waiting and host not in busy:
+                context.add_to_hang(f"{host.lastCmd!r} on {host.name} did not end")
                 _end_command(context, host)
         raise
 

@@ -37,9 +37,9 @@ _BEATS = 20
 """How many are waited for at most: a program that never rests is no reason to wait for ever."""
 
 
-SILENT_LIMIT_S = 10.0**6
-"""For so long by the lab's own clock a request may be silent on virtual time. Where all wait for each other nothing else
-is due, and the clock is there at once."""
+SILENT_LIMIT_S = 300_000.0
+"""For so long by the lab's own clock a request may be silent on virtual time. Where all wait for each other little else
+is due, and the clock is there in a second or two; where Open vSwitch runs, which is never quiet, in a minute or two."""
 _LONG_SLICE_NS = 100_000_000
 _SYS_SCHED_SETATTR = 314  # x86-64, the only processor of a guest
 
@@ -150,10 +150,15 @@ class Context:
         waits = who_waits(frame)
         if not more:
             waits = (
-                f"all in the lab wait, and nothing is due for {SILENT_LIMIT_S:.0e} s of its time: {waits}. What waited "
-                "was interrupted and the lab runs on: start what it waits for first, or give it a time limit"
+                f"no answer in {SILENT_LIMIT_S:,.0f} s of the lab's time, so it would wait for ever: {waits}. It was "
+                "interrupted and the lab runs on: start what it waits for before, or give it a time limit"
             )
         self._hung = {"error": waits, "kind": "LabError", **more}
+
+    def add_to_hang(self, text: str) -> None:
+        """Adds what the one who interrupted cannot know, where a hang was the reason."""
+        if self._hung is not None:
+            self._hung["error"] = f"{text}: {self._hung['error']}"
 
     @staticmethod
     def _interrupt_programs() -> None:

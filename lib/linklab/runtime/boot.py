@@ -80,6 +80,7 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
         ("fd", "/proc/self/fd"),
         ("stdin", "/proc/self/fd/0"),
         ("stdout", "/proc/self/fd/1"),
+        ("stderr", "/proc/self/fd/2"),
     ):
         if not os.path.lexists(f"{root}/dev/{name}"):
             os.symlink(target, f"{root}/dev/{name}")

@@ -30,7 +30,8 @@ BOOT_LIMIT_S = 30.0
 WALL_LIMIT_S = 600.0
 _INTERRUPT_LIMIT_S = 15.0
 _LOOK_UP_S = 0.2
-_BUSY_SHARE = 0.5
+_BUSY_SHARE = 0.1
+"""Of the time in which a lab was silent. One that waits computes next to nothing; one that computes shares its core."""
 _CONSOLE_TAIL_LINES = 5
 _KILLED = re.compile(r"^Out of memory.*: Killed process \d+ \((.*?)\)", re.MULTILINE)
 _MORE_MEMORY = "let programs in it use less, or set LINKLAB_GUEST_MB to more before you start it"
@@ -346,7 +347,7 @@ class _Silence:
     def message(self, outcome: str, waits: str = "") -> str:
         """What happened, why, and what helps. `waits` is what the lab itself said of it."""
         lab = self._lab
-        text = f"the lab was silent for {lab.wall_limit_s:g} s of real time{outcome or ' and was interrupted'}: "
+        text = f"the lab was silent for {lab.wall_limit_s:g} s of real time{outcome or ', was interrupted and runs on'}: "
         passed_s, computed_s = 0.0, 0.0
         if self._since is not None:
             passed_s, computed_s = time.monotonic() - self._since[0], lab._computed_s() - self._since[1]

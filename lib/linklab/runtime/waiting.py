@@ -13,6 +13,7 @@ from types import FrameType
 _AT_MOST = 4
 _WORDS_AT_MOST = 50
 _FRAMES = 3
+_LINKLAB = str(Path(__file__).parents[1]) + os.sep
 _IN_SHELL = "mininet:"  # the last word of a node's shell, with the node's name
 
 # x86-64's numbers, as /proc/PID/syscall has them; elsewhere a program "waits"
@@ -78,12 +79,12 @@ def who_waits(frame: FrameType | None) -> str:
 
 
 def _place(frame: FrameType) -> str:
-    """Where the function is: the last calls before the one that waits."""
-    calls = traceback.extract_stack(frame)
-    names = [call.name for call in calls]
-    if "_answer" in names:  # of the agent, which called it
-        calls = calls[len(names) - names[::-1].index("_answer") :]  # type: ignore[assignment]
-    steps = [f"{call.name} ({os.path.basename(call.filename)}:{call.lineno})" for call in calls[-_FRAMES:]]
+    """Where the function is: the call that the notebook knows, and the last ones before the one that waits."""
+    calls = list(traceback.extract_stack(frame))
+    own = [number for number, call in enumerate(calls) if call.filename.startswith(_LINKLAB)]
+    steps = [f"{call.name} ({os.path.basename(call.filename)}:{call.lineno})" for call in calls[max(own, default=-1) + 1 :]]
+    if len(steps) > _FRAMES:
+        steps = [steps[0], "...", *steps[1 - _FRAMES :]]
     return f"the function is in {' > '.join(steps)}" if steps else ""
 
 
