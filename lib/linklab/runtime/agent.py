@@ -58,6 +58,7 @@ class Context:
         self._request = 0
         self._printed = Printed()
         self._interruptible = self._announced = self._limited = False
+        self._interrupts_seen = (0, 0)  # of which request, and which one
         self._hung: dict[str, Any] | None = None
         signal.signal(signal.SIGINT, signal.default_int_handler)  # for what is started here, too
         signal.signal(signal.SIGIO, self._on_input)
@@ -116,17 +117,18 @@ class Context:
             ctypes.CDLL(None).syscall(_SYS_SCHED_SETATTR, 0, wish, 0)
 
     def _on_input(self, number: int, frame: FrameType | None) -> None:
-        """SIGIO: something was printed, or the notebook has sent something."""
-        self._printed.drain()
+        """SIGIO: the notebook has sent something."""
         if self._interruptible:
             self._look_for_interrupt(frame)
 
     def _look_for_interrupt(self, frame: FrameType | None) -> None:
         interruptible, self._interruptible = self._interruptible, False  # this must not interrupt itself
         message = self._channel.receive_waiting("interrupt")
-        while message is not None and message["interrupt"] != self._request:  # it meant an earlier one
+        # each is sent until it is answered, and may have meant an earlier request
+        while message is not None and (message["interrupt"], message["number"]) <= self._interrupts_seen:
             message = self._channel.receive_waiting("interrupt")
         if message is not None:
+            self._interrupts_seen = message["interrupt"], message["number"]
             if "silent" in message:
                 self._hang(frame, {"silent": True})
             if interruptible:
@@ -180,6 +182,7 @@ class Context:
             if "interrupt" in request:
                 continue  # it came too late: the request it meant has been answered
             self._request = request["id"]
+            self._interrupts_seen = self._request, 0
             with self._printed.gathered():
                 answer = self._answer(request)
                 self._settle()

@@ -7,8 +7,11 @@ import contextlib
 import fcntl
 import io
 import os
+import select
+import signal
 import sys
 import termios
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,22 +46,21 @@ class _Out(io.RawIOBase):
 class Printed:
     """Standard output and error of this process, which are the console's but while a request runs.
 
-    Then they are a pipe, which programs inherit as they would a terminal. Data in it send SIGIO, whose handler must
-    call `drain`: so a program that prints much goes on while this process waits for it, without a thread beside.
+    Then they are a pipe, which programs inherit as they would a terminal. A thread empties it: a program that prints
+    much goes on while this process waits for it. (A signal would not do, which may come just before the wait.)
     """
 
     def __init__(self) -> None:
         self._read_fd, self._write_fd = os.pipe()
         self._console = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3) for number in (1, 2)]
         self._kept, self._dropped_bytes = bytearray(), 0
-        self._waits = self._draining = False
+        self._lock, self._draining = threading.Lock(), False
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._ours = tuple(
             io.TextIOWrapper(_Out(number), "utf-8", "replace", line_buffering=True)  # type: ignore[arg-type]
             for number in (1, 2)
         )
-        fcntl.fcntl(self._read_fd, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(self._read_fd, fcntl.F_SETFL, os.O_ASYNC)
+        threading.Thread(target=self._keep_empty, name="printed", daemon=True).start()
 
     @contextlib.contextmanager
     def gathered(self) -> Iterator[None]:
@@ -75,38 +77,45 @@ class Printed:
             for number, console in zip((1, 2), self._console, strict=True):
                 os.dup2(console, number)
 
-    def drain(self) -> None:
-        """Takes over what is in the pipe. May interrupt itself."""
-        self._waits = True
-        while self._waits and not self._draining:
-            self._draining = True
-            try:
-                self._waits = False
-                while data := self._read():
-                    kept = data[: max(0, KEPT_BYTES - len(self._kept))]
-                    self._kept += kept
-                    self._dropped_bytes += len(data) - len(kept)
-            finally:
-                self._draining = False
+    def _keep_empty(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # they are the main thread's
+        poller = select.poll()
+        poller.register(self._read_fd, select.POLLIN)
+        while True:
+            poller.poll()
+            self._drain()
 
-    def _read(self) -> bytes:
-        """What there is. The pipe is asked first: on virtual time a read that finds nothing costs time."""
-        waiting = bytearray(4)
-        fcntl.ioctl(self._read_fd, termios.FIONREAD, waiting)
-        size = int.from_bytes(waiting, sys.byteorder)
-        return os.read(self._read_fd, size) if size else b""
+    def _drain(self) -> None:
+        with self._lock:
+            self._draining = True
+            while size := self._waiting_bytes():
+                data = os.read(self._read_fd, size)
+                kept = data[: max(0, KEPT_BYTES - len(self._kept))]
+                self._kept += kept
+                self._dropped_bytes += len(data) - len(kept)
+            self._draining = False
+
+    def _waiting_bytes(self) -> int:
+        """How much there is to read. On virtual time a read that finds nothing costs time, and this does not."""
+        size = bytearray(4)
+        fcntl.ioctl(self._read_fd, termios.FIONREAD, size)
+        return int.from_bytes(size, sys.byteorder)
 
     def take(self) -> str:
         """What was printed since the last call, with a word about what was too much."""
         for file in self._ours:
             with contextlib.suppress(OSError, ValueError):
                 file.flush()
-        self.drain()
-        text = self._decoder.decode(bytes(self._kept)).replace("\r\n", "\n")
-        if self._dropped_bytes:
+        if not (self._waiting_bytes() or self._draining or self._kept):  # in this order
+            return ""  # a lock costs virtual time, too
+        self._drain()
+        with self._lock:
+            data, dropped_bytes = bytes(self._kept), self._dropped_bytes
+            self._kept, self._dropped_bytes = bytearray(), 0
+        text = self._decoder.decode(data).replace("\r\n", "\n")
+        if dropped_bytes:
             text += (
-                f"\n[{self._dropped_bytes} bytes more were printed and are left out: a lab keeps "
+                f"\n[{dropped_bytes} bytes more were printed and are left out: a lab keeps "
                 f"{KEPT_BYTES // 2**20} MB at once; write such output to a file]\n"
             )
-        self._kept, self._dropped_bytes = bytearray(), 0
         return text

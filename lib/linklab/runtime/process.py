@@ -192,6 +192,7 @@ class LabProcess:
         """
         since, silence = time.monotonic(), _Silence(self)
         told: float | None = None
+        interrupt: dict[str, Any] = {"interrupt": request["id"], "number": 0}
         failure: BaseException | None = None
         printed = ""
         try:
@@ -219,7 +220,8 @@ class LabProcess:
                 if failure is not None:
                     raise
                 failure, told = error, time.monotonic()
-                self._channel.send({"interrupt": request["id"]}, wait=False)
+                interrupt = {"interrupt": request["id"], "number": interrupt["number"] + 1}
+                self._channel.send(interrupt, wait=False)
             if message is not None:
                 continue
             silence.goes_on()
@@ -227,11 +229,14 @@ class LabProcess:
             if told is None:
                 if now - since >= self.wall_limit_s:
                     told = now
-                    self._channel.send({"interrupt": request["id"], "silent": True}, wait=False)
+                    interrupt |= {"number": 1, "silent": True}
+                    self._channel.send(interrupt, wait=False)
                 continue
             if now - told >= min(_INTERRUPT_LIMIT_S, self.wall_limit_s):
                 after = "" if failure is None else ", interrupted meanwhile,"
                 raise ChannelTimeout(silence.message(f"{after} and was ended"))
+            if self._channel.all_read:  # it may have come just before the function began to wait
+                self._channel.send(interrupt, wait=False)
             self._rouse()
         if "silent" in message:
             message["error"] = silence.message("", message["error"])
@@ -347,7 +352,9 @@ class _Silence:
     def message(self, outcome: str, waits: str = "") -> str:
         """What happened, why, and what helps. `waits` is what the lab itself said of it."""
         lab = self._lab
-        text = f"the lab was silent for {lab.wall_limit_s:g} s of real time{outcome or ', was interrupted and runs on'}: "
+        text = (
+            f"the lab was silent for {lab.wall_limit_s:g} s of real time{outcome or ', was interrupted and runs on'}: "
+        )
         passed_s, computed_s = 0.0, 0.0
         if self._since is not None:
             passed_s, computed_s = time.monotonic() - self._since[0], lab._computed_s() - self._since[1]

@@ -24,9 +24,10 @@ _ON_A_FILE = {
 }  # fmt: skip
 _OPENS = (2, 257)
 _READS = (0, 19)
+_FUTEX = 202
 _OTHERWISE = {
     7: "in poll", 271: "in poll", 23: "in select", 270: "in select", 232: "in epoll", 281: "in epoll",
-    61: "for a child", 247: "for a child", 202: "for a lock", 34: "for a signal", 130: "for a signal",
+    61: "for a child", 247: "for a child", _FUTEX: "for a lock", 34: "for a signal", 130: "for a signal",
     128: "for a signal", 35: "in sleep", 230: "in sleep",
 }  # fmt: skip
 _SELECTS = (7, 271, 23, 270, 232, 281)
@@ -82,7 +83,9 @@ def _place(frame: FrameType) -> str:
     """Where the function is: the call that the notebook knows, and the last ones before the one that waits."""
     calls = list(traceback.extract_stack(frame))
     own = [number for number, call in enumerate(calls) if call.filename.startswith(_LINKLAB)]
-    steps = [f"{call.name} ({os.path.basename(call.filename)}:{call.lineno})" for call in calls[max(own, default=-1) + 1 :]]
+    steps = [
+        f"{call.name} ({os.path.basename(call.filename)}:{call.lineno})" for call in calls[max(own, default=-1) + 1 :]
+    ]
     if len(steps) > _FRAMES:
         steps = [steps[0], "...", *steps[1 - _FRAMES :]]
     return f"the function is in {' > '.join(steps)}" if steps else ""
@@ -109,12 +112,18 @@ def _namespace(pid: int) -> str:
 
 
 def _syscall(pid: int) -> list[int]:
-    """The number of the system call that a process waits in, and its arguments; nothing where that is not told."""
-    try:
-        words = Path(f"/proc/{pid}/syscall").read_text("ascii").split()
-    except OSError:
-        return []
-    return [int(word, 0) for word in words] if len(words) > 3 and platform.machine() == "x86_64" else []
+    """The number of the system call that a process waits in, and its arguments; nothing where that is not told.
+
+    Of threads, the first one that does not wait for another.
+    """
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            words = (thread / "syscall").read_text("ascii").split()
+            call = [int(word, 0) for word in words] if len(words) > 3 and platform.machine() == "x86_64" else []
+            if call and (not found or found[0] == _FUTEX):
+                found = call
+    return found
 
 
 def _what(process: _Process, processes: dict[int, _Process]) -> str:

@@ -91,6 +91,11 @@ class Channel:
             while self._acknowledged < self._sent and (wait or kind == _MORE):
                 self._fill(timeout_s)
 
+    @property
+    def all_read(self) -> bool:
+        """Says whether the other side has read all that was sent."""
+        return self._acknowledged == self._sent
+
     def receive(self, timeout_s: float | None = None) -> Message:
         """The next message. Raises `ChannelTimeout` after `timeout_s` of silence, `ChannelClosed` at the end."""
         while not self._inbox:
