@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import os
 import signal
 import subprocess
 import sys
 
 import pytest
 
-from linklab.signals import SIGNALS, calling_once, dropped, interrupted_once
+from linklab.signals import SIGNALS, Held, calling_once, dropped, interrupted_once
 
 _PROGRAM = """
 import atexit, os, signal, sys
@@ -59,3 +61,35 @@ def test_without_a_signal_all_is_as_before(number: signal.Signals) -> None:
         assert signal.getsignal(number) not in (before, signal.SIG_IGN)
     assert signal.getsignal(number) == before
     assert calls == []
+
+
+def test_held_signals_wait_for_the_end_and_for_being_let_through() -> None:
+    steps: list[str] = []
+    with pytest.raises(KeyboardInterrupt), Held() as held:
+        os.kill(os.getpid(), signal.SIGINT)
+        steps.append("not torn")
+        try:
+            held.let_through()
+        except KeyboardInterrupt:
+            steps.append("let through")
+        held.let_through(lambda: steps.append("nothing waits"))
+        os.kill(os.getpid(), signal.SIGINT)
+        steps.append("held again")
+    assert steps == ["not torn", "let through", "nothing waits", "held again"]
+
+
+def test_while_signals_are_held_what_they_do_may_change() -> None:
+    """As `calling_once` does, whose handler sets others."""
+    calls: list[int] = []
+    with interrupted_once():
+        with contextlib.suppress(KeyboardInterrupt), Held() as held:
+            os.kill(os.getpid(), signal.SIGINT)
+            try:
+                held.let_through()
+            except KeyboardInterrupt:
+                calls.append(1)
+            os.kill(os.getpid(), signal.SIGTERM)
+        calls.append(2)
+    assert calls == [1, 2]
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)

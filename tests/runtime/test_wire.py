@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import threading
@@ -89,3 +90,34 @@ def test_receive_waiting_never_waits(pair: Pair) -> None:
         os.sched_yield()
     assert message == {"a": 1}
     thread.join()
+
+
+def test_what_one_looks_for_is_taken_and_all_else_stays(pair: Pair) -> None:
+    here, there, *_ = pair
+    for message in ({"id": 1}, {"interrupt": 1}, {"id": 2}):
+        there.send(message, wait=False)
+    assert here.receive_waiting("interrupt") == {"interrupt": 1}
+    assert here.receive_waiting("interrupt") is None
+    assert [here.receive(20), here.receive(20)] == [{"id": 1}, {"id": 2}]
+
+
+def test_what_was_sent_without_waiting_is_no_ones_acknowledgement(pair: Pair) -> None:
+    """The next message still waits for its own."""
+    here, there, *_ = pair
+    here.send({"number": 1}, wait=False)
+    assert not here.all_read
+    assert there.receive(20) == {"number": 1}
+    with pytest.raises(ChannelTimeout):
+        here.send({"number": 2}, 0.2)
+    assert there.receive(20) == {"number": 2}
+
+
+def test_file_descriptors_may_have_large_numbers() -> None:
+    one, two = socket.socketpair()
+    with one, two:
+        fd = fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, 1500)
+        try:
+            with pytest.raises(ChannelTimeout):
+                Channel(fd, fd).receive(0.05)
+        finally:
+            os.close(fd)

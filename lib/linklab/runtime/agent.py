@@ -147,7 +147,7 @@ class Context:
 
     def _hang(self, frame: FrameType | None, more: dict[str, Any]) -> None:
         """Notes who waits for what, before that changes: it becomes the answer."""
-        from linklab.runtime.waiting import who_waits  # noqa: PLC0415 - few labs need it
+        from linklab.runtime.waiting import who_waits  # only where it is needed: each start would pay for it
 
         waits = who_waits(frame)
         if not more:

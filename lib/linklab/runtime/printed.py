@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 KEPT_BYTES = 4 * 1024 * 1024
-"""Of what is printed between two messages to the notebook. The rest is counted and let go: the lab's memory is small."""
+"""Of what is printed between two messages to the notebook. The rest is counted and dropped: memory is scarce."""
 
 
 class _Out(io.RawIOBase):
@@ -57,7 +57,7 @@ class Printed:
         self._lock, self._draining = threading.Lock(), False
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._ours = tuple(
-            io.TextIOWrapper(_Out(number), "utf-8", "replace", line_buffering=True)  # type: ignore[arg-type]
+            io.TextIOWrapper(_Out(number), "utf-8", "replace", line_buffering=True)  # type: ignore[type-var]
             for number in (1, 2)
         )
         threading.Thread(target=self._keep_empty, name="printed", daemon=True).start()

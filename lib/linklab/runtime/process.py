@@ -250,7 +250,7 @@ class LabProcess:
         return usage.lab_cpu_s(self.keeper_pid)
 
     def _rouse(self) -> None:
-        """Has a guest on virtual time that computes see what arrived. Its kernel takes a turn when the program calls it,
+        """Has a guest on virtual time that computes see what arrived. Its kernel runs when the program calls it,
         when time passes, or when SIGALRM comes to the program, which is a process here.
         """
         if not (self.kind.stops_between_requests and self._group):

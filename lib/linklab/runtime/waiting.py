@@ -7,8 +7,11 @@ import os
 import platform
 import traceback
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 from types import FrameType
+
+from linklab.runtime import agent
 
 _AT_MOST = 4
 _WORDS_AT_MOST = 50
@@ -82,10 +85,9 @@ def who_waits(frame: FrameType | None) -> str:
 def _place(frame: FrameType) -> str:
     """Where the function is: the call that the notebook knows, and the last ones before the one that waits."""
     calls = list(traceback.extract_stack(frame))
-    own = [number for number, call in enumerate(calls) if call.filename.startswith(_LINKLAB)]
-    steps = [
-        f"{call.name} ({os.path.basename(call.filename)}:{call.lineno})" for call in calls[max(own, default=-1) + 1 :]
-    ]
+    of_agent = [number for number, call in enumerate(calls) if call.filename == agent.__file__]
+    calls = list(dropwhile(lambda call: call.filename.startswith(_LINKLAB), calls[max(of_agent, default=-1) + 1 :]))
+    steps = [f"{call.name} ({os.path.basename(call.filename)}:{call.lineno})" for call in calls]
     if len(steps) > _FRAMES:
         steps = [steps[0], "...", *steps[1 - _FRAMES :]]
     return f"the function is in {' > '.join(steps)}" if steps else ""
