@@ -65,16 +65,21 @@ def test_without_a_signal_all_is_as_before(number: signal.Signals) -> None:
 
 def test_held_signals_wait_for_the_end_and_for_being_let_through() -> None:
     steps: list[str] = []
-    with pytest.raises(KeyboardInterrupt), Held() as held:
-        os.kill(os.getpid(), signal.SIGINT)
-        steps.append("not torn")
-        try:
-            held.let_through()
-        except KeyboardInterrupt:
-            steps.append("let through")
-        held.let_through(lambda: steps.append("nothing waits"))
-        os.kill(os.getpid(), signal.SIGINT)
-        steps.append("held again")
+
+    def work() -> None:
+        with Held() as held:
+            os.kill(os.getpid(), signal.SIGINT)
+            steps.append("not torn")
+            try:
+                held.let_through()
+            except KeyboardInterrupt:
+                steps.append("let through")
+            held.let_through(lambda: steps.append("nothing waits"))
+            os.kill(os.getpid(), signal.SIGINT)
+            steps.append("held again")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
     assert steps == ["not torn", "let through", "nothing waits", "held again"]
 
 

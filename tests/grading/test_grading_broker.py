@@ -89,6 +89,7 @@ def test_requests_go_in_and_answers_come_out_as_they_are(
     assert Pretended.made[0].asked[0] == {"function": "add", "arguments": [1, "two"]}
     assert lender.has_printed("first line ")
     assert lender.has_printed("second line")
+    assert lender.has_printed("to people")
     assert not lender.has_printed("third line")
     assert lender.requests == 2
     lab.stop()
