@@ -254,11 +254,12 @@ def test_in_real_time_who_waits_is_told_at_the_wall_limit(
 
 def test_ctrl_c_while_a_request_is_sent_loses_nothing(lab: linklab.Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     send = lab.process._channel.send
-    pressed = []
+    pressed: list[bool] = []
 
     def send_and_press(message: dict[str, Any], *rest: Any, **more: Any) -> None:
         if not pressed:
-            pressed.append(os.kill(os.getpid(), signal.SIGINT))
+            pressed.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
         send(message, *rest, **more)
 
     monkeypatch.setattr(lab.process._channel, "send", send_and_press)
