@@ -198,6 +198,7 @@ def start(
     clock: Literal["auto", "real", "virtual"] = "auto",
     *,
     switch: Literal["bridge", "ovs", "ovs-user"] = "bridge",
+    controller: str | type | Callable[..., Any] | None = None,
     folder: str | Path | None = None,
     kind: KindName | None = None,
     verify: bool = True,
@@ -212,6 +213,10 @@ def start(
     `wall_limit_s` ends a lab that computes that long in real time without an answer. What a Topo asks of Mininet that
     cannot be read back is told in one line on stderr, and stands in `Lab.not_checked`.
 
+    `controller`, with ``switch="ovs"`` or ``"ovs-user"``, is the command line of an OpenFlow controller that runs in
+    the lab (``"osken-manager learning.py"``), or a Controller class of Mininet's. What it prints is in the lab's file
+    ``/tmp/c0.log``.
+
     All random numbers of a lab come from `seed`, a whole number: which packets a link loses and, on virtual time, the
     kernel's own (ports, sequence numbers, the hashing of fq_codel and ECMP, /dev/urandom). The same seed gives the
     same digits again, and seeds 1, 2, 3 give independent samples.
@@ -225,10 +230,10 @@ def start(
     with ThreadPoolExecutor(1) as beside:
         # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
         planned = beside.submit(expected_state, network) if isinstance(network, Network) else None
-        process = _process(clock, kind, _writable(folder), wall_limit_s, seed)
+        process = lab_process(clock, kind, writable(folder), wall_limit_s, seed)
     try:
         expected = planned.result() if planned else None
-        not_checked = process.call("linklab.emulation.build:build", network, expected, switch, verify)
+        not_checked = process.call("linklab.emulation.build:build", network, expected, switch, verify, controller)
     except BaseException:
         process.stop()
         raise
@@ -243,14 +248,14 @@ def start(
     return lab
 
 
-def _process(
+def lab_process(
     clock: Literal["auto", "real", "virtual"],
     kind: KindName | None,
     folder: Path | None,
     wall_limit_s: float,
     seed: int,
 ) -> LabProcess:
-    """A lab process of our own, or where such are lent one of those."""
+    """A lab process of our own, or where such are lent one of those. Its arguments are those of `start`."""
     wish = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
     if lent.VARIABLE in os.environ:
         return LentProcess(os.environ[lent.VARIABLE], wish, kind, folder, wall_limit_s, seed)
@@ -260,7 +265,8 @@ def _process(
     return LabProcess(chosen, folder, wall_limit_s, seed=seed)
 
 
-def _writable(folder: str | Path | None) -> Path | None:
+def writable(folder: str | Path | None) -> Path | None:
+    """The only folder that a lab may write to; None where the present one holds too much. Raises `LabError`."""
     path = Path(folder or Path.cwd()).resolve()
     if not path.is_dir():
         raise LabError(f"{path} is not a folder: make it first, or leave folder= away")

@@ -5,11 +5,16 @@ from __future__ import annotations
 import logging
 import resource
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from mininet.log import lg
+from mininet.node import OVSSwitch
 from mininet.topo import Topo
 
 from linklab.emulation import switches, vlans
+from linklab.emulation.controllers import CommandController, await_connected
 from linklab.emulation.expectation import Asked, expectation_of
 from linklab.emulation.interfaces import LabIntf
 from linklab.emulation.namespace import first_namespace
@@ -28,11 +33,17 @@ _SETTLE_S = 4.0
 
 
 def build(
-    context: Context, wish: Network | Topo, expected: NetworkState | None, switch: str, verify: bool
+    context: Context,
+    wish: Network | Topo,
+    expected: NetworkState | None,
+    switch: str,
+    verify: bool,
+    controller: Any = None,
 ) -> list[str]:
     """Builds `wish` in this lab, once, and reads it back; lines on what of it is not checked, or not done.
 
     `expected` comes with a `Network`, with the routes to set; a Topo says itself what it asks for.
+    `controller` is a command line or a Controller class, to which switches of Open vSwitch leave what they do.
     Raises `LabError` naming the first difference between what was asked for and what the kernel has.
     """
     if "net" in context.state:
@@ -44,14 +55,20 @@ def build(
     # Mininet would raise the limit of open files to 16384 and then close that many for every node it starts
     LabNetwork.inited = True
     LabIntf.lab_seed = context.seed
-    _raise_file_limit(len(topo.nodes()))
+    raise_file_limit(len(topo.nodes()))
     try:
         kind = switches.prepare(context, switch)
         if any(is_ovs(topo.nodeInfo(name).get("cls")) for name in topo.switches()):
             switches.prepare(context, "ovs")
-        net = LabNetwork(topo=topo, switch=kind, autoSetMacs=True, build=False)
+        if isinstance(controller, str):
+            controller = partial(CommandController, command_line=controller)
+        net = LabNetwork(topo=topo, switch=kind, controller=controller, autoSetMacs=True, build=False)
         context.state["net"] = net
+        # Its switches are secure from their first moment: where they learn by themselves until the controller has them,
+        # one broadcast circles in a ring in no time, and no time passes any more.
         net.build()
+        if controller is not None and not any(isinstance(it, OVSSwitch) for it in net.switches):
+            raise LabError("no switch of this network asks a controller: say switch='ovs'")
         if isinstance(wish, Network):
             dig(net, wish)
         net.start()
@@ -64,7 +81,9 @@ def build(
     finally:
         lg.removeHandler(said)
     prepare(net, expected)
-    _settle(context, net)
+    settle(net, lambda seconds: context.poll((), seconds))
+    if controller is not None:
+        await_connected(net, lambda seconds: context.poll((), seconds))
     found = differences(asked.expectation, read_state(net)) if verify else ()
     left_out: dict[str, list[str]] = {}
     for difference in found:
@@ -79,8 +98,8 @@ def build(
     return [*asked.not_checked, *own_ways]
 
 
-def _settle(context: Context, net: LabNetwork) -> None:
-    """Waits until the switches' ports are in use, at most for a few seconds of the lab's time."""
+def settle(net: LabNetwork, pause: Callable[[float], object]) -> None:
+    """Waits until the switches' ports are in use, at most for a few seconds of the lab's time, which `pause` passes."""
     # a tunnel has no cable that the kernel could look at
     tunnels = {name for _, name in tunnels_of(net)}
     ports = {name for switch in net.switches for name in switch.nameToIntf if name != "lo"} - tunnels
@@ -88,11 +107,11 @@ def _settle(context: Context, net: LabNetwork) -> None:
     while ports and time.monotonic() < deadline:
         ports &= {device.name for device in links.devices(first_namespace().kernel) if device.settling}
         if ports:
-            context.poll((), _SETTLE_S / 200)
+            pause(_SETTLE_S / 200)
 
 
-def _raise_file_limit(nodes: int) -> None:
-    """A namespace that is held open takes three descriptors, a shell two."""
+def raise_file_limit(nodes: int) -> None:
+    """Allows as many open files as so many nodes take: a namespace that is held open three, a shell two."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wish = min(_FILES_PER_NODE * nodes + _FILES_BESIDES, hard)
     if wish > soft:
