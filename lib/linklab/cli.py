@@ -1,4 +1,4 @@
-"""The command line: ``linklab doctor | up | shell | run | check | report | release | validate | grade | ...``."""
+"""The command line: ``linklab doctor | up | shell | mininet | run | check | report | release | ...``."""
 
 from __future__ import annotations
 
@@ -76,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     shell.add_argument("--lab", metavar="TEXT", help="the running lab whose name or process number has this in it")
     shell.add_argument("--clock", choices=["virtual", "real"], help="for a lab that is started")
     shell.set_defaults(run=_shell)
+    mininet = commands.add_parser("mininet", help="run a Mininet script as it is, or mn, in a lab")
+    mininet.add_argument("--clock", choices=["auto", "virtual", "real"], default="auto")
+    mininet.add_argument("--seed", type=int, default=0, help="another one, other losses (default: 0)")
+    mininet.add_argument("script", help="a Python script, mn, or another program")
+    mininet.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
+    mininet.set_defaults(run=_mininet)
     for name, part in (
         ("run", run_cli),
         ("kernel", kernel_cli),
@@ -122,3 +128,10 @@ def _shell(arguments: argparse.Namespace) -> int:
     from linklab.shell import shell
 
     return shell(arguments.host, arguments.network, arguments.clock, lab_name=arguments.lab)
+
+
+def _mininet(arguments: argparse.Namespace) -> int:
+    need_linux()
+    from linklab.mininet_script import run
+
+    return run([arguments.script, *arguments.arguments], arguments.clock, arguments.seed)

@@ -209,8 +209,8 @@ def gro_asked(params: dict[str, Any]) -> bool:
 class LabLink(Link):
     """A cable between two nodes, shaped alike in both directions unless `params1` or `params2` say otherwise."""
 
-    def __init__(self, node1: Node, node2: Node, **params: Any) -> None:
-        super().__init__(node1, node2, **({"cls1": LabIntf, "cls2": LabIntf} | params))
+    def __init__(self, node1: Node, node2: Node, *ports: Any, **params: Any) -> None:
+        super().__init__(node1, node2, *ports, **({"cls1": LabIntf, "cls2": LabIntf} | params))
 
     @classmethod
     def makeIntfPair(

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from mininet.link import TCLink, TCULink
 from mininet.log import output
@@ -25,6 +25,7 @@ from linklab.emulation.nodes import LabHost, without_cpu_limits
 from linklab.emulation.prepare import set_host
 from linklab.emulation.switches import KernelOVS, LabBridge, UserOVS, start_daemons
 from linklab.errors import LabError
+from linklab.network.expect import CONGESTION_CONTROL
 
 # A Topo may name Mininet's own classes; a class that a student has derived from them stays as it is.
 _OURS: dict[Any, Any] = {
@@ -65,6 +66,13 @@ def is_ovs(cls: Any) -> bool:
 class LabNetwork(Mininet):
     """A running network, with everything that Mininet's has."""
 
+    congestion_control: ClassVar[str | None] = CONGESTION_CONTROL
+    """What its hosts' TCP is given; None leaves it as it is."""
+    fail_mode: str | None = None
+    """What switches of Open vSwitch that are told nothing do without a controller: ``standalone``, they learn;
+    ``secure``, nothing; None, learn where the network has no controllers at all: Mininet's default one has them learn.
+    """
+
     def __init__(self, *args: Any, **params: Any) -> None:
         """Takes what Mininet takes, by place or by name."""
         given = inspect.signature(Mininet.__init__).bind_partial(self, *args, **params).arguments
@@ -82,17 +90,16 @@ class LabNetwork(Mininet):
         """As Mininet's."""
         host = super().addHost(name, ours(cls), **params)
         if self._runs:
-            set_host(namespace_of(host))
+            set_host(namespace_of(host), None, self.congestion_control)
         return host
 
     def addSwitch(self, name: str, cls: Any = None, **params: Any) -> Node:
-        """As Mininet's. Starts the daemons of Open vSwitch with its first switch, which learns by itself unless there
-        are controllers: Mininet's default one would have it learn.
-        """
+        """As Mininet's. Starts the daemons of Open vSwitch with its first switch."""
         if is_ovs(cls or self.switch):
             start_daemons()
             if "failMode" not in unbound(cls or self.switch)[1]:
-                params.setdefault("failMode", "secure" if self.controllers else "standalone")
+                mode = self.fail_mode or ("secure" if self.controllers else "standalone")
+                params.setdefault("failMode", mode)
         return super().addSwitch(name, ours(cls), **params)
 
     def addLink(

@@ -26,7 +26,6 @@ from linklab.emulation.netlink.links import Request
 from linklab.emulation.tunnels import pairs, tunnels_of
 from linklab.errors import LabError
 from linklab.network import NetworkState, NodeState
-from linklab.network.expect import CONGESTION_CONTROL
 
 DEFAULT_MTU_BYTES = 1500
 
@@ -60,7 +59,7 @@ def prepare(net: Mininet, expected: NetworkState | None) -> None:
         devices = {name: seen[there][name] for name in node.nameToIntf if name in seen[there]}
         requests = list(_interfaces(node, devices, wanted.get(node.name)))
         if not isinstance(node, Switch):
-            set_host(there, wanted.get(node.name))
+            set_host(there, wanted.get(node.name), net.congestion_control)
         own = _with_vlans(wanted.get(node.name), devices, seen[there])
         if own or not isinstance(node, Switch):
             addresses = dict(reversed(list(links.addresses(there.kernel))))  # the first of each interface
@@ -114,14 +113,15 @@ def _interfaces(node: Node, devices: dict[str, links.Device], wanted: NodeState 
             yield links.route(route.destination, route.via, device_of_route.index)
 
 
-def set_host(there: Namespace, wanted: NodeState | None = None) -> None:
+def set_host(there: Namespace, wanted: NodeState | None, congestion_control: str | None) -> None:
     """What every host of a running lab has, also one that joins it later: no IPv6, cubic, announced addresses."""
     with there.entered():
         quiet_ipv6()
         _announce()
-        # refused where the kernel allows it to namespaces only by its default; then the read-back says so
-        with contextlib.suppress(PermissionError):
-            set_sysctl("ipv4.tcp_congestion_control", CONGESTION_CONTROL)
+        if congestion_control is not None:
+            # refused where the kernel allows it to namespaces only by its default; then the read-back says so
+            with contextlib.suppress(PermissionError):
+                set_sysctl("ipv4.tcp_congestion_control", congestion_control)
         if wanted and wanted.forwarding:
             set_sysctl("ipv4.ip_forward", "1")
 
@@ -151,9 +151,11 @@ def _segments(net: Mininet) -> dict[tuple[str, str], int]:
     def place(node: Node, name: str) -> object:
         return node if isinstance(node, Switch) else (node.name, name)
 
-    joined = [((link.intf1.node.name, link.intf1.name), (link.intf2.node.name, link.intf2.name)) for link in net.links]
-    for ends in (*joined, *pairs(tunnels_of(net))):
-        one, two = (find(place(net[node], name)) for node, name in ends)
+    # a cable may lead to a node that Mininet's network does not list, as to the first namespace
+    cables = [[(end.node, end.name) for end in (link.intf1, link.intf2)] for link in net.links]
+    tunnels = [[(net[node], name) for node, name in ends] for ends in pairs(tunnels_of(net))]
+    for ends in (*cables, *tunnels):
+        one, two = (find(place(node, name)) for node, name in ends)
         leader[one] = two
     numbers: dict[object, int] = {}
     return {

@@ -1,0 +1,197 @@
+"""A program in the foreground of a lab: it prints to the terminal of `linklab mininet` and reads from it.
+
+The lab's time must stand still while a person types, and nobody can see that a program waits for a line. So a program
+that reads says so: `linklab.emulation.startup`, which each Python of such a lab loads, connects to a socket and gets
+the line through it. `go_on` then returns, the guest is stopped, and the line comes with the next call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from linklab.emulation import startup
+from linklab.errors import LabError
+from linklab.runtime.agent import Context, Interrupted
+
+_CHUNK = 64 * 1024
+_PLACE = Path("/run/linklab")
+_LIBRARY = Path(__file__).parents[2]
+# What other people's scripts call and a lab has no use for: all run as root, and Open vSwitch starts when it is needed.
+_STAND_INS = {
+    "sudo": """\
+#!/bin/sh
+# everything in a lab runs as root already
+while [ $# -gt 0 ]; do
+    case $1 in
+        -u | -g | -p | -C | -h | -r | -t | -T | -U | -D | -R) shift 2 ;;
+        --) shift; break ;;
+        -[isEHnSkbPAB]*) shift ;;
+        -*) shift ;;
+        *=*) export "$1"; shift ;;
+        *) break ;;
+    esac
+done
+[ $# -gt 0 ] || exit 0
+exec "$@"
+""",
+    "ovs-vsctl": """\
+#!/bin/sh
+# Open vSwitch runs from when it is asked for
+[ -S /run/openvswitch/db.sock ] ||
+    {python} -c 'import mininet; from linklab.emulation.switches import run_daemons; run_daemons()' || exit 1
+exec {ovs-vsctl} "$@"
+""",
+    "service": """\
+#!/bin/sh
+# Open vSwitch is the only service that a lab has
+case $1 in
+    openvswitch* | ovs*) exec ovs-vsctl --no-wait init ;;
+esac
+echo "a lab has no service $1" >&2
+exit 1
+""",
+    "systemctl": """\
+#!/bin/sh
+verb=$1
+while [ $# -gt 1 ]; do shift; done
+exec service "$1" "$verb"
+""",
+}
+
+_ALSO_CALLED = {"python": sys.executable, "controller": "ovs-testcontroller"}
+"""Names that scripts know, where the system has none such."""
+# Linklab may lie among many other packages, which must not hide what the script's own Python has.
+_STARTUP = """\
+import sys
+sys.path.insert(0, {library!r})
+from linklab.emulation import startup
+sys.path.append(sys.path.pop(0))
+startup.install()
+"""
+
+
+def _furnish(programs: Path) -> None:
+    """Makes the folder that comes first where the script looks for programs."""
+    programs.mkdir(parents=True)
+    vsctl = shutil.which("ovs-vsctl")
+    for name, text in _STAND_INS.items():
+        if name != "ovs-vsctl" or vsctl is not None:
+            (programs / name).write_text(text.replace("{python}", sys.executable).replace("{ovs-vsctl}", str(vsctl)))
+            (programs / name).chmod(0o755)
+    for name, other in _ALSO_CALLED.items():
+        found = shutil.which(other)
+        if shutil.which(name) is None and found is not None:
+            (programs / name).symlink_to(found)
+
+
+class Foreground:
+    """The program, its output, and the socket through which it asks for lines."""
+
+    def __init__(self, words: list[str], folder: str, together: bool, seed: int) -> None:
+        """Starts it in `folder`. `together`: output and errors go the same way, and keep their order."""
+        _furnish(_PLACE / "bin")
+        (_PLACE / "sitecustomize.py").write_text(_STARTUP.format(library=str(_LIBRARY)))
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(_PLACE / "lines"))
+        self.listener.listen()
+        # never written to and never closed: who reads it all the same waits, as at a terminal where nobody types
+        keyboard, self._nobody = os.pipe()
+        environment = os.environ | {
+            "PATH": f"{_PLACE}/bin:{os.environ['PATH']}",
+            "PYTHONPATH": str(_PLACE),
+            "PYTHONUNBUFFERED": "1",  # what it prints keeps its place among what its children print
+            startup.SEED: str(seed),
+            startup.LINES: str(_PLACE / "lines"),
+            startup.KEYBOARD: str(os.fstat(keyboard).st_ino),
+        }
+        if sys.version_info < (3, 12):
+            environment["SETUPTOOLS_USE_DISTUTILS"] = (
+                "stdlib"  # else Mininet's import loads setuptools, 0.4 s in a guest
+            )
+        output, output_theirs = os.pipe()
+        errors, errors_theirs = (output, output_theirs) if together else os.pipe()
+        try:
+            self.process = subprocess.Popen(
+                words,
+                cwd=folder,
+                env=environment,
+                stdin=keyboard,
+                stdout=output_theirs,
+                stderr=errors_theirs,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise LabError(f"{words[0]} cannot be started: {error.strerror}") from None
+        finally:
+            for end in {keyboard, output_theirs, errors_theirs}:
+                os.close(end)
+        self.streams = {errors: "errors", output: "output"}
+        for stream in self.streams:
+            os.set_blocking(stream, False)
+        self.ended = os.pidfd_open(self.process.pid)
+        self.asking: socket.socket | None = None
+
+    def interrupt(self) -> None:
+        """Ctrl-C: SIGINT to the program and to what it started, unless that has a session of its own."""
+        if self.asking is not None:
+            self.asking.close()
+            self.asking = None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGINT)
+
+    def answer(self, line: str) -> None:
+        """Gives it the line that it asked for; an empty one is the end of its input."""
+        if self.asking is not None:
+            with self.asking, contextlib.suppress(OSError):
+                self.asking.sendall(line.encode(errors="surrogateescape"))
+            self.asking = None
+
+    def show(self, context: Context) -> None:
+        """Hands on what it has printed."""
+        for stream, name in list(self.streams.items()):
+            with contextlib.suppress(BlockingIOError):
+                while data := os.read(stream, _CHUNK):
+                    context.emit({name: data.decode("latin-1")})
+                os.close(stream)
+                del self.streams[stream]
+
+
+def start(context: Context, words: list[str], folder: str, together: bool) -> None:
+    """Starts the foreground program of this lab. Raises `LabError` where it cannot be started."""
+    context.state["foreground"] = Foreground(words, folder, together, context.seed)
+
+
+def go_on(context: Context, line: str | None = None, interrupt: bool = False) -> dict[str, Any]:
+    """Lets the program run, after `line` or Ctrl-C, until it asks for a line or ends.
+
+    ``{"status": None}`` when it asks; then its exit status, as a shell gives it. Output is emitted as it comes, byte
+    for character. Interrupted, it passes Ctrl-C on and returns as when the program asks.
+    """
+    program: Foreground = context.state["foreground"]
+    if interrupt:
+        program.interrupt()
+    elif line is not None:
+        program.answer(line)
+    while program.asking is None:
+        try:
+            ready = context.poll([*program.streams, program.listener.fileno(), program.ended])
+        except Interrupted:
+            program.interrupt()
+            break
+        program.show(context)
+        if program.ended in ready:
+            program.show(context)
+            status = program.process.wait()
+            return {"status": status if status >= 0 else 128 - status}
+        if program.listener.fileno() in ready:
+            program.asking, _ = program.listener.accept()
+            program.show(context)  # its prompt
+    return {"status": None}

@@ -1,0 +1,99 @@
+"""``linklab mininet``: other people's Mininet scripts, as they are, in a lab."""
+
+from __future__ import annotations
+
+import os
+import readline  # noqa: F401 - gives input() its history and line editing
+import shutil
+import sys
+from pathlib import Path
+from typing import Literal
+
+from linklab.errors import LabError
+from linklab.lab import lab_process, writable
+from linklab.runtime.process import WALL_LIMIT_S, LabProcess
+
+_INSIDE = "linklab.emulation.foreground"
+_FOR_EVER_S = 1e9
+
+
+def run(words: list[str], clock: Literal["auto", "real", "virtual"] = "auto", seed: int = 0) -> int:
+    """Runs a script with its arguments in a lab of its own, at this terminal, and returns its exit status.
+
+    The script may write to the present folder. Lines that it reads come from standard input, and the lab's time stands
+    still until they have come. Ctrl-C goes to the script. Raises `LabError` where there is no such script, and for
+    what the lab itself has to say.
+    """
+    command = _command(words)
+    here = Path.cwd()
+    folder = writable(None)
+    if folder is None:
+        print(f"{here} holds more than a lab may write to: files that the script writes are lost", file=sys.stderr)
+    process = lab_process(clock, None, folder, WALL_LIMIT_S, seed)
+    with process:
+        if process.kind.clock == "real":
+            process.wall_limit_s = _FOR_EVER_S  # it may well sleep for an hour, and a person can press Ctrl-C
+        process.call(f"{_INSIDE}:start", command, str(here), os.fstat(1) == os.fstat(2))
+        return _attend(process)
+
+
+def _command(words: list[str]) -> list[str]:
+    """The words that start it in the lab: a Python script by this very Python, another one by what it names."""
+    name, *arguments = words
+    path = Path(name)
+    if not path.is_file():
+        found = shutil.which(name) if "/" not in name else None
+        if found is None:
+            raise LabError(f"there is no script {name} here: name a file, or mn")
+        return [found, *arguments] if name != "mn" else [sys.executable, found, *arguments]
+    with path.open("rb") as file:
+        first = file.readline(200)
+    if first.startswith(b"#!") and b"python" not in first:
+        return [*first[2:].decode(errors="replace").split(), name, *arguments]
+    return [sys.executable, name, *arguments]
+
+
+def _attend(process: LabProcess) -> int:
+    """Shows what the script prints and gives it lines, until it ends."""
+    terminal = _Terminal()
+    line: str | None = None
+    interrupted = False
+    while True:
+        try:
+            said = process.call(f"{_INSIDE}:go_on", line, interrupted, on_event=terminal.show)
+            line, interrupted = None, False
+            if said["status"] is not None:
+                return int(said["status"])
+            line = terminal.read()
+        except KeyboardInterrupt:
+            if not process.running:
+                raise
+            line, interrupted = None, True
+
+
+class _Terminal:
+    """Where the command was called: a terminal, or files and pipes."""
+
+    def __init__(self) -> None:
+        self._streams = {"output": sys.stdout.buffer, "errors": sys.stderr.buffer}
+        self._prompt = b""
+
+    def show(self, event: dict[str, str]) -> None:
+        """Writes what the script wrote, byte for byte."""
+        for name, text in event.items():
+            data = text.encode("latin-1")
+            self._streams[name].write(data)
+            self._streams[name].flush()
+            self._prompt = (self._prompt + data).rpartition(b"\n")[2]
+
+    def read(self) -> str:
+        """A line with its end, empty at the end of the input. Raises KeyboardInterrupt for Ctrl-C."""
+        if not sys.stdin.isatty():
+            return sys.stdin.readline()
+        prompt, self._prompt = self._prompt.decode(errors="replace"), b""
+        try:
+            # the prompt is there already; given once more over itself, the line editor knows where the line starts
+            return input("\r" + prompt) + "\n"
+        except EOFError:
+            print()
+            return ""

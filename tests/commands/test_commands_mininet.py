@@ -1,0 +1,230 @@
+"""``linklab mininet``: other people's scripts as they are, at a terminal, in a pipe, with Ctrl-C; and ``mn``."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from linklab.runtime.kinds import Kind
+
+from .terminal import Terminal, one_line
+
+pytestmark = pytest.mark.lab
+
+_needs_ovs = pytest.mark.skipif(shutil.which("ovs-vswitchd") is None, reason="needs openvswitch-switch")
+
+COMMON = """
+import os, sys
+from mininet.cli import CLI
+from mininet.link import Link, TCLink
+from mininet.log import setLogLevel, info
+from mininet.net import Mininet
+from mininet.node import CPULimitedHost, Node
+from mininet.nodelib import LinuxBridge
+from mininet.topo import SingleSwitchTopo, Topo
+"""
+CHAIN = (
+    COMMON
+    + """
+import beside
+
+class Router(Node):
+    def config(self, **params):
+        super(Router, self).config(**params)
+        self.cmd("sysctl net.ipv4.ip_forward=1")
+
+class Chain(Topo):
+    def build(self, delay):
+        router = self.addNode("r0", cls=Router, ip="10.0.1.1/24")
+        for number in (1, 2):
+            host = self.addHost(f"h{number}", ip=f"10.0.{number}.2/24", defaultRoute=f"via 10.0.{number}.1")
+            self.addLink(host, router, intfName2=f"r0-eth{number}", params2={"ip": f"10.0.{number}.1/24"},
+                         bw=10, delay=delay, max_queue_size=100)
+
+if __name__ == "__main__":
+    setLogLevel("info")
+    net = Mininet(topo=Chain(delay=sys.argv[1]), link=TCLink, controller=None)
+    net.start()
+    print("rtt", net["h1"].cmd("ping -q -c 3 10.0.2.2").split("=")[-1].split("/")[1])
+    os.system("sudo -u root sh -c 'echo as root $(id -u)'")
+    info("*** done\\n")
+    open("written", "w").write(beside.WORD)
+    net.stop()
+    sys.exit(beside.STATUS)
+"""
+)
+
+
+def mininet(folder: Path, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", *words],
+        cwd=folder, input=typed, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "script.py").write_text(text)
+    return folder
+
+
+def test_a_script_runs_as_it_is_with_its_folder_its_arguments_and_its_status(virtual: Kind, tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("WORD, STATUS = 'kept', 3")
+    done = mininet(write(tmp_path, CHAIN), "script.py", "20ms")
+    assert done.returncode == 3, done.stderr
+    assert (tmp_path / "written").read_text() == "kept"
+    assert done.stdout.splitlines()[-1] == "as root 0"
+    # twice through two links of 20 ms, and 98 bytes four times at 10 Mbit/s, which HTB lets pass at once
+    rtt_ms = float(re.findall(r"rtt ([\d.]+)", done.stdout)[0])
+    assert rtt_ms == pytest.approx(80, abs=0.5)
+    assert done.stderr.startswith("*** Creating network\n")
+    assert "*** done\n" in done.stderr
+
+
+def test_what_a_script_measures_is_the_same_each_time_and_plain_links_shape_nothing(
+    virtual: Kind, tmp_path: Path
+) -> None:
+    text = COMMON + (
+        "for link in (Link, TCLink):\n"
+        "    net = Mininet(topo=SingleSwitchTopo(2), switch=LinuxBridge, controller=None, build=False)\n"
+        "    net = Mininet(switch=LinuxBridge, controller=None, link=link)\n"
+        "    one, two, switch = net.addHost('h1'), net.addHost('h2'), net.addSwitch('s1')\n"
+        "    net.addLink(one, switch, bw=10, delay='5ms', loss=10)\n"
+        "    net.addLink(two, switch)\n"
+        "    net.start()\n"
+        "    print(one.cmd('tc qdisc show dev h1-eth0'))\n"
+        "    print(one.cmd('ping -i 0.01 -c 100 10.0.0.2 | tail -3'))\n"
+        "    print(two.cmd('iperf -s &'), one.cmd('iperf -c 10.0.0.2 -t 2 | tail -1'))\n"
+        "    net.stop()\n"
+    )
+    first, second = (mininet(write(tmp_path, text), "script.py") for _ in range(2))
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+    plain, shaped = first.stdout.split("htb")[0], first.stdout
+    assert " 0% packet loss" in plain
+    assert "netem" in shaped
+    assert re.search(r"[1-9]\d*% packet loss", shaped.split("htb", 1)[1])
+
+
+def test_the_command_line_of_mininet_reads_a_pipe(virtual: Kind, tmp_path: Path) -> None:
+    text = COMMON + (
+        "net = Mininet(topo=SingleSwitchTopo(2), switch=LinuxBridge, controller=None)\n"
+        "net.start()\nCLI(net)\nprint('after', input())\nnet.stop()\n"
+    )
+    done = mininet(write(tmp_path, text), "script.py", typed="nodes\nh1 ping -c 1 h2\npy 6 * 7\nexit\nthe end\n")
+    assert done.returncode == 0, done.stderr
+    assert "h1 h2 s1" in done.stderr
+    assert " 0% packet loss" in done.stderr
+    assert "\n42\n" in done.stderr
+    assert done.stdout.endswith("after the end\n")
+
+
+def test_time_stands_still_while_a_person_types_and_ctrl_c_ends_what_runs(virtual: Kind, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        command = [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", "script.py"]
+        write(
+            tmp_path,
+            COMMON
+            + "import time\nnet = Mininet(topo=SingleSwitchTopo(2), switch=LinuxBridge, controller=None)\nnet.start()\n"
+            "before = time.monotonic()\ninput('name? ')\nprint('waited', time.monotonic() - before < 0.1)\nCLI(net)\n",
+        )
+        running = subprocess.Popen(
+            command, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            preexec_fn=_own_terminal,
+        )  # fmt: skip
+        os.close(theirs)
+        said = _wait_for(ours, "name? ")
+        assert said.count("name? ") == 1
+        os.write(ours, b"somebody\n")
+        said = _wait_for(ours, "mininet> ")
+        assert "waited True" in said
+        os.write(ours, b"h1 ping h2\n")
+        _wait_for(ours, "icmp_seq=3 ")
+        os.write(ours, b"\x03")
+        assert "packets transmitted" in _wait_for(ours, "mininet> ")
+        os.write(ours, b"\x03")
+        _wait_for(ours, "mininet> ")
+        os.write(ours, b"py 6 * 7\n")
+        _wait_for(ours, "\r\n42\r\n")
+        _wait_for(ours, "mininet> ")
+        os.write(ours, b"exit\n")
+        assert running.wait(600) == 0
+    finally:
+        os.close(ours)
+
+
+def _own_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _wait_for(terminal: int, text: str) -> str:
+    said = ""
+    while text not in said:
+        said += os.read(terminal, 65536).decode(errors="replace")
+    return said
+
+
+def test_a_script_that_fails_shows_its_own_traceback(virtual: Kind, tmp_path: Path) -> None:
+    done = mininet(write(tmp_path, "def f():\n    return 1 / 0\n\nf()\n"), "script.py")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("Traceback (most recent call last):\n")
+    assert "linklab" not in done.stderr
+    assert done.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_a_name_that_is_no_script_is_one_line(tmp_path: Path) -> None:
+    done = mininet(tmp_path, "nothing.py")
+    assert done.returncode == 1
+    assert "there is no script nothing.py" in one_line(done.stderr)
+
+
+def test_a_shell_script_runs_too_and_its_pythons_find_ours(virtual: Kind, tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text('#!/bin/sh\nsudo mn -c 2>/dev/null\nsudo python3 one.py "$1"\nexit 4\n')
+    (tmp_path / "one.py").write_text(COMMON + "print(sys.argv[1], Mininet.__name__, input())\n")
+    done = mininet(tmp_path, "run.sh", "word", typed="line\n")
+    assert done.stdout == "word ScriptNetwork line\n", done.stderr
+    assert done.returncode == 4
+
+
+@_needs_ovs
+def test_mn_with_a_topology_of_ones_own(virtual: Kind, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(COMMON + "topos = {'mytopo': (lambda: SingleSwitchTopo(3))}\n")
+    words = ("--custom", "own.py", "--topo", "mytopo", "--link", "tc,bw=10,delay=5ms")
+    done = mininet(tmp_path, "mn", *words, "--switch", "ovsbr", "--controller", "none", "--test", "pingall")
+    assert done.returncode == 0
+    assert "0% dropped (6/6 received)" in done.stderr
+
+
+@_needs_ovs
+@pytest.mark.skipif(shutil.which("ovs-testcontroller") is None, reason="needs openvswitch-testcontroller")
+def test_a_script_that_says_nothing_gets_open_vswitch_and_its_controller(virtual: Kind, tmp_path: Path) -> None:
+    text = COMMON + (
+        "os.system('ovs-vsctl show')\n"
+        "net = Mininet(topo=SingleSwitchTopo(3), host=CPULimitedHost)\nnet.start()\n"
+        "print(net.controllers, net['s1'].failMode, net.pingAll())\nnet.stop()\n"
+    )
+    done = mininet(write(tmp_path, text), "script.py")
+    assert done.returncode == 0, done.stderr
+    assert "<Controller c0: 127.0.0.1:6653" in done.stdout
+    assert done.stdout.endswith("secure 0.0\n")
+
+
+def test_a_lab_ends_with_the_command(virtual: Kind, tmp_path: Path) -> None:
+    write(tmp_path, "import time\nprint('ready')\nwhile True: time.sleep(1000)\n")
+    with Terminal(tmp_path, "mininet", "script.py") as terminal:
+        terminal.wait_for("ready")
+        terminal.interrupt()
+        assert terminal.end() == 130 or "KeyboardInterrupt" in terminal.said
+        assert terminal.left() == {}
