@@ -1,0 +1,51 @@
+"""Mininet's own tests and examples in labs: what docs/mininet.md says passes, passes."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+from linklab.runtime.kinds import Kind
+from tests import mininet_material
+from tests.thorough import some
+
+pytestmark = pytest.mark.lab
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "mininet.md"
+TABLE = mininet_material.rows(DOCUMENT.read_text("utf-8"))
+PASSING = [name for name, (passes, _) in TABLE.items() if passes]
+QUICK = (
+    "mininet/test/test_nets.py",
+    "mininet/test/test_ptyleak.py",
+    "examples/test/test_emptynet.py",
+    "examples/test/test_multilink.py",
+)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    for program in ("ovs-vswitchd", "ovs-testcontroller", "apt-get"):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
+    if importlib.util.find_spec("pexpect") is None:
+        pytest.skip("needs pexpect, by which Mininet's tests type")
+    try:
+        return mininet_material.fetch(tmp_path_factory.mktemp("mininet"))
+    except RuntimeError as error:
+        pytest.skip(f"needs the source package of Mininet: {error}")
+
+
+def test_the_document_has_a_row_for_each_piece(source: Path) -> None:
+    assert list(TABLE) == mininet_material.pieces(source)
+    assert {name: remark for name, (passes, remark) in TABLE.items() if not passes} == mininet_material.CANNOT
+    assert set(QUICK) < set(PASSING)
+
+
+@pytest.mark.parametrize("piece", some(PASSING, *QUICK))
+def test_what_the_document_says_passes_passes(virtual: Kind, source: Path, piece: str) -> None:
+    outcome = mininet_material.run(source, piece)
+    assert outcome.status == 0, outcome.said
+    assert TABLE[piece][1].startswith(outcome.summary)

@@ -1,0 +1,152 @@
+"""Mininet's own tests and examples, run in labs as they are: ``python -m tests.mininet_material --write FILE``.
+
+They come from the distribution's source package of Mininet, which apt fetches into a folder of its own: nothing of them
+is kept here, and the machine's sources of packages stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+START, END = "<!-- table of python -m tests.mininet_material -->", "<!-- end of the table -->"
+_LIBRARY = Path(__file__).parents[1] / "lib"
+_LIMIT_S = 1800
+_ROW = re.compile(r"^\| `([^`]+)` \| (yes|no) \| (.*) \|$", re.MULTILINE)
+
+# Of these files only the tests with these words in their names can run, or none, and why.
+PARTS = {"mininet/test/test_hifi.py": ("Bandwidth", "Delay", "Loss")}
+_SSH = "needs an SSH server in the lab (openssh-server) and a user's keys"
+_OFDATAPATH = "needs the reference switch ofdatapath, which no distribution has any more"
+CANNOT = {
+    "examples/test/test_baresshd.py": _SSH,
+    "examples/test/test_clusterSanity.py": _SSH,
+    "examples/test/test_controlnet.py": f"{_OFDATAPATH}: it reads that one's log",
+    "examples/test/test_cpu.py": "is about CPU limits: programs in endless loops, for which virtual time stands still",
+    "examples/test/test_nat.py": "needs the Internet",
+    "examples/test/test_limit.py": "is about CPU limits, as test_cpu",
+    "examples/test/test_scratchnet.py": f"awaits a controller on port 6633, and today's listen on 6653; {_OFDATAPATH}",
+    "examples/test/test_sshd.py": _SSH,
+    "examples/test/test_tree1024.py": "1024 hosts need 3 GB of memory",
+}
+# What has no test of its own and needs a person, a screen or a second machine; the others run with `exit` typed.
+_NOT_TRIED = {"__init__", "miniedit", "consoles", "cluster", "clustercli", "clusterdemo", "clusterperf"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a piece ended: its exit status, and what it printed."""
+
+    status: int
+    said: str
+
+    @property
+    def summary(self) -> str:
+        """What unittest says of it: how many tests ran, and how many of them were skipped."""
+        ran = re.findall(r"^Ran (\d+) tests? in", self.said, re.MULTILINE)
+        skipped = re.findall(r"skipped=(\d+)", self.said)
+        if not ran:
+            return "runs to its end"
+        return f"{ran[-1]} tests" + (f", {skipped[-1]} of them skipped by itself" if skipped else "")
+
+
+def fetch(folder: Path) -> Path:
+    """Fetches Mininet's source package, unpacks it below `folder` and returns where. Raises RuntimeError."""
+    parts = folder / "sources"
+    parts.mkdir(parents=True)
+    for path in (Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")):
+        if path.is_file() and path.suffix in (".list", ".sources"):
+            # the same places, for sources instead of packages
+            text = re.sub(r"^Types:.*", "Types: deb-src", path.read_text("utf-8"), flags=re.MULTILINE)
+            (parts / path.name).write_text(re.sub(r"^deb(-src)?\b", "deb-src", text, flags=re.MULTILINE), "utf-8")
+    for name in ("lists", "cache"):
+        (folder / name).mkdir()
+    options = {
+        "Dir::Etc::SourceList": "/dev/null",
+        "Dir::Etc::SourceParts": parts,
+        "Dir::State::Lists": folder / "lists",
+        "Dir::Cache": folder / "cache",
+        "APT::Sandbox::User": "",
+    }
+    apt = ["apt-get", "-qq", *(word for name, value in options.items() for word in ("-o", f"{name}={value}"))]
+    for words in (["update"], ["source", "--download-only", "--tar-only", "mininet"]):
+        done = subprocess.run([*apt, *words], cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"apt-get {words[0]} says: {(done.stderr.strip() or 'nothing').splitlines()[-1]}")
+    with tarfile.open(next(folder.glob("mininet_*.orig.tar.*"))) as archive:
+        archive.extractall(folder, filter="data")
+    return next(folder.glob("mininet-*"))
+
+
+def pieces(source: Path) -> list[str]:
+    """All tests, and the examples that no test runs, by their paths in the source."""
+    tests = [*source.glob("mininet/test/test_*.py"), *source.glob("examples/test/test_*.py")]
+    tested = {path.stem.removeprefix("test_") for path in tests}
+    examples = [path for path in source.glob("examples/*.py") if path.stem not in tested | _NOT_TRIED]
+    return sorted(str(path.relative_to(source)) for path in (*tests, *examples))
+
+
+def run(source: Path, piece: str) -> Outcome:
+    """Runs a piece by ``linklab mininet`` on virtual time, in a folder of its own."""
+    words = [word for part in PARTS.get(piece, ()) for word in ("-k", part)]
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", str(source / piece), *words],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(_LIBRARY)},
+            input=b"exit\n",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=_LIMIT_S,
+        )
+    return Outcome(done.returncode, done.stdout.decode(errors="replace"))
+
+
+def rows(text: str) -> dict[str, tuple[bool, str]]:
+    """The table in a document: each piece, whether it passes, and what stands beside it."""
+    table = text.partition(START)[2].partition(END)[0]
+    return {name: (passes == "yes", remark) for name, passes, remark in _ROW.findall(table)}
+
+
+def main() -> int:
+    """Runs all and prints the table, or puts it into a document between its two marks."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="the document that has the table")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        lines = list(_table(fetch(Path(folder))))
+    table = "\n".join([START, "", "| piece | runs | what it says, or what is missing |", "| --- | --- | --- |", *lines])
+    if asked.write is None:
+        print(table)
+        return 0
+    text = asked.write.read_text("utf-8")
+    before, _, rest = text.partition(START)
+    asked.write.write_text(f"{before}{table}\n\n{END}{rest.partition(END)[2]}", "utf-8")
+    return 0
+
+
+def _table(source: Path) -> Iterator[str]:
+    for piece in pieces(source):
+        outcome = run(source, piece)
+        passes = outcome.status == 0
+        print(piece, outcome.status, outcome.summary, file=sys.stderr, flush=True)
+        if passes == (piece in CANNOT):
+            last = outcome.said.strip().splitlines()[-20:]
+            why = "passes by now: take it out of CANNOT" if passes else "fails: mend it, or say why in CANNOT"
+            raise SystemExit("\n".join([*last, f"{piece} {why}"]))
+        remark = outcome.summary if passes else CANNOT[piece]
+        only = f" (tests of {', '.join(PARTS[piece]).lower()}; not those of CPU limits)" if piece in PARTS else ""
+        yield f"| `{piece}` | {'yes' if passes else 'no'} | {remark}{only} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
