@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import pty
 import re
+import select
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -126,38 +128,66 @@ def test_the_command_line_of_mininet_reads_a_pipe(virtual: Kind, tmp_path: Path)
 
 
 def test_time_stands_still_while_a_person_types_and_ctrl_c_ends_what_runs(virtual: Kind, tmp_path: Path) -> None:
-    ours, theirs = pty.openpty()
-    try:
-        command = [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", "script.py"]
-        write(
-            tmp_path,
-            COMMON
-            + "import time\nnet = Mininet(topo=SingleSwitchTopo(2), switch=LinuxBridge, controller=None)\nnet.start()\n"
-            "before = time.monotonic()\ninput('name? ')\nprint('waited', time.monotonic() - before < 0.1)\nCLI(net)\n",
-        )
-        running = subprocess.Popen(
-            command, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-            preexec_fn=_own_terminal,
+    text = COMMON + (
+        "import time\nnet = Mininet(topo=SingleSwitchTopo(2), switch=LinuxBridge, controller=None)\nnet.start()\n"
+        "before = time.monotonic()\ninput('name? ')\nprint('waited', time.monotonic() - before < 0.1)\nCLI(net)\n"
+    )
+    write(tmp_path, text)
+    with Screen(tmp_path) as screen:
+        screen.wait_for("name? ")
+        time.sleep(1)
+        screen.type("somebody\n")
+        screen.wait_for("waited True")
+        screen.wait_for("mininet> ")
+        screen.type("h1 ping h2\n")
+        screen.wait_for("icmp_seq=3 ")
+        screen.type("\x03")
+        screen.wait_for("packets transmitted")
+        screen.wait_for("mininet> ")
+        screen.type("\x03")
+        screen.wait_for("Interrupt")
+        screen.wait_for("mininet> ")
+        screen.type("py 6 * 7\n")
+        screen.wait_for("\r\n42\r\n")
+        screen.type("exit\n")
+        assert screen.running.wait(PATIENCE_S) == 0
+
+
+PATIENCE_S = 300
+
+
+class Screen:
+    """`linklab mininet script.py` at a terminal of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._ours, theirs = pty.openpty()
+        self.running = subprocess.Popen(
+            [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", "script.py"],
+            cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=_own_terminal,
         )  # fmt: skip
         os.close(theirs)
-        said = _wait_for(ours, "name? ")
-        assert said.count("name? ") == 1
-        os.write(ours, b"somebody\n")
-        said = _wait_for(ours, "mininet> ")
-        assert "waited True" in said
-        os.write(ours, b"h1 ping h2\n")
-        _wait_for(ours, "icmp_seq=3 ")
-        os.write(ours, b"\x03")
-        assert "packets transmitted" in _wait_for(ours, "mininet> ")
-        os.write(ours, b"\x03")
-        _wait_for(ours, "mininet> ")
-        os.write(ours, b"py 6 * 7\n")
-        _wait_for(ours, "\r\n42\r\n")
-        _wait_for(ours, "mininet> ")
-        os.write(ours, b"exit\n")
-        assert running.wait(600) == 0
-    finally:
-        os.close(ours)
+        self._unread = ""
+
+    def type(self, keys: str) -> None:
+        """Presses keys."""
+        os.write(self._ours, keys.encode())
+
+    def wait_for(self, text: str) -> None:
+        """Reads on until `text` was shown."""
+        while text not in self._unread:
+            ready = select.select([self._ours], [], [], PATIENCE_S)[0]
+            assert ready, f"{text!r} does not come, but: {self._unread}"
+            self._unread += os.read(self._ours, 65536).decode(errors="replace")
+        self._unread = self._unread.partition(text)[2]
+
+    def __enter__(self) -> Screen:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.running.poll() is None:
+            self.running.kill()
+            self.running.wait()
+        os.close(self._ours)
 
 
 def _own_terminal() -> None:
@@ -165,13 +195,6 @@ def _own_terminal() -> None:
     import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-def _wait_for(terminal: int, text: str) -> str:
-    said = ""
-    while text not in said:
-        said += os.read(terminal, 65536).decode(errors="replace")
-    return said
 
 
 def test_a_script_that_fails_shows_its_own_traceback(virtual: Kind, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import socket
@@ -138,6 +139,8 @@ class Foreground:
             os.set_blocking(stream, False)
         self.ended = os.pidfd_open(self.process.pid)
         self.asking: socket.socket | None = None
+        self.line: str | None = None
+        self.interrupted = False
 
     def interrupt(self) -> None:
         """Ctrl-C: SIGINT to the program and to what it started, unless that has a session of its own."""
@@ -148,11 +151,24 @@ class Foreground:
             os.killpg(self.process.pid, signal.SIGINT)
 
     def answer(self, line: str) -> None:
-        """Gives it the line that it asked for; an empty one is the end of its input."""
-        if self.asking is not None:
-            with self.asking, contextlib.suppress(OSError):
+        """Gives it the line that it asked for; an empty one is the end of its input.
+
+        Whoever asked may have been interrupted since. Then the next one to ask gets the line.
+        """
+        self.line = line
+        if self.asking is None:
+            return
+        with self.asking, contextlib.suppress(OSError):
+            if not select.select([self.asking], [], [], 0)[0]:  # else it has hung up: it never says anything
                 self.asking.sendall(line.encode(errors="surrogateescape"))
-            self.asking = None
+                self.line = None
+        self.asking = None
+
+    def take_question(self) -> None:
+        """Takes in a question for a line, and answers it where the line is there already."""
+        self.asking, _ = self.listener.accept()
+        if self.line is not None:
+            self.answer(self.line)
 
     def show(self, context: Context) -> None:
         """Hands on what it has printed."""
@@ -173,10 +189,12 @@ def go_on(context: Context, line: str | None = None, interrupt: bool = False) ->
     """Lets the program run, after `line` or Ctrl-C, until it asks for a line or ends.
 
     ``{"status": None}`` when it asks; then its exit status, as a shell gives it. Output is emitted as it comes, byte
-    for character. Interrupted, it passes Ctrl-C on and returns as when the program asks.
+    for character. Interrupted, it passes Ctrl-C on and returns as when the program asks; a call with `interrupt`
+    that follows is then about the same Ctrl-C.
     """
     program: Foreground = context.state["foreground"]
-    if interrupt:
+    passed_on, program.interrupted = program.interrupted, False
+    if interrupt and not passed_on:
         program.interrupt()
     elif line is not None:
         program.answer(line)
@@ -185,6 +203,7 @@ def go_on(context: Context, line: str | None = None, interrupt: bool = False) ->
             ready = context.poll([*program.streams, program.listener.fileno(), program.ended])
         except Interrupted:
             program.interrupt()
+            program.interrupted = True
             break
         program.show(context)
         if program.ended in ready:
@@ -192,6 +211,6 @@ def go_on(context: Context, line: str | None = None, interrupt: bool = False) ->
             status = program.process.wait()
             return {"status": status if status >= 0 else 128 - status}
         if program.listener.fileno() in ready:
-            program.asking, _ = program.listener.accept()
+            program.take_question()
             program.show(context)  # its prompt
     return {"status": None}
