@@ -41,8 +41,8 @@ CANNOT = {
     "examples/test/test_sshd.py": _SSH,
     "examples/test/test_tree1024.py": "1024 hosts need 3 GB of memory",
 }
-# What has no test of its own and needs a person, a screen or a second machine; the others run with `exit` typed.
-_NOT_TRIED = {"__init__", "miniedit", "consoles", "cluster", "clustercli", "clusterdemo", "clusterperf"}
+# Examples without a test that need a person, a screen or a second machine, and one that test_scratchnet runs.
+_NOT_TRIED = {"__init__", "scratchnetuser", "miniedit", "consoles", "cluster", "clustercli", "clusterdemo", "clusterperf"}
 
 
 @dataclass(frozen=True)
