@@ -42,7 +42,16 @@ CANNOT = {
     "examples/test/test_tree1024.py": "1024 hosts need 3 GB of memory",
 }
 # Examples without a test that need a person, a screen or a second machine, and one that test_scratchnet runs.
-_NOT_TRIED = {"__init__", "scratchnetuser", "miniedit", "consoles", "cluster", "clustercli", "clusterdemo", "clusterperf"}
+_NOT_TRIED = {
+    "__init__",
+    "scratchnetuser",
+    "miniedit",
+    "consoles",
+    "cluster",
+    "clustercli",
+    "clusterdemo",
+    "clusterperf",
+}
 
 
 @dataclass(frozen=True)
