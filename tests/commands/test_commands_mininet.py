@@ -54,6 +54,7 @@ if __name__ == "__main__":
     setLogLevel("info")
     net = Mininet(topo=Chain(delay=sys.argv[1]), link=TCLink, controller=None)
     net.start()
+    net["h1"].cmd("ping -c 1 10.0.2.2")  # ARP
     print("rtt", net["h1"].cmd("ping -q -c 3 10.0.2.2").split("=")[-1].split("/")[1])
     os.system("sudo -u root sh -c 'echo as root $(id -u)'")
     info("*** done\\n")
@@ -236,10 +237,12 @@ def test_a_script_that_says_nothing_gets_open_vswitch_and_its_controller(virtual
     text = COMMON + (
         "os.system('ovs-vsctl show')\n"
         "net = Mininet(topo=SingleSwitchTopo(3), host=CPULimitedHost)\nnet.start()\n"
+        "print('neighbours:', net['h1'].cmd('ip neigh'))\n"
         "print(net.controllers, net['s1'].failMode, net.pingAll())\nnet.stop()\n"
     )
     done = mininet(write(tmp_path, text), "script.py")
     assert done.returncode == 0, done.stderr
+    assert "neighbours: \n" in done.stdout, "a controller is to see what hosts ask for"
     assert "<Controller c0: 127.0.0.1:6653" in done.stdout
     assert done.stdout.endswith("secure 0.0\n")
 

@@ -80,7 +80,8 @@ def build(
         raise LabError(f"Mininet could not build this network: {said.first() or error}") from error
     finally:
         lg.removeHandler(said)
-    prepare(net, expected)
+    # A controller is there to see what hosts ask for: with neighbours known from the start it would see no ARP.
+    prepare(net, expected, warm=controller is None)
     settle(net, lambda seconds: context.poll((), seconds))
     if controller is not None:
         await_connected(net, lambda seconds: context.poll((), seconds))

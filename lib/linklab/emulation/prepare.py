@@ -42,8 +42,9 @@ class _Port:
     segment: int
 
 
-def prepare(net: Mininet, expected: NetworkState | None) -> None:
-    """Offloads off, cubic, no IPv6 chatter, ARP warm; and where `expected` says them MTUs, forwarding and routes.
+def prepare(net: Mininet, expected: NetworkState | None, *, warm: bool = True) -> None:
+    """Offloads off, cubic, no IPv6 chatter; and where `expected` says them MTUs, forwarding and routes. `warm`: all
+    know their neighbours' Ethernet addresses, so that no ARP comes in the midst of a measurement.
 
     A student's own Topo (no `expected`) keeps forwarding and routes as they are: those are the student's to set.
     Raises `LabError` with the kernel's words where it refuses.
@@ -71,7 +72,7 @@ def prepare(net: Mininet, expected: NetworkState | None) -> None:
         _ask(node, requests)
     with first_namespace().entered():
         _announce()
-    for name, requests in _neighbours(ports):
+    for name, requests in _neighbours(ports) if warm else ():
         _ask(net[name], requests)
 
 
