@@ -13,6 +13,9 @@ from scipy.stats import binom  # type: ignore[import-untyped]
 
 import linklab
 from linklab import LabError, measure
+from linklab.measure.cbr import CbrFlow, cbr
+from linklab.measure.echo import EchoFlow, echo
+from linklab.measure.train import TrainFlow, train
 from linklab.network import TWO_HOSTS
 from linklab.runtime.kinds import Kind
 from linklab.runtime.process import LabProcess
@@ -148,3 +151,14 @@ def test_what_is_no_seed_is_refused_in_one_line(virtual: Kind, lab_folder: Path,
 def test_a_lab_says_its_seed(virtual: Kind, lab_folder: Path) -> None:
     with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder, seed=2**64 - 1) as lab:
         assert (lab.seed, lab.info["seed"]) == (2**64 - 1, str(2**64 - 1))
+
+
+def test_every_kind_of_result_names_the_seed(virtual: Kind, lab_folder: Path) -> None:
+    with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder, seed=3) as lab:
+        origins = [
+            train(lab, TrainFlow("h1", "h2", 5, 100)).origin,
+            echo(lab, EchoFlow("h1", "h2", count=2)).origin,
+            cbr(lab, [CbrFlow("h1", "h2", 1.0)], 0.1).origin,
+            measure.tcp(lab, measure.TcpFlow("h1", "h2", 1)).origin,
+        ]
+    assert [origin.seed for origin in origins] == [3, 3, 3, 3]
