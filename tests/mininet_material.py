@@ -116,17 +116,17 @@ def run(source: Path, piece: str) -> Outcome:
         names = set(re.findall(r"def (test\w+)\(", (source / piece).read_text("utf-8")))
         words = [word for name in sorted(names - set(LEFT_OUT[piece][0])) for word in ("-k", name)]
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", str(source / piece), *words],
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(_LIBRARY)},
-            input=b"exit\n",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-            timeout=_LIMIT_S,
-        )
-    return Outcome(done.returncode, done.stdout.decode(errors="replace"))
+        words = [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", str(source / piece), *words]
+        environment = os.environ | {"PYTHONPATH": str(_LIBRARY)}
+        with subprocess.Popen(
+            words, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as running:
+            try:
+                said, _ = running.communicate(b"exit\n", _LIMIT_S)
+            except subprocess.TimeoutExpired:
+                running.kill()
+                said, _ = running.communicate()
+    return Outcome(running.returncode, said.decode(errors="replace"))
 
 
 def rows(text: str) -> dict[str, tuple[bool, str]]:

@@ -11,9 +11,11 @@ from typing import Literal
 
 from linklab.errors import LabError
 from linklab.lab import lab_process, writable
-from linklab.runtime.process import WALL_LIMIT_S, LabProcess
+from linklab.runtime.process import LabProcess
 
 _INSIDE = "linklab.emulation.foreground"
+_SILENCE_LIMIT_S = 3600.0
+"""In real time: longer than in a notebook, since a script may ping all of 64 hosts in silence, and a person is there."""
 _FOR_EVER_S = 1e9
 
 
@@ -29,7 +31,7 @@ def run(words: list[str], clock: Literal["auto", "real", "virtual"] = "auto", se
     folder = writable(None)
     if folder is None:
         print(f"{here} holds more than a lab may write to: files that the script writes are lost", file=sys.stderr)
-    process = lab_process(clock, None, folder, WALL_LIMIT_S, seed)
+    process = lab_process(clock, None, folder, _SILENCE_LIMIT_S, seed)
     with process:
         if process.kind.clock == "real":
             process.wall_limit_s = _FOR_EVER_S  # it may well sleep for an hour, and a person can press Ctrl-C
