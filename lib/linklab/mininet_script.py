@@ -15,7 +15,7 @@ from linklab.runtime.process import LabProcess
 
 _INSIDE = "linklab.emulation.foreground"
 _SILENCE_LIMIT_S = 3600.0
-"""In real time: longer than in a notebook, since a script may ping all of 64 hosts in silence, and a person is there."""
+"""In real time: longer than in a notebook, since a script may ping 64 hosts in silence, and a person is there."""
 _FOR_EVER_S = 1e9
 
 
