@@ -279,3 +279,16 @@ def test_an_error_in_what_takes_an_event_ends_the_request_not_the_lab(lab: linkl
     with pytest.raises(ZeroDivisionError):
         lab.process.call(wait, on_event=fail)
     assert lab["h1"].cmd("echo well").strip() == "well"
+
+
+def test_who_stops_a_request_is_asked_while_events_come_without_a_pause(lab: linklab.Lab) -> None:
+    def talk(context: Any) -> None:
+        for number in range(10_000):
+            context.emit(number)
+            context.poll((), 0.01)
+
+    events: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        lab.process.call(talk, on_event=events.append, stop=lambda: len(events) >= 3)
+    assert 3 <= len(events) < 10
+    assert lab["h1"].cmd("echo well").strip() == "well"

@@ -206,8 +206,6 @@ class LabProcess:
             try:
                 if message is None:
                     held.let_through()
-                    if failure is None and stop is not None and stop():
-                        raise _Stopped
                 elif message["id"] == request["id"]:
                     if "event" not in message:
                         break
@@ -216,6 +214,8 @@ class LabProcess:
                     if on_print is None:
                         printed += message.get("printed", "")
                     held.let_through(partial(_hand_over, message, on_event, on_print))
+                if failure is None and stop is not None and stop():
+                    raise _Stopped
             except BaseException as error:
                 if failure is not None:
                     raise
