@@ -68,27 +68,18 @@ def last_words(controller: Controller) -> str:
     return " | ".join([line.strip() for line in said if line.strip()][-_LAST_LINES:]) or "it printed nothing"
 
 
-def unconnected(net: Mininet, limit_s: float, pause: Callable[[float], object]) -> list[OVSSwitch]:
-    """Wait until each switch of Open vSwitch has its controller, at most `limit_s` of the lab's time, which `pause`
-    passes; return the switches that have none.
-    """
-    waiting = [switch for switch in net.switches if isinstance(switch, OVSSwitch)]
-    deadline = time.monotonic() + limit_s
-    while waiting := [switch for switch in waiting if not switch.connected()]:
-        if time.monotonic() >= deadline:
-            break
-        pause(_STEP_S)
-    return waiting
-
-
 def await_connected(net: Mininet, pause: Callable[[float], object]) -> None:
-    """Wait until each switch of Open vSwitch has its controller, at most for half a minute of the lab's time.
+    """Waits until each switch of Open vSwitch has its controller, at most for half a minute of the lab's time.
 
     Raises `LabError` with the first switch that has none, and the controller's last words.
     """
-    for switch in unconnected(net, _CONNECTED_AFTER_S, pause):
-        said = " | ".join(f"{controller.name}: {last_words(controller)}" for controller in net.controllers)
-        raise LabError(f"{switch.name} has no connection to its controller; {said}")
+    waiting = [switch for switch in net.switches if isinstance(switch, OVSSwitch)]
+    deadline = time.monotonic() + _CONNECTED_AFTER_S
+    while waiting := [switch for switch in waiting if not switch.connected()]:
+        if time.monotonic() >= deadline:
+            said = " | ".join(f"{controller.name}: {last_words(controller)}" for controller in net.controllers)
+            raise LabError(f"{waiting[0].name} has no connection to its controller; {said}")
+        pause(_STEP_S)
 
 
 def _listening() -> set[int]:

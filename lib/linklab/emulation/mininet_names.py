@@ -21,7 +21,6 @@ from mininet.net import Mininet
 
 from linklab.emulation import startup
 from linklab.emulation.build import raise_file_limit, settle
-from linklab.emulation.controllers import unconnected
 from linklab.emulation.interfaces import LabIntf, LabLink
 from linklab.emulation.net import LabNetwork
 from linklab.emulation.nodes import LabHost, without_cpu_limits
@@ -29,7 +28,6 @@ from linklab.emulation.prepare import prepare
 
 _SIGNATURE = inspect.signature(Mininet.__init__)
 _MEND = "sudo apt-get install openvswitch-testcontroller"
-_CONTROLLER_LIMIT_S = 5.0
 
 
 class PlainLink(LabLink):
@@ -72,8 +70,6 @@ class ScriptNetwork(LabNetwork):
         super().start()
         prepare(self, None, warm=False)
         settle(self, time.sleep)
-        if self.controllers:  # who goes on without one may: a script can start it later
-            unconnected(self, _CONTROLLER_LIMIT_S, time.sleep)
 
 
 class ScriptNetworkWithControlNet(ScriptNetwork, mininet.net.MininetWithControlNet):

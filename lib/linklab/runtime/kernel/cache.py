@@ -88,7 +88,7 @@ class Record:
             document = json.loads(path.read_text("utf-8"))
             if document.pop("linklab_kernel") != RECORD_FORMAT:
                 return None
-            if "patches" in document:
+            if document.get("patches") is not None:
                 document["patches"] = tuple(document["patches"])
             return cls(**document)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
