@@ -385,7 +385,7 @@ def test_filters_of_ipv6(lab: linklab.Lab, tool: str) -> None:
     assert counters(lab) == [1]
     # port unreachable: RFC 4443
     told = [(packet["IPv6"].src, packet["IPv6"].payload.code) for packet in caught.packets]
-    assert told == ([("fd00::2", 4)] if tool == "nft" else [])
+    assert told == [("fd00::2", 4)]
 
 
 def test_targets_of_iptables_change_the_packets(lab: linklab.Lab) -> None:
