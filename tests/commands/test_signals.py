@@ -86,6 +86,7 @@ def test_held_signals_wait_for_the_end_and_for_being_let_through() -> None:
 def test_while_signals_are_held_what_they_do_may_change() -> None:
     """As `calling_once` does, whose handler sets others."""
     calls: list[int] = []
+    before = {number: signal.getsignal(number) for number in SIGNALS}
     with interrupted_once():
         with contextlib.suppress(KeyboardInterrupt), Held() as held:
             os.kill(os.getpid(), signal.SIGINT)
@@ -96,5 +97,5 @@ def test_while_signals_are_held_what_they_do_may_change() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
         calls.append(2)
     assert calls == [1, 2]
-    for number in SIGNALS:
-        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    for number, handler in before.items():
+        signal.signal(number, handler)
