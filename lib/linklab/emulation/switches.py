@@ -63,10 +63,16 @@ def prepare(context: Context, name: str) -> type:
         raise LabError(f"switch {name!r} is unknown: say one of {', '.join(NAMES)}")
     if name == "bridge":
         return LabBridge
+    _need_ovs()  # before the wait
     # a young guest's Open vSwitch forwards nothing; on virtual time the guest was old at once
     context.poll((), MATURE_S - time.monotonic())
     start_daemons()
     return KernelOVS if name == "ovs" else UserOVS
+
+
+def _need_ovs() -> None:
+    if shutil.which("ovs-vswitchd") is None:
+        raise LabError("Open vSwitch is missing: sudo apt-get install openvswitch-switch, or use the Linux bridge")
 
 
 @functools.cache
@@ -80,8 +86,7 @@ def run_daemons() -> None:
     """Starts a database server and a switch daemon in this lab's own namespaces, once, with files on its own /run."""
     if (_RUN / "db.sock").exists():
         return
-    if shutil.which("ovs-vswitchd") is None:
-        raise LabError("Open vSwitch is missing: sudo apt-get install openvswitch-switch, or use the Linux bridge")
+    _need_ovs()
     # a young guest's Open vSwitch forwards nothing; on virtual time the guest was old at once
     time.sleep(max(0.0, MATURE_S - time.monotonic()))
     if not _SCHEMA.exists():
