@@ -9,10 +9,11 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
 from linklab import __version__, record
+from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
@@ -24,8 +25,6 @@ from linklab.runtime.process import WALL_LIMIT_S, LabProcess
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
-
-_INSIDE = "linklab.emulation.commands"
 
 
 class Node:
@@ -40,25 +39,32 @@ class Node:
         `timeout_s` is in the lab's own time. `show` prints the output as it comes. Ctrl-C ends the command, not
         the lab. Raises `LabError` when the time is over, with what was printed until then in the message.
         """
-        shown = (lambda piece: print(piece, end="", flush=True)) if show else None
-        answer = self.lab.process.call(f"{_INSIDE}:command", self.name, command, timeout_s, on_event=shown)
-        if answer["outcome"] == "interrupted":
+        pieces: list[str] = []
+
+        def hear(piece: str) -> None:
+            pieces.append(piece)
+            if show:
+                print(piece, end="", flush=True)
+
+        outcome = self.lab.process.call(service.command, self.name, command, timeout_s, on_event=hear)
+        output = "".join(pieces)
+        if outcome == "interrupted":
             raise KeyboardInterrupt
-        if answer["outcome"] == "timeout":
-            tail = " ".join(answer["output"].split()[-20:])
+        if outcome == "timeout":
+            tail = " ".join(output.split()[-20:])
             raise LabError(
                 f"{command!r} on {self.name} was not done after {timeout_s:g} s and was ended; it said: {tail}"
             )
-        return str(answer["output"])
+        return output
 
     def popen(self, command: str | list[str]) -> Program:
         """Starts a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
-        number = self.lab.process.call("linklab.emulation.processes:start", self.name, command)
+        number = self.lab.process.call(service.start_program, self.name, command)
         return Program(self.lab.process, number, command if isinstance(command, str) else " ".join(command))
 
     def wait_listening(self, port: int, timeout_s: float = 10.0) -> None:
         """Waits until a program on this node listens on a TCP port. Raises `LabError` after `timeout_s`."""
-        self.lab.process.call(f"{_INSIDE}:wait_listening", self.name, port, timeout_s)
+        self.lab.process.call(service.wait_listening, self.name, port, timeout_s)
 
     def __repr__(self) -> str:
         return f"<{self.name} of {self.lab!r}>"
@@ -103,7 +109,7 @@ class Lab:
 
     def __getitem__(self, name: str) -> Node:
         # only a name that is new is asked for: a question takes the lab's time
-        if name not in self._names and name not in self.nodes:
+        if name not in (*self._names, service.ROOT) and name not in self.nodes:
             raise LabError(f"there is no node {name!r} here: choose one of {', '.join(self._names)}")
         return Node(self, name)
 
@@ -115,13 +121,13 @@ class Lab:
 
         What it prints is printed here; what it returns must be JSON data. Raises `LabError` with the failure.
         """
-        return self.process.call(f"{_INSIDE}:call", function, arguments)
+        return self.process.call(service.call, function, arguments)
 
     def cli(self, line: str) -> str:
         """One line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
         printed: list[str] = []
         try:
-            self.process.call(f"{_INSIDE}:cli", line, on_print=printed.append)
+            self.process.call(service.cli, line, on_print=printed.append)
         except BaseException:
             print("".join(printed), end="")
             raise
@@ -129,31 +135,32 @@ class Lab:
 
     def state(self) -> NetworkState:
         """The network as it is now, read back from the kernel."""
-        return NetworkState.from_json(self.process.call(f"{_INSIDE}:state"))
+        return NetworkState.from_json(self.process.call(service.state))
 
     def sleep(self, seconds: float) -> None:
         """Lets `seconds` of the lab's time pass. On virtual time that takes none of yours."""
-        self.process.call(f"{_INSIDE}:sleep", seconds)
+        self.process.call(service.sleep, seconds)
 
     def now(self) -> float:
         """The lab's own clock, in seconds since its start."""
-        return float(self.process.call(f"{_INSIDE}:now"))
+        return self.process.call(service.now)
 
     def read_file(self, path: str) -> bytes:
         """A file of the lab. Raises `LabError`."""
-        return base64.b64decode(self.process.call(f"{_INSIDE}:read_file", path))
+        return base64.b64decode(self.process.call(service.read_file, path))
 
     def write_file(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
         """Writes a file in the lab. Raises `LabError`."""
         raw = data.encode() if isinstance(data, str) else data
-        self.process.call(f"{_INSIDE}:write_file", path, base64.b64encode(raw).decode(), executable)
+        file = PurePosixPath(path)
+        files = {file.name: base64.b64encode(raw).decode()}
+        self.process.call(service.write_files, str(file.parent), files, executable)
 
     @property
     def info(self) -> dict[str, str]:
         """What runs here: kind, clock, kernel and seed of the lab, and the versions of the tools in it."""
         about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release, "seed": str(self.seed)}
-        tools: dict[str, str] = self.process.call("linklab.emulation.versions:tool_versions")
-        return about | tools
+        return about | self.process.call(service.tool_versions)
 
     def stop(self) -> None:
         """Ends the lab and everything in it. Calling it twice does no harm."""
@@ -172,7 +179,7 @@ class Lab:
 
 def names_of(process: LabProcess) -> list[str]:
     """The names of the nodes there are. Raises `LabError` where a lab, perhaps a student's, says something else."""
-    names = process.call(f"{_INSIDE}:names")
+    names = process.call(service.names)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise LabError("this lab does not say which nodes it has: start it again")
     return names
@@ -190,7 +197,7 @@ def _nodes(process: LabProcess, names: list[str]) -> list[str]:
 
 def _visit(process: LabProcess, node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:
     """What `linklab shell` asks for from another terminal."""
-    process.call(f"{_INSIDE}:command", node, command, None, on_event=show, stop=stop)
+    process.call(service.command, node, command, None, on_event=show, stop=stop)
 
 
 def start(
@@ -233,7 +240,7 @@ def start(
         process = lab_process(clock, kind, writable(folder), wall_limit_s, seed)
     try:
         expected = planned.result() if planned else None
-        not_checked = process.call("linklab.emulation.build:build", network, expected, switch, verify, controller)
+        not_checked = process.call(service.build, network, expected, switch, verify, controller)
     except BaseException:
         process.stop()
         raise

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Iterator
+from typing import Literal
 
+from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.runtime.process import LabProcess
-
-_INSIDE = "linklab.emulation.processes"
 
 
 class Program:
@@ -53,7 +53,7 @@ class Program:
 
     def send_signal(self, number: signal.Signals) -> None:
         """Sends a signal to it and to what it started."""
-        self._process.call(f"{_INSIDE}:send_signal", self._number, int(number))
+        self._process.call(service.signal_program, self._number, int(number))
 
     def terminate(self, grace_s: float = 2.0) -> int:
         """SIGTERM, after `grace_s` of the lab's time SIGKILL; the exit status."""
@@ -63,8 +63,8 @@ class Program:
         self.send_signal(signal.SIGKILL)
         return self.wait()
 
-    def _fetch(self, timeout_s: float | None, until: str) -> None:
-        answer = self._process.call(f"{_INSIDE}:read", self._number, timeout_s, until)
+    def _fetch(self, timeout_s: float | None, until: Literal["output", "end"]) -> None:
+        answer = self._process.call(service.read_program, self._number, timeout_s, until)
         self.returncode = answer["status"]
         self.output += answer["output"]
         self._unread += answer["output"]

@@ -8,7 +8,7 @@ import sys
 from typing import NoReturn
 
 from linklab import lab
-from linklab.emulation.names import ROOT
+from linklab.emulation.service import ROOT
 from linklab.errors import LabError
 from linklab.network import by_name
 from linklab.runtime.door import Visit, running_labs

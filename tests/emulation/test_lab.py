@@ -170,6 +170,7 @@ def test_a_students_own_topo_is_built_and_read_back(virtual: Kind, tmp_path: Pat
 
 def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, tmp_path: Path) -> None:
     """The netem request asks for a qdisc that no kernel has, as netem is for a kernel without sch_netem."""
+    from linklab.emulation import service
     from linklab.runtime.process import LabProcess
 
     def refuse(context: Any) -> None:
@@ -186,7 +187,7 @@ def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, t
     with LabProcess(virtual, tmp_path) as process:
         process.call(refuse)
         with pytest.raises(LabError, match=r"delay is 0 ms, expected 10 ms.*netem.*qdisc kind is unknown"):
-            process.call("linklab.emulation.build:build", TWO_HOSTS, expected_state(TWO_HOSTS), "bridge", True)
+            process.call(service.build, TWO_HOSTS, expected_state(TWO_HOSTS), "bridge", True, None)
 
 
 def test_a_native_lab_without_netem_never_measures(native: Kind, tmp_path: Path) -> None:

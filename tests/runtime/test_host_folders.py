@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from linklab.emulation import service
 from linklab.runtime.kinds import Kind
 from linklab.runtime.process import LabProcess
 
@@ -76,5 +77,5 @@ def test_the_lab_folder_may_lie_where_a_guest_mounts_its_own(virtual: Kind, plac
     if not os.access(place, os.W_OK):
         pytest.skip(f"needs a {place} that this user may write to")
     with TemporaryDirectory(dir=place) as name, LabProcess(virtual, Path(name)) as process:
-        process.call("linklab.emulation.commands:write_file", f"{name}/new", "aGVsbG8=", False)
+        process.call(service.write_files, name, {"new": "aGVsbG8="}, False)
         assert Path(name, "new").read_text() == "hello"

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 from linklab.runtime.agent import BEAT_NS
 from linklab.runtime.kinds import Kind
@@ -277,4 +278,4 @@ def test_an_interrupt_is_not_lost_where_the_request_never_looks(virtual: Kind, t
     with LabProcess(virtual, tmp_path) as process:
         with pytest.raises(KeyboardInterrupt):
             process.call(compute, on_event=press)
-        assert process.call("linklab.emulation.commands:now") > 0
+        assert process.call(service.now) > 0

@@ -38,7 +38,7 @@ def build(
     expected: NetworkState | None,
     switch: str,
     verify: bool,
-    controller: Any = None,
+    controller: str | type | Callable[..., Any] | None,
 ) -> list[str]:
     """Builds `wish` in this lab, once, and reads it back; lines on what of it is not checked, or not done.
 

@@ -34,7 +34,7 @@ _FREE_S: Final = 20.0
 _LARGEST_BYTES: Final = 64 * 1024 * 1024
 _LINES_AT_MOST: Final = 500_000
 _ROUND_TRIP: Final = re.compile(r"\btime=(\d{1,7}(?:\.\d{1,6})?) ms")
-_PASSED_ON: Final = ("function", "arguments", "pickle")
+_REST_AT_MOST: Final = 64 * 1024
 
 
 class SeenLab(Lab):
@@ -211,11 +211,18 @@ class Broker:
         if "interrupt" in request:
             return  # it came too late
         self.requests += 1
-        asked: dict[str, Any] = {name: request[name] for name in _PASSED_ON if name in request}
+        asked: dict[str, Any] = {"pickle": request.get("pickle")}
         number = request.get("id")
+        rest = ""
 
         def tell(event: Any) -> None:
-            self._note(event)
+            nonlocal rest
+            if isinstance(event, str):  # a command's output comes in pieces, cut anywhere
+                lines, newline, rest = (rest + event).rpartition("\n")
+                self._note(lines + newline)
+                rest = rest[-_REST_AT_MOST:]
+            else:
+                self._note(event)
             channel.send({"id": number, "event": event}, self._wall_limit_s)
 
         try:
@@ -227,7 +234,7 @@ class Broker:
         except (KeyError, TypeError, ValueError):
             process.stop()
             answer = {"error": "the lab answers what no lab would: start a new one", "kind": "LabError"}
-        self._note([answer.get("result"), answer.get("printed")])
+        self._note([rest, answer.get("result"), answer.get("printed")])
         if process.running:
             answer["killed"] = process.killed_for_memory()
         channel.send({**answer, "id": number, "clock_s": process.clock_s}, self._wall_limit_s)
@@ -254,9 +261,8 @@ def _interrupted(channel: Channel) -> Callable[[], bool]:
 
     def asked() -> bool:
         try:
-            message = channel.receive_waiting()
+            return channel.receive_waiting("interrupt") is not None
         except ChannelClosed:
             return True
-        return message is not None and "interrupt" in message
 
     return asked

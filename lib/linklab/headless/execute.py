@@ -155,7 +155,7 @@ class _Execution:
 
 def run_facts(clock: Clock | None) -> dict[str, Any]:
     """What a notebook says of its run: when, by which Linklab, on what a lab that leaves the choice to us runs."""
-    from linklab.emulation.versions import tool_versions
+    from linklab.emulation.service import tool_versions
 
     wish: Literal["auto", "real", "virtual"] = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
     try:

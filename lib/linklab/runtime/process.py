@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 from linklab import errors
 from linklab.errors import LabError
@@ -26,6 +26,12 @@ from linklab.runtime.launch import launch
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 from linklab.signals import Held
 
+if TYPE_CHECKING:
+    from linklab.runtime.agent import Context
+
+Arguments = TypeVarTuple("Arguments")
+Answer = TypeVar("Answer")
+
 BOOT_LIMIT_S = 30.0
 WALL_LIMIT_S = 600.0
 _INTERRUPT_LIMIT_S = 15.0
@@ -35,7 +41,6 @@ _BUSY_SHARE = 0.1
 _CONSOLE_TAIL_LINES = 5
 _KILLED = re.compile(r"^Out of memory.*: Killed process \d+ \((.*?)\)", re.MULTILINE)
 _MORE_MEMORY = "let programs in it use less, or set LINKLAB_GUEST_MB to more before you start it"
-_PLAIN = (str, int, float, bool, type(None))
 
 
 class LabProcess:
@@ -112,13 +117,14 @@ class LabProcess:
 
     def call(
         self,
-        function: str | Callable[..., Any],
-        *arguments: Any,
+        function: Callable[[Context, *Arguments], Answer],
+        *arguments: *Arguments,
         on_event: Callable[[Any], None] | None = None,
         stop: Callable[[], bool] | None = None,
         on_print: Callable[[str], None] | None = None,
-    ) -> Any:
-        """Runs a function inside: ``"module:name"``, or a Python function, which is carried over as arguments are.
+    ) -> Answer:
+        """Runs a function inside, with the agent's `Context` before its arguments, and returns its answer, as JSON has
+        it. What Linklab and installed packages have is found there by name; all else is carried over.
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the
@@ -127,10 +133,11 @@ class LabProcess:
         than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
         show = _show if on_print is None else on_print
-        answer, interrupted = self.relay(_request(function, arguments), on_event, stop, show)
+        request = {"pickle": carried((function, arguments), function, *arguments)}
+        answer, interrupted = self.relay(request, on_event, stop, show)
         for program in self.killed_for_memory():
             print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)
-        result = self._result(answer, show)
+        result: Answer = self._result(answer, show)
         if interrupted:  # what was asked for came to its end before it looked
             raise KeyboardInterrupt
         return result
@@ -387,11 +394,3 @@ def _catches_alarm(folder: Path) -> bool:
     """Says whether the process of /proc/PID has a handler for SIGALRM."""
     caught = (folder / "status").read_text("utf-8", "replace").partition("SigCgt:")[2].split()[0]
     return bool(int(caught, 16) >> (signal.SIGALRM - 1) & 1)
-
-
-def _request(function: str | Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
-    """What asks a lab's agent to run a function."""
-    if not isinstance(function, str):
-        return {"pickle": carried((function, arguments), function, *arguments)}
-    plain = all(isinstance(argument, _PLAIN) for argument in arguments)
-    return {"function": function} | ({"arguments": arguments} if plain else {"pickle": carried(arguments, *arguments)})
