@@ -17,10 +17,9 @@ from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
-from linklab.runtime import kernel, lent
+from linklab.runtime import kernel, transport
 from linklab.runtime.door import Door, open_door
 from linklab.runtime.kinds import KindName, choose
-from linklab.runtime.lent import LentProcess
 from linklab.runtime.process import WALL_LIMIT_S, LabProcess
 
 if TYPE_CHECKING:
@@ -59,8 +58,7 @@ class Node:
 
     def popen(self, command: str | list[str]) -> Program:
         """Starts a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
-        number = self.lab.process.call(service.start_program, self.name, command)
-        return Program(self.lab.process, number, command if isinstance(command, str) else " ".join(command))
+        return Program.start(self.lab.process, self.name, command)
 
     def wait_listening(self, port: int, timeout_s: float = 10.0) -> None:
         """Waits until a program on this node listens on a TCP port. Raises `LabError` after `timeout_s`."""
@@ -264,12 +262,12 @@ def lab_process(
 ) -> LabProcess:
     """A lab process of our own, or where such are lent one of those. Its arguments are those of `start`."""
     wish = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
-    if lent.VARIABLE in os.environ:
-        return LentProcess(os.environ[lent.VARIABLE], wish, kind, folder, wall_limit_s, seed)
+    if transport.VARIABLE in os.environ:
+        return LabProcess.borrow(os.environ[transport.VARIABLE], wish, kind, wall_limit_s, seed)
     chosen = choose(wish, kind)  # type: ignore[arg-type]
     if clock == "auto" and chosen.clock == "real":
         _tell_why_real()
-    return LabProcess(chosen, folder, wall_limit_s, seed=seed)
+    return LabProcess.spawn(chosen, folder, wall_limit_s, seed=seed)
 
 
 def writable(folder: str | Path | None) -> Path | None:

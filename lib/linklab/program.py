@@ -10,16 +10,31 @@ from typing import Literal
 from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.runtime.process import LabProcess
+from linklab.signals import Held
 
 
 class Program:
     """The handle that ``popen`` returns. Time passes in the lab only while you wait for something."""
 
     def __init__(self, process: LabProcess, number: int, command: str) -> None:
-        self._process, self._number, self.command = process, number, command
+        self._process, self.number, self.command = process, number, command
         self.returncode: int | None = None
         self.output = ""
         self._unread = ""
+
+    @classmethod
+    def start(cls, process: LabProcess, node: str, command: str | list[str]) -> Program:
+        """Starts one; a string goes through a shell. Ctrl-C meanwhile leaves none. Raises `LabError`."""
+        program = None
+        try:
+            with Held():  # else it could run without a handle
+                number = process.call(service.start_program, node, command)
+                program = cls(process, number, command if isinstance(command, str) else " ".join(command))
+        except BaseException:
+            if program is not None:
+                program.send_signal(signal.SIGKILL)
+            raise
+        return program
 
     def read(self, timeout_s: float | None = None) -> str:
         """What it printed since the last look; waits for some, at most `timeout_s` of the lab's time."""
@@ -53,7 +68,7 @@ class Program:
 
     def send_signal(self, number: signal.Signals) -> None:
         """Sends a signal to it and to what it started."""
-        self._process.call(service.signal_program, self._number, int(number))
+        self._process.call(service.signal_program, self.number, int(number))
 
     def terminate(self, grace_s: float = 2.0) -> int:
         """SIGTERM, after `grace_s` of the lab's time SIGKILL; the exit status."""
@@ -64,7 +79,7 @@ class Program:
         return self.wait()
 
     def _fetch(self, timeout_s: float | None, until: Literal["output", "end"]) -> None:
-        answer = self._process.call(service.read_program, self._number, timeout_s, until)
+        answer = self._process.call(service.read_program, self.number, timeout_s, until)
         self.returncode = answer["status"]
         self.output += answer["output"]
         self._unread += answer["output"]

@@ -72,7 +72,7 @@ _VARIES = re.compile(r" seed \d+| cell_log \d+|/\d+ mpu 0b| linklayer ethernet")
 
 
 def test_shapes_are_those_that_mininets_commands_make(virtual: Kind, tmp_path: Path) -> None:
-    with LabProcess(virtual, tmp_path) as process:
+    with LabProcess.spawn(virtual, tmp_path) as process:
         plain = process.call(shaped, False, SHAPES)
         ours = process.call(shaped, True, SHAPES)
     for wish, expected, found in zip(SHAPES, plain, ours, strict=True):
@@ -267,7 +267,7 @@ def effort(context: Any, wish: Any, expected: Any) -> list[int]:
 def test_building_starts_no_program_and_grows_with_the_number_of_nodes(virtual: Kind, tmp_path: Path) -> None:
     found = []
     for wish, expected in ((COURSE, expected_state(COURSE)), (Chain(5), None), (Chain(40), None)):
-        with LabProcess(virtual, tmp_path) as process:
+        with LabProcess.spawn(virtual, tmp_path) as process:
             found.append(process.call(effort, wish, expected))
     assert [programs for programs, _ in found] == [0, 0, 0]
     questions_per_node = [questions / nodes for (_, questions), nodes in zip(found[1:], (10, 80), strict=True)]

@@ -184,7 +184,7 @@ def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, t
 
         shaping.netem = unknown
 
-    with LabProcess(virtual, tmp_path) as process:
+    with LabProcess.spawn(virtual, tmp_path) as process:
         process.call(refuse)
         with pytest.raises(LabError, match=r"delay is 0 ms, expected 10 ms.*netem.*qdisc kind is unknown"):
             process.call(service.build, TWO_HOSTS, expected_state(TWO_HOSTS), "bridge", True, None)

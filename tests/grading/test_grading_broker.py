@@ -18,7 +18,8 @@ from linklab.grading import broker as lending
 from linklab.grading.broker import LABS_AT_MOST, Broker
 from linklab.runtime.agent import Context
 from linklab.runtime.kinds import Kind
-from linklab.runtime.lent import FRAME_BYTES, LentProcess, connected
+from linklab.runtime.process import LabProcess
+from linklab.runtime.transport import FRAME_BYTES, Borrowed, connected
 from linklab.runtime.wire import Channel, ChannelClosed
 
 
@@ -30,8 +31,12 @@ class Pretended:
     reads = True
     made: ClassVar[list[Pretended]] = []
 
-    def __init__(self, kind: Kind, folder: Path, wall_limit_s: float, *, narrow: bool = False, seed: int = 0) -> None:
+    @classmethod
+    def spawn(cls, kind: Kind, folder: Path, wall_limit_s: float, *, narrow: bool, seed: int) -> Pretended:
         assert narrow
+        return cls(kind, wall_limit_s, seed)
+
+    def __init__(self, kind: Kind, wall_limit_s: float, seed: int) -> None:
         self.seed = seed
         self.kind, self.wall_limit_s, self.running, self.clock_s = kind, wall_limit_s, True, 16.0
         self.asked: list[dict[str, Any]] = []
@@ -62,7 +67,7 @@ class Pretended:
             case _:
                 return {"result": arguments}, False
 
-    def killed_for_memory(self) -> list[str]:
+    def killed_for_memory(self, answer: dict[str, Any]) -> list[str]:
         return []
 
     def stop(self) -> None:
@@ -101,10 +106,16 @@ def lender(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
     made.close()
 
 
-def borrowed(tmp_path: Path, **other: Any) -> LentProcess:
+def borrowed(tmp_path: Path, **other: Any) -> LabProcess:
     """A lab from the broker at that place."""
     wish: dict[str, Any] = {"clock": "virtual", "kind": None, "wall_limit_s": 10.0, "seed": 0} | other
-    return LentProcess(str(tmp_path / "labs"), wish["clock"], wish["kind"], None, wish["wall_limit_s"], wish["seed"])
+    return LabProcess.borrow(str(tmp_path / "labs"), wish["clock"], wish["kind"], wish["wall_limit_s"], wish["seed"])
+
+
+def number_of(lab: LabProcess) -> int:
+    """What the lender calls it."""
+    assert isinstance(lab.transport, Borrowed)
+    return lab.transport.number
 
 
 def test_requests_go_in_and_answers_come_out_as_they_are(
@@ -159,7 +170,7 @@ def test_a_running_request_can_be_interrupted(lender: Broker, tmp_path: Path) ->
 def test_a_lab_that_is_given_back_ends(lender: Broker, tmp_path: Path) -> None:
     lab = borrowed(tmp_path)
     lab.call(add)
-    assert lender.lab(lab.number).nodes == ["h1", "h2"]
+    assert lender.lab(number_of(lab)).nodes == ["h1", "h2"]
     lab.stop()
     for _ in range(500):
         if not Pretended.made[0].running:
@@ -169,7 +180,7 @@ def test_a_lab_that_is_given_back_ends(lender: Broker, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="has been stopped"):
         lab.call(add)
     with pytest.raises(LabError, match="has ended"):
-        lender.lab(lab.number)
+        lender.lab(number_of(lab))
 
 
 @pytest.mark.parametrize("number", [0, 99, "1", None, [1], 1.0])

@@ -32,7 +32,7 @@ def test_a_native_lab_starts_behind_sudo(native: Kind, tmp_path: Path, monkeypat
     sudo.write_text(_SUDO)
     sudo.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    process = LabProcess(replace(native, sudo=True), None)
+    process = LabProcess.spawn(replace(native, sudo=True), None)
     try:
         assert process.running
         assert process.kernel_release == os.uname().release

@@ -29,7 +29,7 @@ def _monotonic_ns(context: Any) -> int:
 
 
 def test_every_request_begins_at_the_same_place_of_a_beat(virtual: Kind, lab_folder: Path) -> None:
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         for _ in range(3):
             lab.call(_monotonic_ns)  # imports what it takes to read a request, and imports read the clock
         clocks_ns = []
@@ -51,7 +51,7 @@ def test_a_slow_reader_costs_no_virtual_time(virtual: Kind, lab_folder: Path) ->
             context.emit(number)
         return time.monotonic_ns() - begin_ns
 
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         lab.call(talk, on_event=lambda event: None)
         quick_ns = lab.call(talk, on_event=lambda event: None)
         slow_ns = lab.call(talk, on_event=lambda event: time.sleep(0.5))
@@ -83,7 +83,7 @@ def test_sleeps_end_when_they_should(virtual: Kind, lab_folder: Path) -> None:
         program += "; print(time.monotonic() - t - 0.5)"
         return float(subprocess.run(["python3", "-c", program], capture_output=True, check=True).stdout)
 
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         assert 0 <= lab.call(late_s) < 5e-6
 
 
@@ -127,7 +127,7 @@ def test_the_time_of_day_is_whole_seconds_from_the_clock_since_boot(virtual: Kin
 
     found_ns = []
     for _ in range(2):
-        with LabProcess(virtual, lab_folder) as lab:
+        with LabProcess.spawn(virtual, lab_folder) as lab:
             found_ns.append(lab.call(apart_ns))
     first, second = (apart % 10**9 for apart in found_ns)
     assert first == second

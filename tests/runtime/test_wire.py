@@ -51,6 +51,26 @@ def test_never_more_than_one_frame_is_unacknowledged(pair: Pair) -> None:
     assert len(two.recv(1_000_000)) < 3000
 
 
+def test_a_message_given_up_between_two_frames_leaves_the_stream_whole(pair: Pair) -> None:
+    here, there, *_ = pair
+    heard: list[dict[str, object]] = []
+
+    def hear() -> None:
+        heard.append(there.receive(20))
+
+    def give_up() -> None:
+        if here._sent >= 3:
+            raise KeyboardInterrupt
+
+    thread = threading.Thread(target=hear)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        here.send({"text": "x" * 50_000}, 20, between=give_up)
+    here.send({"text": "whole"}, 20)
+    thread.join()
+    assert heard == [{"text": "whole"}]
+
+
 def test_messages_cross_on_the_way(pair: Pair) -> None:
     """Both sides send at once: each waits for its acknowledgement and keeps what comes meanwhile."""
     here, there, *_ = pair

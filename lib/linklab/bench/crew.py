@@ -37,7 +37,7 @@ class Crew(Labs):
 
     def boot(self, clock: Clock = "virtual") -> LabProcess:
         """A lab process without a network. Raises `LabError`."""
-        process = LabProcess(choose(clock, "guest"), self.folder, _WALL_LIMIT_S)
+        process = LabProcess.spawn(choose(clock, "guest"), self.folder, _WALL_LIMIT_S)
         self.watch(process)
         return process
 

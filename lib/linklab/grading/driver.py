@@ -25,7 +25,7 @@ from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
 from linklab.grading.talk import Talk
-from linklab.runtime import lent
+from linklab.runtime import transport
 
 SOCKETS: Final = "/tmp/kernel"
 _START_S: Final = 120
@@ -93,7 +93,7 @@ def main() -> None:
     talk = Talk(int(sys.argv[1]))
     os.set_inheritable(talk.number, False)
     os.chdir(sys.argv[2])
-    given = Path(os.environ[lent.VARIABLE]).with_name("cache")
+    given = Path(os.environ[transport.VARIABLE]).with_name("cache")
     if given.is_dir():
         shutil.copytree(given, os.environ["XDG_CACHE_HOME"])
     Path(SOCKETS).mkdir(mode=0o700, exist_ok=True)

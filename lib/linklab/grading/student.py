@@ -27,7 +27,7 @@ from linklab.grading.model import Limits
 from linklab.grading.room import Room
 from linklab.grading.talk import Talk
 from linklab.headless.family import Census, cpu_seconds, memory_mb
-from linklab.runtime import confine, lent, sandbox
+from linklab.runtime import confine, sandbox, transport
 
 _GIVEN: Final = "/run/linklab"
 _MB: Final = 1024 * 1024
@@ -197,7 +197,7 @@ def _environment(room: Room) -> dict[str, str]:
         "JUPYTER_PLATFORM_DIRS": "1",
         "LINKLAB_CLOCK": "virtual",
         "LINKLAB_SIMPLEPERF": f"{_GIVEN}/simpleperf.py",
-        lent.VARIABLE: f"{_GIVEN}/{room.lender.name}",
+        transport.VARIABLE: f"{_GIVEN}/{room.lender.name}",
         VARIANT: f"{_GIVEN}/variant.json" if (given / "variant.json").exists() else "",
     }
 

@@ -12,6 +12,7 @@ from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 from linklab.lab import Lab
 from linklab.program import Program
+from linklab.signals import Held
 
 PATIENCE_S = 10.0
 _READY = "ready"
@@ -49,9 +50,10 @@ class Crew:
 
     def start(self, node: str, command: str) -> Member:
         """Starts one. Raises LabError."""
-        number = self._lab.process.call(service.start_program, node, command)
-        member = Member(Program(self._lab.process, number, command), number)
-        self._members.append(member)
+        with Held():  # one that was started must not be forgotten
+            program = Program.start(self._lab.process, node, command)
+            member = Member(program, program.number)
+            self._members.append(member)
         return member
 
     def end(self, member: Member) -> None:

@@ -14,6 +14,7 @@ import select
 import struct
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 TO_GUEST_BYTES = 2 * 1024
@@ -21,7 +22,9 @@ FROM_GUEST_BYTES = 16 * 1024
 LARGEST_BYTES = 256 * 1024 * 1024
 """No message is longer: what comes out of a lab may have been made up."""
 _HEADER = struct.Struct(">BI")
-_MORE, _LAST, _ACK = 1, 2, 3
+_MORE, _LAST, _ACK, _DROP = 1, 2, 3, 4
+_DROP_LIMIT_S = 15.0
+_BETWEEN_S = 0.2
 
 Message = dict[str, Any]
 
@@ -76,20 +79,56 @@ class Channel:
         os.set_blocking(read_fd, False)
         os.set_blocking(write_fd, False)
 
-    def send(self, message: Message, timeout_s: float | None = None, *, wait: bool = True) -> None:
+    def send(
+        self,
+        message: Message,
+        timeout_s: float | None = None,
+        *,
+        wait: bool = True,
+        between: Callable[[], None] | None = None,
+    ) -> None:
         """Sends a message and returns when its last frame has been acknowledged, without `wait` when it is on its way.
 
+        `between` is called between two frames, and now and then while one is waited for. Where it raises, the other
+        side drops the frames that it has: the stream stays whole.
         Raises `ChannelClosed`, and `ChannelTimeout` if a frame stays unacknowledged for `timeout_s`.
         """
         data = json.dumps(message, separators=(",", ":")).encode()
         size = self._frame_bytes
         pieces = [data[i : i + size] for i in range(0, len(data), size)]
-        for number, piece in enumerate(pieces, 1):
-            kind = _LAST if number == len(pieces) else _MORE
-            self._sent += 1
-            self._write(_HEADER.pack(kind, len(piece)) + piece)
-            while self._acknowledged < self._sent and (wait or kind == _MORE):
-                self._fill(timeout_s)
+        for piece in pieces[:-1]:
+            self._send_frame(_MORE, piece)
+            try:
+                self._await_acknowledgement(timeout_s, between)
+            except (ChannelClosed, ChannelTimeout):
+                raise
+            except BaseException:
+                self._await_acknowledgement(_DROP_LIMIT_S)
+                self._send_frame(_DROP)
+                self._await_acknowledgement(_DROP_LIMIT_S)
+                raise
+        self._send_frame(_LAST, pieces[-1])
+        if wait:
+            self._await_acknowledgement(timeout_s)
+
+    def _send_frame(self, kind: int, piece: bytes = b"") -> None:
+        self._sent += 1
+        self._write(_HEADER.pack(kind, len(piece)) + piece)
+
+    def _await_acknowledgement(self, timeout_s: float | None, between: Callable[[], None] | None = None) -> None:
+        """Waits until the other side has read all that was sent. `between` is called at least once."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            if between is not None:
+                between()
+            if self.all_read:
+                return
+            left_s = None if deadline is None else deadline - time.monotonic()
+            try:
+                self._fill(left_s if between is None else min(_BETWEEN_S, _BETWEEN_S if left_s is None else left_s))
+            except ChannelTimeout:
+                if left_s is not None and left_s <= _BETWEEN_S:
+                    raise
 
     @property
     def all_read(self) -> bool:
@@ -160,6 +199,10 @@ class Channel:
                 self._acknowledged += 1
                 continue
             self._write(_HEADER.pack(_ACK, 0))
+            if kind == _DROP:
+                self._parts.clear()
+                self._received_bytes = 0
+                continue
             self._parts.append(piece)
             self._received_bytes += size
             if kind == _LAST:
