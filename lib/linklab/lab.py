@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import sys
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,13 +18,16 @@ from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
-from linklab.runtime import kernel, transport
-from linklab.runtime.door import Door, open_door
+from linklab.runtime import attach, kernel, transport
 from linklab.runtime.kinds import KindName, choose
 from linklab.runtime.process import WALL_LIMIT_S, LabProcess
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
+
+_SLICE_S = 0.2
+_LONGEST_SLICE_S = {"real": _SLICE_S, "virtual": 60.0}
+_REST_S = 0.005
 
 
 class Node:
@@ -78,11 +82,11 @@ class Lab:
         self.not_checked = tuple(not_checked)
         """Lines on what Mininet makes of a Topo that cannot be read back, or is not done in a lab."""
         self._names = names_of(process)
-        # The door's thread must not hold this object: a lab whose last name is gone, as when a cell that starts
+        # The listener's threads must not hold this object: a lab whose last name is gone, as when a cell that starts
         # one is run again, ends at once.
-        self.door = open_door(name, partial(_nodes, process, self._names), partial(_visit, process))
-        """Where `linklab shell` comes in."""
-        self._end = weakref.finalize(self, _end, self.door, process)
+        self.listener = attach.listen(name, partial(_nodes, process, self._names), partial(_visit, process))
+        """Where `linklab shell` attaches."""
+        self._end = weakref.finalize(self, _end, self.listener, process)
 
     @property
     def clock(self) -> Literal["real", "virtual"]:
@@ -183,8 +187,8 @@ def names_of(process: LabProcess) -> list[str]:
     return names
 
 
-def _end(door: Door, process: LabProcess) -> None:
-    door.close()
+def _end(listener: attach.Listener, process: LabProcess) -> None:
+    listener.close()
     process.stop()
 
 
@@ -193,9 +197,29 @@ def _nodes(process: LabProcess, names: list[str]) -> list[str]:
     return names if process.running else []
 
 
-def _visit(process: LabProcess, node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:
-    """What `linklab shell` asks for from another terminal."""
-    process.call(service.command, node, command, None, on_event=show, stop=stop)
+def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool]) -> Iterator[str]:
+    """Runs what `linklab shell` asks for from another terminal, and yields what it prints.
+
+    It runs in slices of the lab's time, and between two the notebook has its turn. In a command that is silent they
+    become longer and rarer: on virtual time nothing else keeps the lab, and this machine, from running hot.
+    """
+    longest_s = _LONGEST_SLICE_S[process.kind.clock]
+    slice_s, rest_s = _SLICE_S, _REST_S
+    process.call(service.begin_command, node, command)
+    running = True
+    try:
+        while running:
+            if stop():
+                running = False
+                yield process.call(service.end_command, node)
+                return
+            piece, running = process.call(service.continue_command, node, slice_s)
+            slice_s, rest_s = (_SLICE_S, _REST_S) if piece else (min(2 * slice_s, longest_s), min(2 * rest_s, _SLICE_S))
+            yield piece
+            time.sleep(rest_s)  # a lock is no queue: without a pause this thread would have it again at once
+    finally:
+        if running and process.running:
+            process.call(service.end_command, node)
 
 
 def start(

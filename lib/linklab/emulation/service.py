@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 ROOT: Final = "root"
 """The node that is a shell in the lab's first namespace, where the switches live: the guest itself, as root."""
 _GRACE_S = 2.0
+_PROMPT = "\x7f"  # of the shells of Mininet's nodes
 _CHUNK = 64 * 1024
 _TICK_S = 1.0
 _REAL_TICK_S = 0.1
@@ -132,6 +133,27 @@ def command(
     return outcome
 
 
+def begin_command(context: Context, name: str, text: str) -> None:
+    """Starts `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
+    _idle(context, name).sendCmd(text)
+
+
+def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, bool]:
+    """Waits for output of the command in the node's shell, at most `limit_s` of the lab's time; what it printed, and
+    whether it still runs.
+    """
+    host = node(context, name)
+    if host.waiting and context.poll([host.stdout.fileno()], limit_s):
+        return _piece(host), host.waiting
+    return "", host.waiting
+
+
+def end_command(context: Context, name: str) -> str:
+    """Ends the command in the node's shell; its last words."""
+    host = node(context, name)
+    return "".join(_end_command(context, host)) if host.waiting else ""
+
+
 def status(context: Context, name: str) -> int:
     """The exit status of the last command in the node's shell."""
     return int(_idle(context, name).cmd("echo $?"))
@@ -140,7 +162,10 @@ def status(context: Context, name: str) -> int:
 def _idle(context: Context, name: str) -> Node:
     host = node(context, name)
     if host.waiting:
-        raise LabError(f"{name} is still busy with {host.lastCmd!r}: run long programs with popen")
+        raise LabError(
+            f"{name} is still busy with {host.lastCmd!r}, perhaps in a linklab shell: end it, or run long programs "
+            "with popen"
+        )
     return host
 
 
@@ -168,9 +193,29 @@ def _end_command(context: Context, host: Node) -> list[str]:
         with contextlib.suppress(KeyboardInterrupt):
             if context.poll([host.stdout.fileno()], 0.1):
                 pieces.append(_piece(host))
-    if host.waiting:
+    if host.waiting or not any(_in_step(context, host) for _ in range(3)):
         raise LabError(f"the shell of {host.name} ignores every interrupt in {host.lastCmd!r}: start the lab anew")
     return pieces
+
+
+def _in_step(context: Context, host: Node) -> bool:
+    """Reads all that the node's shell still has to say, up to its answer to a mark; False where that does not come.
+
+    Ctrl-C that meets the shell at its prompt makes it write another prompt, which Mininet would take for the end of the
+    next command. And code that is interrupted while it reads may have lost the prompt.
+    """
+    mark = f"linklab-{time.monotonic_ns()}"
+    host.write(f"echo {mark}\n")
+    host.readbuf = said = ""
+    deadline = time.monotonic() + _GRACE_S
+    while f"{mark}\n{_PROMPT}" not in said:
+        if time.monotonic() >= deadline:
+            return False
+        with contextlib.suppress(KeyboardInterrupt):
+            if context.poll([host.stdout.fileno()], deadline - time.monotonic()):
+                said += host.read().replace("\r", "")
+    host.waiting = False
+    return True
 
 
 def _descendants(pid: int) -> list[int]:
@@ -247,10 +292,16 @@ def _at_terminal(context: Context) -> Iterator[Mininet]:
     try:
         yield net
     except KeyboardInterrupt:
+        context.be_uninterruptible()
         for host in net.values():
-            if host.waiting and host not in busy:
+            if host in busy or not getattr(host, "has_shell", True):
+                continue
+            if host.waiting:
                 context.add_to_hang(f"{host.lastCmd!r} on {host.name} did not end")
-                _end_command(context, host)
+            # it may be interrupted after it has given a command, and before it has noted that
+            elif _in_step(context, host):
+                continue
+            _end_command(context, host)
         raise
 
 

@@ -104,6 +104,10 @@ class Context:
         self._interruptible = True
         self.check_interrupt()  # it may have come before
 
+    def be_uninterruptible(self) -> None:
+        """Ends `be_interruptible`: what is put in order after an interrupt must come to its end."""
+        self._interruptible = False
+
     def _announce(self, on: bool) -> None:
         """Says whether what arrives on the channel sends SIGIO to this process."""
         self._announced = on
