@@ -34,7 +34,7 @@ _TIME_MS = {
     "nsec": 1e-6,
     "nsecs": 1e-6,
 }
-_TIME = re.compile(r"^\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*$")
+_TIME = re.compile(r"^\s*((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*([a-z]*)\s*$")
 
 
 def delay_ms(text: str | float) -> float:
