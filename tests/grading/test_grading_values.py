@@ -195,7 +195,7 @@ def _data(kind: str, /, **fields: Any) -> str:
             "source": "r1", "destination": "r2", "count": 10**9, "interval_s": 1, "payload_bytes": 56,
             "address": None, "start_s": 0,
         }), "choose 1 to 65535"),
-        (_data("linklab.network.model.Network", **{
+        (_data("linklab.network.validate.Network", **{
             "name": "x", "nodes": {"$": "tuple", "items": []}, "links": [], "subnets": [], "tunnels": [], "vlans": None,
         }), "Network.links is a list"),
     ],

@@ -36,7 +36,7 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "network.vlans": ("AccessPort", "TrunkPort", "Gateway", "SwitchVlans", "SubInterface", "Vlans", "Membership"),
     "network.tunnels": ("TunnelEnd", "Tunnel", "TunnelState"),
     "network.routes": ("Route",),
-    "network.model": ("Network",),
+    "network.validate": ("Network",),
     "network.state": ("InterfaceState", "NodeState", "NetworkState"),
 }
 NAMES: Final = frozenset(f"linklab.{module}.{name}" for module, names in _MODULES.items() for name in names)

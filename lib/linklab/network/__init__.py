@@ -10,7 +10,7 @@ from linklab.network.expect import (
     expected_state,
     first_difference,
 )
-from linklab.network.model import End, Host, Link, Network, Node, Router, Shape, Subnet, Switch
+from linklab.network.parts import End, Host, Link, Node, Router, Shape, Subnet, Switch
 from linklab.network.path import Hop, Path, path
 from linklab.network.routes import DEFAULT_DESTINATION, Route, static_routes
 from linklab.network.state import InterfaceState, NetworkState, NodeKind, NodeState
@@ -23,7 +23,7 @@ from linklab.network.theory import (
     rtt_floor_ms,
 )
 from linklab.network.tunnels import Tunnel, TunnelEnd, TunnelState
-from linklab.network.validate import validate
+from linklab.network.validate import Network, validate
 
 __all__ = [
     "CATALOGUE",

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import AddressValueError, IPv4Interface, IPv4Network, NetmaskValueError
 from itertools import combinations
-from typing import TYPE_CHECKING
 
+from linklab.network.model import Topology
 from linklab.network.parts import End, Subnet
 from linklab.network.segments import segments
 from linklab.network.tunnels import joined
 
-if TYPE_CHECKING:
-    from linklab.network.model import Network
 
-
-def address_problems(network: Network) -> Iterator[str]:
+def address_problems(network: Topology) -> Iterator[str]:
     """One line for each address that no interface could have, or that two have."""
     switches = {switch.name for switch in network.switches}
     owners: dict[str, End] = {}
@@ -63,7 +60,7 @@ def _unusable(end: End, interface: IPv4Interface) -> Iterator[str]:
         yield f"{end.interface}: {ip} is the broadcast address of {subnet}: choose a lower one"
 
 
-def subnet_problems(network: Network) -> Iterator[str]:
+def subnet_problems(network: Topology) -> Iterator[str]:
     """One line for each fault of the plan, and for each address that does not fit plan or neighbours.
 
     Expects addresses without :func:`address_problems`.
@@ -97,7 +94,7 @@ def _parse_prefix(text: str) -> IPv4Network | None:
     return prefix if str(prefix) == text else None
 
 
-def _outside_plan(network: Network, plan: dict[IPv4Network, Subnet]) -> Iterator[str]:
+def _outside_plan(network: Topology, plan: dict[IPv4Network, Subnet]) -> Iterator[str]:
     if not plan:
         return
     listed = ", ".join(f"{subnet.name} {prefix}" for prefix, subnet in plan.items())
@@ -118,7 +115,7 @@ def _outside_plan(network: Network, plan: dict[IPv4Network, Subnet]) -> Iterator
             )
 
 
-def _mixed_segments(network: Network) -> Iterator[str]:
+def _mixed_segments(network: Topology) -> Iterator[str]:
     first_of: list[End] = []
     for domain in segments(network.nodes, joined(network)):
         if not domain.stations:

@@ -9,8 +9,8 @@ from linklab.network.compare_interfaces import INTERFACE_CHECKS
 from linklab.network.compare_nodes import NODE_CHECKS, NodePair
 from linklab.network.difference import Difference
 from linklab.network.expectation import Expectation, Expected, ExpectedInterface, ExpectedNode
-from linklab.network.model import Network, Router, Switch
-from linklab.network.parts import Node
+from linklab.network.model import Topology
+from linklab.network.parts import Node, Router, Switch
 from linklab.network.routes import Route, static_routes
 from linklab.network.shape_causes import Pair
 from linklab.network.state import InterfaceState, NetworkState, NodeState
@@ -31,7 +31,7 @@ CONGESTION_CONTROL = "cubic"
 """Set everywhere on purpose: the machine's default differs from one to the next."""
 
 
-def expected_state(network: Network) -> NetworkState:
+def expected_state(network: Topology) -> NetworkState:
     """What a live network built from ``network`` must read back as.
 
     Both ends of a link carry its shape and MTU, a switch's port too. Routers forward, hosts do not; both
@@ -45,7 +45,7 @@ def expected_state(network: Network) -> NetworkState:
 
 
 def _expected_node(
-    network: Network, node: Node, routes: dict[str, tuple[Route, ...]], tunnels: dict[str, TunnelState]
+    network: Topology, node: Node, routes: dict[str, tuple[Route, ...]], tunnels: dict[str, TunnelState]
 ) -> NodeState:
     is_switch = isinstance(node, Switch)
     interfaces = tuple(

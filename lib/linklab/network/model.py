@@ -1,28 +1,22 @@
-"""A whole network: nodes, links and subnets that fit together."""
+"""A topology: nodes, links and what lies upon them, with look-ups. Values only; nothing here is checked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from linklab.errors import NetworkError
-from linklab.network.parts import End, Host, Link, Node, Router, Shape, Subnet, Switch
+from linklab.network.parts import End, Host, Link, Node, Router, Subnet, Switch
 from linklab.network.tunnels import Tunnel
-from linklab.network.validate import validate
 from linklab.network.vlans import Vlans
-
-__all__ = ["End", "Host", "Link", "Network", "Node", "Router", "Shape", "Subnet", "Switch"]
 
 
 @dataclass(frozen=True)
-class Network:
-    """What a network is, as inert data. A Network that exists is valid.
+class Topology:
+    """Nodes, links and what lies upon them, as inert data. A :class:`linklab.network.Network` is one that is valid.
 
     ``subnets`` may stay empty: then the masks of the addresses say what the subnets are. Where it is
     given, it is the addressing plan, and every address must fit it. ``tunnels`` join switches over the network of
-    others (see :mod:`linklab.network.tunnels`), ``vlans`` divides switches (:mod:`linklab.network.vlans`).
-
-    Raises NetworkError, with one line that names the thing and the remedy, if the network could not be
-    built as described (see :mod:`linklab.network.validate`).
+    others, ``vlans`` divides switches.
     """
 
     name: str
@@ -31,9 +25,6 @@ class Network:
     subnets: tuple[Subnet, ...] = ()
     tunnels: tuple[Tunnel, ...] = ()
     vlans: Vlans | None = None
-
-    def __post_init__(self) -> None:
-        validate(self)
 
     @property
     def hosts(self) -> tuple[Host, ...]:

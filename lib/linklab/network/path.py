@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from linklab.errors import NetworkError
-from linklab.network.model import Network
+from linklab.network.model import Topology
 from linklab.network.parts import End, Link
 from linklab.network.routes import Route, static_routes
 from linklab.network.segments import segments
@@ -41,7 +41,7 @@ class Path:
 
 
 def path(
-    network: Network,
+    network: Topology,
     source: str,
     destination: str,
     routes: Mapping[str, Iterable[Route]] | None = None,
@@ -82,14 +82,14 @@ def path(
     return Path((source, *(hop.into.node for hop in hops)), tuple(hops))
 
 
-def _folded(network: Network, hop: Hop) -> Hop:
+def _folded(network: Topology, hop: Hop) -> Hop:
     """A hop of an unfolded network over the cable that is there."""
     link = folded_link(network, hop.link)
     forwards = hop.out == hop.link.a
     return Hop(link, *(link.ends if forwards else link.ends[::-1]))
 
 
-def _next_hop(network: Network, node: str, target: IPv4Address, table: Iterable[Route]) -> tuple[End, IPv4Address]:
+def _next_hop(network: Topology, node: str, target: IPv4Address, table: Iterable[Route]) -> tuple[End, IPv4Address]:
     ends = {end.interface: end for end in network.ends_of(node)}
     choices: list[tuple[IPv4Network, str | None, str]] = [
         (IPv4Interface(end.address or "").network, None, end.interface) for end in ends.values()

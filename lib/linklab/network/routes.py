@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv4Network
 from typing import Any, Final
 
-from linklab.network.model import End, Network
+from linklab.network.model import Topology
+from linklab.network.parts import End
 from linklab.network.segments import Segment, segments
 from linklab.network.tunnels import joined
+from linklab.network.unfold import unfold
 
 DEFAULT_DESTINATION: Final = "0.0.0.0/0"
 """The destination of a default route."""
@@ -27,7 +29,7 @@ class Route:
     interface: str
 
 
-def static_routes(network: Network) -> dict[str, tuple[Route, ...]]:
+def static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
     """The routes that let every host reach every other, for each host and router by name.
 
     A host has one default route, to the first router of its subnet in the order of the network's nodes
@@ -39,8 +41,6 @@ def static_routes(network: Network) -> dict[str, tuple[Route, ...]]:
     the same in both directions, so between subnets with one router each the reply takes the request's
     links back.
     """
-    from linklab.network.unfold import unfold  # it needs Network, whose module's package needs this one
-
     network = unfold(network)
     domains = segments(network.nodes, joined(network))
     router_names = {router.name for router in network.routers}
@@ -59,7 +59,7 @@ def _prefix(end: End) -> IPv4Network:
     return IPv4Interface(end.address or "").network
 
 
-def _default_route(network: Network, host: str, domains: tuple[Segment, ...]) -> tuple[Route, ...]:
+def _default_route(network: Topology, host: str, domains: tuple[Segment, ...]) -> tuple[Route, ...]:
     order = {router.name: position for position, router in enumerate(network.routers)}
     for mine in network.ends_of(host):
         domain = next(domain for domain in domains if mine in domain.stations)

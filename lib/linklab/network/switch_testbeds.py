@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.model import End, Host, Link, Network, Node, Router, Subnet, Switch
+from linklab.network.parts import End, Host, Link, Node, Router, Subnet, Switch
+from linklab.network.validate import Network
 from linklab.network.vlans import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
 
 ETHERNET_OVERHEAD_BYTES: Final = 24

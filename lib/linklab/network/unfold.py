@@ -6,23 +6,17 @@ subnets, routes and ways are found by the same means with VLANs and without.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from linklab.network.model import Network
+from linklab.network.model import Topology
 from linklab.network.parts import End, Link, Node, Router, Switch
 from linklab.network.vlans import SwitchVlans
 
 
-@dataclass(frozen=True)
-class Unfolded(Network):
-    """A network that was checked already, whose names need not suit Mininet."""
+def unfold(network: Topology) -> Topology:
+    """The topology without VLANs that hands packets on alike; the same one where there are none.
 
-    def __post_init__(self) -> None:
-        """Nothing: its parts were checked in the network that it stands for."""
-
-
-def unfold(network: Network) -> Network:
-    """The network without VLANs that hands packets on alike; the same network where there are none.
+    Its names need not suit Mininet, and it is not checked: its parts were, in the network that it stands for.
 
     Interfaces keep their names: ``s1.10`` (a gateway), ``r1-eth0.10`` (a sub-interface). A VLAN of a switch is called
     ``"s1 VLAN 10"``, and the switch's own name stands for what routes between them.
@@ -43,7 +37,7 @@ def unfold(network: Network) -> Network:
         links += _unfolded_link(network, link)
     for plan in network.vlans.switches:
         links += _gateway_links(plan)
-    return Unfolded(network.name, tuple(nodes), tuple(links), network.subnets)
+    return Topology(network.name, tuple(nodes), tuple(links), network.subnets)
 
 
 def vlan_node(switch: str, number: int) -> str:
@@ -61,7 +55,7 @@ def is_inside(link: Link) -> bool:
     return folded_node(link.a.node) == folded_node(link.b.node)
 
 
-def folded_link(network: Network, link: Link) -> Link:
+def folded_link(network: Topology, link: Link) -> Link:
     """The link of ``network`` that a link of the unfolded one stands for; both links' ends are in the same order."""
     nodes = (folded_node(link.a.node), folded_node(link.b.node))
     for real in network.links:
@@ -73,7 +67,7 @@ def folded_link(network: Network, link: Link) -> Link:
     return link
 
 
-def _unfolded_link(network: Network, link: Link) -> list[Link]:
+def _unfolded_link(network: Topology, link: Link) -> list[Link]:
     vlans = network.vlans
     assert vlans is not None
     plans = [vlans.of_switch(end.node) for end in link.ends]
@@ -85,7 +79,7 @@ def _unfolded_link(network: Network, link: Link) -> list[Link]:
     return [_for_vlan(network, link, number) for number in numbers]
 
 
-def _for_vlan(network: Network, link: Link, number: int) -> Link:
+def _for_vlan(network: Topology, link: Link, number: int) -> Link:
     assert network.vlans is not None
     ends = []
     for end in link.ends:

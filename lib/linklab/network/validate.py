@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 from linklab.errors import NetworkError
 from linklab.network.addressing import address_problems, subnet_problems
+from linklab.network.model import Topology
 from linklab.network.parts import Link, Switch
 from linklab.network.ranges import interface_name_problems, link_problems, node_name_problems
 from linklab.network.segments import segments
-from linklab.network.tunnels import bound, joined, room_problems, tunnel_problems
+from linklab.network.tunnel_problems import room_problems, tunnel_problems
+from linklab.network.tunnels import bound, joined
+from linklab.network.unfold import unfold
 from linklab.network.vlan_problems import vlan_problems
-
-if TYPE_CHECKING:
-    from linklab.network.model import Network
 
 _T = TypeVar("_T", bound=Hashable)
 
 
-def validate(network: Network) -> None:
+@dataclass(frozen=True)
+class Network(Topology):
+    """What a network is, as inert data. A Network that exists is valid.
+
+    Raises NetworkError, with one line that names the thing and the remedy, if the network could not be
+    built as described (see :func:`validate`).
+    """
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+def validate(network: Topology) -> None:
     """Pass silently if the network could be built and all its hosts could reach each other.
 
     Raises NetworkError with the first problem: the thing's name, what is wrong and what to do. Checked
@@ -30,15 +43,13 @@ def validate(network: Network) -> None:
     for check in (_names, _links, _ranges, tunnel_problems, vlan_problems):
         for problem in check(network):
             raise NetworkError(problem)
-    from linklab.network.unfold import unfold  # it needs Network, whose module needs this one
-
     unfolded = unfold(network)
     for check in (address_problems, _rings, subnet_problems, _connection, room_problems):
         for problem in check(unfolded):
             raise NetworkError(problem)
 
 
-def _names(network: Network) -> Iterator[str]:
+def _names(network: Topology) -> Iterator[str]:
     if not network.nodes:
         yield f"network {network.name} has no nodes: add hosts and links"
     for node in network.nodes:
@@ -49,7 +60,7 @@ def _names(network: Network) -> Iterator[str]:
         yield f"two links are called {name}: give each link a name of its own"
 
 
-def _links(network: Network) -> Iterator[str]:
+def _links(network: Topology) -> Iterator[str]:
     names = {node.name for node in network.nodes}
     switches = {switch.name for switch in network.switches}
     for link in network.links:
@@ -69,12 +80,12 @@ def _links(network: Network) -> Iterator[str]:
         yield f"interface {name} is called like switch {name}, itself a device: call it {name}-eth1"
 
 
-def _ranges(network: Network) -> Iterator[str]:
+def _ranges(network: Topology) -> Iterator[str]:
     for link in network.links:
         yield from link_problems(link)
 
 
-def _rings(network: Network) -> Iterator[str]:
+def _rings(network: Topology) -> Iterator[str]:
     for domain in segments(network.nodes, joined(network)):
         if domain.has_loop:
             yield (
@@ -83,7 +94,7 @@ def _rings(network: Network) -> Iterator[str]:
             )
 
 
-def _connection(network: Network) -> Iterator[str]:
+def _connection(network: Topology) -> Iterator[str]:
     ways = (*joined(network), *bound(network))
     linked = {end.node for link in ways for end in link.ends}
     for node in network.nodes:

@@ -28,7 +28,8 @@ from typing import Final
 
 from linklab.errors import NetworkError
 from linklab.network.catalogue import COURSE
-from linklab.network.model import End, Link, Network, Subnet
+from linklab.network.parts import End, Link, Subnet
+from linklab.network.validate import Network
 
 SHORTEST_SECRET_BYTES: Final = 16
 """What is shorter can be guessed, and then every variant is known."""

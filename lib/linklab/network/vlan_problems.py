@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from linklab.network.addressing import parse_interface
+from linklab.network.model import Topology
 from linklab.network.ranges import interface_name_problems
 from linklab.network.vlans import VLAN_NUMBERS, SwitchVlans, Vlans
 
-if TYPE_CHECKING:
-    from linklab.network.model import Network
 
-
-def vlan_problems(network: Network) -> Iterator[str]:
+def vlan_problems(network: Topology) -> Iterator[str]:
     """One line for each fault of the VLANs themselves; what follows from them for addresses is looked at elsewhere."""
     if network.vlans is None:
         return
@@ -44,7 +41,7 @@ def _numbers(plan: SwitchVlans) -> Iterator[str]:
         yield f"{plan.switch}: VLAN {number} is listed twice: list it once"
 
 
-def _ports(network: Network, plan: SwitchVlans) -> Iterator[str]:
+def _ports(network: Topology, plan: SwitchVlans) -> Iterator[str]:
     ports = [end.interface for end in network.ends_of(plan.switch)]
     given = [port.interface for port in plan.access] + [trunk.interface for trunk in plan.trunks]
     for name in given:
@@ -97,7 +94,7 @@ def _one_that_routes(vlans: Vlans) -> Iterator[str]:
         yield f"{' and '.join(routing)} have gateways: let one switch route, or use a Router"
 
 
-def _subinterfaces(network: Network, vlans: Vlans) -> Iterator[str]:
+def _subinterfaces(network: Topology, vlans: Vlans) -> Iterator[str]:
     switches = {switch.name for switch in network.switches}
     ends = {end.interface: end for link in network.links for end in link.ends if end.node not in switches}
     for each in vlans.subinterfaces:
@@ -126,7 +123,7 @@ def _subinterfaces(network: Network, vlans: Vlans) -> Iterator[str]:
                     )
 
 
-def _trunk_carries(network: Network, vlans: Vlans, parent: str, number: int) -> Iterator[str]:
+def _trunk_carries(network: Topology, vlans: Vlans, parent: str, number: int) -> Iterator[str]:
     link = next(link for link in network.links if parent in (link.a.interface, link.b.interface))
     port = link.b if link.a.interface == parent else link.a
     plan = vlans.of_switch(port.node)
@@ -137,7 +134,7 @@ def _trunk_carries(network: Network, vlans: Vlans, parent: str, number: int) -> 
         yield f"trunk {trunk.interface} lacks VLAN {number}, which {parent}.{number} is for: add it to the trunk"
 
 
-def _isolated(network: Network, vlans: Vlans) -> Iterator[str]:
+def _isolated(network: Topology, vlans: Vlans) -> Iterator[str]:
     """VLANs of one switch between which nobody routes."""
     for plan in vlans.switches:
         if len(plan.vlans) < 2 or plan.gateways:
@@ -157,7 +154,7 @@ def _isolated(network: Network, vlans: Vlans) -> Iterator[str]:
                 )
 
 
-def _has_router(network: Network, vlans: Vlans, plan: SwitchVlans, number: int) -> bool:
+def _has_router(network: Topology, vlans: Vlans, plan: SwitchVlans, number: int) -> bool:
     """Whether a port that carries the VLAN leads to a router, or to another switch."""
     leaving = {router.name for router in network.routers} | {switch.name for switch in network.switches}
     return any(

@@ -12,10 +12,10 @@ from linklab.network.state import InterfaceState, NodeState
 from linklab.network.vlans import Membership, SwitchVlans
 
 if TYPE_CHECKING:
-    from linklab.network.model import Network
+    from linklab.network.model import Topology
 
 
-def with_vlans(network: Network, node: NodeState) -> NodeState:
+def with_vlans(network: Topology, node: NodeState) -> NodeState:
     """The node with its memberships, its gateways and its sub-interfaces; as it is where the network has no VLANs."""
     if network.vlans is None:
         return node
