@@ -18,8 +18,8 @@ from linklab.network import (
     first_difference,
     path,
 )
+from linklab.network.model import GRE_OVERHEAD_BYTES
 from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_direct, mtu_gre, payload_bytes
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
 
 GRE = mtu_gre()
 (TUNNEL,) = GRE.tunnels

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from linklab.errors import NetworkError
 from linklab.network import Network, path
-from linklab.network.cables import wire_bytes
-from linklab.network.path import Hop
+from linklab.network.routing import Hop
+from linklab.network.theory import wire_bytes
 
 _ROUNDS = 100
 _WHOLE = 1 - 1e-9

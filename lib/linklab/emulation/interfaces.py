@@ -119,7 +119,7 @@ class LabIntf(TCIntf):
     ) -> dict[str, Any] | None:
         """Mininet's parameters of a TCLink's end, with their meaning: Mbit/s, ``"10ms"``, percent, packets.
 
-        `overhead_bytes` is ours: with it the rate is a cable's (see `linklab.network.parts.Shape`).
+        `overhead_bytes` is ours: with it the rate is a cable's (see `linklab.network.Shape`).
         """
         gro = gro_asked({"gro": gro, **params})
         queue_packets = None if max_queue_size is None else int(max_queue_size)

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Final
 
 from linklab.errors import NetworkError
+from linklab.network.model import End, Host, Link, Router, Subnet, Switch
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
-from linklab.network.parts import End, Host, Link, Router, Subnet, Switch
 from linklab.network.switch_testbeds import SWITCH_TESTBEDS
-from linklab.network.validate import Network
+from linklab.network.validation import Network
 from linklab.network.video import VIDEO_NETWORKS
 
 TWO_HOSTS: Final = Network(

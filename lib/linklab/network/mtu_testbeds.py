@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.parts import End, Host, Link, Switch
+from linklab.network.model import GRE_OVERHEAD_BYTES, End, Host, Link, Switch, Tunnel, TunnelEnd
 from linklab.network.theory import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES, Tunnel, TunnelEnd
-from linklab.network.validate import Network
+from linklab.network.validation import Network
 
 CHECKSUM_BYTES: Final = 4
 """Ethernet's frame check sequence: on a real cable only, and counted in the study's sizes."""

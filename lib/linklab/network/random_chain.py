@@ -7,9 +7,9 @@ import random
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.parts import End, Host, Link, Router
+from linklab.network.model import End, Host, Link, Router
 from linklab.network.theory import ETHERNET_HEADER_BYTES
-from linklab.network.validate import Network
+from linklab.network.validation import Network
 
 LINKS: Final = (2, 6)
 """How many limited links a chain has, unless told otherwise."""

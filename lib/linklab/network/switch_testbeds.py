@@ -9,9 +9,22 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.parts import End, Host, Link, Node, Router, Subnet, Switch
-from linklab.network.validate import Network
-from linklab.network.vlans import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
+from linklab.network.model import (
+    AccessPort,
+    End,
+    Gateway,
+    Host,
+    Link,
+    Node,
+    Router,
+    SubInterface,
+    Subnet,
+    Switch,
+    SwitchVlans,
+    TrunkPort,
+    Vlans,
+)
+from linklab.network.validation import Network
 
 ETHERNET_OVERHEAD_BYTES: Final = 24
 """Beyond header and data: preamble and start (8), checksum (4), gap (12) (IEEE 802.3)."""

@@ -1,4 +1,4 @@
-"""What a path can do at best, from the numbers of its links alone.
+"""What a path can do at best, from the numbers of its links alone, and what frames cost on cables.
 
 A measurement is compared with these. All rates are in Mbit/s (10**6 bits), delays in ms, sizes in bytes.
 """
@@ -9,8 +9,9 @@ import math
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.parts import Link
-from linklab.network.path import Path
+from linklab.network.model import TAG_BYTES, Link, Topology
+from linklab.network.routing import Path, path
+from linklab.network.topology import is_trunk
 
 ETHERNET_HEADER_BYTES: Final = 14
 """Two addresses and a type (RFC 894). A virtual cable has no preamble, checksum or gap to count."""
@@ -147,3 +148,36 @@ def queueing_delay_ms(link: Link, packets: float | None = None) -> float:
     if not count >= 0:
         raise NetworkError(f"packets is {count}: it must not be negative")
     return _serialisation_ms(count, link.mtu_bytes, link.rate_mbps)
+
+
+UDP_HEADER_BYTES: Final = 8
+"""RFC 768."""
+
+
+def wire_bytes(network: Topology, link: Link, payload_bytes: int) -> int:
+    """The bytes that a UDP datagram occupies a link with: headers, what the cable adds, and a tag on a trunk.
+
+    500 bytes of payload are 566 on a link with Ethernet's overhead of 24, and 570 on a trunk.
+    """
+    headers = UDP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES
+    return payload_bytes + headers + (link.overhead_bytes or 0) + (TAG_BYTES if is_trunk(network, link) else 0)
+
+
+def serialisation_ms(network: Topology, link: Link, payload_bytes: int) -> float:
+    """How long a UDP datagram of that payload occupies the link, in ms. Raises NetworkError for one without a rate."""
+    if link.rate_mbps is None or link.overhead_bytes is None:
+        raise NetworkError(f"link {link.label} is no cable with a rate: set rate_mbps and overhead_bytes")
+    return wire_bytes(network, link, payload_bytes) * 8 / (link.rate_mbps * 1000)
+
+
+def cable_rtt_ms(network: Topology, source: str, destination: str, payload_bytes: int) -> float:
+    """The round trip of a UDP datagram that is sent back as it came, on an idle network, in ms.
+
+    The sum, over the links of the way there and of the way back, of serialisation and delay. What nodes need to pass
+    a frame on is not in it. Raises NetworkError as `linklab.network.path` and `serialisation_ms`.
+    """
+    return sum(
+        serialisation_ms(network, hop.link, payload_bytes) + hop.link.delay_ms
+        for ends in ((source, destination), (destination, source))
+        for hop in path(network, *ends).hops
+    )

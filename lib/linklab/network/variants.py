@@ -28,8 +28,8 @@ from typing import Final
 
 from linklab.errors import NetworkError
 from linklab.network.catalogue import COURSE
-from linklab.network.parts import End, Link, Subnet
-from linklab.network.validate import Network
+from linklab.network.model import End, Link, Subnet
+from linklab.network.validation import Network
 
 SHORTEST_SECRET_BYTES: Final = 16
 """What is shorter can be guessed, and then every variant is known."""

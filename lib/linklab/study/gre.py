@@ -14,8 +14,8 @@ from linklab.lab import Lab
 from linklab.measure.capture import Capture, capture
 from linklab.measure.train import TrainFlow, train
 from linklab.network import Network
+from linklab.network.model import GRE_OVERHEAD_BYTES
 from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_gre, payload_bytes
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
 from linklab.study.declare import Study
 from linklab.study.point import Measured, Metric, Point
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from linklab.analysis.packet_size import real_mbps
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
+from linklab.network.model import GRE_OVERHEAD_BYTES
 from linklab.published.mtu_study import FRAME_BYTES, INCONSISTENCIES, RATES_MBPS, MtuQuantity, find
 from linklab.show.packet_size import largest_by_run
 from linklab.study.burst import BYTE, HTB

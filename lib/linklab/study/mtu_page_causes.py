@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
+from linklab.network.model import GRE_OVERHEAD_BYTES
 from linklab.published.mtu_study import FRAME_BYTES, find
 from linklab.show.packet_size import first_packets, frames
 from linklab.study.burst import BYTE, HTB
