@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from linklab.errors import NetworkError
-from linklab.network import Network, path
-from linklab.network.routing import Hop
+from linklab.network import Hop, Network, path
 from linklab.network.theory import wire_bytes
 
 _ROUNDS = 100

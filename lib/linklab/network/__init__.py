@@ -3,7 +3,7 @@
 from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name
 from linklab.network.compare import Difference, differences, first_difference
 from linklab.network.model import End, Host, Link, Node, Router, Shape, Subnet, Switch, Tunnel, TunnelEnd
-from linklab.network.routing import DEFAULT_DESTINATION, Hop, Path, Route, path, static_routes
+from linklab.network.routing import DEFAULT_DESTINATION, Path, Route, path, static_routes
 from linklab.network.state import (
     Expectation,
     ExpectedInterface,
@@ -23,6 +23,7 @@ from linklab.network.theory import (
     queueing_delay_ms,
     rtt_floor_ms,
 )
+from linklab.network.topology import Hop
 from linklab.network.validation import Network, validate
 
 __all__ = [

@@ -7,6 +7,7 @@ Values only; nothing here is checked. A :class:`linklab.network.Network` is a to
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import IPv4Interface
 from typing import Final
 
 from linklab.errors import NetworkError
@@ -77,6 +78,13 @@ class End:
     node: str
     interface: str
     address: str | None = None
+
+    @property
+    def ipv4(self) -> IPv4Interface:
+        """The address to compute with: its ``ip``, and its ``network``. Raises NetworkError if there is none."""
+        if self.address is None:
+            raise NetworkError(f"{self.interface} on {self.node} has no address: ask for an interface that has one")
+        return IPv4Interface(self.address)
 
 
 @dataclass(frozen=True)

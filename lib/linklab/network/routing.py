@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Final
 
 from linklab.errors import NetworkError
 from linklab.network.model import End, Link, Topology
-from linklab.network.topology import Segment, folded_link, is_inside, joined, segments, unfold
+from linklab.network.topology import Hop, Segment, folded_link, is_inside, segments, unfold
 
 DEFAULT_DESTINATION: Final = "0.0.0.0/0"
 """The destination of a default route."""
@@ -41,21 +41,17 @@ def static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
     links back.
     """
     network = unfold(network)
-    domains = segments(network.nodes, joined(network))
+    domains = segments(network)
     router_names = {router.name for router in network.routers}
     next_steps = _next_steps(domains, router_names)
     routes = {host.name: _default_route(network, host.name, domains) for host in network.hosts}
     for name in (router.name for router in network.routers):
         routes[name] = tuple(
-            _through(next_steps[name, index], _prefix(domain.stations[0]))
+            _through(next_steps[name, index], domain.stations[0].ipv4.network)
             for index, domain in enumerate(domains)
             if domain.stations and name not in {end.node for end in domain.stations}
         )
     return routes
-
-
-def _prefix(end: End) -> IPv4Network:
-    return IPv4Interface(end.address or "").network
 
 
 def _default_route(network: Topology, host: str, domains: tuple[Segment, ...]) -> tuple[Route, ...]:
@@ -64,17 +60,13 @@ def _default_route(network: Topology, host: str, domains: tuple[Segment, ...]) -
         domain = next(domain for domain in domains if mine in domain.stations)
         gateways = sorted((end for end in domain.stations if end.node in order), key=lambda end: order[end.node])
         if gateways:
-            return (Route(DEFAULT_DESTINATION, _bare(gateways[0]), mine.interface),)
+            return (Route(DEFAULT_DESTINATION, str(gateways[0].ipv4.ip), mine.interface),)
     return ()
-
-
-def _bare(end: End) -> str:
-    return str(IPv4Interface(end.address or "").ip)
 
 
 def _through(step: tuple[End, End], destination: IPv4Network) -> Route:
     mine, theirs = step
-    return Route(str(destination), _bare(theirs), mine.interface)
+    return Route(str(destination), str(theirs.ipv4.ip), mine.interface)
 
 
 def _next_steps(domains: tuple[Segment, ...], routers: set[str]) -> dict[tuple[str, int], tuple[End, End]]:
@@ -107,17 +99,8 @@ def _end_of(domain: Segment, node: str) -> End:
 
 
 @dataclass(frozen=True)
-class Hop:
-    """One link of a path: a packet leaves a node at ``out`` and enters the next at ``into``."""
-
-    link: Link
-    out: End
-    into: End
-
-
-@dataclass(frozen=True)
 class Path:
-    """A way through the network: the names of all nodes on it, switches included, and the links between."""
+    """A path through the network: the names of all nodes on it, switches included, and the links between."""
 
     nodes: tuple[str, ...]
     hops: tuple[Hop, ...]
@@ -137,13 +120,13 @@ def path(
     destination: str,
     routes: Mapping[str, Iterable[Route]] | None = None,
 ) -> Path:
-    """The way of packets from ``source`` to the first address of ``destination``, both hosts or routers.
+    """The path of packets from ``source`` to the first address of ``destination``, both hosts or routers.
 
-    Each node on the way picks the most specific route (longest prefix) to that address. ``routes`` are
+    Each node on it picks the most specific route (longest prefix) to that address. ``routes`` are
     the tables to follow, by node; None means :func:`linklab.network.static_routes`.
 
     Raises NetworkError if a node is unknown or a switch, if source and destination are the same, if a
-    node on the way has no usable route, or if the routes go in a circle.
+    node on the path has no usable route, or if the routes go in a circle.
     """
     if source == destination:
         raise NetworkError(f"the path from {source} to itself has no links: choose two different nodes")
@@ -151,19 +134,19 @@ def path(
     network.address_of(source)
     target = IPv4Address(network.address_of(destination))
     tables = static_routes(network) if routes is None else routes
-    domains = segments(network.nodes, joined(network))
+    domains = segments(network)
     hops: list[Hop] = []
     here, visited = source, [source]
     while here != destination:
         out, next_address = _next_hop(network, here, target, tables.get(here, ()))
         domain = next(domain for domain in domains if out in domain.stations)
-        into = next((end for end in domain.stations if _ip(end) == next_address), None)
+        into = next((end for end in domain.stations if end.ipv4.ip == next_address), None)
         if into is None or into.node == here:
             raise NetworkError(
                 f"{here} sends packets for {target} to {next_address} out of {out.interface}, where no "
                 f"neighbour has that address: correct the route on {here}"
             )
-        hops += (Hop(*step) for step in domain.way(out, into))
+        hops += domain.hops(out, into)
         here = into.node
         if here in visited:
             circle = " - ".join([*visited[visited.index(here) :], here])
@@ -183,7 +166,7 @@ def _folded(network: Topology, hop: Hop) -> Hop:
 def _next_hop(network: Topology, node: str, target: IPv4Address, table: Iterable[Route]) -> tuple[End, IPv4Address]:
     ends = {end.interface: end for end in network.ends_of(node)}
     choices: list[tuple[IPv4Network, str | None, str]] = [
-        (IPv4Interface(end.address or "").network, None, end.interface) for end in ends.values()
+        (end.ipv4.network, None, end.interface) for end in ends.values()
     ]
     choices += [(IPv4Network(route.destination), route.via, route.interface) for route in table]
     fitting = [choice for choice in choices if target in choice[0]]
@@ -194,7 +177,3 @@ def _next_hop(network: Topology, node: str, target: IPv4Address, table: Iterable
     if interface not in ends:
         raise NetworkError(f"{node} has a route to {target} by {interface}, which it lacks: correct the route")
     return ends[interface], IPv4Address(via) if via else target
-
-
-def _ip(end: End) -> IPv4Address:
-    return IPv4Interface(end.address or "").ip

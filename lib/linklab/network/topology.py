@@ -14,6 +14,15 @@ from linklab.network.model import End, Link, Node, Router, Switch, SwitchVlans, 
 
 
 @dataclass(frozen=True)
+class Hop:
+    """One link of a path: a packet leaves a node at ``out`` and enters the next at ``into``."""
+
+    link: Link
+    out: End
+    into: End
+
+
+@dataclass(frozen=True)
 class Segment:
     """One broadcast domain: links joined by switches, or a single link without any.
 
@@ -29,19 +38,19 @@ class Segment:
         """True if frames could circle: a tree over n vertices has n - 1 links, more close a ring."""
         return len(self.links) > len(self.stations) + len(self.switches) - 1
 
-    def way(self, source: End, target: End) -> tuple[tuple[Link, End, End], ...]:
-        """The links a frame crosses from one station to another, each with its near and its far end.
+    def hops(self, source: End, target: End) -> tuple[Hop, ...]:
+        """The links a frame crosses from one station to another.
 
         Both ends must be stations of this segment, and the segment must be free of loops.
         """
         switches = set(self.switches)
-        trail: dict[End, tuple[tuple[Link, End, End], ...]] = {}
-        waiting: list[tuple[End, tuple[tuple[Link, End, End], ...]]] = [(source, ())]
+        trail: dict[End, tuple[Hop, ...]] = {}
+        waiting: list[tuple[End, tuple[Hop, ...]]] = [(source, ())]
         while waiting:
             near, so_far = waiting.pop(0)
             link = next(link for link in self.links if near in link.ends)
             far = link.b if near == link.a else link.a
-            trail[far] = (*so_far, (link, near, far))
+            trail[far] = (*so_far, Hop(link, near, far))
             if far.node in switches:
                 waiting.extend(
                     (end, trail[far])
@@ -52,9 +61,10 @@ class Segment:
         return trail[target]
 
 
-def segments(nodes: Sequence[Node], links: Sequence[Link]) -> tuple[Segment, ...]:
-    """All broadcast domains, in the order of their first links."""
-    switches = {node.name for node in nodes if isinstance(node, Switch)}
+def segments(network: Topology, *, with_tunnels: bool = True) -> tuple[Segment, ...]:
+    """All broadcast domains, in the order of their first links; tunnels count as cables unless told otherwise."""
+    links = joined(network) if with_tunnels else network.links
+    switches = {switch.name for switch in network.switches}
     groups: list[list[int]] = []
     for position, link in enumerate(links):
         joints = {end.node for end in link.ends} & switches

@@ -1,4 +1,8 @@
-"""What is wrong with a network, in one clear line, before anything is built; and Network, with which nothing is."""
+"""What is wrong with a network, in one clear line, before anything is built; and Network, with which nothing is.
+
+Each check yields one line for each fault that it finds: names, then values, tunnels and VLANs as they are written down;
+addresses, subnets and who reaches whom in the network that the VLANs make.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,24 @@ from linklab.network.routing import path
 from linklab.network.theory import path_mtu_bytes
 from linklab.network.topology import bound, joined, segments, unfold
 
+RATE_MBPS: Final = (0.001, 1000.0)
+"""TCLink ignores more than 1000 Mbit/s; below 1 kbit/s HTB's whole bytes per second are too coarse."""
+DELAY_MS: Final = (0.0, 60_000.0)
+"""A minute is more than any network has; tc's older clock overflows at 274 s."""
+LOSS_PERCENT: Final = (0.0, 100.0)
+QUEUE_PACKETS: Final = (1, 1_000_000)
+"""netem with a limit of 0 drops everything; a million full frames is 1.5 GB of kernel memory."""
+MTU_BYTES: Final = (68, 65_535)
+"""68 bytes is what every IPv4 link must carry (RFC 791); 65535 is the largest IPv4 packet."""
+OVERHEAD_BYTES: Final = (0, 1000)
+"""More than any framing adds."""
+INTERFACE_NAME_LENGTH: Final = 15
+"""IFNAMSIZ in Linux is 16 bytes with the closing zero."""
+_RESERVED_INTERFACES: Final = frozenset({"lo", "all", "default"})
+_NODE_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_INTERFACE_CHARACTER: Final = re.compile(r"[A-Za-z0-9_.-]")
+
+
 _T = TypeVar("_T", bound=Hashable)
 
 
@@ -49,53 +71,256 @@ def validate(network: Topology) -> None:
     subnets; rings of switches; that no node is cut off, in the network that the VLANs make; and tunnels, their
     carriers and what these have room for.
     """
-    for check in (_names, _links, _ranges, tunnel_problems, vlan_problems):
+    for check in (_node_and_link_names, _link_ends, _link_values, _tunnels, _vlans):
         for problem in check(network):
             raise NetworkError(problem)
     unfolded = unfold(network)
-    for check in (address_problems, _rings, subnet_problems, _connection, room_problems):
+    for check in (_addresses, _rings, _subnets, _unreachable_nodes, _room_in_tunnels):
         for problem in check(unfolded):
             raise NetworkError(problem)
 
 
-def _names(network: Topology) -> Iterator[str]:
+def _node_and_link_names(network: Topology) -> Iterator[str]:
     if not network.nodes:
         yield f"network {network.name} has no nodes: add hosts and links"
     for node in network.nodes:
-        yield from node_name_problems(node.name, isinstance(node, Switch))
-    for name in repeated(node.name for node in network.nodes):
+        yield from _node_name(node.name, isinstance(node, Switch))
+    for name in _repeated(node.name for node in network.nodes):
         yield f"two nodes are called {name}: give each node a name of its own"
-    for name in repeated(link.name for link in network.links if link.name):
+    for name in _repeated(link.name for link in network.links if link.name):
         yield f"two links are called {name}: give each link a name of its own"
 
 
-def _links(network: Topology) -> Iterator[str]:
+def _node_name(name: str, is_switch: bool) -> Iterator[str]:
+    """One line for each reason why Mininet could not work with a node of this name."""
+    if not _NODE_NAME.fullmatch(name):
+        yield (
+            f"node name {name!r} cannot be used by Mininet: "
+            "begin with a letter and go on with letters, digits, '-' or '_'"
+        )
+    elif is_switch:
+        if not re.search(r"\d", name):
+            yield f"switch {name}: Mininet takes a switch's number from its name: call it s1, s2, ..."
+        # A bridge is a network device itself, called like the switch.
+        yield from _interface_name(f"switch {name}", name)
+
+
+def _interface_name(what: str, name: str) -> Iterator[str]:
+    """One line for each reason why Linux, or the shell that Mininet uses, refuses this interface name."""
+    bad = next((character for character in name if not _INTERFACE_CHARACTER.fullmatch(character)), None)
+    if not name:
+        yield f"{what}: the interface name is empty: call it NODE-eth0, NODE-eth1, ..."
+    elif bad is not None:
+        yield (f"{what}: interface name {name!r} contains {bad!r}: use only letters, digits, '-', '_' and '.'")
+    elif len(name) > INTERFACE_NAME_LENGTH:
+        yield (
+            f"{what}: interface name {name!r} has {len(name)} characters and Linux takes at most "
+            f"{INTERFACE_NAME_LENGTH}: shorten it"
+        )
+    elif name in _RESERVED_INTERFACES or name[0] in ".-":
+        yield f"{what}: interface name {name!r} has a meaning of its own in Linux: call it NODE-eth0, ..."
+
+
+def _repeated(items: Iterable[_T]) -> list[_T]:
+    """Each item that occurs more than once, in the order of its second occurrence."""
+    seen: set[_T] = set()
+    again: dict[_T, None] = {}
+    for item in items:
+        if item in seen:
+            again[item] = None
+        seen.add(item)
+    return list(again)
+
+
+def _link_ends(network: Topology) -> Iterator[str]:
     names = {node.name for node in network.nodes}
     switches = {switch.name for switch in network.switches}
     for link in network.links:
         for end in link.ends:
             if end.node not in names:
                 yield f"link {link.label} ends at {end.node!r}, which is no node: add it or correct the name"
-            yield from interface_name_problems(f"link {link.label}, end on {end.node}", end.interface)
+            yield from _interface_name(f"link {link.label}, end on {end.node}", end.interface)
         if link.a.node == link.b.node:
             yield f"link {link.label} joins {link.a.node} to itself: let its ends be on two nodes"
     ends = [end for link in network.links for end in link.ends]
     # Unique in the whole network, not only on one node: Mininet keeps all switch ports in one namespace,
     # and captures, drawings and messages name an interface without its node.
-    for name in repeated(end.interface for end in ends):
+    for name in _repeated(end.interface for end in ends):
         owners = " and ".join(dict.fromkeys(end.node for end in ends if end.interface == name))
         yield f"interface {name} is used by two ends of links (on {owners}): give each interface its own name"
     for name in sorted({end.interface for end in ends} & switches):
         yield f"interface {name} is called like switch {name}, itself a device: call it {name}-eth1"
 
 
-def _ranges(network: Topology) -> Iterator[str]:
+def _link_values(network: Topology) -> Iterator[str]:
+    """One line for each property of a link that is out of its range."""
     for link in network.links:
-        yield from link_problems(link)
+        what = f"link {link.label}"
+        if link.rate_mbps is not None:
+            yield from _number_in(what, "rate_mbps", link.rate_mbps, RATE_MBPS, "Mbit/s", "None means not limited")
+        yield from _number_in(what, "delay_ms", link.delay_ms, DELAY_MS, "ms", "0 means none")
+        yield from _number_in(what, "loss_percent", link.loss_percent, LOSS_PERCENT, "%", "0 means none")
+        if link.queue_packets is not None:
+            yield from _whole_number_in(what, "queue_packets", link.queue_packets, QUEUE_PACKETS, "packets")
+        yield from _whole_number_in(what, "mtu_bytes", link.mtu_bytes, MTU_BYTES, "bytes")
+        if link.overhead_bytes is not None:
+            yield from _whole_number_in(what, "overhead_bytes", link.overhead_bytes, OVERHEAD_BYTES, "bytes")
+            if link.rate_mbps is None:
+                yield f"{what}: overhead_bytes is given without a rate: set rate_mbps"
+
+
+def _number_in(what: str, field: str, value: float, bounds: tuple[float, float], unit: str, hint: str) -> Iterator[str]:
+    low, high = bounds
+    # Python's bool is an int, and a notebook's author may well write "40": both would reach tc.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        yield f"{what}: {field} is {value!r}, which is not a number: write a number of {unit}"
+    # NaN fails every comparison, so it ends up here as well.
+    elif not low <= value <= high:
+        yield f"{what}: {field} is {value:g}: choose {low:g} to {high:g} {unit} ({hint})"
+
+
+def _whole_number_in(what: str, field: str, value: int, bounds: tuple[int, int], unit: str) -> Iterator[str]:
+    low, high = bounds
+    if isinstance(value, bool) or not isinstance(value, int):
+        yield f"{what}: {field} is {value!r}, which is not a whole number: write a whole number of {unit}"
+    elif not low <= value <= high:
+        yield f"{what}: {field} is {value}: choose {low} to {high} {unit}"
+
+
+def _addresses(network: Topology) -> Iterator[str]:
+    """One line for each address that no interface could have, or that two have."""
+    switches = {switch.name for switch in network.switches}
+    owners: dict[str, End] = {}
+    for end in (end for link in network.links for end in link.ends):
+        if end.node in switches:
+            if end.address is not None:
+                yield f"{end.interface}: a switch port has no address: leave {end.address} out"
+            continue
+        if end.address is None:
+            yield f'{end.interface}: {end.node} has no address here: write one such as "10.0.0.1/24"'
+            continue
+        interface = _parse_interface(end.address)
+        if interface is None:
+            yield f'{end.interface}: {end.address!r} is no address with prefix length: write "10.0.0.1/24"'
+            continue
+        yield from _unusable_address(end, interface)
+        other = owners.setdefault(str(interface.ip), end)
+        if other is not end:
+            yield (
+                f"{interface.ip} is the address of {other.interface} and of {end.interface}: "
+                "give each interface an address of its own"
+            )
+
+
+def _parse_interface(text: str) -> IPv4Interface | None:
+    """An address with its prefix length, in its one spelling; None for anything else."""
+    try:
+        interface = IPv4Interface(text)
+    except (AddressValueError, NetmaskValueError, ValueError):
+        return None
+    # One spelling only, the one that the kernel answers with: a bare address would silently mean /32.
+    return interface if str(interface) == text else None
+
+
+def _unusable_address(end: End, interface: IPv4Interface) -> Iterator[str]:
+    ip, subnet = interface.ip, interface.network
+    if ip.is_loopback or ip.is_multicast or ip.is_reserved or ip in IPv4Network("0.0.0.0/8"):
+        yield f"{end.interface}: {ip} is reserved for other uses: choose one such as 10.0.0.1"
+    elif subnet.prefixlen == 32:
+        yield f"{end.interface}: a /32 has no room for a neighbour: choose a shorter prefix such as {ip}/24"
+    # A /31 has neither a network nor a broadcast address (RFC 3021).
+    elif subnet.prefixlen < 31 and ip == subnet.network_address:
+        yield f"{end.interface}: {ip} is the address of subnet {subnet} itself: choose one inside it"
+    elif subnet.prefixlen < 31 and ip == subnet.broadcast_address:
+        yield f"{end.interface}: {ip} is the broadcast address of {subnet}: choose a lower one"
+
+
+def _subnets(network: Topology) -> Iterator[str]:
+    """One line for each fault of the plan, and for each address that does not fit plan or neighbours.
+
+    Expects addresses without :func:`_addresses`.
+    """
+    plan: dict[IPv4Network, Subnet] = {}
+    names: set[str] = set()
+    for subnet in network.subnets:
+        prefix = _parse_prefix(subnet.prefix)
+        if prefix is None:
+            yield f'subnet {subnet.name}: {subnet.prefix!r} is not a prefix: write one such as "10.0.0.0/24"'
+            continue
+        if subnet.name in names:
+            yield f"two subnets are called {subnet.name}: give each subnet a name of its own"
+        names.add(subnet.name)
+        for other, named in plan.items():
+            if other.overlaps(prefix):
+                yield (
+                    f"subnets {named.name} ({other}) and {subnet.name} ({prefix}) overlap: "
+                    "choose prefixes that share no address"
+                )
+        plan[prefix] = subnet
+    yield from _addresses_outside_plan(network, plan)
+    yield from _mixed_subnets(network)
+
+
+def _parse_prefix(text: str) -> IPv4Network | None:
+    try:
+        prefix = IPv4Network(text)
+    except (AddressValueError, NetmaskValueError, ValueError):
+        return None
+    return prefix if str(prefix) == text else None
+
+
+def _addresses_outside_plan(network: Topology, plan: dict[IPv4Network, Subnet]) -> Iterator[str]:
+    if not plan:
+        return
+    listed = ", ".join(f"{subnet.name} {prefix}" for prefix, subnet in plan.items())
+    for end in (end for link in network.links for end in link.ends if end.address is not None):
+        interface = end.ipv4
+        if interface.network in plan:
+            continue
+        home = next((prefix for prefix in plan if interface.ip in prefix), None)
+        if home is None:
+            yield (
+                f"{end.interface}: {end.address} is outside its subnet: none of the subnets ({listed}) "
+                "contains it, correct the address or add the subnet"
+            )
+        else:
+            yield (
+                f"{end.interface}: {end.address} has the prefix length /{interface.network.prefixlen}, "
+                f"but subnet {plan[home].name} is {home}: write {interface.ip}/{home.prefixlen}"
+            )
+
+
+def _mixed_subnets(network: Topology) -> Iterator[str]:
+    first_of: list[End] = []
+    for domain in segments(network):
+        if not domain.stations:
+            continue
+        first = domain.stations[0]
+        first_of.append(first)
+        for end in domain.stations[1:]:
+            near, far = first.ipv4.network, end.ipv4.network
+            if near != far:
+                between = f"over {', '.join(domain.switches)}" if domain.switches else "by one link"
+                yield (
+                    f"{first.interface} ({first.address}) and {end.interface} ({end.address}) are joined "
+                    f"{between} but lie in different subnets: give both an address of {near}, or of {far}"
+                )
+        for one, two in combinations(domain.stations, 2):
+            if one.node == two.node:
+                yield (
+                    f"{one.node} is in subnet {one.ipv4.network} twice, with {one.interface} and "
+                    f"{two.interface}: take one of the two links away"
+                )
+    for one, two in combinations(first_of, 2):
+        if one.ipv4.network.overlaps(two.ipv4.network):
+            yield (
+                f"subnets overlap: {one.ipv4.network} at {one.interface} and {two.ipv4.network} at "
+                f"{two.interface}, which no switch joins: choose prefixes that share no address"
+            )
 
 
 def _rings(network: Topology) -> Iterator[str]:
-    for domain in segments(network.nodes, joined(network)):
+    for domain in segments(network):
         if domain.has_loop:
             yield (
                 f"switches in a ring ({', '.join(domain.switches)}), where a frame would go round for ever: "
@@ -103,14 +328,14 @@ def _rings(network: Topology) -> Iterator[str]:
             )
 
 
-def _connection(network: Topology) -> Iterator[str]:
-    ways = (*joined(network), *bound(network))
-    linked = {end.node for link in ways for end in link.ends}
+def _unreachable_nodes(network: Topology) -> Iterator[str]:
+    cables = (*joined(network), *bound(network))
+    linked = {end.node for link in cables for end in link.ends}
     for node in network.nodes:
         if node.name not in linked:
             yield f"{node.name} has no link: connect it with a Link"
     first = network.nodes[0].name
-    by_cable = _reached(first, ways, stops=frozenset())
+    by_cable = _reached(first, cables, stops=frozenset())
     for node in network.nodes:
         if node.name not in by_cable:
             yield f"{node.name} cannot be reached from {first}: no chain of links joins them, add a link"
@@ -149,243 +374,13 @@ def _reached(start: str, links: Iterable[Link], stops: frozenset[str]) -> set[st
     return reached
 
 
-def repeated(items: Iterable[_T]) -> list[_T]:
-    """Each item that occurs more than once, in the order of its second occurrence."""
-    seen: set[_T] = set()
-    again: dict[_T, None] = {}
-    for item in items:
-        if item in seen:
-            again[item] = None
-        seen.add(item)
-    return list(again)
-
-
-RATE_MBPS: Final = (0.001, 1000.0)
-"""TCLink ignores more than 1000 Mbit/s; below 1 kbit/s HTB's whole bytes per second are too coarse."""
-DELAY_MS: Final = (0.0, 60_000.0)
-"""A minute is more than any network has; tc's older clock overflows at 274 s."""
-LOSS_PERCENT: Final = (0.0, 100.0)
-QUEUE_PACKETS: Final = (1, 1_000_000)
-"""netem with a limit of 0 drops everything; a million full frames is 1.5 GB of kernel memory."""
-MTU_BYTES: Final = (68, 65_535)
-"""68 bytes is what every IPv4 link must carry (RFC 791); 65535 is the largest IPv4 packet."""
-OVERHEAD_BYTES: Final = (0, 1000)
-"""More than any framing adds."""
-INTERFACE_NAME_LENGTH: Final = 15
-"""IFNAMSIZ in Linux is 16 bytes with the closing zero."""
-
-_RESERVED_INTERFACES: Final = frozenset({"lo", "all", "default"})
-_NODE_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_INTERFACE_CHARACTER: Final = re.compile(r"[A-Za-z0-9_.-]")
-
-
-def link_problems(link: Link) -> Iterator[str]:
-    """One line for each property of the link that is out of its range."""
-    what = f"link {link.label}"
-    if link.rate_mbps is not None:
-        yield from _number(what, "rate_mbps", link.rate_mbps, RATE_MBPS, "Mbit/s", "None means not limited")
-    yield from _number(what, "delay_ms", link.delay_ms, DELAY_MS, "ms", "0 means none")
-    yield from _number(what, "loss_percent", link.loss_percent, LOSS_PERCENT, "%", "0 means none")
-    if link.queue_packets is not None:
-        yield from _whole(what, "queue_packets", link.queue_packets, QUEUE_PACKETS, "packets")
-    yield from _whole(what, "mtu_bytes", link.mtu_bytes, MTU_BYTES, "bytes")
-    if link.overhead_bytes is not None:
-        yield from _whole(what, "overhead_bytes", link.overhead_bytes, OVERHEAD_BYTES, "bytes")
-        if link.rate_mbps is None:
-            yield f"{what}: overhead_bytes is given without a rate: set rate_mbps"
-
-
-def _number(what: str, field: str, value: float, bounds: tuple[float, float], unit: str, hint: str) -> Iterator[str]:
-    low, high = bounds
-    # Python's bool is an int, and a notebook's author may well write "40": both would reach tc.
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        yield f"{what}: {field} is {value!r}, which is not a number: write a number of {unit}"
-    # NaN fails every comparison, so it ends up here as well.
-    elif not low <= value <= high:
-        yield f"{what}: {field} is {value:g}: choose {low:g} to {high:g} {unit} ({hint})"
-
-
-def _whole(what: str, field: str, value: int, bounds: tuple[int, int], unit: str) -> Iterator[str]:
-    low, high = bounds
-    if isinstance(value, bool) or not isinstance(value, int):
-        yield f"{what}: {field} is {value!r}, which is not a whole number: write a whole number of {unit}"
-    elif not low <= value <= high:
-        yield f"{what}: {field} is {value}: choose {low} to {high} {unit}"
-
-
-def node_name_problems(name: str, is_switch: bool) -> Iterator[str]:
-    """One line for each reason why Mininet could not work with a node of this name."""
-    if not _NODE_NAME.fullmatch(name):
-        yield (
-            f"node name {name!r} cannot be used by Mininet: "
-            "begin with a letter and go on with letters, digits, '-' or '_'"
-        )
-    elif is_switch:
-        if not re.search(r"\d", name):
-            yield f"switch {name}: Mininet takes a switch's number from its name: call it s1, s2, ..."
-        # A bridge is a network device itself, called like the switch.
-        yield from interface_name_problems(f"switch {name}", name)
-
-
-def interface_name_problems(what: str, name: str) -> Iterator[str]:
-    """One line for each reason why Linux, or the shell that Mininet uses, refuses this interface name."""
-    bad = next((character for character in name if not _INTERFACE_CHARACTER.fullmatch(character)), None)
-    if not name:
-        yield f"{what}: the interface name is empty: call it NODE-eth0, NODE-eth1, ..."
-    elif bad is not None:
-        yield (f"{what}: interface name {name!r} contains {bad!r}: use only letters, digits, '-', '_' and '.'")
-    elif len(name) > INTERFACE_NAME_LENGTH:
-        yield (
-            f"{what}: interface name {name!r} has {len(name)} characters and Linux takes at most "
-            f"{INTERFACE_NAME_LENGTH}: shorten it"
-        )
-    elif name in _RESERVED_INTERFACES or name[0] in ".-":
-        yield f"{what}: interface name {name!r} has a meaning of its own in Linux: call it NODE-eth0, ..."
-
-
-def address_problems(network: Topology) -> Iterator[str]:
-    """One line for each address that no interface could have, or that two have."""
-    switches = {switch.name for switch in network.switches}
-    owners: dict[str, End] = {}
-    for end in (end for link in network.links for end in link.ends):
-        if end.node in switches:
-            if end.address is not None:
-                yield f"{end.interface}: a switch port has no address: leave {end.address} out"
-            continue
-        if end.address is None:
-            yield f'{end.interface}: {end.node} has no address here: write one such as "10.0.0.1/24"'
-            continue
-        interface = parse_interface(end.address)
-        if interface is None:
-            yield f'{end.interface}: {end.address!r} is no address with prefix length: write "10.0.0.1/24"'
-            continue
-        yield from _unusable(end, interface)
-        other = owners.setdefault(str(interface.ip), end)
-        if other is not end:
-            yield (
-                f"{interface.ip} is the address of {other.interface} and of {end.interface}: "
-                "give each interface an address of its own"
-            )
-
-
-def parse_interface(text: str) -> IPv4Interface | None:
-    """An address with its prefix length, in its one spelling; None for anything else."""
-    try:
-        interface = IPv4Interface(text)
-    except (AddressValueError, NetmaskValueError, ValueError):
-        return None
-    # One spelling only, the one that the kernel answers with: a bare address would silently mean /32.
-    return interface if str(interface) == text else None
-
-
-def _unusable(end: End, interface: IPv4Interface) -> Iterator[str]:
-    ip, subnet = interface.ip, interface.network
-    if ip.is_loopback or ip.is_multicast or ip.is_reserved or ip in IPv4Network("0.0.0.0/8"):
-        yield f"{end.interface}: {ip} is reserved for other uses: choose one such as 10.0.0.1"
-    elif subnet.prefixlen == 32:
-        yield f"{end.interface}: a /32 has no room for a neighbour: choose a shorter prefix such as {ip}/24"
-    # A /31 has neither a network nor a broadcast address (RFC 3021).
-    elif subnet.prefixlen < 31 and ip == subnet.network_address:
-        yield f"{end.interface}: {ip} is the address of subnet {subnet} itself: choose one inside it"
-    elif subnet.prefixlen < 31 and ip == subnet.broadcast_address:
-        yield f"{end.interface}: {ip} is the broadcast address of {subnet}: choose a lower one"
-
-
-def subnet_problems(network: Topology) -> Iterator[str]:
-    """One line for each fault of the plan, and for each address that does not fit plan or neighbours.
-
-    Expects addresses without :func:`address_problems`.
-    """
-    plan: dict[IPv4Network, Subnet] = {}
-    names: set[str] = set()
-    for subnet in network.subnets:
-        prefix = _parse_prefix(subnet.prefix)
-        if prefix is None:
-            yield f'subnet {subnet.name}: {subnet.prefix!r} is not a prefix: write one such as "10.0.0.0/24"'
-            continue
-        if subnet.name in names:
-            yield f"two subnets are called {subnet.name}: give each subnet a name of its own"
-        names.add(subnet.name)
-        for other, named in plan.items():
-            if other.overlaps(prefix):
-                yield (
-                    f"subnets {named.name} ({other}) and {subnet.name} ({prefix}) overlap: "
-                    "choose prefixes that share no address"
-                )
-        plan[prefix] = subnet
-    yield from _outside_plan(network, plan)
-    yield from _mixed_segments(network)
-
-
-def _parse_prefix(text: str) -> IPv4Network | None:
-    try:
-        prefix = IPv4Network(text)
-    except (AddressValueError, NetmaskValueError, ValueError):
-        return None
-    return prefix if str(prefix) == text else None
-
-
-def _outside_plan(network: Topology, plan: dict[IPv4Network, Subnet]) -> Iterator[str]:
-    if not plan:
-        return
-    listed = ", ".join(f"{subnet.name} {prefix}" for prefix, subnet in plan.items())
-    for end in (end for link in network.links for end in link.ends if end.address is not None):
-        interface = IPv4Interface(end.address or "")
-        if interface.network in plan:
-            continue
-        home = next((prefix for prefix in plan if interface.ip in prefix), None)
-        if home is None:
-            yield (
-                f"{end.interface}: {end.address} is outside its subnet: none of the subnets ({listed}) "
-                "contains it, correct the address or add the subnet"
-            )
-        else:
-            yield (
-                f"{end.interface}: {end.address} has the prefix length /{interface.network.prefixlen}, "
-                f"but subnet {plan[home].name} is {home}: write {interface.ip}/{home.prefixlen}"
-            )
-
-
-def _mixed_segments(network: Topology) -> Iterator[str]:
-    first_of: list[End] = []
-    for domain in segments(network.nodes, joined(network)):
-        if not domain.stations:
-            continue
-        first = domain.stations[0]
-        first_of.append(first)
-        for end in domain.stations[1:]:
-            near, far = _network_of(first), _network_of(end)
-            if near != far:
-                between = f"over {', '.join(domain.switches)}" if domain.switches else "by one link"
-                yield (
-                    f"{first.interface} ({first.address}) and {end.interface} ({end.address}) are joined "
-                    f"{between} but lie in different subnets: give both an address of {near}, or of {far}"
-                )
-        for one, two in combinations(domain.stations, 2):
-            if one.node == two.node:
-                yield (
-                    f"{one.node} is in subnet {_network_of(one)} twice, with {one.interface} and "
-                    f"{two.interface}: take one of the two links away"
-                )
-    for one, two in combinations(first_of, 2):
-        if _network_of(one).overlaps(_network_of(two)):
-            yield (
-                f"subnets overlap: {_network_of(one)} at {one.interface} and {_network_of(two)} at "
-                f"{two.interface}, which no switch joins: choose prefixes that share no address"
-            )
-
-
-def _network_of(end: End) -> IPv4Network:
-    return IPv4Interface(end.address or "").network
-
-
-def tunnel_problems(network: Topology) -> Iterator[str]:
+def _tunnels(network: Topology) -> Iterator[str]:
     """One line for each tunnel that could not be made as described. Expects sound names of nodes and links."""
     used = {end.interface for link in network.links for end in link.ends} | {node.name for node in network.nodes}
     for tunnel in network.tunnels:
         what = f"tunnel {tunnel.label}"
         for end in tunnel.ends:
-            yield from _end_problems(what, end, network)
+            yield from _tunnel_end(what, end, network)
             if end.interface in used:
                 yield f"{what}: interface {end.interface} is there already: give it a name of its own"
             used.add(end.interface)
@@ -401,9 +396,9 @@ def tunnel_problems(network: Topology) -> Iterator[str]:
             )
 
 
-def _end_problems(what: str, end: TunnelEnd, network: Topology) -> Iterator[str]:
+def _tunnel_end(what: str, end: TunnelEnd, network: Topology) -> Iterator[str]:
     nodes = {node.name: node for node in network.nodes}
-    yield from interface_name_problems(f"{what}, end on {end.switch}", end.interface)
+    yield from _interface_name(f"{what}, end on {end.switch}", end.interface)
     for name in (end.switch, end.carrier):
         if name not in nodes:
             yield f"{what} needs {name!r}, which is no node: add it or correct the name"
@@ -416,11 +411,11 @@ def _end_problems(what: str, end: TunnelEnd, network: Topology) -> Iterator[str]
         yield f"{what} is carried by {end.carrier}, which has no link: connect it with a Link"
 
 
-def room_problems(network: Topology) -> Iterator[str]:
+def _room_in_tunnels(network: Topology) -> Iterator[str]:
     """One line for each tunnel whose packets find no way, or no room. Expects a network that is sound otherwise."""
     for tunnel in network.tunnels:
         carriers = {end.carrier for end in tunnel.ends}
-        near = any(carriers <= {end.node for end in it.stations} for it in segments(network.nodes, network.links))
+        near = any(carriers <= {end.node for end in it.stations} for it in segments(network, with_tunnels=False))
         # neighbours need no routes, and finding some takes long
         room = path_mtu_bytes(path(network, tunnel.a.carrier, tunnel.b.carrier, {} if near else None))
         needed = tunnel.mtu_bytes + GRE_OVERHEAD_BYTES
@@ -431,7 +426,7 @@ def room_problems(network: Topology) -> Iterator[str]:
             )
 
 
-def vlan_problems(network: Topology) -> Iterator[str]:
+def _vlans(network: Topology) -> Iterator[str]:
     """One line for each fault of the VLANs themselves; what follows from them for addresses is looked at elsewhere."""
     if network.vlans is None:
         return
@@ -503,9 +498,9 @@ def _vlan_gateways(plan: SwitchVlans) -> Iterator[str]:
             yield f"gateway {name} is in VLAN {gateway.vlan}, which {plan.switch} does not have: add the VLAN"
         elif numbers.count(gateway.vlan) > 1:
             yield f"VLAN {gateway.vlan} of {plan.switch} has two gateways: give it one"
-        if parse_interface(gateway.address) is None:
+        if _parse_interface(gateway.address) is None:
             yield f'{name}: {gateway.address!r} is no address with prefix length: write "10.0.0.254/24"'
-        yield from interface_name_problems(f"gateway {name}", name)
+        yield from _interface_name(f"gateway {name}", name)
 
 
 def _one_switch_that_routes(vlans: Vlans) -> Iterator[str]:
@@ -527,7 +522,7 @@ def _vlan_subinterfaces(network: Topology, vlans: Vlans) -> Iterator[str]:
             yield f"{each.parent} has sub-interfaces and an address: leave {ends[each.parent].address} out"
         if vlans.subinterfaces.count(each) > 1 or [it.name for it in vlans.subinterfaces].count(each.name) > 1:
             yield f"{what} is given twice: give it once"
-        yield from interface_name_problems(what, each.name)
+        yield from _interface_name(what, each.name)
         yield from _trunk_carries(network, vlans, each.parent, each.vlan)
     for plan in vlans.switches:
         for trunk in plan.trunks:
