@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.network import End, Host, Link, Network, Node, Switch
+from linklab.network import End, Host, Link, Network, PlannedNode, Switch
 
 H1, H2, S1 = Host("h1"), Host("h2"), Switch("s1")
 FAR = End("h2", "h2-eth0", "10.0.0.2/24")
 
 
-def message_of(nodes: tuple[Node, ...], links: tuple[Link, ...]) -> str:
+def message_of(nodes: tuple[PlannedNode, ...], links: tuple[Link, ...]) -> str:
     with pytest.raises(NetworkError) as caught:
         Network("n", nodes, links)
     text = str(caught.value)

@@ -31,8 +31,8 @@ def changed(**values: object) -> Network:
 
 
 def test_a_tunnel_is_a_cable_to_frames_and_has_its_carriers() -> None:
-    assert path(GRE, "h1", "h2").nodes == ("h1", "s1", "s2", "h2")
-    assert path(GRE, "pc1", "pc2").nodes == ("pc1", "s3", "pc2")
+    assert path(GRE, "h1", "h2").node_names == ("h1", "s1", "s2", "h2")
+    assert path(GRE, "pc1", "pc2").node_names == ("pc1", "s3", "pc2")
     port = PLAN.interface("s1", "s1-gre1")
     assert port is not None
     assert port.peer == ("s2", "s2-gre1")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.network import COURSE, End, Host, Link, Network, Node, Router, Subnet, Switch
+from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Subnet, Switch
 
 H1, H2, H3 = Host("h1"), Host("h2"), Host("h3")
 R1, R2 = Router("r1"), Router("r2")
@@ -243,7 +243,7 @@ R1_H2 = cable("r1-eth1", "10.0.1.1/24", "h2-eth0", "10.0.1.2/24")
         ),
     ],
 )
-def test_what_does_not_fit_together(nodes: tuple[Node, ...], links: tuple[Link, ...], message: str) -> None:
+def test_what_does_not_fit_together(nodes: tuple[PlannedNode, ...], links: tuple[Link, ...], message: str) -> None:
     assert message in message_of("n", nodes, links)
 
 

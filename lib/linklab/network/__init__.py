@@ -2,7 +2,7 @@
 
 from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name
 from linklab.network.compare import Difference, differences, first_difference
-from linklab.network.model import End, Host, Link, Node, Router, Shape, Subnet, Switch, Tunnel, TunnelEnd
+from linklab.network.model import End, Host, Link, PlannedNode, Router, Shape, Subnet, Switch, Tunnel, TunnelEnd
 from linklab.network.routing import DEFAULT_DESTINATION, Path, Route, path, static_routes
 from linklab.network.state import (
     Expectation,
@@ -42,10 +42,10 @@ __all__ = [
     "Link",
     "Network",
     "NetworkState",
-    "Node",
     "NodeKind",
     "NodeState",
     "Path",
+    "PlannedNode",
     "Route",
     "Router",
     "Shape",

@@ -34,7 +34,8 @@ class Switch:
     name: str
 
 
-Node = Host | Router | Switch
+PlannedNode = Host | Router | Switch
+"""A node of a network as it is described; a running one is a `linklab.Node`, one read back a `NodeState`."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +286,7 @@ class Topology:
     """
 
     name: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[PlannedNode, ...]
     links: tuple[Link, ...]
     subnets: tuple[Subnet, ...] = ()
     tunnels: tuple[Tunnel, ...] = ()
@@ -306,7 +307,7 @@ class Topology:
         """The switches, in the order of ``nodes``."""
         return tuple(node for node in self.nodes if isinstance(node, Switch))
 
-    def node(self, name: str) -> Node:
+    def node(self, name: str) -> PlannedNode:
         """The node called ``name``. Raises NetworkError if there is none."""
         for node in self.nodes:
             if node.name == name:

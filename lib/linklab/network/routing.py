@@ -102,7 +102,7 @@ def _end_of(domain: Segment, node: str) -> End:
 class Path:
     """A path through the network: the names of all nodes on it, switches included, and the links between."""
 
-    nodes: tuple[str, ...]
+    node_names: tuple[str, ...]
     hops: tuple[Hop, ...]
 
     @property
@@ -111,7 +111,7 @@ class Path:
         return tuple(hop.link for hop in self.hops)
 
     def __str__(self) -> str:
-        return " - ".join(self.nodes)
+        return " - ".join(self.node_names)
 
 
 def path(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final, Literal
 
 from linklab.errors import NetworkError
-from linklab.network.model import Node, Router, Shape, Switch, SwitchVlans, Topology
+from linklab.network.model import PlannedNode, Router, Shape, Switch, SwitchVlans, Topology
 from linklab.network.routing import Route, static_routes
 from linklab.network.topology import joined
 
@@ -238,7 +238,7 @@ def expected_state(network: Topology) -> NetworkState:
 
 
 def _expected_node(
-    network: Topology, node: Node, routes: dict[str, tuple[Route, ...]], tunnels: dict[str, TunnelState]
+    network: Topology, node: PlannedNode, routes: dict[str, tuple[Route, ...]], tunnels: dict[str, TunnelState]
 ) -> NodeState:
     is_switch = isinstance(node, Switch)
     interfaces = tuple(

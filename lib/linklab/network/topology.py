@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from linklab.network.model import End, Link, Node, Router, Switch, SwitchVlans, Topology
+from linklab.network.model import End, Link, PlannedNode, Router, Switch, SwitchVlans, Topology
 
 
 @dataclass(frozen=True)
@@ -26,24 +26,24 @@ class Hop:
 class Segment:
     """One broadcast domain: links joined by switches, or a single link without any.
 
-    ``stations`` are the ends on hosts and routers; ``switches`` are the names of the switches.
+    ``stations`` are the ends on hosts and routers; ``switch_names`` names the switches.
     """
 
     links: tuple[Link, ...]
     stations: tuple[End, ...]
-    switches: tuple[str, ...]
+    switch_names: tuple[str, ...]
 
     @property
     def has_loop(self) -> bool:
         """True if frames could circle: a tree over n vertices has n - 1 links, more close a ring."""
-        return len(self.links) > len(self.stations) + len(self.switches) - 1
+        return len(self.links) > len(self.stations) + len(self.switch_names) - 1
 
     def hops(self, source: End, target: End) -> tuple[Hop, ...]:
         """The links a frame crosses from one station to another.
 
         Both ends must be stations of this segment, and the segment must be free of loops.
         """
-        switches = set(self.switches)
+        switch_names = set(self.switch_names)
         trail: dict[End, tuple[Hop, ...]] = {}
         waiting: list[tuple[End, tuple[Hop, ...]]] = [(source, ())]
         while waiting:
@@ -51,7 +51,7 @@ class Segment:
             link = next(link for link in self.links if near in link.ends)
             far = link.b if near == link.a else link.a
             trail[far] = (*so_far, Hop(link, near, far))
-            if far.node in switches:
+            if far.node in switch_names:
                 waiting.extend(
                     (end, trail[far])
                     for other in self.links
@@ -64,24 +64,24 @@ class Segment:
 def segments(network: Topology, *, with_tunnels: bool = True) -> tuple[Segment, ...]:
     """All broadcast domains, in the order of their first links; tunnels count as cables unless told otherwise."""
     links = joined(network) if with_tunnels else network.links
-    switches = {switch.name for switch in network.switches}
+    switch_names = {switch.name for switch in network.switches}
     groups: list[list[int]] = []
     for position, link in enumerate(links):
-        joints = {end.node for end in link.ends} & switches
+        joints = {end.node for end in link.ends} & switch_names
         touching = [
             group for group in groups if any(end.node in joints for member in group for end in links[member].ends)
         ]
         groups = [group for group in groups if group not in touching]
         groups.append(sorted([*(member for group in touching for member in group), position]))
-    return tuple(_segment([links[member] for member in group], switches) for group in sorted(groups))
+    return tuple(_segment([links[member] for member in group], switch_names) for group in sorted(groups))
 
 
-def _segment(links: Sequence[Link], switches: set[str]) -> Segment:
+def _segment(links: Sequence[Link], switch_names: set[str]) -> Segment:
     ends = [end for link in links for end in link.ends]
     return Segment(
         links=tuple(links),
-        stations=tuple(end for end in ends if end.node not in switches),
-        switches=tuple(dict.fromkeys(end.node for end in ends if end.node in switches)),
+        stations=tuple(end for end in ends if end.node not in switch_names),
+        switch_names=tuple(dict.fromkeys(end.node for end in ends if end.node in switch_names)),
     )
 
 
@@ -115,7 +115,7 @@ def unfold(network: Topology) -> Topology:
     """
     if network.vlans is None:
         return network
-    nodes: list[Node] = []
+    nodes: list[PlannedNode] = []
     links: list[Link] = []
     for node in network.nodes:
         plan = network.vlans.of_switch(node.name)

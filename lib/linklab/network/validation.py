@@ -134,7 +134,7 @@ def _repeated(items: Iterable[_T]) -> list[_T]:
 
 def _link_ends(network: Topology) -> Iterator[str]:
     names = {node.name for node in network.nodes}
-    switches = {switch.name for switch in network.switches}
+    switch_names = {switch.name for switch in network.switches}
     for link in network.links:
         for end in link.ends:
             if end.node not in names:
@@ -148,7 +148,7 @@ def _link_ends(network: Topology) -> Iterator[str]:
     for name in _repeated(end.interface for end in ends):
         owners = " and ".join(dict.fromkeys(end.node for end in ends if end.interface == name))
         yield f"interface {name} is used by two ends of links (on {owners}): give each interface its own name"
-    for name in sorted({end.interface for end in ends} & switches):
+    for name in sorted({end.interface for end in ends} & switch_names):
         yield f"interface {name} is called like switch {name}, itself a device: call it {name}-eth1"
 
 
@@ -189,10 +189,10 @@ def _whole_number_in(what: str, field: str, value: int, bounds: tuple[int, int],
 
 def _addresses(network: Topology) -> Iterator[str]:
     """One line for each address that no interface could have, or that two have."""
-    switches = {switch.name for switch in network.switches}
+    switch_names = {switch.name for switch in network.switches}
     owners: dict[str, End] = {}
     for end in (end for link in network.links for end in link.ends):
-        if end.node in switches:
+        if end.node in switch_names:
             if end.address is not None:
                 yield f"{end.interface}: a switch port has no address: leave {end.address} out"
             continue
@@ -300,7 +300,7 @@ def _mixed_subnets(network: Topology) -> Iterator[str]:
         for end in domain.stations[1:]:
             near, far = first.ipv4.network, end.ipv4.network
             if near != far:
-                between = f"over {', '.join(domain.switches)}" if domain.switches else "by one link"
+                between = f"over {', '.join(domain.switch_names)}" if domain.switch_names else "by one link"
                 yield (
                     f"{first.interface} ({first.address}) and {end.interface} ({end.address}) are joined "
                     f"{between} but lie in different subnets: give both an address of {near}, or of {far}"
@@ -323,7 +323,7 @@ def _rings(network: Topology) -> Iterator[str]:
     for domain in segments(network):
         if domain.has_loop:
             yield (
-                f"switches in a ring ({', '.join(domain.switches)}), where a frame would go round for ever: "
+                f"switches in a ring ({', '.join(domain.switch_names)}), where a frame would go round for ever: "
                 "take a link away so that there is one way only, or start a Mininet Topo whose switches have stp=True"
             )
 
@@ -511,8 +511,8 @@ def _one_switch_that_routes(vlans: Vlans) -> Iterator[str]:
 
 
 def _vlan_subinterfaces(network: Topology, vlans: Vlans) -> Iterator[str]:
-    switches = {switch.name for switch in network.switches}
-    ends = {end.interface: end for link in network.links for end in link.ends if end.node not in switches}
+    switch_names = {switch.name for switch in network.switches}
+    ends = {end.interface: end for link in network.links for end in link.ends if end.node not in switch_names}
     for each in vlans.subinterfaces:
         what = f"sub-interface {each.name}"
         if each.parent not in ends:
@@ -528,7 +528,7 @@ def _vlan_subinterfaces(network: Topology, vlans: Vlans) -> Iterator[str]:
         for trunk in plan.trunks:
             far = next(link for link in network.links if trunk.interface in (link.a.interface, link.b.interface))
             other = far.other(plan.switch)
-            if other.node in switches:
+            if other.node in switch_names:
                 continue
             ready = {it.vlan for it in vlans.subinterfaces_of(other.interface)}
             for number in trunk.vlans:
