@@ -1,31 +1,25 @@
-"""In what a live network differs from what it should be."""
+"""In what a live network differs from what it should be: one table of fields, and the engine that goes through it."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from linklab.network import explain
-from linklab.network.explain import Pair
+from linklab.network.explain import InterfacePair, NodePair
 from linklab.network.routing import Route
-from linklab.network.state import (
-    Expected,
-    ExpectedNode,
-    Membership,
-    NetworkState,
-    NodeState,
-    TunnelState,
-)
+from linklab.network.state import Expected, Membership, NetworkState, TunnelState
 
 
 @dataclass(frozen=True)
 class Difference:
     """One thing that is not as expected, and what probably made it so.
 
-    ``field`` is one of node, kind, interface, addresses, state, mtu, peer, tunnel, rate, delay, jitter, loss,
-    queue, offloads, forwarding, congestion control, or begins with "route to". ``expected`` and ``found`` are
-    for reading and carry their units.
+    ``field`` is one of node, kind, interface, addresses, state, mtu, tunnel, peer, rate, delay, jitter, loss,
+    queue, overhead of a frame, offloads, VLAN, forwarding, congestion control, or begins with "route to".
+    ``expected`` and ``found`` are for reading and carry their units.
     """
 
     node: str
@@ -41,30 +35,213 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class NodePair:
-    """An expected host or router, the one that is there, and the networks around both."""
+class _Field:
+    """One thing that is compared.
 
-    want: NodeState | ExpectedNode
-    have: NodeState
-    expected: Expected
-    found: NetworkState
+    ``read`` gives its value, of the expected side as of the live one, ``say`` puts a value in words with its unit, and
+    ``explain`` tells from a pair and both values what probably went wrong. ``same`` holds the tolerance. A field of
+    which nothing is expected is not compared: None, unless ``given`` says otherwise.
+    """
+
+    name: str
+    read: Callable[[Any], Any]
+    say: Callable[[Any], str]
+    explain: Callable[[Any, Any, Any], str]
+    same: Callable[[Any, Any], bool] = operator.eq
+    given: Callable[[Any], bool] | None = None
+
+    def differences(self, pair: NodePair | InterfacePair) -> Iterator[Difference]:
+        """The one difference of a pair in this field, if there is one."""
+        if self.given(pair) if self.given else self.read(pair.want) is not None:
+            want, have = self.read(pair.want), self.read(pair.have)
+            if not self.same(want, have):
+                cause = self.explain(pair, want, have)
+                yield Difference(pair.node, pair.interface, self.name, self.say(want), self.say(have), cause)
 
 
-def _forwarding(pair: NodePair) -> Iterator[Difference]:
-    want, have = pair.want, pair.have
-    if want.forwarding is not None and want.forwarding != have.forwarding:
-        names = {True: "on", False: "off"}
-        cause = explain.forwarding(want.forwarding)
-        yield Difference(want.name, None, "forwarding", names[want.forwarding], names[have.forwarding], cause)
+def _has_shape(pair: InterfacePair) -> bool:
+    return pair.want.shape is not None
 
 
-def _congestion_control(pair: NodePair) -> Iterator[Difference]:
-    want, have = pair.want, pair.have
-    if want.congestion_control is not None and want.congestion_control != have.congestion_control:
-        setting = f"net.ipv4.tcp_congestion_control={want.congestion_control}"
-        cause = f"the machine's default is in force: sysctl -w {setting}"
-        found = have.congestion_control or "unknown"
-        yield Difference(want.name, None, "congestion control", want.congestion_control, found, cause)
+def _has_queue(pair: InterfacePair) -> bool:
+    return pair.want.shape is not None and pair.want.shape.queue_packets is not None
+
+
+def _same_peer(want: tuple[str, str | None], have: tuple[str, str] | None) -> bool:
+    return have is not None and want[0] == have[0] and want[1] in (None, have[1])
+
+
+def _same_items(want: tuple[str, ...], have: tuple[str, ...]) -> bool:
+    return set(want) == set(have)
+
+
+def _all_of(items: tuple[str, ...]) -> str:
+    return " and ".join(items) or "none"
+
+
+def _up_or_down(up: bool) -> str:
+    return "up" if up else "down"
+
+
+def _on_or_off(on: bool) -> str:
+    return "on" if on else "off"
+
+
+def _tunnel(tunnel: TunnelState | None) -> str:
+    if tunnel is None:
+        return "none"
+    cut = "fragments" if tunnel.fragments else "no fragments"
+    return f"GRE {tunnel.local} to {tunnel.remote} by {tunnel.carrier or 'the switches themselves'}, {cut}"
+
+
+def _peer(peer: tuple[str, str | None] | None) -> str:
+    if peer is None:
+        return "unknown"
+    return f"{peer[1]} on {peer[0]}" if peer[1] else f"on {peer[0]}"
+
+
+def _mbps(rate_mbps: float | None) -> str:
+    return "not limited" if rate_mbps is None else f"{rate_mbps:.9g} Mbit/s"
+
+
+def _packets(packets: int | None) -> str:
+    return "not limited" if packets is None else f"{packets} packets"
+
+
+def _overhead(overhead_bytes: int | None) -> str:
+    return "none, by HTB" if overhead_bytes is None else f"{overhead_bytes} bytes"
+
+
+def _offloads(offloads: tuple[str, ...]) -> str:
+    return f"{', '.join(offloads)} on" if offloads else "all off"
+
+
+def _vlan(membership: Membership | None) -> str:
+    return str(membership or Membership())
+
+
+_INTERFACE_FIELDS: Final = (
+    _Field("addresses", lambda it: it.addresses, _all_of, explain.addresses, _same_items),
+    _Field("state", lambda it: it.up, _up_or_down, explain.state),
+    _Field("mtu", lambda it: it.mtu_bytes, "{} bytes".format, explain.mtu),
+    _Field("tunnel", lambda it: it.tunnel, _tunnel, explain.tunnel),
+    _Field("peer", lambda it: it.peer, _peer, explain.peer, _same_peer),
+    _Field("rate", lambda it: it.shape.rate_mbps, _mbps, explain.rate, explain.same_rate, _has_shape),
+    _Field("delay", lambda it: it.shape.delay_ms, "{:.9g} ms".format, explain.delay, explain.same_delay, _has_shape),
+    _Field("jitter", lambda it: it.shape.jitter_ms, "{:.9g} ms".format, explain.jitter, explain.same_delay, _has_shape),
+    _Field("loss", lambda it: it.shape.loss_percent, "{:.9g} %".format, explain.loss, explain.same_loss, _has_shape),
+    _Field("queue", lambda it: it.shape.queue_packets, _packets, explain.queue, given=_has_queue),
+    _Field("overhead of a frame", lambda it: it.shape.overhead_bytes, _overhead, explain.overhead, given=_has_shape),
+    _Field("offloads", lambda it: it.offloads_on, _offloads, explain.offloads, _same_items),
+    _Field("VLAN", lambda it: it.vlans, _vlan, explain.vlan),
+)
+"""What is compared of an interface, what explains most first."""
+
+
+def _is_host(pair: NodePair) -> bool:
+    return pair.have.kind == "host" and pair.want.kind != "switch"
+
+
+def _host_has_congestion_control(pair: NodePair) -> bool:
+    return _is_host(pair) and pair.want.congestion_control is not None
+
+
+def _may_forward(pair: NodePair) -> bool:
+    is_switch_with_vlans = pair.have.kind == "switch" and any(it.vlans for it in pair.want.interfaces or ())
+    return pair.want.forwarding is not None and (_is_host(pair) or is_switch_with_vlans)
+
+
+_KIND: Final = _Field("kind", lambda it: it.kind, "a {}".format, explain.kind)
+_NODE_FIELDS: Final = (
+    _Field("forwarding", lambda it: it.forwarding, _on_or_off, explain.forwarding, given=_may_forward),
+    _Field(
+        "congestion control",
+        lambda it: it.congestion_control,
+        lambda name: name or "unknown",
+        explain.congestion_control,
+        given=_host_has_congestion_control,
+    ),
+)
+"""What is compared of a node once its interfaces are right."""
+
+
+def first_difference(expected: Expected, found: NetworkState) -> Difference | None:
+    """The first of :func:`differences`, or None if there is none."""
+    return next(_all_differences(expected, found), None)
+
+
+def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ...]:
+    """Everything in which ``found`` is not as ``expected``, what explains most first.
+
+    In order: missing nodes, kinds, missing interfaces, the fields of interfaces (addresses first), forwarding,
+    congestion control, routes (missing, wrong, then extra), and at last interfaces and nodes that should not be
+    there. Within one kind the order of ``expected``.
+
+    Only what the kernel rounds is compared with tolerance: rates within 0.1 %, delays within 0.001 ms,
+    losses within 0.001 percentage points. Not compared are fields of ``expected`` that are None, a queue
+    without a limit, routes and congestion control of switches, and forwarding of those without VLANs.
+    """
+    return tuple(_all_differences(expected, found))
+
+
+def _all_differences(expected: Expected, found: NetworkState) -> Iterator[Difference]:
+    yield from _missing_nodes(expected, found)
+    nodes = [NodePair(want, have, expected, found) for want in expected.nodes if (have := found.node(want.name))]
+    for pair in nodes:
+        yield from _KIND.differences(pair)
+    for pair in nodes:
+        yield from _missing_interfaces(pair)
+    interfaces = [
+        InterfacePair(pair.node, want, live, expected, found)
+        for pair in nodes
+        for want in pair.want.interfaces or ()
+        if (live := pair.have.interface(want.name))
+    ]
+    for field in _INTERFACE_FIELDS:
+        for interface_pair in interfaces:
+            yield from field.differences(interface_pair)
+    for field in _NODE_FIELDS:
+        for pair in nodes:
+            yield from field.differences(pair)
+    for routes in (_missing_routes, _wrong_routes, _extra_routes):
+        for pair in filter(_is_host, nodes):
+            yield from routes(pair)
+    for pair in nodes:
+        yield from _extra_interfaces(pair)
+    yield from _extra_nodes(expected, found)
+
+
+def _missing_nodes(expected: Expected, found: NetworkState) -> Iterator[Difference]:
+    for node in expected.nodes:
+        if found.node(node.name) is None:
+            yield Difference(node.name, None, "node", "present", "missing", explain.missing_node(node.name, found))
+
+
+def _missing_interfaces(pair: NodePair) -> Iterator[Difference]:
+    for want in pair.want.interfaces or ():
+        if pair.have.interface(want.name) is None:
+            cause = explain.missing_interface(pair, want)
+            yield Difference(pair.node, want.name, "interface", "present", "missing", cause)
+
+
+def _extra_interfaces(pair: NodePair) -> Iterator[Difference]:
+    if pair.want.interfaces is None:
+        return
+    names = {want.name for want in pair.want.interfaces}
+    for have in pair.have.interfaces:
+        if have.name not in names:
+            yield Difference(pair.node, have.name, "interface", "none", "present", explain.extra_interface(have))
+
+
+def _extra_nodes(expected: Expected, found: NetworkState) -> Iterator[Difference]:
+    names = {node.name for node in expected.nodes}
+    for node in found.nodes:
+        if node.name not in names:
+            yield Difference(node.name, None, "node", "none", "present", "nothing in the plan has this name")
+
+
+def _route(pair: NodePair, route: Route, expected: str, found: str, cause: str) -> Difference:
+    return Difference(pair.node, None, f"route to {route.destination}", expected, found, cause)
 
 
 def _hop(route: Route) -> str:
@@ -77,283 +254,25 @@ def _in_force(routes: tuple[Route, ...]) -> dict[str, Route]:
 
 
 def _missing_routes(pair: NodePair) -> Iterator[Difference]:
-    want, have = pair.want, pair.have
-    live = _in_force(have.routes)
-    for route in want.routes or ():
+    live = _in_force(pair.have.routes)
+    for route in pair.want.routes or ():
         if route.destination not in live:
-            cause = explain.missing_route(route, have)
-            yield Difference(want.name, None, f"route to {route.destination}", _hop(route), "missing", cause)
+            yield _route(pair, route, _hop(route), "missing", explain.missing_route(pair, route))
 
 
 def _wrong_routes(pair: NodePair) -> Iterator[Difference]:
-    want, have = pair.want, pair.have
-    live = _in_force(have.routes)
-    for route in want.routes or ():
+    live = _in_force(pair.have.routes)
+    for route in pair.want.routes or ():
         there = live.get(route.destination)
         if there is not None and there != route:
-            cause = explain.wrong_route(route, there, want.name, pair.expected, pair.found)
-            yield Difference(want.name, None, f"route to {route.destination}", _hop(route), _hop(there), cause)
+            yield _route(pair, route, _hop(route), _hop(there), explain.wrong_route(pair, route, there))
 
 
 def _extra_routes(pair: NodePair) -> Iterator[Difference]:
-    want, have = pair.want, pair.have
-    if want.routes is None:
+    if pair.want.routes is None:
         return
-    planned = {route.destination for route in want.routes}
-    live = _in_force(have.routes)
-    for route in have.routes:
+    planned = {route.destination for route in pair.want.routes}
+    live = _in_force(pair.have.routes)
+    for route in pair.have.routes:
         if route.destination not in planned or live[route.destination] != route:
-            cause = explain.extra_route(route, planned)
-            yield Difference(want.name, None, f"route to {route.destination}", "none", _hop(route), cause)
-
-
-NODE_CHECKS: Final[tuple[Callable[[NodePair], Iterator[Difference]], ...]] = (
-    _forwarding,
-    _congestion_control,
-    _missing_routes,
-    _wrong_routes,
-    _extra_routes,
-)
-"""One check for each field. A field that is not expected is not compared."""
-
-
-def routing_of_switch(name: str, want: bool, have: bool) -> Iterator[Difference]:
-    """A layer-3 switch that does not route, or a switch that does though it should not."""
-    if want != have:
-        names = {True: "on", False: "off"}
-        cause = "gateways alone do not route: sysctl -w net.ipv4.ip_forward=1 on the switch"
-        if have:
-            cause = "it routes between VLANs and is not to: sysctl -w net.ipv4.ip_forward=0 on the switch"
-        yield Difference(name, None, "forwarding", names[want], names[have], cause)
-
-
-def vlans(pair: Pair) -> Iterator[Difference]:
-    """The one difference of an interface's VLANs, if there is one."""
-    want, have = pair.want.vlans, pair.have.vlans
-    if want is None or want == have:
-        return
-    found = have or Membership()
-    cause = _cause(pair.want.name, want, found)
-    yield Difference(pair.node, pair.want.name, "VLAN", str(want), str(found), cause)
-
-
-def _cause(name: str, want: Membership, have: Membership) -> str:
-    if want.tagged and not want.untagged:
-        lacking = sorted(set(want.tagged) - set(have.tagged))
-        if lacking:
-            return f"the trunk lacks VLAN {', '.join(map(str, lacking))}: its frames do not pass"
-        if have.untagged is not None:
-            return f"frames without a tag go to VLAN {have.untagged}: a trunk is to have none"
-        more = sorted(set(have.tagged) - set(want.tagged))
-        return f"the trunk lets VLAN {', '.join(map(str, more))} pass besides"
-    if have.tagged:
-        return "it is a trunk: an access port has one VLAN, and no tags"
-    if have.untagged is None:
-        return f"it is in no VLAN: put it into VLAN {want.untagged}"
-    return f"it is an access port of the wrong VLAN: whoever is behind {name} hears VLAN {have.untagged} instead"
-
-
-def _of(pair: Pair, field: str, expected: str, found: str, cause: str) -> Difference:
-    return Difference(pair.node, pair.want.name, field, expected, found, cause)
-
-
-def _addresses(pair: Pair) -> Iterator[Difference]:
-    want, have = pair.want.addresses, pair.have.addresses
-    if want is not None and set(want) != set(have):
-        yield _of(pair, "addresses", _listed(want), _listed(have), explain.addresses(pair, want))
-
-
-def _listed(items: tuple[str, ...]) -> str:
-    return " and ".join(items) or "none"
-
-
-def _state(pair: Pair) -> Iterator[Difference]:
-    if pair.want.up is not None and pair.want.up != pair.have.up:
-        names = {True: "up", False: "down"}
-        wanted = names[pair.want.up]
-        cause = f"it was never set {wanted}, or set otherwise since: ip link set {pair.want.name} {wanted}"
-        yield _of(pair, "state", names[pair.want.up], names[pair.have.up], cause)
-
-
-def _mtu(pair: Pair) -> Iterator[Difference]:
-    want, have = pair.want.mtu_bytes, pair.have.mtu_bytes
-    if want is not None and want != have:
-        yield _of(pair, "mtu", f"{want} bytes", f"{have} bytes", explain.mtu(pair))
-
-
-def _peer(pair: Pair) -> Iterator[Difference]:
-    want, have = pair.want.peer, pair.have.peer
-    if want is None:
-        return
-    if have is None or want[0] != have[0] or (want[1] is not None and want[1] != have[1]):
-        found = f"{have[1]} on {have[0]}" if have else "unknown"
-        expected = f"{want[1]} on {want[0]}" if want[1] else f"on {want[0]}"
-        yield _of(pair, "peer", expected, found, explain.peer(pair))
-
-
-def _tunnel(pair: Pair) -> Iterator[Difference]:
-    want, have = pair.want.tunnel, pair.have.tunnel
-    if want is not None and want != have:
-        if have is None:
-            cause = f"no tunnel was made, or it is of another kind: ip -d link show {pair.want.name}"
-        elif want.carrier != have.carrier:
-            cause = f"it was made in another namespace: make it on {want.carrier}, then move it to the switch"
-        else:
-            cause = "it was made with other options: ip link add ... type gretap local ... remote ..."
-        yield _of(pair, "tunnel", _told(want), _told(have), cause)
-
-
-def _told(tunnel: TunnelState | None) -> str:
-    if tunnel is None:
-        return "none"
-    cut = "fragments" if tunnel.fragments else "no fragments"
-    return f"GRE {tunnel.local} to {tunnel.remote} by {tunnel.carrier or 'the switches themselves'}, {cut}"
-
-
-def _rate(pair: Pair) -> Iterator[Difference]:
-    if (want := pair.want.shape) and not explain.same_rate(want.rate_mbps, pair.have.shape.rate_mbps):
-        expected, found = _mbps(want.rate_mbps), _mbps(pair.have.shape.rate_mbps)
-        yield _of(pair, "rate", expected, found, explain.rate(pair, want))
-
-
-def _mbps(rate_mbps: float | None) -> str:
-    return "not limited" if rate_mbps is None else f"{rate_mbps:.9g} Mbit/s"
-
-
-def _delay(pair: Pair) -> Iterator[Difference]:
-    if (want := pair.want.shape) and not explain.same_delay(want.delay_ms, pair.have.shape.delay_ms):
-        expected, found = f"{want.delay_ms:.9g} ms", f"{pair.have.shape.delay_ms:.9g} ms"
-        yield _of(pair, "delay", expected, found, explain.delay(pair, want))
-
-
-def _jitter(pair: Pair) -> Iterator[Difference]:
-    if (want := pair.want.shape) and not explain.same_delay(want.jitter_ms, pair.have.shape.jitter_ms):
-        expected, found = f"{want.jitter_ms:.9g} ms", f"{pair.have.shape.jitter_ms:.9g} ms"
-        yield _of(pair, "jitter", expected, found, explain.jitter(pair, want))
-
-
-def _loss(pair: Pair) -> Iterator[Difference]:
-    if (want := pair.want.shape) and not explain.same_loss(want.loss_percent, pair.have.shape.loss_percent):
-        expected, found = f"{want.loss_percent:.9g} %", f"{pair.have.shape.loss_percent:.9g} %"
-        yield _of(pair, "loss", expected, found, explain.loss(pair, want))
-
-
-def _queue(pair: Pair) -> Iterator[Difference]:
-    want, have = pair.want.shape, pair.have.shape.queue_packets
-    if want and want.queue_packets is not None and want.queue_packets != have:
-        found = "not limited" if have is None else f"{have} packets"
-        yield _of(pair, "queue", f"{want.queue_packets} packets", found, explain.queue(pair, want))
-
-
-def _offloads(pair: Pair) -> Iterator[Difference]:
-    want, have = pair.want.offloads_on, pair.have.offloads_on
-    if want is not None and set(want) != set(have):
-        yield _of(pair, "offloads", _on(want), _on(have), explain.offloads(pair, want))
-
-
-def _on(offloads: tuple[str, ...]) -> str:
-    return f"{', '.join(offloads)} on" if offloads else "all off"
-
-
-def _overhead(pair: Pair) -> Iterator[Difference]:
-    want, have = pair.want.shape, pair.have.shape.overhead_bytes
-    if want and want.overhead_bytes != have:
-        cause = "the rate is to be netem's, which serialises frames as a cable does, and with this overhead for each"
-        if want.overhead_bytes is None:
-            cause = "the rate is to be HTB's, and is netem's"
-        yield _of(pair, "overhead of a frame", _overhead_text(want.overhead_bytes), _overhead_text(have), cause)
-
-
-def _overhead_text(overhead_bytes: int | None) -> str:
-    return "none, by HTB" if overhead_bytes is None else f"{overhead_bytes} bytes"
-
-
-INTERFACE_CHECKS: Final[tuple[Callable[[Pair], Iterator[Difference]], ...]] = (
-    _addresses,
-    _state,
-    _mtu,
-    _tunnel,
-    _peer,
-    _rate,
-    _delay,
-    _jitter,
-    _loss,
-    _queue,
-    _overhead,
-    _offloads,
-    vlans,
-)
-"""One check for each field, what explains most first. A field that is not expected is not compared."""
-
-
-def first_difference(expected: Expected, found: NetworkState) -> Difference | None:
-    """The first of :func:`differences`, or None if there is none."""
-    return next(_all_differences(expected, found), None)
-
-
-def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ...]:
-    """Everything in which ``found`` is not as ``expected``, what explains most first.
-
-    In order: missing nodes, kinds, missing interfaces, addresses, state, MTU, peer, rate, delay, jitter, loss,
-    queue, offloads, forwarding, congestion control, routes (missing, wrong, then extra), and at last
-    interfaces and nodes that should not be there. Within one kind the order of ``expected``.
-
-    Only what the kernel rounds is compared with tolerance: rates within 0.1 %, delays within 0.001 ms,
-    losses within 0.001 percentage points. Not compared are fields of ``expected`` that are None, a queue
-    without a limit, routes and congestion control of switches, and forwarding of those without VLANs.
-    """
-    return tuple(_all_differences(expected, found))
-
-
-def _all_differences(expected: Expected, found: NetworkState) -> Iterator[Difference]:
-    yield from _missing_nodes(expected, found)
-    nodes = [(want, have) for want in expected.nodes if (have := found.node(want.name))]
-    for want, have in nodes:
-        if want.kind is not None and want.kind != have.kind:
-            cause = explain.wrong_kind(want.name, want.kind)
-            yield Difference(want.name, None, "kind", f"a {want.kind}", f"a {have.kind}", cause)
-    for want, have in nodes:
-        for interface in want.interfaces or ():
-            if have.interface(interface.name) is None:
-                cause = explain.missing_interface(interface, want, have)
-                yield Difference(want.name, interface.name, "interface", "present", "missing", cause)
-    pairs = [
-        Pair(want.name, interface, live, expected, found)
-        for want, have in nodes
-        for interface in want.interfaces or ()
-        if (live := have.interface(interface.name))
-    ]
-    for check in INTERFACE_CHECKS:
-        for pair in pairs:
-            yield from check(pair)
-    for check_node in NODE_CHECKS:
-        for want, have in nodes:
-            if have.kind == "host" and want.kind != "switch":
-                yield from check_node(NodePair(want, have, expected, found))
-    for want, have in nodes:
-        if have.kind == "switch" and want.forwarding is not None and any(it.vlans for it in want.interfaces or ()):
-            yield from routing_of_switch(want.name, want.forwarding, have.forwarding)
-    yield from _extra_interfaces_and_nodes(expected, found)
-
-
-def _missing_nodes(expected: Expected, found: NetworkState) -> Iterator[Difference]:
-    for node in expected.nodes:
-        if found.node(node.name) is None:
-            cause = explain.missing_node(node.name, found)
-            yield Difference(node.name, None, "node", "present", "missing", cause)
-
-
-def _extra_interfaces_and_nodes(expected: Expected, found: NetworkState) -> Iterator[Difference]:
-    planned = {node.name: node for node in expected.nodes}
-    for node in found.nodes:
-        want = planned.get(node.name)
-        if want is None or want.interfaces is None:
-            continue
-        names = {interface.name for interface in want.interfaces}
-        for interface in node.interfaces:
-            if interface.name not in names:
-                cause = explain.extra_interface(interface)
-                yield Difference(node.name, interface.name, "interface", "none", "present", cause)
-    for node in found.nodes:
-        if node.name not in planned:
-            yield Difference(node.name, None, "node", "none", "present", "nothing in the plan has this name")
+            yield _route(pair, route, "none", _hop(route), explain.extra_route(route, planned))

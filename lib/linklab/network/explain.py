@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv4Network
 from typing import Final
@@ -13,10 +14,58 @@ from linklab.network.state import (
     ExpectedInterface,
     ExpectedNode,
     InterfaceState,
+    Membership,
     NetworkState,
     NodeKind,
     NodeState,
+    TunnelState,
 )
+
+_NETEM_DEFAULT_LIMIT: Final = 1000
+_TC_RATE_STEP_MBPS: Final = 8e-6
+
+
+@dataclass(frozen=True)
+class NodePair:
+    """An expected node, the one that is there, and the networks around both."""
+
+    want: NodeState | ExpectedNode
+    have: NodeState
+    expected: Expected
+    found: NetworkState
+
+    @property
+    def node(self) -> str:
+        """The node's name."""
+        return self.want.name
+
+    @property
+    def interface(self) -> None:
+        """No interface: what is compared is the node's."""
+        return None
+
+
+@dataclass(frozen=True)
+class InterfacePair:
+    """An expected interface of ``node``, the one that is there, and the networks around both."""
+
+    node: str
+    want: InterfaceState | ExpectedInterface
+    have: InterfaceState
+    expected: Expected
+    found: NetworkState
+
+    @property
+    def interface(self) -> str:
+        """The interface's name."""
+        return self.want.name
+
+    def far(self) -> InterfaceState | None:
+        """The interface that is really there at the other end of the link."""
+        for peer in (self.have.peer, self.want.peer):
+            if peer is not None and peer[1] is not None:
+                return self.found.interface(peer[0], peer[1])
+        return None
 
 
 def missing_node(name: str, found: NetworkState) -> str:
@@ -27,24 +76,24 @@ def missing_node(name: str, found: NetworkState) -> str:
     return "addHost or addSwitch was not called for it, or with another name"
 
 
-def wrong_kind(name: str, want: NodeKind) -> str:
+def kind(pair: NodePair, want: NodeKind, have: NodeKind) -> str:
     """Why a host is a switch or the other way round."""
     right, wrong = ("addSwitch", "addHost") if want == "switch" else ("addHost", "addSwitch")
-    return f"it was added with {wrong}: use {right}({name!r})"
+    return f"it was added with {wrong}: use {right}({pair.node!r})"
 
 
-def missing_interface(want: InterfaceState | ExpectedInterface, node: NodeState | ExpectedNode, have: NodeState) -> str:
+def missing_interface(pair: NodePair, want: InterfaceState | ExpectedInterface) -> str:
     """Why an interface is not there."""
     if want.peer is None:
         return "its link was not added, or the interface has another name"
-    planned = {interface.name for interface in node.interfaces or ()}
-    for other in have.interfaces:
+    planned = {interface.name for interface in pair.want.interfaces or ()}
+    for other in pair.have.interfaces:
         if other.peer and other.peer[0] == want.peer[0] and other.name not in planned:
             return (
                 f"the link to {want.peer[0]} is there, but its interface is called {other.name}: "
                 "give intfName1 or intfName2, or add the links in the plan's order"
             )
-    return f"no addLink joins {node.name} and {want.peer[0]}"
+    return f"no addLink joins {pair.node} and {want.peer[0]}"
 
 
 def extra_interface(interface: InterfaceState) -> str:
@@ -54,9 +103,8 @@ def extra_interface(interface: InterfaceState) -> str:
     return f"the plan has no such link to {interface.peer[0]}: an addLink too many, or another interface name"
 
 
-def addresses(pair: Pair, want: tuple[str, ...]) -> str:
-    """Why an interface has other addresses than ``want``."""
-    have = pair.have.addresses
+def addresses(pair: InterfacePair, want: tuple[str, ...], have: tuple[str, ...]) -> str:
+    """Why an interface has other addresses."""
     wanted = [IPv4Interface(address) for address in want]
     for live in map(IPv4Interface, have):
         for plan in wanted:
@@ -82,43 +130,87 @@ def addresses(pair: Pair, want: tuple[str, ...]) -> str:
     return "another address was typed in ip= or in ip address add"
 
 
-def mtu(pair: Pair) -> str:
+def state(pair: InterfacePair, want: bool, have: bool) -> str:
+    """Why an interface is up or down."""
+    wanted = "up" if want else "down"
+    return f"it was never set {wanted}, or set otherwise since: ip link set {pair.interface} {wanted}"
+
+
+def mtu(pair: InterfacePair, want_bytes: int, have_bytes: int) -> str:
     """Why an interface has another MTU."""
     far = pair.far()
-    if far is not None and far.mtu_bytes == pair.want.mtu_bytes:
+    if far is not None and far.mtu_bytes == want_bytes:
         return f"the MTU was set on one side only: {far.name} at the other end has it"
-    return f"set it on both ends: ip link set {pair.want.name} mtu {pair.want.mtu_bytes}"
+    return f"set it on both ends: ip link set {pair.interface} mtu {want_bytes}"
 
 
-def peer(pair: Pair) -> str:
+def tunnel(pair: InterfacePair, want: TunnelState, have: TunnelState | None) -> str:
+    """Why a tunnel's port is none, or of another tunnel."""
+    if have is None:
+        return f"no tunnel was made, or it is of another kind: ip -d link show {pair.interface}"
+    if want.carrier != have.carrier:
+        return f"it was made in another namespace: make it on {want.carrier}, then move it to the switch"
+    return "it was made with other options: ip link add ... type gretap local ... remote ..."
+
+
+def peer(pair: InterfacePair, want: tuple[str, str | None], have: tuple[str, str] | None) -> str:
     """Why an interface is joined to another one."""
-    want, have = pair.want.peer, pair.have.peer
-    if want is None or have is None:
+    if have is None:
         return "the other end of its cable was not found among the nodes"
     if want[0] != have[0]:
         return f"its addLink joins {pair.node} to {have[0]} instead of {want[0]}"
     return f"the links of {want[0]} were added in another order, or with other interface names"
 
 
-def offloads(pair: Pair, want: tuple[str, ...]) -> str:
+def offloads(pair: InterfacePair, want: tuple[str, ...], have: tuple[str, ...]) -> str:
     """Why offloads are on or off."""
-    if set(pair.have.offloads_on) - set(want):
+    if set(have) - set(want):
         return (
-            f"switch them off with ethtool -K {pair.want.name} and ip link set {pair.want.name} gso_max_segs 1: "
+            f"switch them off with ethtool -K {pair.interface} and ip link set {pair.interface} gso_max_segs 1: "
             "one packet in a queue can then be many times the MTU"
         )
-    return f"switch them on with ethtool -K {pair.want.name}"
+    return f"switch them on with ethtool -K {pair.interface}"
 
 
-def forwarding(want: bool) -> str:
+def vlan(pair: InterfacePair, want: Membership, have: Membership | None) -> str:
+    """Why an interface is in other VLANs."""
+    have = have or Membership()
+    if want.tagged and not want.untagged:
+        lacking = sorted(set(want.tagged) - set(have.tagged))
+        if lacking:
+            return f"the trunk lacks VLAN {', '.join(map(str, lacking))}: its frames do not pass"
+        if have.untagged is not None:
+            return f"frames without a tag go to VLAN {have.untagged}: a trunk is to have none"
+        more = sorted(set(have.tagged) - set(want.tagged))
+        return f"the trunk lets VLAN {', '.join(map(str, more))} pass besides"
+    if have.tagged:
+        return "it is a trunk: an access port has one VLAN, and no tags"
+    if have.untagged is None:
+        return f"it is in no VLAN: put it into VLAN {want.untagged}"
+    return (
+        f"it is an access port of the wrong VLAN: whoever is behind {pair.interface} hears VLAN {have.untagged} instead"
+    )
+
+
+def forwarding(pair: NodePair, want: bool, have: bool) -> str:
     """Why a node forwards or does not."""
+    if pair.have.kind == "switch":
+        if want:
+            return "gateways alone do not route: sysctl -w net.ipv4.ip_forward=1 on the switch"
+        return "it routes between VLANs and is not to: sysctl -w net.ipv4.ip_forward=0 on the switch"
     if want:
         return "a router drops what is not for itself until sysctl -w net.ipv4.ip_forward=1"
     return "a host does not pass on packets of others: sysctl -w net.ipv4.ip_forward=0"
 
 
-def missing_route(route: Route, have: NodeState) -> str:
+def congestion_control(pair: NodePair, want: str, have: str | None) -> str:
+    """Why a host's congestion control is another one."""
+    return f"the machine's default is in force: sysctl -w net.ipv4.tcp_congestion_control={want}"
+
+
+def missing_route(pair: NodePair, route: Route) -> str:
     """Why a route is not there."""
+    have = pair.have
     interface = have.interface(route.interface)
     if interface is not None and not (interface.up and interface.addresses):
         return f"{route.interface} is down or has no address, so the kernel takes no route out of it"
@@ -136,8 +228,9 @@ def missing_route(route: Route, have: NodeState) -> str:
     return f"{have.name} drops packets to that subnet; {hint}"
 
 
-def wrong_route(route: Route, there: Route, node: str, expected: Expected, found: NetworkState) -> str:
+def wrong_route(pair: NodePair, route: Route, there: Route) -> str:
     """Why a route leads elsewhere."""
+    node, expected, found = pair.node, pair.expected, pair.found
     if there.via is None:
         return f"it has no next hop, so it takes the whole subnet for a neighbour: add via {route.via}"
     if there.via == route.via:
@@ -170,28 +263,6 @@ def _owner(ip: str, network: Expected) -> str | None:
     return None
 
 
-_NETEM_DEFAULT_LIMIT: Final = 1000
-_TC_RATE_STEP_MBPS: Final = 8e-6
-
-
-@dataclass(frozen=True)
-class Pair:
-    """An expected interface of ``node``, the one that is there, and the networks around both."""
-
-    node: str
-    want: InterfaceState | ExpectedInterface
-    have: InterfaceState
-    expected: Expected
-    found: NetworkState
-
-    def far(self) -> InterfaceState | None:
-        """The interface that is really there at the other end of the link."""
-        for peer in (self.have.peer, self.want.peer):
-            if peer is not None and peer[1] is not None:
-                return self.found.interface(peer[0], peer[1])
-        return None
-
-
 def same_rate(one: float | None, two: float | None) -> bool:
     """Equal within 0.1 %, or within the one byte per second that tc can express."""
     if one is None or two is None:
@@ -209,76 +280,85 @@ def same_loss(one_percent: float, two_percent: float) -> bool:
     return abs(one_percent - two_percent) <= 0.001
 
 
-def rate(pair: Pair, want: Shape) -> str:
+def rate(pair: InterfacePair, want_mbps: float | None, have_mbps: float | None) -> str:
     """Why the rate is another one."""
-    have, far = pair.have.shape, pair.far()
-    if want.rate_mbps is None:
+    far = pair.far()
+    if want_mbps is None:
         return "bw= was given to a link that has no limit in the plan"
-    if far is not None and same_rate(want.rate_mbps, far.shape.rate_mbps):
+    if far is not None and same_rate(want_mbps, far.shape.rate_mbps):
         return _one_side_only(far)
-    if have.rate_mbps is None:
+    if have_mbps is None:
         return "HTB is not there: the kernel has no sch_htb, or the link was made without TCLink or without bw="
     if swapped := _swapped(pair):
         return swapped
-    if any(same_rate(have.rate_mbps * factor, want.rate_mbps) for factor in (8, 1 / 8)):
+    if any(same_rate(have_mbps * factor, want_mbps) for factor in (8, 1 / 8)):
         return "bits and bytes are mixed up: bw= is in Mbit/s"
     return "bw= of this link has another number: it is in Mbit/s"
 
 
-def delay(pair: Pair, want: Shape) -> str:
+def delay(pair: InterfacePair, want_ms: float, have_ms: float) -> str:
     """Why the delay is another one."""
-    have, far = pair.have.shape, pair.far()
-    if want.delay_ms == 0:
-        return "delay= was given to a link that has none in the plan"
-    if far is not None and same_delay(want.delay_ms, far.shape.delay_ms):
-        return _one_side_only(far)
-    if have.delay_ms == 0:
-        return _without_netem(have, "delay=")
-    if swapped := _swapped(pair):
-        return swapped
-    if any(same_delay(have.delay_ms * factor, want.delay_ms) for factor in (2, 0.5)):
+    far_ms = far.shape.delay_ms if (far := pair.far()) else None
+    if cause := _absent_or_one_sided(pair, "delay=", want_ms, have_ms, far_ms, same_delay) or _swapped(pair):
+        return cause
+    if any(same_delay(have_ms * factor, want_ms) for factor in (2, 0.5)):
         return "the delay counts for one direction: a round trip has it twice"
-    if any(same_delay(have.delay_ms * factor, want.delay_ms) for factor in (1000, 0.001)):
-        return f"the unit is another one: write delay='{want.delay_ms:g}ms'"
+    if any(same_delay(have_ms * factor, want_ms) for factor in (1000, 0.001)):
+        return f"the unit is another one: write delay='{want_ms:g}ms'"
     return "delay= of this link has another number"
 
 
-def jitter(pair: Pair, want: Shape) -> str:
+def jitter(pair: InterfacePair, want_ms: float, have_ms: float) -> str:
     """Why the jitter is another one."""
-    have, far = pair.have.shape, pair.far()
-    if want.jitter_ms == 0:
-        return "jitter= was given to a link that has none in the plan"
-    if far is not None and same_delay(want.jitter_ms, far.shape.jitter_ms):
-        return _one_side_only(far)
-    if have.jitter_ms == 0:
-        return _without_netem(have, "jitter=")
-    return "jitter= of this link has another number"
+    far_ms = far.shape.jitter_ms if (far := pair.far()) else None
+    cause = _absent_or_one_sided(pair, "jitter=", want_ms, have_ms, far_ms, same_delay)
+    return cause or "jitter= of this link has another number"
 
 
-def loss(pair: Pair, want: Shape) -> str:
+def loss(pair: InterfacePair, want_percent: float, have_percent: float) -> str:
     """Why the loss is another one."""
-    have, far = pair.have.shape, pair.far()
-    if want.loss_percent == 0:
-        return "loss= was given to a link that has none in the plan"
-    if far is not None and same_loss(want.loss_percent, far.shape.loss_percent):
-        return _one_side_only(far)
-    if have.loss_percent == 0:
-        return _without_netem(have, "loss=")
-    return "loss= of this link has another number: it is in percent"
+    far_percent = far.shape.loss_percent if (far := pair.far()) else None
+    cause = _absent_or_one_sided(pair, "loss=", want_percent, have_percent, far_percent, same_loss)
+    return cause or "loss= of this link has another number: it is in percent"
 
 
-def queue(pair: Pair, want: Shape) -> str:
+def queue(pair: InterfacePair, want_packets: int, have_packets: int | None) -> str:
     """Why the queue is another one."""
-    have, far = pair.have.shape, pair.far()
-    if far is not None and want.queue_packets == far.shape.queue_packets:
+    far = pair.far()
+    if far is not None and want_packets == far.shape.queue_packets:
         return _one_side_only(far)
-    if have.queue_packets is None:
-        return _without_netem(have, "max_queue_size=")
+    if have_packets is None:
+        return _without_netem(pair.have.shape, "max_queue_size=")
     if swapped := _swapped(pair):
         return swapped
-    if have.queue_packets == _NETEM_DEFAULT_LIMIT:
+    if have_packets == _NETEM_DEFAULT_LIMIT:
         return "netem's own limit is in force: max_queue_size= was not given"
     return "max_queue_size= of this link has another number: it is in packets"
+
+
+def overhead(pair: InterfacePair, want_bytes: int | None, have_bytes: int | None) -> str:
+    """Why a frame's overhead is another one."""
+    if want_bytes is None:
+        return "the rate is to be HTB's, and is netem's"
+    return "the rate is to be netem's, which serialises frames as a cable does, and with this overhead for each"
+
+
+def _absent_or_one_sided(
+    pair: InterfacePair,
+    argument: str,
+    want: float,
+    have: float,
+    far: float | None,
+    same: Callable[[float, float], bool],
+) -> str | None:
+    """What can be wrong with each number that netem is given: it is on a link without, on one side, or on none."""
+    if want == 0:
+        return f"{argument} was given to a link that has none in the plan"
+    if far is not None and same(want, far) and (other := pair.far()):
+        return _one_side_only(other)
+    if have == 0:
+        return _without_netem(pair.have.shape, argument)
+    return None
 
 
 def _one_side_only(far: InterfaceState) -> str:
@@ -292,7 +372,7 @@ def _without_netem(have: Shape, argument: str) -> str:
     return f"the link was made without {argument} or TCLink, or the kernel has no netem (sch_netem)"
 
 
-def _swapped(pair: Pair) -> str | None:
+def _swapped(pair: InterfacePair) -> str | None:
     have = pair.have.shape
     for node in pair.expected.nodes:
         for interface in node.interfaces or ():
