@@ -11,12 +11,14 @@ from linklab.errors import NetworkError
 from linklab.network import (
     Network,
     NetworkState,
+    Router,
     Tunnel,
     TunnelEnd,
     TunnelState,
     expected_state,
     first_difference,
     path,
+    static_routes,
 )
 from linklab.network.model import GRE_OVERHEAD_BYTES
 from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_direct, mtu_gre, payload_bytes
@@ -38,6 +40,11 @@ def test_a_tunnel_is_a_cable_to_frames_and_has_its_carriers() -> None:
     assert port.peer == ("s2", "s2-gre1")
     assert port.tunnel == TunnelState("192.168.1.1", "192.168.1.2", "pc1", False)
     assert (port.mtu_bytes, GRE.links[2].mtu_bytes) == (1500, 1538)
+
+
+def test_routers_may_carry_a_tunnel_and_have_no_route_to_what_is_inside() -> None:
+    nodes = tuple(Router(node.name) if node.name in ("pc1", "pc2") else node for node in GRE.nodes)
+    assert static_routes(replace(GRE, nodes=nodes)) == {"h1": (), "h2": (), "pc1": (), "pc2": ()}
 
 
 def test_overhead_is_38_bytes_and_the_outside_mtu_says_whether_it_fragments() -> None:

@@ -33,8 +33,9 @@ def static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
 
     A host has one default route, to the first router of its subnet in the order of the network's nodes
     (none if there is no router: two hosts on one link need no route). A router has one route for each
-    subnet that it is not part of, in the order of the network's links. Routes that the kernel makes
-    itself for connected subnets are left out.
+    subnet that it is not part of and can reach (the network inside a tunnel is apart from the one that
+    carries it), in the order of the network's links. Routes that the kernel makes itself for connected
+    subnets are left out.
 
     Shortest means fewest routers; among equals, the path that avoids the links listed last. The choice is
     the same in both directions, so between subnets with one router each the reply takes the request's
@@ -42,14 +43,12 @@ def static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
     """
     network = unfold(network)
     domains = segments(network)
-    router_names = {router.name for router in network.routers}
-    next_steps = _next_steps(domains, router_names)
+    next_steps = _next_steps(domains, {router.name for router in network.routers})
     routes = {host.name: _default_route(network, host.name, domains) for host in network.hosts}
-    for name in (router.name for router in network.routers):
-        routes[name] = tuple(
-            _through(next_steps[name, index], domain.stations[0].ipv4.network)
-            for index, domain in enumerate(domains)
-            if domain.stations and name not in {end.node for end in domain.stations}
+    for router in network.routers:
+        routes[router.name] = tuple(
+            Route(str(domains[index].stations[0].ipv4.network), str(theirs.ipv4.ip), mine.interface)
+            for index, (mine, theirs) in sorted(next_steps[router.name].items())
         )
     return routes
 
@@ -64,13 +63,11 @@ def _default_route(network: Topology, host: str, domains: tuple[Segment, ...]) -
     return ()
 
 
-def _through(step: tuple[End, End], destination: IPv4Network) -> Route:
-    mine, theirs = step
-    return Route(str(destination), str(theirs.ipv4.ip), mine.interface)
-
-
-def _next_steps(domains: tuple[Segment, ...], routers: set[str]) -> dict[tuple[str, int], tuple[End, End]]:
-    """For each router and each domain it is not in: its own end and the next router's end."""
+def _next_steps(domains: tuple[Segment, ...], router_names: set[str]) -> dict[str, dict[int, tuple[End, End]]]:
+    """For each router, and each domain it is not in and can reach: its own end and the next router's end."""
+    steps: dict[str, dict[int, tuple[End, End]]] = {name: {} for name in router_names}
+    if not steps:
+        return steps
     # Imported here because it takes as long as all the rest of the package together, and whoever
     # only reads a network or its state (the process inside the lab, above all) needs no routes.
     import networkx
@@ -79,18 +76,17 @@ def _next_steps(domains: tuple[Segment, ...], routers: set[str]) -> dict[tuple[s
     # below that, a bit of its own: no two paths weigh the same, so the shortest is unique, the same in both
     # directions, and every router on it agrees with the one before. Integers keep this exact.
     attachments = [
-        (end.node, index) for index, domain in enumerate(domains) for end in domain.stations if end.node in routers
+        (end.node, index) for index, domain in enumerate(domains) for end in domain.stations if end.node in router_names
     ]
     hop = 1 << len(attachments)
     graph: Any = networkx.Graph()
     for bit, (router, index) in enumerate(attachments):
         graph.add_edge(router, index, weight=hop + (1 << bit))
-    steps: dict[tuple[str, int], tuple[End, End]] = {}
     for router in dict(attachments):
         for target, trail in networkx.single_source_dijkstra_path(graph, router).items():
             if isinstance(target, int) and len(trail) > 2:
                 first, neighbour = domains[trail[1]], trail[2]
-                steps[router, target] = (_end_of(first, router), _end_of(first, neighbour))
+                steps[router][target] = (_end_of(first, router), _end_of(first, neighbour))
     return steps
 
 
