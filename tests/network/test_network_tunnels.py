@@ -20,8 +20,8 @@ from linklab.network import (
     path,
     static_routes,
 )
-from linklab.network.model import GRE_OVERHEAD_BYTES
 from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_direct, mtu_gre, payload_bytes
+from linklab.units import GRE_OVERHEAD_BYTES
 
 GRE = mtu_gre()
 (TUNNEL,) = GRE.tunnels

@@ -20,8 +20,8 @@ from linklab.grade.lab08_questions import check_questions, question_text
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
-from linklab.network.model import GRE_OVERHEAD_BYTES
 from linklab.network.mtu_testbeds import payload_bytes
+from linklab.units import GRE_OVERHEAD_BYTES
 
 __all__ = [
     "FRAMES",

@@ -11,6 +11,7 @@ from ipaddress import IPv4Interface
 from typing import Final
 
 from linklab.errors import NetworkError
+from linklab.units import ETHERNET_MTU_BYTES, GRE_OVERHEAD_BYTES
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Link:
     delay_ms: float = 0.0
     loss_percent: float = 0.0
     queue_packets: int | None = None
-    mtu_bytes: int = 1500
+    mtu_bytes: int = ETHERNET_MTU_BYTES
     overhead_bytes: int | None = None
 
     @property
@@ -135,8 +136,6 @@ class Link:
 
 VLAN_NUMBERS: Final = (1, 4094)
 """IEEE 802.1Q: twelve bits, of which 0 means "no VLAN" and 4095 is reserved."""
-TAG_BYTES: Final = 4
-"""What a tag adds to a frame."""
 
 
 @dataclass(frozen=True)
@@ -221,14 +220,6 @@ class Vlans:
         return tuple(each for each in self.subinterfaces if each.parent == parent)
 
 
-GRE_HEADER_BYTES: Final = 4
-"""RFC 2784 without its optional checksum."""
-GRE_OVERHEAD_BYTES: Final = 14 + 20 + GRE_HEADER_BYTES
-"""What a frame grows by: a new Ethernet header, a new IPv4 header, GRE. By as much the tunnel's MTU is below the MTU
-of the links that carry it, for of what these take, 20 + 4 bytes are headers and 14 the header of the frame inside.
-"""
-
-
 @dataclass(frozen=True)
 class TunnelEnd:
     """The tunnel's port on a switch, and the host or router that sends and receives its packets.
@@ -256,7 +247,7 @@ class Tunnel:
     a: TunnelEnd
     b: TunnelEnd
     name: str = ""
-    mtu_bytes: int = 1500 - GRE_OVERHEAD_BYTES
+    mtu_bytes: int = ETHERNET_MTU_BYTES - GRE_OVERHEAD_BYTES
     fragments: bool = False
 
     @property

@@ -13,6 +13,7 @@ from linklab.errors import NetworkError
 from linklab.network.model import PlannedNode, Router, Shape, Switch, SwitchVlans, Topology
 from linklab.network.routing import Route, static_routes
 from linklab.network.topology import joined
+from linklab.units import ETHERNET_MTU_BYTES
 
 STATE_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_state``."""
@@ -304,4 +305,4 @@ def membership(plan: SwitchVlans, port: str) -> Membership:
 
 
 def _own(name: str, address: str, vlan: int) -> InterfaceState:
-    return InterfaceState(name, (address,), 1500, True, Shape(), (), None, vlans=Membership(vlan))
+    return InterfaceState(name, (address,), ETHERNET_MTU_BYTES, True, Shape(), (), None, vlans=Membership(vlan))

@@ -25,9 +25,8 @@ from linklab.network.model import (
     Vlans,
 )
 from linklab.network.validation import Network
+from linklab.units import ETHERNET_OVERHEAD_BYTES
 
-ETHERNET_OVERHEAD_BYTES: Final = 24
-"""Beyond header and data: preamble and start (8), checksum (4), gap (12) (IEEE 802.3)."""
 QUEUE_PACKETS: Final = 100
 """Of every interface. The study does not say; a switch's port has room for some dozens to hundreds of frames."""
 VLANS: Final = (10, 20)

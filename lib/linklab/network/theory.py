@@ -6,21 +6,21 @@ A measurement is compared with these. All rates are in Mbit/s (10**6 bits), dela
 from __future__ import annotations
 
 import math
-from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.model import TAG_BYTES, Link, Topology
+from linklab.network.model import Link, Topology
 from linklab.network.routing import Path, path
 from linklab.network.topology import is_trunk
-
-ETHERNET_HEADER_BYTES: Final = 14
-"""Two addresses and a type (RFC 894). A virtual cable has no preamble, checksum or gap to count."""
-IPV4_HEADER_BYTES: Final = 20
-"""Without options (RFC 791)."""
-TCP_HEADER_BYTES: Final = 20
-"""Without options (RFC 9293)."""
-TIMESTAMPS_OPTION_BYTES: Final = 12
-"""Ten bytes and two of padding in each segment (RFC 7323, appendix A); Linux has it on."""
+from linklab.units import (
+    ETHERNET_HEADER_BYTES,
+    ETHERNET_MTU_BYTES,
+    IPV4_HEADER_BYTES,
+    TCP_HEADER_BYTES,
+    TCP_TIMESTAMPS_BYTES,
+    UDP_HEADER_BYTES,
+    VLAN_TAG_BYTES,
+    transmission_ms,
+)
 
 
 def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
@@ -47,13 +47,11 @@ def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
     one_way_ms = sum(link.delay_ms for link in path.links)
     if size_bytes:
         one_way_ms += sum(
-            _serialisation_ms(1, size_bytes, link.rate_mbps) for link in path.links if link.rate_mbps is not None
+            transmission_ms(size_bytes + ETHERNET_HEADER_BYTES, link.rate_mbps)
+            for link in path.links
+            if link.rate_mbps is not None
         )
     return 2 * one_way_ms
-
-
-def _serialisation_ms(packets: float, size_bytes: int, rate_mbps: float) -> float:
-    return packets * (size_bytes + ETHERNET_HEADER_BYTES) * 8 / (rate_mbps * 1000)
 
 
 def path_mtu_bytes(path: Path) -> int:
@@ -99,10 +97,10 @@ def goodput_ceiling_mbps(path_or_rate: Path | float, mtu_bytes: int | None = Non
         mtu = path_mtu_bytes(path_or_rate) if mtu_bytes is None else mtu_bytes
     else:
         rate_mbps = path_or_rate
-        mtu = 1500 if mtu_bytes is None else mtu_bytes
+        mtu = ETHERNET_MTU_BYTES if mtu_bytes is None else mtu_bytes
     if not (rate_mbps > 0 and math.isfinite(rate_mbps)):
         raise NetworkError(f"the rate is {rate_mbps} Mbit/s: it must be a number above 0")
-    headers = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + (TIMESTAMPS_OPTION_BYTES if timestamps else 0)
+    headers = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + (TCP_TIMESTAMPS_BYTES if timestamps else 0)
     if mtu <= headers:
         raise NetworkError(f"an MTU of {mtu} bytes has no room for data after {headers} bytes of headers: raise it")
     return rate_mbps * (mtu - headers) / (mtu + ETHERNET_HEADER_BYTES)
@@ -122,7 +120,7 @@ def bdp_packets(path: Path, mtu_bytes: int | None = None) -> float:
     """
     mtu = path_mtu_bytes(path) if mtu_bytes is None else mtu_bytes
     rate_mbps = bottleneck(path).rate_mbps or math.inf
-    return rtt_floor_ms(path) / _serialisation_ms(1, mtu, rate_mbps)
+    return rtt_floor_ms(path) / transmission_ms(mtu + ETHERNET_HEADER_BYTES, rate_mbps)
 
 
 def queueing_delay_ms(link: Link, packets: float | None = None) -> float:
@@ -147,11 +145,7 @@ def queueing_delay_ms(link: Link, packets: float | None = None) -> float:
         raise NetworkError(f"link {link.label} has no queue limit: give packets, or set queue_packets")
     if not count >= 0:
         raise NetworkError(f"packets is {count}: it must not be negative")
-    return _serialisation_ms(count, link.mtu_bytes, link.rate_mbps)
-
-
-UDP_HEADER_BYTES: Final = 8
-"""RFC 768."""
+    return transmission_ms(count * (link.mtu_bytes + ETHERNET_HEADER_BYTES), link.rate_mbps)
 
 
 def wire_bytes(network: Topology, link: Link, payload_bytes: int) -> int:
@@ -160,14 +154,14 @@ def wire_bytes(network: Topology, link: Link, payload_bytes: int) -> int:
     500 bytes of payload are 566 on a link with Ethernet's overhead of 24, and 570 on a trunk.
     """
     headers = UDP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES
-    return payload_bytes + headers + (link.overhead_bytes or 0) + (TAG_BYTES if is_trunk(network, link) else 0)
+    return payload_bytes + headers + (link.overhead_bytes or 0) + (VLAN_TAG_BYTES if is_trunk(network, link) else 0)
 
 
 def serialisation_ms(network: Topology, link: Link, payload_bytes: int) -> float:
     """How long a UDP datagram of that payload occupies the link, in ms. Raises NetworkError for one without a rate."""
     if link.rate_mbps is None or link.overhead_bytes is None:
         raise NetworkError(f"link {link.label} is no cable with a rate: set rate_mbps and overhead_bytes")
-    return wire_bytes(network, link, payload_bytes) * 8 / (link.rate_mbps * 1000)
+    return transmission_ms(wire_bytes(network, link, payload_bytes), link.rate_mbps)
 
 
 def cable_rtt_ms(network: Topology, source: str, destination: str, payload_bytes: int) -> float:

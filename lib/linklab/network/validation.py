@@ -14,21 +14,11 @@ from itertools import combinations
 from typing import Final, TypeVar
 
 from linklab.errors import NetworkError
-from linklab.network.model import (
-    GRE_OVERHEAD_BYTES,
-    VLAN_NUMBERS,
-    End,
-    Link,
-    Subnet,
-    Switch,
-    SwitchVlans,
-    Topology,
-    TunnelEnd,
-    Vlans,
-)
+from linklab.network.model import VLAN_NUMBERS, End, Link, Subnet, Switch, SwitchVlans, Topology, TunnelEnd, Vlans
 from linklab.network.routing import path
 from linklab.network.theory import path_mtu_bytes
 from linklab.network.topology import bound, joined, segments, unfold
+from linklab.units import GRE_OVERHEAD_BYTES
 
 RATE_MBPS: Final = (0.001, 1000.0)
 """TCLink ignores more than 1000 Mbit/s; below 1 kbit/s HTB's whole bytes per second are too coarse."""

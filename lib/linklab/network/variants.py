@@ -30,6 +30,7 @@ from linklab.errors import NetworkError
 from linklab.network.catalogue import COURSE
 from linklab.network.model import End, Link, Subnet
 from linklab.network.validation import Network
+from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES
 
 SHORTEST_SECRET_BYTES: Final = 16
 """What is shorter can be guessed, and then every variant is known."""
@@ -54,8 +55,8 @@ They decide how slowly TCP climbs after its start, and so how far below the ceil
 """
 WAITING_OVER_FLYING: Final = 1.025
 """The least of L1's waiting packets over those in flight; the course network has 1.028."""
-_PACKET_BITS: Final = 12_000
-_FRAME_BITS: Final = 12_112
+_PACKET_BITS: Final = BITS_PER_BYTE * ETHERNET_MTU_BYTES
+_FRAME_BITS: Final = BITS_PER_BYTE * (ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES)
 _ROUNDED: Final = 0.5
 _SECOND: Final = range(1, 255)
 _THIRD: Final = range(1, 255)
@@ -145,7 +146,7 @@ def difficulty_problems(network: Network) -> Iterator[str]:
             yield f"the rate of {name} is {link.rate_mbps} Mbit/s"
         if link.delay_ms not in DELAYS_MS[name]:
             yield f"the delay of {name} is {link.delay_ms} ms"
-        if link.loss_percent or link.mtu_bytes != 1500:
+        if link.loss_percent or link.mtu_bytes != ETHERNET_MTU_BYTES:
             yield f"{name} loses packets or has another MTU"
         product_packets = (link.rate_mbps or 0) * 2 * link.delay_ms * 1000 / _PACKET_BITS
         if abs((link.queue_packets or 0) - product_packets) > (0 if name == "L2" else _ROUNDED):
