@@ -1,4 +1,4 @@
-"""In what a live network differs from what it should be: one table of fields, and the engine that goes through it."""
+"""How a live network differs from what it should be: one table of fields, and the engine that goes through it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from linklab.network import explain
 from linklab.network.explain import InterfacePair, NodePair
+from linklab.network.model import Shape
 from linklab.network.routing import Route
 from linklab.network.state import Expected, Membership, NetworkState, TunnelState
 
@@ -38,15 +39,15 @@ class Difference:
 class _Field:
     """One thing that is compared.
 
-    ``read`` gives its value, of the expected side as of the live one, ``say`` puts a value in words with its unit, and
-    ``explain`` tells from a pair and both values what probably went wrong. ``same`` holds the tolerance. A field of
-    which nothing is expected is not compared: None, unless ``given`` says otherwise.
+    ``read`` returns its value on the expected or on the live side, ``say`` puts a value in words with its unit, ``why``
+    says what probably made the two differ, and ``same`` holds the tolerance. Where nothing is expected, nothing is
+    compared: where the expected value is None, or where ``given`` is False.
     """
 
     name: str
     read: Callable[[Any], Any]
     say: Callable[[Any], str]
-    explain: Callable[[Any, Any, Any], str]
+    why: Callable[[Any, Any, Any], str]
     same: Callable[[Any, Any], bool] = operator.eq
     given: Callable[[Any], bool] | None = None
 
@@ -55,7 +56,7 @@ class _Field:
         if self.given(pair) if self.given else self.read(pair.want) is not None:
             want, have = self.read(pair.want), self.read(pair.have)
             if not self.same(want, have):
-                cause = self.explain(pair, want, have)
+                cause = self.why(pair, want, have)
                 yield Difference(pair.node, pair.interface, self.name, self.say(want), self.say(have), cause)
 
 
@@ -120,20 +121,31 @@ def _vlan(membership: Membership | None) -> str:
     return str(membership or Membership())
 
 
+def _shape_field(
+    name: str,
+    read: Callable[[Shape], Any],
+    say: Callable[[Any], str],
+    why: Callable[[InterfacePair, Any, Any], str],
+    same: Callable[[Any, Any], bool] = operator.eq,
+) -> _Field:
+    """A field of what an interface does to packets; not compared where no shape is expected."""
+    return _Field(name, lambda side: read(side.shape), say, why, same, _has_shape)
+
+
 _INTERFACE_FIELDS: Final = (
-    _Field("addresses", lambda it: it.addresses, _all_of, explain.addresses, _same_items),
-    _Field("state", lambda it: it.up, _up_or_down, explain.state),
-    _Field("mtu", lambda it: it.mtu_bytes, "{} bytes".format, explain.mtu),
-    _Field("tunnel", lambda it: it.tunnel, _tunnel, explain.tunnel),
-    _Field("peer", lambda it: it.peer, _peer, explain.peer, _same_peer),
-    _Field("rate", lambda it: it.shape.rate_mbps, _mbps, explain.rate, explain.same_rate, _has_shape),
-    _Field("delay", lambda it: it.shape.delay_ms, "{:.9g} ms".format, explain.delay, explain.same_delay, _has_shape),
-    _Field("jitter", lambda it: it.shape.jitter_ms, "{:.9g} ms".format, explain.jitter, explain.same_delay, _has_shape),
-    _Field("loss", lambda it: it.shape.loss_percent, "{:.9g} %".format, explain.loss, explain.same_loss, _has_shape),
-    _Field("queue", lambda it: it.shape.queue_packets, _packets, explain.queue, given=_has_queue),
-    _Field("overhead of a frame", lambda it: it.shape.overhead_bytes, _overhead, explain.overhead, given=_has_shape),
-    _Field("offloads", lambda it: it.offloads_on, _offloads, explain.offloads, _same_items),
-    _Field("VLAN", lambda it: it.vlans, _vlan, explain.vlan),
+    _Field("addresses", lambda side: side.addresses, _all_of, explain.addresses, _same_items),
+    _Field("state", lambda side: side.up, _up_or_down, explain.state),
+    _Field("mtu", lambda side: side.mtu_bytes, "{} bytes".format, explain.mtu),
+    _Field("tunnel", lambda side: side.tunnel, _tunnel, explain.tunnel),
+    _Field("peer", lambda side: side.peer, _peer, explain.peer, _same_peer),
+    _shape_field("rate", lambda shape: shape.rate_mbps, _mbps, explain.rate, explain.same_rate),
+    _shape_field("delay", lambda shape: shape.delay_ms, "{:.9g} ms".format, explain.delay, explain.same_delay),
+    _shape_field("jitter", lambda shape: shape.jitter_ms, "{:.9g} ms".format, explain.jitter, explain.same_delay),
+    _shape_field("loss", lambda shape: shape.loss_percent, "{:.9g} %".format, explain.loss, explain.same_loss),
+    _Field("queue", lambda side: side.shape.queue_packets, _packets, explain.queue, given=_has_queue),
+    _shape_field("overhead of a frame", lambda shape: shape.overhead_bytes, _overhead, explain.overhead),
+    _Field("offloads", lambda side: side.offloads_on, _offloads, explain.offloads, _same_items),
+    _Field("VLAN", lambda side: side.vlans, _vlan, explain.vlan),
 )
 """What is compared of an interface, what explains most first."""
 
@@ -147,16 +159,16 @@ def _host_has_congestion_control(pair: NodePair) -> bool:
 
 
 def _may_forward(pair: NodePair) -> bool:
-    is_switch_with_vlans = pair.have.kind == "switch" and any(it.vlans for it in pair.want.interfaces or ())
-    return pair.want.forwarding is not None and (_is_host(pair) or is_switch_with_vlans)
+    has_vlans = any(interface.vlans for interface in pair.want.interfaces or ())
+    return pair.want.forwarding is not None and (_is_host(pair) or (pair.have.kind == "switch" and has_vlans))
 
 
-_KIND: Final = _Field("kind", lambda it: it.kind, "a {}".format, explain.kind)
+_KIND: Final = _Field("kind", lambda side: side.kind, "a {}".format, explain.kind)
 _NODE_FIELDS: Final = (
-    _Field("forwarding", lambda it: it.forwarding, _on_or_off, explain.forwarding, given=_may_forward),
+    _Field("forwarding", lambda side: side.forwarding, _on_or_off, explain.forwarding, given=_may_forward),
     _Field(
         "congestion control",
-        lambda it: it.congestion_control,
+        lambda side: side.congestion_control,
         lambda name: name or "unknown",
         explain.congestion_control,
         given=_host_has_congestion_control,
