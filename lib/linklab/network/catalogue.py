@@ -1,4 +1,4 @@
-"""Networks with a name: the course network, two hosts to begin with, and the studies' testbeds."""
+"""Networks with a name: two hosts to start with, the course network, and the studies' testbeds."""
 
 from __future__ import annotations
 

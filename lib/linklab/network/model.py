@@ -91,7 +91,7 @@ class End:
 
 @dataclass(frozen=True)
 class Link:
-    """A cable between two ends, shaped alike in both directions.
+    """A cable between two ends, with the same shape in both directions.
 
     Rate, delay, loss, queue and overhead mean what they mean in :class:`Shape`. ``mtu_bytes`` is the largest IP
     packet that both interfaces take.

@@ -299,8 +299,8 @@ def with_vlans(network: Topology, node: NodeState) -> NodeState:
 
 def membership(plan: SwitchVlans, port: str) -> Membership:
     """What a port must be read back as."""
-    access = next((it.vlan for it in plan.access if it.interface == port), None)
-    tagged = next((it.vlans for it in plan.trunks if it.interface == port), ())
+    access = next((each.vlan for each in plan.access if each.interface == port), None)
+    tagged = next((trunk.vlans for trunk in plan.trunks if trunk.interface == port), ())
     return Membership(access, tuple(sorted(tagged)))
 
 

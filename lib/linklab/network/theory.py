@@ -84,7 +84,7 @@ def goodput_ceiling_mbps(path_or_rate: Path | float, mtu_bytes: int | None = Non
         R * (M - 20 - 20 - 12) / (M + 14)
 
     which is 0.9564 R for M = 1500: 38.26 of 40 Mbit/s. Without timestamps the 12 falls away. RFC 6349,
-    section 4.1, reckons in the same way for real Ethernet, with preamble, checksum and gap besides.
+    section 4.1, computes it for real Ethernet, which adds preamble, checksum and gap.
 
     ``path_or_rate`` is a path, whose bottleneck and MTU count, or a rate in Mbit/s. ``mtu_bytes``
     overrides the path's MTU; with a rate it is 1500 unless given.
@@ -114,7 +114,7 @@ def bdp_packets(path: Path, mtu_bytes: int | None = None) -> float:
         R * RTT / (8 * (M + 14))
 
     A queue of about this many packets lets one TCP flow fill the link. (The course network's queues of 67,
-    100 and 33 are the products of L1, L2 and L3, reckoned with 1500 bytes a packet.)
+    100 and 33 are the products of L1, L2 and L3, computed with 1500 bytes a packet.)
 
     ``mtu_bytes`` overrides the path's MTU. Raises NetworkError if no link of the path is rate-limited.
     """
@@ -167,8 +167,8 @@ def serialisation_ms(network: Topology, link: Link, payload_bytes: int) -> float
 def cable_rtt_ms(network: Topology, source: str, destination: str, payload_bytes: int) -> float:
     """The round trip of a UDP datagram that is sent back as it came, on an idle network, in ms.
 
-    The sum, over the links of the way there and of the way back, of serialisation and delay. What nodes need to pass
-    a frame on is not in it. Raises NetworkError as `linklab.network.path` and `serialisation_ms`.
+    The sum of serialisation and delay over the links of the forward path and of the reverse path. What nodes need to
+    pass a frame on is not in it. Raises NetworkError as `linklab.network.path` and `serialisation_ms`.
     """
     return sum(
         serialisation_ms(network, hop.link, payload_bytes) + hop.link.delay_ms

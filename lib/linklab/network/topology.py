@@ -1,7 +1,7 @@
 """Which parts of a network hear each other: broadcast domains, trunks, tunnels as cables, and what VLANs mean.
 
 :func:`unfold` gives the same network without VLANs, in which each VLAN of a switch is a switch of its own: a trunk
-becomes a link for each VLAN, a sub-interface an interface, a layer-3 switch a router beside its VLANs. So subnets,
+becomes a link for each VLAN, a sub-interface an interface, a layer-3 switch a router next to its VLANs. So subnets,
 routes and paths are found by the same means with VLANs and without.
 """
 
@@ -101,12 +101,13 @@ def bound(network: Topology) -> tuple[Link, ...]:
 
 def is_trunk(network: Topology, link: Link) -> bool:
     """Whether the frames on a link carry VLAN tags."""
-    trunks = {it.interface for plan in (network.vlans.switches if network.vlans else ()) for it in plan.trunks}
-    return bool(trunks & {link.a.interface, link.b.interface})
+    plans = network.vlans.switches if network.vlans else ()
+    trunks = {trunk.interface for plan in plans for trunk in plan.trunks}
+    return not trunks.isdisjoint(end.interface for end in link.ends)
 
 
 def unfold(network: Topology) -> Topology:
-    """The topology without VLANs that hands packets on alike; the same one where there are none.
+    """The topology without VLANs that forwards packets in the same way; the same one where there are none.
 
     Its names need not suit Mininet, and it is not checked: its parts were, in the network that it stands for.
 
@@ -178,7 +179,7 @@ def _for_vlan(network: Topology, link: Link, number: int) -> Link:
         if network.vlans.of_switch(end.node) is not None:
             ends.append(End(vlan_node(end.node, number), end.interface, end.address))
             continue
-        sub = next((it for it in network.vlans.subinterfaces_of(end.interface) if it.vlan == number), None)
+        sub = next((each for each in network.vlans.subinterfaces_of(end.interface) if each.vlan == number), None)
         ends.append(End(end.node, sub.name, sub.address) if sub else end)
     return replace(link, a=ends[0], b=ends[1])
 

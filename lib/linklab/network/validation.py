@@ -397,15 +397,17 @@ def _tunnel_end(what: str, end: TunnelEnd, network: Topology) -> Iterator[str]:
         yield f"{what} ends at {end.switch}, which is no switch: a tunnel carries frames from switch to switch"
     if isinstance(nodes[end.carrier], Switch):
         yield f"{what} is carried by switch {end.carrier}, which has no address: name a host or a router"
-    elif end.carrier not in {it.node for link in network.links for it in link.ends}:
+    elif end.carrier not in {each.node for link in network.links for each in link.ends}:
         yield f"{what} is carried by {end.carrier}, which has no link: connect it with a Link"
 
 
 def _room_in_tunnels(network: Topology) -> Iterator[str]:
-    """One line for each tunnel whose packets find no way, or no room. Expects a network that is sound otherwise."""
+    """One line for each tunnel whose packets find no path, or no room. Expects a network that is sound otherwise."""
     for tunnel in network.tunnels:
         carriers = {end.carrier for end in tunnel.ends}
-        near = any(carriers <= {end.node for end in it.stations} for it in segments(network, with_tunnels=False))
+        near = any(
+            carriers <= {end.node for end in segment.stations} for segment in segments(network, with_tunnels=False)
+        )
         # neighbours need no routes, and finding some takes long
         room = path_mtu_bytes(path(network, tunnel.a.carrier, tunnel.b.carrier, {} if near else None))
         needed = tunnel.mtu_bytes + GRE_OVERHEAD_BYTES
@@ -443,7 +445,7 @@ def _vlan_numbers(plan: SwitchVlans) -> Iterator[str]:
     for number in plan.vlans:
         if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
             yield f"{plan.switch}: VLAN {number!r} cannot be: choose a whole number from {low} to {high}"
-    for number in sorted({it for it in plan.vlans if plan.vlans.count(it) > 1}):
+    for number in sorted({each for each in plan.vlans if plan.vlans.count(each) > 1}):
         yield f"{plan.switch}: VLAN {number} is listed twice: list it once"
 
 
@@ -510,7 +512,7 @@ def _vlan_subinterfaces(network: Topology, vlans: Vlans) -> Iterator[str]:
             continue
         if ends[each.parent].address is not None:
             yield f"{each.parent} has sub-interfaces and an address: leave {ends[each.parent].address} out"
-        if vlans.subinterfaces.count(each) > 1 or [it.name for it in vlans.subinterfaces].count(each.name) > 1:
+        if vlans.subinterfaces.count(each) > 1 or [sub.name for sub in vlans.subinterfaces].count(each.name) > 1:
             yield f"{what} is given twice: give it once"
         yield from _interface_name(what, each.name)
         yield from _trunk_carries(network, vlans, each.parent, each.vlan)
@@ -520,7 +522,7 @@ def _vlan_subinterfaces(network: Topology, vlans: Vlans) -> Iterator[str]:
             other = far.other(plan.switch)
             if other.node in switch_names:
                 continue
-            ready = {it.vlan for it in vlans.subinterfaces_of(other.interface)}
+            ready = {sub.vlan for sub in vlans.subinterfaces_of(other.interface)}
             for number in trunk.vlans:
                 if number not in ready:
                     yield (
@@ -533,7 +535,7 @@ def _trunk_carries(network: Topology, vlans: Vlans, parent: str, number: int) ->
     link = next(link for link in network.links if parent in (link.a.interface, link.b.interface))
     port = link.b if link.a.interface == parent else link.a
     plan = vlans.of_switch(port.node)
-    trunk = next((it for it in plan.trunks if it.interface == port.interface), None) if plan else None
+    trunk = next((each for each in plan.trunks if each.interface == port.interface), None) if plan else None
     if trunk is None:
         yield f"sub-interface {parent}.{number} needs a trunk, and {port.interface} at the other end is none"
     elif number not in trunk.vlans:

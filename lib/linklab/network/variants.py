@@ -128,7 +128,7 @@ def normalised(student: str) -> str:
 
 
 def numbers_of(network: Network) -> tuple[object, ...]:
-    """All that a student is asked to reckon with: shapes of L1 to L3, and every address."""
+    """All that a student is asked to compute with: shapes of L1 to L3, and every address."""
     return (
         *(network.link(name).shape for name in RATES_MBPS),
         *(end.address for link in network.links for end in link.ends),
@@ -136,7 +136,7 @@ def numbers_of(network: Network) -> tuple[object, ...]:
 
 
 def difficulty_problems(network: Network) -> Iterator[str]:
-    """In which ways a network is not as difficult as the course network; nothing for a good one."""
+    """How a network is not as difficult as the course network; nothing for a good one."""
     if _without_numbers(network) != _without_numbers(COURSE):
         yield "nodes, links, interfaces or subnets are not the course network's"
         return
@@ -204,7 +204,9 @@ def _shapes() -> tuple[Shape3, ...]:
             if rate["L2"] * delay["L2"] * 2000 % (2 * _PACKET_BITS) or not _within(delay, DELAY_RATIOS):
                 continue
             shape = Shape3((rates[0], rates[1], rates[2]), (delays[0], delays[1], delays[2]))
-            products = (_product_change(rate["L3"], sum(delay[it] for it in links), links) for links in PATH_PRODUCTS)
+            products = (
+                _product_change(rate["L3"], sum(delay[name] for name in links), links) for links in PATH_PRODUCTS
+            )
             if not all(abs(one) <= most for one, most in zip(products, PATH_PRODUCTS.values(), strict=True)):
                 continue
             if _apart(shape.rates_mbps[0], shape.delays_ms[0], shape.queues_packets[0]):
