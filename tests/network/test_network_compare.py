@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -23,6 +23,8 @@ from linklab.network import (
     expected_state,
     first_difference,
 )
+from linklab.network.state import Membership, TunnelState
+from linklab.network.switch_testbeds import l3_switch
 from tests.states import PLAN, change, change_node, routes_of
 
 from .live_course import L1, only, without_route
@@ -478,3 +480,47 @@ def test_offloads_that_are_to_be_on() -> None:
     assert difference is not None
     assert (difference.expected, difference.found) == ("gro on", "all off")
     assert "switch them on" in difference.cause
+
+
+_OTHERWISE: dict[str, Any] = {
+    "addresses": ("10.9.9.9/24",),
+    "offloads_on": ("gro",),
+    "peer": ("h1", "h1-eth0"),
+    "tunnel": TunnelState("10.0.1.1", "10.0.1.2", "r1", False),
+    "vlans": Membership(untagged=7),
+    "overhead_bytes": 24,
+    "kind": "switch",
+    "routes": (),
+    "congestion_control": "reno",
+}
+
+
+def _another(field: str, value: Any) -> Any:
+    """Another value for a field: from the list above, or the other truth, or a larger number."""
+    if field in _OTHERWISE:
+        return _OTHERWISE[field]
+    return not value if isinstance(value, bool) else value + 7
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(InterfaceState) if each.name not in ("name", "shape")])
+def test_no_field_of_an_interface_is_forgotten(field: str) -> None:
+    value = _another(field, getattr(PLAN.interface("r1", "r1-eth1"), field))
+    assert differences(change(PLAN, "r1-eth1", **{field: value}), PLAN)
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(Shape)])
+def test_no_field_of_a_shape_is_forgotten(field: str) -> None:
+    shape = replace(L1, **{field: _another(field, getattr(L1, field))})
+    assert differences(change(PLAN, "r1-eth1", shape=shape), PLAN)
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(NodeState) if each.name not in ("name", "interfaces")])
+def test_no_field_of_a_node_is_forgotten(field: str) -> None:
+    have = change_node(PLAN, "r4", **{field: _another(field, getattr(PLAN.node("r4"), field))})
+    assert differences(PLAN, have)
+
+
+def test_a_layer_3_switch_that_does_not_forward_is_told_before_routes() -> None:
+    plan = expected_state(l3_switch(10))
+    have = change_node(change_node(plan, "s1", forwarding=False), "h1", routes=())
+    assert [each.field for each in differences(plan, have)] == ["forwarding", "route to 0.0.0.0/0"]
