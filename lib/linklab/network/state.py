@@ -232,9 +232,9 @@ def expected_state(network: Topology) -> NetworkState:
     use cubic. All offloads are off. Routes are :func:`linklab.network.static_routes`.
     """
     routes = static_routes(network)
-    tunnels = expected_tunnels(network)
+    tunnels = _expected_tunnels(network)
     return NetworkState(
-        tuple(with_vlans(network, _expected_node(network, node, routes, tunnels)) for node in network.nodes)
+        tuple(_with_vlans(network, _expected_node(network, node, routes, tunnels)) for node in network.nodes)
     )
 
 
@@ -267,7 +267,7 @@ def _expected_node(
     )
 
 
-def expected_tunnels(network: Topology) -> dict[str, TunnelState]:
+def _expected_tunnels(network: Topology) -> dict[str, TunnelState]:
     """What each tunnel's port must read back as, by interface."""
     return {
         mine.interface: TunnelState(
@@ -278,13 +278,13 @@ def expected_tunnels(network: Topology) -> dict[str, TunnelState]:
     }
 
 
-def with_vlans(network: Topology, node: NodeState) -> NodeState:
+def _with_vlans(network: Topology, node: NodeState) -> NodeState:
     """The node with its memberships, its gateways and its sub-interfaces; as it is where the network has no VLANs."""
     if network.vlans is None:
         return node
     plan = network.vlans.of_switch(node.name)
     if plan is not None:
-        ports = tuple(replace(port, vlans=membership(plan, port.name)) for port in node.interfaces)
+        ports = tuple(replace(port, vlans=_membership(plan, port.name)) for port in node.interfaces)
         gateways = tuple(
             _own(plan.gateway_interface(gateway), gateway.address, gateway.vlan) for gateway in plan.gateways
         )
@@ -297,7 +297,7 @@ def with_vlans(network: Topology, node: NodeState) -> NodeState:
     return replace(node, interfaces=node.interfaces + subs)
 
 
-def membership(plan: SwitchVlans, port: str) -> Membership:
+def _membership(plan: SwitchVlans, port: str) -> Membership:
     """What a port must be read back as."""
     access = next((each.vlan for each in plan.access if each.interface == port), None)
     tagged = next((trunk.vlans for trunk in plan.trunks if trunk.interface == port), ())

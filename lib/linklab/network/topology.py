@@ -123,7 +123,7 @@ def unfold(network: Topology) -> Topology:
         if plan is None:
             nodes.append(node)
             continue
-        nodes += [Switch(vlan_node(node.name, number)) for number in plan.vlans]
+        nodes += [Switch(_vlan_node(node.name, number)) for number in plan.vlans]
         if plan.gateways:
             nodes.append(Router(node.name))
     for link in network.links:
@@ -133,24 +133,24 @@ def unfold(network: Topology) -> Topology:
     return Topology(network.name, tuple(nodes), tuple(links), network.subnets)
 
 
-def vlan_node(switch: str, number: int) -> str:
+def _vlan_node(switch: str, number: int) -> str:
     """What a VLAN of a switch is called in an unfolded network."""
     return f"{switch} VLAN {number}"
 
 
-def folded_node(name: str) -> str:
+def _folded_node(name: str) -> str:
     """The node that a node of an unfolded network is a part of."""
     return name.partition(" ")[0]
 
 
 def is_inside(link: Link) -> bool:
     """Whether a link of an unfolded network is no cable, but inside a switch."""
-    return folded_node(link.a.node) == folded_node(link.b.node)
+    return _folded_node(link.a.node) == _folded_node(link.b.node)
 
 
 def folded_link(network: Topology, link: Link) -> Link:
     """The link of ``network`` that a link of the unfolded one stands for; both links' ends are in the same order."""
-    nodes = (folded_node(link.a.node), folded_node(link.b.node))
+    nodes = (_folded_node(link.a.node), _folded_node(link.b.node))
     for real in network.links:
         if (real.a.node, real.b.node) == nodes and all(
             part.interface in (end.interface, f"{end.interface}.{part.interface.rpartition('.')[2]}")
@@ -177,7 +177,7 @@ def _for_vlan(network: Topology, link: Link, number: int) -> Link:
     ends = []
     for end in link.ends:
         if network.vlans.of_switch(end.node) is not None:
-            ends.append(End(vlan_node(end.node, number), end.interface, end.address))
+            ends.append(End(_vlan_node(end.node, number), end.interface, end.address))
             continue
         sub = next((each for each in network.vlans.subinterfaces_of(end.interface) if each.vlan == number), None)
         ends.append(End(end.node, sub.name, sub.address) if sub else end)
@@ -188,7 +188,7 @@ def _gateway_links(plan: SwitchVlans) -> list[Link]:
     return [
         Link(
             End(plan.switch, plan.gateway_interface(gateway), gateway.address),
-            End(vlan_node(plan.switch, gateway.vlan), f"{plan.gateway_interface(gateway)} inside"),
+            End(_vlan_node(plan.switch, gateway.vlan), f"{plan.gateway_interface(gateway)} inside"),
         )
         for gateway in plan.gateways
     ]
