@@ -34,7 +34,7 @@ _TIME_MS = {
     "nsec": 1e-6,
     "nsecs": 1e-6,
 }
-_TIME = re.compile(r"^\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*$")
+_TIME = re.compile(r"^\s*((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*([a-z]*)\s*$")
 
 
 def delay_ms(text: str | float) -> float:
@@ -119,7 +119,7 @@ class LabIntf(TCIntf):
     ) -> dict[str, Any] | None:
         """Mininet's parameters of a TCLink's end, with their meaning: Mbit/s, ``"10ms"``, percent, packets.
 
-        `overhead_bytes` is ours: with it the rate is a cable's (see `linklab.network.parts.Shape`).
+        `overhead_bytes` is ours: with it the rate is a cable's (see `linklab.network.Shape`).
         """
         gro = gro_asked({"gro": gro, **params})
         queue_packets = None if max_queue_size is None else int(max_queue_size)

@@ -25,7 +25,7 @@ from linklab.emulation.nodes import LabHost, without_cpu_limits
 from linklab.emulation.prepare import set_host
 from linklab.emulation.switches import KernelOVS, LabBridge, UserOVS, start_daemons
 from linklab.errors import LabError
-from linklab.network.expect import CONGESTION_CONTROL
+from linklab.network.state import CONGESTION_CONTROL
 
 # A Topo may name Mininet's own classes; a class that a student has derived from them stays as it is.
 _OURS: dict[Any, Any] = {

@@ -14,7 +14,7 @@ from linklab.emulation.netlink import links, shaping
 from linklab.emulation.tunnels import Places, pairs, tunnels_of
 from linklab.emulation.vlan_readback import VlanReader, cable_shape
 from linklab.network import InterfaceState, NetworkState, NodeState, Route, Shape
-from linklab.network.vlans import Membership
+from linklab.network.state import Membership
 
 # Devices that a kernel puts into every new namespace by itself; nobody built them.
 _NOT_BUILT = {

@@ -14,7 +14,8 @@ from linklab.emulation.netlink import vlans as requests
 from linklab.emulation.vlans import tags_unseen
 from linklab.errors import LabError
 from linklab.network import Shape
-from linklab.network.vlans import TAG_BYTES, Membership
+from linklab.network.state import Membership
+from linklab.units import VLAN_TAG_BYTES as TAG_BYTES
 
 _ALL_ABOUT = (
     *("--columns=name,tag,trunks,vlan_mode,interfaces", "list", "port"),

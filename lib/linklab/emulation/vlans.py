@@ -16,7 +16,8 @@ from linklab.emulation.switches import UserOVS
 from linklab.emulation.topo import link_options
 from linklab.errors import LabError
 from linklab.network import Link, Network
-from linklab.network.vlans import TAG_BYTES, Gateway, SwitchVlans
+from linklab.network.model import Gateway, SwitchVlans
+from linklab.units import VLAN_TAG_BYTES as TAG_BYTES
 
 _GATEWAY_MAC = "02:00:5e:00:{0:02x}:{1:02x}"
 """Open vSwitch would choose one at random; an address that follows from the VLAN is the same in every lab."""

@@ -9,11 +9,24 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.model import End, Host, Link, Network, Node, Router, Subnet, Switch
-from linklab.network.vlans import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
+from linklab.network.model import (
+    AccessPort,
+    End,
+    Gateway,
+    Host,
+    Link,
+    PlannedNode,
+    Router,
+    SubInterface,
+    Subnet,
+    Switch,
+    SwitchVlans,
+    TrunkPort,
+    Vlans,
+)
+from linklab.network.validation import Network
+from linklab.units import ETHERNET_OVERHEAD_BYTES
 
-ETHERNET_OVERHEAD_BYTES: Final = 24
-"""Beyond header and data: preamble and start (8), checksum (4), gap (12) (IEEE 802.3)."""
 QUEUE_PACKETS: Final = 100
 """Of every interface. The study does not say; a switch's port has room for some dozens to hundreds of frames."""
 VLANS: Final = (10, 20)
@@ -30,7 +43,7 @@ def l3_switch(rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> Network:
     members = {"h1": 10, "h2": 10, "h3": 20, "h4": 20}
     plan = SwitchVlans("s1", VLANS, _access(members), gateways=_GATEWAYS)
     links = tuple(_cable(host, number, vlan, rate_mbps, queue_packets) for number, (host, vlan) in _numbered(members))
-    nodes: tuple[Node, ...] = (*map(Host, members), Switch("s1"))
+    nodes: tuple[PlannedNode, ...] = (*map(Host, members), Switch("s1"))
     return Network(f"l3-switch-{rate_mbps:g}", nodes, links, _SUBNETS, vlans=Vlans((plan,)))
 
 
@@ -51,7 +64,7 @@ def router_on_a_stick(rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> N
         overhead_bytes=ETHERNET_OVERHEAD_BYTES,
     )
     subs = tuple(SubInterface("r1-eth0", gateway.vlan, gateway.address) for gateway in _GATEWAYS)
-    nodes: tuple[Node, ...] = (*map(Host, members), Switch("s1"), Router("r1"))
+    nodes: tuple[PlannedNode, ...] = (*map(Host, members), Switch("s1"), Router("r1"))
     return Network(f"router-on-a-stick-{rate_mbps:g}", nodes, (*links, trunk), _SUBNETS, vlans=Vlans((plan,), subs))
 
 
@@ -65,7 +78,7 @@ def fairness(rate_mbps: float, senders: int, queue_packets: int = QUEUE_PACKETS)
     members = {f"h{number}": 10 for number in range(1, senders + 1)} | {"t1": 20}
     plan = SwitchVlans("s1", VLANS, _access(members), gateways=_GATEWAYS)
     links = tuple(_cable(host, number, vlan, rate_mbps, queue_packets) for number, (host, vlan) in _numbered(members))
-    nodes: tuple[Node, ...] = (*map(Host, members), Switch("s1"))
+    nodes: tuple[PlannedNode, ...] = (*map(Host, members), Switch("s1"))
     return Network(f"fairness-{senders}-{rate_mbps:g}", nodes, links, _SUBNETS, vlans=Vlans((plan,)))
 
 

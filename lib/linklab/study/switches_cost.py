@@ -14,10 +14,11 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.echo import EchoFlow, echo
 from linklab.network import End, Host, Link, Network
-from linklab.network.switch_testbeds import ETHERNET_OVERHEAD_BYTES, QUEUE_PACKETS, l3_switch
+from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
 from linklab.study.declare import Study, Testbed
 from linklab.study.point import Measured, Metric, Point
 from linklab.study.switches_rtt import SWITCHES, switch_kind
+from linklab.units import ETHERNET_OVERHEAD_BYTES
 
 NONE: Final = "none"
 _RATE_MBPS: Final = 100

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from linklab.emulation.netlink import codec
 from linklab.emulation.netlink.channel import CREATE, EXCLUSIVE, Netlink
 from linklab.emulation.netlink.links import Request
-from linklab.network.vlans import Membership
+from linklab.network.state import Membership
 
 _NEWLINK, _GETLINK, _SETLINK = 16, 18, 19
 _BRIDGE_FAMILY = 7

@@ -70,11 +70,11 @@ def test_switches_have_no_routes_and_two_hosts_need_none() -> None:
 @pytest.mark.parametrize(("source", "target"), list(permutations(HOSTS, 2)))
 def test_every_host_of_the_course_reaches_every_other_and_back_the_same_way(source: str, target: str) -> None:
     there, back = path(COURSE, source, target), path(COURSE, target, source)
-    assert there.nodes[0] == source
-    assert there.nodes[-1] == target
-    assert there.nodes == back.nodes[::-1]
+    assert there.node_names[0] == source
+    assert there.node_names[-1] == target
+    assert there.node_names == back.node_names[::-1]
     assert there.links == back.links[::-1]
-    for (near, far), hop in zip(zip(there.nodes, there.nodes[1:], strict=False), there.hops, strict=True):
+    for (near, far), hop in zip(zip(there.node_names, there.node_names[1:], strict=False), there.hops, strict=True):
         assert (hop.out.node, hop.into.node) == (near, far)
         assert {hop.out, hop.into} == set(hop.link.ends)
 
@@ -159,7 +159,7 @@ def test_in_a_ring_every_path_is_shortest_and_the_same_in_both_directions(size: 
     for i, j in permutations(range(size), 2):
         there, back = path(network, f"h{i}", f"h{j}"), path(network, f"h{j}", f"h{i}")
         assert len(there.hops) == 2 + min((i - j) % size, (j - i) % size)
-        assert there.nodes == back.nodes[::-1]
+        assert there.node_names == back.node_names[::-1]
 
 
 def test_among_equal_paths_the_choice_is_the_same_in_both_directions() -> None:
@@ -181,7 +181,7 @@ def test_among_equal_paths_the_choice_is_the_same_in_both_directions() -> None:
             port("r2", "r2-eth1", "10.0.4.2/24", "s2", 3),
         ),
     )
-    assert path(network, "h1", "h2").nodes == path(network, "h2", "h1").nodes[::-1]
+    assert path(network, "h1", "h2").node_names == path(network, "h2", "h1").node_names[::-1]
 
 
 def test_a_chain_of_switches_is_crossed_link_by_link() -> None:

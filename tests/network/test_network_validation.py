@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.network import COURSE, End, Host, Link, Network, Node, Router, Subnet, Switch
+from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Subnet, Switch
 
 H1, H2, H3 = Host("h1"), Host("h2"), Host("h3")
 R1, R2 = Router("r1"), Router("r2")
@@ -243,7 +243,7 @@ R1_H2 = cable("r1-eth1", "10.0.1.1/24", "h2-eth0", "10.0.1.2/24")
         ),
     ],
 )
-def test_what_does_not_fit_together(nodes: tuple[Node, ...], links: tuple[Link, ...], message: str) -> None:
+def test_what_does_not_fit_together(nodes: tuple[PlannedNode, ...], links: tuple[Link, ...], message: str) -> None:
     assert message in message_of("n", nodes, links)
 
 
@@ -266,3 +266,62 @@ def test_the_course_network_needs_each_of_its_links(position: int) -> None:
 def test_a_host_with_two_interfaces_beside_a_router_is_allowed() -> None:
     links = (H1_R1, R1_H2, cable("h1-eth1", "10.0.2.1/24", "r1-eth2", "10.0.2.2/24"))
     assert len(Network("n", (H1, R1, H2), links).ends_of("h1")) == 2
+
+
+FAR = End("h2", "h2-eth0", "10.0.0.2/24")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a-name-of-16-chr", "has 16 characters and Linux takes at most 15"),
+        ("", "the interface name is empty"),
+        ("h1/eth0", "contains '/'"),
+        ("h1 eth0", "contains ' '"),
+        ("h1:0", "contains ':'"),
+        ("h1%d", "contains '%'"),
+        ("h1;reboot", "contains ';'"),
+        ("h1-ethö", "contains 'ö'"),
+        ("lo", "'lo' has a meaning of its own"),
+        (".", "'.' has a meaning of its own"),
+        ("..", "'..' has a meaning of its own"),
+        ("-eth0", "'-eth0' has a meaning of its own"),
+    ],
+)
+def test_interface_names_that_linux_refuses(name: str, message: str) -> None:
+    link = Link(End("h1", name, "10.0.0.1/24"), FAR)
+    text = message_of("n", (H1, H2), (link,))
+    assert message in text
+    assert "on h1" in text
+
+
+def test_an_interface_name_of_15_characters_is_allowed() -> None:
+    link = Link(End("h1", "a-name-of-15-ch", "10.0.0.1/24"), FAR)
+    assert Network("n", (H1, H2), (link,)).ends_of("h1")[0].interface == "a-name-of-15-ch"
+
+
+@pytest.mark.parametrize("name", ["", "h 1", "1h", "h/1", "h1\n", "hö", "$h", "h.1", "-h"])
+def test_node_names_that_mininet_cannot_use(name: str) -> None:
+    assert "cannot be used by Mininet" in message_of("n", (Host(name),), ())
+
+
+def test_a_long_node_name_is_allowed_where_its_interface_is_short() -> None:
+    name = "measurement-station"
+    link = Link(End(name, "ms-eth0", "10.0.0.1/24"), FAR)
+    assert Network("n", (Host(name), H2), (link,)).node(name) == Host(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("core", "switch core: Mininet takes a switch's number from its name"),
+        ("a-switch-number-1", "has 17 characters"),
+    ],
+)
+def test_a_switch_is_a_device_with_a_number(name: str, message: str) -> None:
+    assert message in message_of("n", (Switch(name),), ())
+
+
+def test_an_interface_must_not_be_called_like_a_switch() -> None:
+    link = Link(End("h1", "s1", "10.0.0.1/24"), End("s1", "s1-eth1"))
+    assert "interface s1 is called like switch s1" in message_of("n", (H1, S1), (link,))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.model import End, Host, Link, Network, Router, Switch
+from linklab.network.model import End, Host, Link, Router, Switch
+from linklab.network.validation import Network
 
 ACCESS_MBPS: Final = 100
 """What the PCs have in topologies 2 (figure 7) and 3 (section 3.4)."""
