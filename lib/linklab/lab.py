@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import base64
+import functools
 import os
 import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
 from linklab import __version__, record
 from linklab.emulation import service
-from linklab.errors import LabError
+from linklab.errors import LabError, LabTimeout, UnknownNode
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
 from linklab.runtime import attach, kernel, transport
@@ -30,17 +32,46 @@ _LONGEST_SLICE_S = {"real": _SLICE_S, "virtual": 60.0}
 _REST_S = 0.005
 
 
+@dataclass(frozen=True)
+class Completed:
+    """A command that has ended: what it printed, and its exit status (0 means that it succeeded)."""
+
+    output: str
+    returncode: int
+
+
 class Node:
-    """A host, router or switch of a running lab, as Mininet's own: ``cmd`` and ``popen``."""
+    """A host, router or switch of a running lab, as Mininet's own: ``cmd`` and ``popen``, and what they leave out."""
 
     def __init__(self, lab: Lab, name: str) -> None:
         self.lab, self.name = lab, name
+
+    @property
+    def address(self) -> str:
+        """The node's first address as it was built, without its prefix length: ``"10.0.0.1"``.
+
+        Raises `LabError` for a node that has none, as a switch has not.
+        """
+        addresses = self.addresses
+        if not addresses:
+            raise LabError(f"{self.name} has no address: ask for a host or a router")
+        return next(iter(addresses.values())).partition("/")[0]
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The addresses that the node was built with, by interface: ``{"r1-eth0": "10.0.0.1/24"}``."""
+        return {interface: address for node, interface, address in self.lab.addresses if node == self.name}
+
+    def run(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> Completed:
+        """Runs a command in the node's shell; what it prints, and its exit status. The rest is as for `cmd`."""
+        output = self.cmd(command, timeout_s=timeout_s, show=show)
+        return Completed(output, self.lab.process.call(service.status, self.name))
 
     def cmd(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> str:
         """Runs a command in the node's shell and returns what it prints.
 
         `timeout_s` is in the lab's own time. `show` prints the output as it comes. Ctrl-C ends the command, not
-        the lab. Raises `LabError` when the time is over, with what was printed until then in the message.
+        the lab. Raises `LabTimeout` when the time is over, with what was printed until then in the message.
         """
         pieces: list[str] = []
 
@@ -55,7 +86,7 @@ class Node:
             raise KeyboardInterrupt
         if outcome == "timeout":
             tail = " ".join(output.split()[-20:])
-            raise LabError(
+            raise LabTimeout(
                 f"{command!r} on {self.name} was not done after {timeout_s:g} s and was ended; it said: {tail}"
             )
         return output
@@ -65,7 +96,7 @@ class Node:
         return Program.start(self.lab.process, self.name, command)
 
     def wait_listening(self, port: int, timeout_s: float = 10.0) -> None:
-        """Waits until a program on this node listens on a TCP port. Raises `LabError` after `timeout_s`."""
+        """Waits until a program on this node listens on a TCP port. Raises `LabTimeout` after `timeout_s`."""
         self.lab.process.call(service.wait_listening, self.name, port, timeout_s)
 
     def __repr__(self) -> str:
@@ -77,8 +108,12 @@ class Lab:
     the notebook.
     """
 
-    def __init__(self, process: LabProcess, name: str, not_checked: Iterable[str] = ()) -> None:
+    def __init__(
+        self, process: LabProcess, name: str, network: Network | None = None, not_checked: Iterable[str] = ()
+    ) -> None:
         self.process, self.name = process, name
+        self.network = network
+        """The network as it was described; None for a Mininet Topo, which `state` reads back."""
         self.not_checked = tuple(not_checked)
         """Lines on what Mininet makes of a Topo that cannot be read back, or is not done in a lab."""
         self._names = names_of(process)
@@ -109,10 +144,21 @@ class Lab:
         self._names[:] = names_of(self.process)
         return list(self._names)
 
+    @functools.cached_property
+    def addresses(self) -> tuple[tuple[str, str, str], ...]:
+        """Every address that the network was built with: node, interface, address with its prefix length."""
+        state = self.state() if self.network is None else expected_state(self.network)
+        return tuple(
+            (node.name, interface.name, address)
+            for node in state.nodes
+            for interface in node.interfaces
+            for address in interface.addresses
+        )
+
     def __getitem__(self, name: str) -> Node:
         # only a name that is new is asked for: a question takes the lab's time
         if name not in (*self._names, service.ROOT) and name not in self.nodes:
-            raise LabError(f"there is no node {name!r} here: choose one of {', '.join(self._names)}")
+            raise UnknownNode(f"there is no node {name!r} here: choose one of {', '.join(self._names)}")
         return Node(self, name)
 
     def __iter__(self) -> Iterator[str]:
@@ -158,7 +204,6 @@ class Lab:
         files = {file.name: base64.b64encode(raw).decode()}
         self.process.call(service.write_files, str(file.parent), files, executable)
 
-    @property
     def info(self) -> dict[str, str]:
         """What runs here: kind, clock, kernel and seed of the lab, and the versions of the tools in it."""
         about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release, "seed": str(self.seed)}
@@ -266,7 +311,7 @@ def start(
     except BaseException:
         process.stop()
         raise
-    lab = Lab(process, name, not_checked)
+    lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
     if lab.not_checked:
         print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
     ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
@@ -302,7 +347,14 @@ def writable(folder: str | Path | None) -> Path | None:
     too_wide = path == Path.home() or path in Path.home().parents
     if too_wide and folder is not None:
         raise LabError(f"{path} holds more than a lab may write to: name a folder of the lab's own")
-    return None if too_wide else path
+    if too_wide:
+        print(
+            f"{path} holds more than a lab may write to: files written there in the lab are lost. Work in a folder of "
+            "your own, or say folder=",
+            file=sys.stderr,
+        )
+        return None
+    return path
 
 
 def _tell_unseeded() -> None:

@@ -28,10 +28,7 @@ def run(words: list[str], clock: Literal["auto", "real", "virtual"] = "auto", se
     """
     command = _command(words)
     here = Path.cwd()
-    folder = writable(None)
-    if folder is None:
-        print(f"{here} holds more than a lab may write to: files that the script writes are lost", file=sys.stderr)
-    process = lab_process(clock, None, folder, _SILENCE_LIMIT_S, seed)
+    process = lab_process(clock, None, writable(None), _SILENCE_LIMIT_S, seed)
     with process:
         if process.kind.clock == "real":
             process.wall_limit_s = _FOR_EVER_S  # it may well sleep for an hour, and a person can press Ctrl-C

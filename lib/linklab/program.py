@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from linklab.emulation import service
-from linklab.errors import LabError
+from linklab.errors import LabTimeout
 from linklab.runtime.process import LabProcess
 from linklab.signals import Held
 
@@ -44,11 +44,11 @@ class Program:
         return text
 
     def wait(self, timeout_s: float | None = None) -> int:
-        """Waits for the end and returns the exit status. Raises `LabError` after `timeout_s` of the lab's time."""
+        """Waits for the end and returns the exit status. Raises `LabTimeout` after `timeout_s` of the lab's time."""
         if self.returncode is None:
             self._fetch(timeout_s, "end")
         if self.returncode is None:
-            raise LabError(f"{self.command!r} still runs after {timeout_s:g} s")
+            raise LabTimeout(f"{self.command!r} still runs after {timeout_s:g} s")
         return self.returncode
 
     def poll(self) -> int | None:
@@ -73,7 +73,7 @@ class Program:
     def terminate(self, grace_s: float = 2.0) -> int:
         """SIGTERM, after `grace_s` of the lab's time SIGKILL; the exit status."""
         self.send_signal(signal.SIGTERM)
-        with contextlib.suppress(LabError):
+        with contextlib.suppress(LabTimeout):
             return self.wait(grace_s)
         self.send_signal(signal.SIGKILL)
         return self.wait()

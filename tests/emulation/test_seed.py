@@ -150,7 +150,7 @@ def test_what_is_no_seed_is_refused_in_one_line(virtual: Kind, lab_folder: Path,
 
 def test_a_lab_says_its_seed(virtual: Kind, lab_folder: Path) -> None:
     with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder, seed=2**64 - 1) as lab:
-        assert (lab.seed, lab.info["seed"]) == (2**64 - 1, str(2**64 - 1))
+        assert (lab.seed, lab.info()["seed"]) == (2**64 - 1, str(2**64 - 1))
 
 
 def test_every_kind_of_result_names_the_seed(virtual: Kind, lab_folder: Path) -> None:

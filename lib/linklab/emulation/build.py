@@ -76,7 +76,7 @@ def build(
             vlans.configure(net, wish)
     except LinklabError:
         raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:  # Mininet exits where it misses a program
         raise LabError(f"Mininet could not build this network: {said.first() or error}") from error
     finally:
         lg.removeHandler(said)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
-from linklab.errors import LabError
+from linklab.errors import LabError, LabTimeout, UnknownNode
 
 if TYPE_CHECKING:
     from mininet.net import Mininet
@@ -65,12 +65,12 @@ def network(context: Context) -> Mininet:
 
 
 def node(context: Context, name: str) -> Node:
-    """A node of the network. Raises `LabError` naming those that are there."""
+    """A node of the network. Raises `UnknownNode` naming those that are there."""
     net = network(context)
     if name == ROOT and ROOT not in net:  # a host of that name wins
         return _root(context)
     if name not in net:
-        raise LabError(f"there is no node {name!r} here: choose one of {', '.join(sorted(net.keys()))}")
+        raise UnknownNode(f"there is no node {name!r} here: choose one of {', '.join(sorted(net.keys()))}")
     return net[name]
 
 
@@ -233,11 +233,14 @@ def _descendants(pid: int) -> list[int]:
 
 
 def wait_listening(context: Context, name: str, port: int, timeout_s: float) -> None:
-    """Waits until a TCP socket listens on `port` in the node. Raises `LabError` after `timeout_s` of the lab's time."""
+    """Waits until a TCP socket listens on `port` in the node, at most `timeout_s` of the lab's time.
+
+    Raises `LabTimeout`.
+    """
     host, deadline = node(context, name), time.monotonic() + timeout_s
     while not _listens(host.pid, port):
         if time.monotonic() >= deadline:
-            raise LabError(f"nothing on {name} listens on port {port} after {timeout_s:g} s: was the server started?")
+            raise LabTimeout(f"nothing on {name} listens on port {port} after {timeout_s:g} s: was the server started?")
         context.poll((), 0.01)
 
 

@@ -41,7 +41,7 @@ class SeenLab(Lab):
     """The judge's own handle on a lab that a student's kernel has borrowed: it neither opens a door nor ends it."""
 
     def __init__(self, process: LabProcess, number: int) -> None:
-        self.process, self.name = process, f"lab {number}"
+        self.process, self.name, self.network = process, f"lab {number}", None
         self.not_checked = ()
         self._names = names_of(process)
 

@@ -136,7 +136,7 @@ class _Work:
             testbed = self._study.place(point)
             with labs.lab(testbed.network, self._clock, testbed.switch, point.seed) as lab:
                 network = lab.state().to_json()
-                about = lab.info
+                about = lab.info()
                 rows = self._study.measurement(lab, point)
             refuse_rows(rows, tuple(self._study.metrics))
             wall_s = time.monotonic() - began_s
