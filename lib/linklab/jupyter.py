@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import html
 import http.client
 import importlib.util
 import os
@@ -12,6 +13,7 @@ import select
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -28,6 +30,13 @@ FIRST_NOTEBOOK = "00-start-here.ipynb"
 _START_LIMIT_S = 120.0
 _MIN_FREE_MB = 200
 _POLL_S = 0.1
+_REDIRECT = """\
+<!DOCTYPE html>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0;url={url}">
+<title>Linklab</title>
+<a href="{url}">The labs</a>
+"""
 
 
 def up(folder: Path, port: int, *, browser: bool = True) -> int:
@@ -40,6 +49,7 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
     if importlib.util.find_spec("jupyterlab") is None:
         raise LabError("JupyterLab is not installed for this Python: make lab installs what is missing")
     token = secrets.token_hex(24)
+    redirect = folder / f".linklab-open-{port}.html"
     server = _start(folder, port, token)
     said = _Log(server)
     with interrupted_once():
@@ -48,7 +58,7 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
             url = _address(folder, port, token)
             print(f"\nThe labs are open at\n\n    {url}\n\nCtrl-C ends them.", flush=True)
             if browser and _has_display():
-                webbrowser.open(url)
+                _open_browser(redirect, url)
             while server.poll() is None:
                 said.read(show_warnings=True)
         except KeyboardInterrupt:
@@ -57,6 +67,7 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
         finally:
             with dropped():
                 _end(server)
+                redirect.unlink(missing_ok=True)
     if server.returncode != 0:
         raise LabError(f"JupyterLab ended with status {server.returncode}: {said.last_line()}")
     return 0
@@ -82,6 +93,26 @@ def _start(folder: Path, port: int, token: str) -> subprocess.Popen[bytes]:
 def _address(folder: Path, port: int, token: str) -> str:
     page = f"/lab/tree/{quote(FIRST_NOTEBOOK)}" if (folder / FIRST_NOTEBOOK).is_file() else "/lab"
     return f"http://{LOOPBACK}:{port}{page}?token={token}"
+
+
+def _open_browser(redirect: Path, url: str) -> None:
+    """Opens the page through a file that leads there: `url` holds the token, and every user can read command lines.
+
+    Jupyter's own such file (``use_redirect_file``) lies in a hidden folder of the user's home or in /tmp. A browser
+    from a snap, as Ubuntu has it, may not read there, but other users can. Ours lies among the labs.
+    """
+    redirect.unlink(missing_ok=True)  # of labs that were killed
+    number = os.open(redirect, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(number, "w", encoding="utf-8") as file:
+        private = not os.fstat(number).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        if private:
+            file.write(_REDIRECT.format(url=html.escape(url)))
+    if private:
+        webbrowser.open(redirect.as_uri())
+    else:
+        redirect.unlink()
+        said = f"{redirect.parent} keeps no file from other users, and the address holds a token"
+        print(f"linklab: open the address yourself: {said}", file=sys.stderr)
 
 
 def _check_folder(folder: Path) -> None:
