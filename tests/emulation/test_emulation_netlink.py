@@ -242,7 +242,7 @@ def effort(context: Any, wish: Any, expected: Any) -> list[int]:
     import subprocess
 
     from linklab.emulation import build
-    from linklab.emulation.netlink.channel import Netlink
+    from linklab.emulation.netlink.socket import Netlink
 
     counted = {"programs": 0, "questions": 0}
 

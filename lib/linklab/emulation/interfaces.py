@@ -12,7 +12,7 @@ from mininet.log import error
 from mininet.node import Node
 
 from linklab.emulation.namespace import GRO, SEGMENTATION_OFFLOADS, namespace_of
-from linklab.emulation.netlink import links, shaping
+from linklab.emulation.netlink import links, qdisc
 from linklab.emulation.netlink.links import Request
 from linklab.errors import NetworkError
 
@@ -152,7 +152,7 @@ class LabIntf(TCIntf):
 
     def _clear_shape(self) -> None:
         try:
-            self._ask(shaping.clear(self.index))
+            self._ask(qdisc.clear(self.index))
         except OSError as nothing:
             if nothing.errno not in (errno.ENOENT, errno.EINVAL):
                 raise
@@ -163,9 +163,9 @@ class LabIntf(TCIntf):
         index = self.index
         cable = bw is not None and overhead_bytes is not None
         bucket = bw is not None and not cable
-        requests = shaping.htb(index, float(bw)) if bucket else []
+        requests = qdisc.htb(index, float(bw)) if bucket else []
         if delay is not None or jitter is not None or loss or queue_packets is not None or cable:
-            wish = shaping.Netem(
+            wish = qdisc.Netem(
                 delay_ms=delay_ms(delay) if delay is not None else 0.0,
                 jitter_ms=delay_ms(jitter) if jitter is not None else 0.0,
                 loss_percent=float(loss or 0),
@@ -174,7 +174,7 @@ class LabIntf(TCIntf):
                 rate_mbps=float(bw) if cable else None,
                 overhead_bytes=overhead_bytes or 0,
             )
-            requests.append(shaping.netem(index, wish, under_htb=bucket))
+            requests.append(qdisc.netem(index, wish, under_htb=bucket))
         self._ask(*requests)
 
     def _seed(self) -> int:

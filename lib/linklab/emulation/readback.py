@@ -10,7 +10,7 @@ from mininet.node import Node, Switch
 
 from linklab.emulation.interfaces import ONE_SEGMENT
 from linklab.emulation.namespace import Namespace, namespace_of, sysctl
-from linklab.emulation.netlink import links, shaping
+from linklab.emulation.netlink import links, qdisc
 from linklab.emulation.tunnels import Places, pairs, tunnels_of
 from linklab.emulation.vlan_readback import VlanReader, cable_shape
 from linklab.network import InterfaceState, NetworkState, NodeState, Route, Shape
@@ -68,7 +68,7 @@ def _contents(there: Namespace) -> _Contents:
     for index, address in links.addresses(there.kernel):
         addresses[index].append(address)
     devices = {device.name: device for device in links.devices(there.kernel)}
-    return _Contents(devices, addresses, shaping.shapes(there.kernel))
+    return _Contents(devices, addresses, qdisc.shapes(there.kernel))
 
 
 def _node(

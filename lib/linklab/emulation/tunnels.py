@@ -9,7 +9,7 @@ from mininet.node import Node
 
 from linklab.emulation.interfaces import LabIntf
 from linklab.emulation.namespace import namespace_of
-from linklab.emulation.netlink import tunnels as gre
+from linklab.emulation.netlink import links
 from linklab.errors import LabError
 from linklab.network import Network, TunnelState
 
@@ -27,11 +27,11 @@ def dig(net: Mininet, network: Network) -> None:
             try:
                 # made where its packets leave, and moved to where its frames come from: the kernel remembers both
                 outside.kernel.ask(
-                    *gre.gretap(
+                    *links.gretap(
                         mine.interface, net.randMac(), tunnel.mtu_bytes, local, remote, fragments=tunnel.fragments
                     )
                 )
-                outside.kernel.ask(*gre.move(outside.index(mine.interface), inside.number))
+                outside.kernel.ask(*links.move(outside.index(mine.interface), inside.number))
             except OSError as error:
                 raise LabError(
                     f"tunnel {tunnel.label} cannot be made on {mine.carrier}: {error.strerror}; the lab's kernel needs "
@@ -46,10 +46,10 @@ def tunnels_of(net: Mininet) -> Places:
     if not switches:
         return {}
     there = namespace_of(switches[0])
-    found = {device.index: device for device in gre.gre_devices(there.kernel)}
+    found = {device.index: device for device in links.gre_devices(there.kernel)}
     if not found:
         return {}
-    carriers = {gre.namespace_number(there.kernel, namespace_of(host).number): host.name for host in net.hosts}
+    carriers = {links.namespace_number(there.kernel, namespace_of(host).number): host.name for host in net.hosts}
     names = {there.index(name): (node.name, name) for node in switches for name in node.nameToIntf if name != "lo"}
     return {
         place: TunnelState(

@@ -10,7 +10,7 @@ from typing import Any
 from mininet.node import Node, OVSSwitch, Switch
 
 from linklab.emulation.namespace import Namespace
-from linklab.emulation.netlink import vlans as requests
+from linklab.emulation.netlink import links
 from linklab.emulation.vlans import tags_unseen
 from linklab.errors import LabError
 from linklab.network import Shape
@@ -37,7 +37,7 @@ class VlanReader:
 
     def __init__(self, nodes: list[Node]) -> None:
         self._ovs = _ovs_tables() if any(isinstance(node, OVSSwitch) for node in nodes) else None
-        self._devices: dict[Namespace, tuple[requests.VlanDevice, ...]] = {}
+        self._devices: dict[Namespace, tuple[links.VlanDevice, ...]] = {}
         self._memberships: dict[Namespace, dict[int, Membership]] = {}
 
     def switch(self, node: Switch, there: Namespace, index_of: dict[str, int]) -> SwitchSeen:
@@ -45,7 +45,7 @@ class VlanReader:
         if isinstance(node, OVSSwitch):
             return _ovs_switch(node.name, self._ovs or [])
         if there not in self._memberships:
-            self._memberships[there] = requests.memberships(there.kernel)
+            self._memberships[there] = links.memberships(there.kernel)
         members = self._memberships[there]
         bridge = index_of.get(node.name, 0)
         ports = {name: members[index] for name, index in index_of.items() if index in members and index != bridge}
@@ -58,10 +58,10 @@ class VlanReader:
         }
         return SwitchSeen(mine | own, tuple(own))
 
-    def devices(self, there: Namespace) -> tuple[requests.VlanDevice, ...]:
+    def devices(self, there: Namespace) -> tuple[links.VlanDevice, ...]:
         """The VLAN devices of a namespace."""
         if there not in self._devices:
-            self._devices[there] = tuple(requests.devices(there.kernel))
+            self._devices[there] = tuple(links.vlan_devices(there.kernel))
         return self._devices[there]
 
 

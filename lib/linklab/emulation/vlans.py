@@ -11,7 +11,6 @@ from mininet.node import Node, OVSSwitch
 from linklab.emulation.interfaces import ONE_SEGMENT
 from linklab.emulation.namespace import SEGMENTATION_OFFLOADS, Namespace, namespace_of, set_sysctl
 from linklab.emulation.netlink import links
-from linklab.emulation.netlink import vlans as requests
 from linklab.emulation.switches import UserOVS
 from linklab.emulation.topo import link_options
 from linklab.errors import LabError
@@ -41,7 +40,7 @@ def configure(net: Mininet, network: Network) -> None:
         for sub in network.vlans.subinterfaces:
             owner = next(end.node for link in network.links for end in link.ends if end.interface == sub.parent)
             there = namespace_of(net[owner])
-            there.kernel.ask(*requests.device(sub.name, there.index(sub.parent), sub.vlan, ONE_SEGMENT))
+            there.kernel.ask(*links.vlan_device(sub.name, there.index(sub.parent), sub.vlan, ONE_SEGMENT))
             _address(there, sub.name, sub.address)
         for link in network.links:
             _count_tags(net, network, link)
@@ -52,12 +51,12 @@ def configure(net: Mininet, network: Network) -> None:
 def _set_bridge(switch: Node, plan: SwitchVlans) -> None:
     there = namespace_of(switch)
     bridge = there.index(switch.name)
-    wishes = [requests.filtering(bridge)]
-    wishes += [requests.access_port(there.index(port.interface), port.vlan) for port in plan.access]
-    wishes += [requests.trunk_vlan(there.index(it.interface), number) for it in plan.trunks for number in it.vlans]
+    wishes = [links.filter_vlans(bridge)]
+    wishes += [links.access_port(there.index(port.interface), port.vlan) for port in plan.access]
+    wishes += [links.trunk_vlan(there.index(it.interface), number) for it in plan.trunks for number in it.vlans]
     for gateway in plan.gateways:
-        wishes.append(requests.bridge_vlan(bridge, gateway.vlan))
-        wishes.append(requests.device(plan.gateway_interface(gateway), bridge, gateway.vlan, ONE_SEGMENT))
+        wishes.append(links.bridge_vlan(bridge, gateway.vlan))
+        wishes.append(links.vlan_device(plan.gateway_interface(gateway), bridge, gateway.vlan, ONE_SEGMENT))
     there.kernel.ask_all(wishes)
 
 

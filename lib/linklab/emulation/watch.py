@@ -13,7 +13,7 @@ from mininet.net import Mininet
 from linklab.emulation import processes
 from linklab.emulation.commands import network
 from linklab.emulation.namespace import Namespace, namespace_of
-from linklab.emulation.netlink import counters, links
+from linklab.emulation.netlink import links, qdisc
 from linklab.emulation.readback import read_state
 from linklab.runtime.agent import Context, Interrupted
 
@@ -33,7 +33,7 @@ def look(context: Context, with_state: bool) -> dict[str, Any]:
     owners = {intf.name: node.name for node in (*net.hosts, *net.switches) for intf in node.intfList()}
     queues, reorderings = [], 0
     for there in _namespaces(net):
-        shaped = list(counters.counted(there.kernel))
+        shaped = list(qdisc.counted(there.kernel))
         names = {device.index: device.name for device in links.devices(there.kernel)} if shaped else {}
         for counted in shaped:
             name = names.get(counted.index, str(counted.index))

@@ -1,13 +1,15 @@
-"""A netlink socket: requests, acknowledgements, dumps."""
+"""A netlink socket (requests, acknowledgements, dumps), and netlink's attributes, from and to bytes.
+
+RFC 3549, section 2.2; linux/netlink.h.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
 import socket
 import struct
 from collections.abc import Iterator
-
-from linklab.emulation.netlink.codec import attributes, text_of
 
 _HEADER = struct.Struct("=IHHII")
 REQUEST, ACK, REPLACE, EXCLUSIVE, CREATE = 0x01, 0x04, 0x100, 0x200, 0x400
@@ -19,6 +21,8 @@ _MESSAGE_ATTRIBUTE = 1
 _BUFFER_BYTES = 1 << 20
 # One send holds as many requests as leave room in the socket's receive buffer if every one of them is refused.
 _BATCH_MESSAGES = 128
+ATTRIBUTE = struct.Struct("=HH")
+_NESTED, TYPE_MASK = 0x8000, 0x3FFF
 
 
 class Netlink:
@@ -102,3 +106,59 @@ def _failure(flags: int, body: bytes) -> OSError | None:
         start = 4 + (_HEADER.size if flags & _CAPPED else (length + 3) & ~3)
         words = text_of(attributes(body, start).get(_MESSAGE_ATTRIBUTE, b"")) or words
     return OSError(-number, words)
+
+
+def attribute(kind: int, value: bytes) -> bytes:
+    """One attribute: length, kind, value, padded to four bytes."""
+    length = ATTRIBUTE.size + len(value)
+    return ATTRIBUTE.pack(length, kind) + value + bytes(-length % 4)
+
+
+def nested(kind: int, *attributes: bytes) -> bytes:
+    """An attribute that holds others."""
+    return attribute(kind | _NESTED, b"".join(attributes))
+
+
+def text(kind: int, value: str) -> bytes:
+    """A string with its terminating zero."""
+    return attribute(kind, value.encode() + b"\0")
+
+
+def number(kind: int, value: int) -> bytes:
+    """An unsigned number of 32 bits."""
+    return attribute(kind, struct.pack("=I", value))
+
+
+@functools.lru_cache(maxsize=4096)
+def address(kind: int, value: str) -> bytes:
+    """An IPv4 address."""
+    return attribute(kind, socket.inet_aton(value))
+
+
+@functools.lru_cache(maxsize=4096)
+def mac(kind: int, value: str) -> bytes:
+    """An Ethernet address, written ``02:00:00:00:00:01``."""
+    return attribute(kind, bytes.fromhex(value.replace(":", "")))
+
+
+def attributes(data: bytes, start: int = 0) -> dict[int, bytes]:
+    """Kind and value of every attribute from `start` on; of several of one kind, the last."""
+    found = {}
+    unpack, last = ATTRIBUTE.unpack_from, len(data) - ATTRIBUTE.size
+    while start <= last:
+        length, kind = unpack(data, start)
+        if length < 4:
+            break
+        found[kind & TYPE_MASK] = data[start + 4 : start + length]
+        start += (length + 3) & ~3
+    return found
+
+
+def text_of(value: bytes) -> str:
+    """The string in an attribute."""
+    return value.partition(b"\0")[0].decode(errors="replace")
+
+
+def number_of(value: bytes) -> int:
+    """The number of 32 bits in an attribute."""
+    return int(struct.unpack_from("=I", value)[0])
