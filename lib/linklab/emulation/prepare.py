@@ -23,7 +23,7 @@ from linklab.emulation.namespace import (
 )
 from linklab.emulation.netlink import links
 from linklab.emulation.netlink.links import Request
-from linklab.emulation.tunnels import pairs, tunnels_of
+from linklab.emulation.overlays import pairs, tunnels_of
 from linklab.errors import LabError
 from linklab.network import NetworkState, NodeState
 

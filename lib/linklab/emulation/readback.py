@@ -11,7 +11,7 @@ from mininet.node import Node, Switch
 from linklab.emulation.interfaces import ONE_SEGMENT
 from linklab.emulation.namespace import Namespace, namespace_of, sysctl
 from linklab.emulation.netlink import links, qdisc
-from linklab.emulation.tunnels import Places, pairs, tunnels_of
+from linklab.emulation.overlays import Places, pairs, tunnels_of
 from linklab.emulation.vlan_readback import VlanReader, cable_shape
 from linklab.network import InterfaceState, NetworkState, NodeState, Route, Shape
 from linklab.network.vlans import Membership

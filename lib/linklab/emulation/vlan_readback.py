@@ -11,7 +11,7 @@ from mininet.node import Node, OVSSwitch, Switch
 
 from linklab.emulation.namespace import Namespace
 from linklab.emulation.netlink import links
-from linklab.emulation.vlans import tags_unseen
+from linklab.emulation.overlays import tags_unseen
 from linklab.errors import LabError
 from linklab.network import Shape
 from linklab.network.vlans import TAG_BYTES, Membership
