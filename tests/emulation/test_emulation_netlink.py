@@ -72,7 +72,7 @@ _VARIES = re.compile(r" seed \d+| cell_log \d+|/\d+ mpu 0b| linklayer ethernet")
 def test_shapes_are_those_that_mininets_commands_make(virtual: Kind, tmp_path: Path) -> None:
     with LabProcess(virtual, tmp_path) as process:
         plain = process.call(shaped, "mininet.link:TCLink", SHAPES)
-        ours = process.call(shaped, "linklab.emulation.interfaces:LabLink", SHAPES)
+        ours = process.call(shaped, "linklab.emulation.mininet_parts:LabLink", SHAPES)
     for wish, expected, found in zip(SHAPES, plain, ours, strict=True):
         if wish == {"delay": "37"} and _tc_is_new():
             # a number without a unit has become nanoseconds there; Mininet's users mean what it was

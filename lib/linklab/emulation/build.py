@@ -16,7 +16,7 @@ from mininet.topo import Topo
 from linklab.emulation import switches
 from linklab.emulation.controllers import CommandController, await_connected
 from linklab.emulation.expectation import Asked, expectation_of
-from linklab.emulation.interfaces import LabIntf
+from linklab.emulation.mininet_parts import LabIntf
 from linklab.emulation.namespace import first_namespace
 from linklab.emulation.net import LabNetwork, is_ovs
 from linklab.emulation.netlink import links

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch
 
-from linklab.emulation.interfaces import ONE_SEGMENT, LabIntf
+from linklab.emulation.mininet_parts import ONE_SEGMENT, LabIntf
 from linklab.emulation.namespace import SEGMENTATION_OFFLOADS, Namespace, namespace_of, set_sysctl
 from linklab.emulation.netlink import links
 from linklab.emulation.switches import UserOVS

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from mininet.net import Mininet
 from mininet.node import Node, Switch
 
-from linklab.emulation.interfaces import ONE_SEGMENT, LabIntf, gro_asked
+from linklab.emulation.mininet_parts import ONE_SEGMENT, LabIntf, gro_asked
 from linklab.emulation.namespace import (
     GRO,
     SEGMENTATION_OFFLOADS,

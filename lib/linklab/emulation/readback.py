@@ -11,7 +11,7 @@ from typing import Any
 from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch, Switch
 
-from linklab.emulation.interfaces import ONE_SEGMENT
+from linklab.emulation.mininet_parts import ONE_SEGMENT
 from linklab.emulation.namespace import Namespace, namespace_of, sysctl
 from linklab.emulation.netlink import links, qdisc
 from linklab.emulation.overlays import Places, pairs, tags_unseen, tunnels_of
