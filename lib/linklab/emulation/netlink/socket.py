@@ -5,6 +5,7 @@ RFC 3549, section 2.2; linux/netlink.h.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import socket
@@ -13,7 +14,8 @@ from collections.abc import Iterator
 
 _HEADER = struct.Struct("=IHHII")
 REQUEST, ACK, REPLACE, EXCLUSIVE, CREATE = 0x01, 0x04, 0x100, 0x200, 0x400
-_DUMP = 0x300
+_DUMP, _DUMP_INTERRUPTED = 0x300, 0x10
+DUMP_TRIES = 10
 _ERROR, _DONE = 2, 3
 _CAPPED, _EXTENDED_ACK = 0x100, 0x200
 _SOL_NETLINK, _EXT_ACK = 270, 11
@@ -45,35 +47,58 @@ class Netlink:
             messages = [self._message(kind, body, flags) for kind, body, flags in batch]
             messages.append(self._message(last[0], last[1], last[2] | ACK))
             self._socket.send(b"".join(messages))
-            done = False
-            while not done:
-                for kind, number, flags, body in _messages(self._socket.recv(_BUFFER_BYTES)):
-                    if kind == _ERROR:
-                        failure = failure or _failure(flags, body)
-                    done = number == self._number  # those before it are answered only where they fail
+            for kind, number, flags, body in self._answers(self._number - len(batch)):
+                if kind == _ERROR:
+                    failure = failure or _failure(kind, flags, body)
+                if number == self._number:  # those before it are answered only where they fail
+                    break
         if failure is not None:
             raise failure
 
     def dump(self, kind: int, body: bytes) -> list[bytes]:
-        """The bodies of all that the kernel has of a kind. Raises OSError."""
+        """The bodies of all that the kernel has of a kind, as they were at one moment.
+
+        A list that was changed while the kernel was saying it is asked for again. Raises OSError, also where that
+        happens `DUMP_TRIES` times in a row.
+        """
+        for _ in range(DUMP_TRIES):
+            found = self._dump(kind, body)
+            if found is not None:
+                return found
+        raise OSError(errno.EBUSY, f"the kernel's list was changed {DUMP_TRIES} times while it was read: try it again")
+
+    def _dump(self, kind: int, body: bytes) -> list[bytes] | None:
+        """One dump; None where it is the mixture of two states."""
         self._socket.send(self._message(kind, body, _DUMP))
         found: list[bytes] = []
-        while True:
-            for kind, _, flags, answer in _messages(self._socket.recv(_BUFFER_BYTES)):
-                if kind == _DONE:
-                    return found
-                if kind == _ERROR:
-                    raise _failure(flags, answer) or OSError("the kernel acknowledged a question")
-                found.append(answer)
+        mixed = False
+        for kind, _, flags, answer in self._answers(self._number):
+            mixed = mixed or bool(flags & _DUMP_INTERRUPTED)
+            if kind in (_DONE, _ERROR):
+                failure = _failure(kind, flags, answer)
+                if failure is not None or kind == _ERROR:
+                    raise failure or OSError("the kernel acknowledged a question")
+                break
+            found.append(answer)
+        return None if mixed else found
 
     def question(self, kind: int, body: bytes) -> bytes:
         """The body of the one answer to a question that is no dump. Raises OSError."""
         self._socket.send(self._message(kind, body, 0))
-        for found, _, flags, answer in _messages(self._socket.recv(_BUFFER_BYTES)):
-            if found != _ERROR:
-                return answer
-            raise _failure(flags, answer) or OSError("the kernel acknowledged a question")
-        raise OSError("the kernel did not answer")
+        found, _, flags, answer = next(self._answers(self._number))
+        if found != _ERROR:
+            return answer
+        raise _failure(found, flags, answer) or OSError("the kernel acknowledged a question")
+
+    def _answers(self, first: int) -> Iterator[tuple[int, int, int, bytes]]:
+        """What the kernel answers to the requests from number `first` on.
+
+        Older answers are left over where Ctrl-C interrupted who was reading them.
+        """
+        while True:
+            for message in _messages(self._socket.recv(_BUFFER_BYTES)):
+                if message[1] >= first:
+                    yield message
 
     def close(self) -> None:
         """Gives the socket back."""
@@ -94,16 +119,17 @@ def _messages(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
         start += (length + 3) & ~3
 
 
-def _failure(flags: int, body: bytes) -> OSError | None:
-    """What an error message says; None where it is an acknowledgement."""
+def _failure(kind: int, flags: int, body: bytes) -> OSError | None:
+    """What an error message, or the end of a dump, says; None where all went well."""
     (number,) = struct.unpack_from("=i", body)
     if number == 0:
         return None
     words = os.strerror(-number)
     if flags & _EXTENDED_ACK:
-        # the request comes back in front of the attributes, whole unless it is capped
-        (length,) = struct.unpack_from("=I", body, 4)
-        start = 4 + (_HEADER.size if flags & _CAPPED else (length + 3) & ~3)
+        start = 4
+        if kind == _ERROR:  # the request comes back in front of the attributes, whole unless it is capped
+            (length,) = struct.unpack_from("=I", body, 4)
+            start += _HEADER.size if flags & _CAPPED else (length + 3) & ~3
         words = text_of(attributes(body, start).get(_MESSAGE_ATTRIBUTE, b"")) or words
     return OSError(-number, words)
 
