@@ -7,7 +7,7 @@ from linklab.machine import free_memory_mb
 from linklab.options import cores, refuse_jobs
 
 NOTEBOOK_MB = 400
-"""A notebook with a lab of the course network used 260 MB (by `linklab.headless.family`), and a guest may grow."""
+"""A notebook with a lab of the course network used 260 MB (by `linklab.runtime.process_tree`), and a guest may grow."""
 
 
 def how_many(asked: int | None, notebooks: int) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 
 from linklab import errors
 from linklab.errors import LabError
-from linklab.runtime import tally, usage
+from linklab.runtime import process_tree, tally
 from linklab.runtime.carried import carried
 from linklab.runtime.kinds import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.launch import launch
@@ -247,7 +247,7 @@ class LabProcess:
 
     def _computed_s(self) -> float:
         """How long the lab's processes have had a core so far, in seconds."""
-        return usage.lab_cpu_s(self.keeper_pid)
+        return process_tree.tree_cpu_s(self.keeper_pid)
 
     def _rouse(self) -> None:
         """Has a guest on virtual time that computes see what arrived. Its kernel runs when the program calls it,
