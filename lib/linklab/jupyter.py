@@ -21,6 +21,8 @@ import webbrowser
 from pathlib import Path
 from urllib.parse import quote
 
+import psutil
+
 from linklab.errors import LabError
 from linklab.jupyter_server import TOKEN_VARIABLE
 from linklab.signals import dropped, interrupted_once
@@ -191,31 +193,16 @@ def _answers(port: int, token: str) -> bool:
 
 def _end(server: subprocess.Popen[bytes]) -> None:
     """Asks the server to end, which ends its kernels, and ends what is left of both; a lab ends with its kernel."""
-    kernels = _children(server.pid)
-    try:
-        for number, patience_s in ((signal.SIGTERM, 15), (signal.SIGKILL, 5)):
-            if server.poll() is None:
-                server.send_signal(number)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    server.wait(patience_s)
-        for kernel in kernels:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(kernel, signal.SIGKILL)
-            select.select([kernel], [], [], 5)
-    finally:
-        for kernel in kernels:
-            os.close(kernel)
-
-
-def _children(parent: int) -> list[int]:
-    """Descriptors of its children: unlike numbers of processes, they cannot come to mean another one."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(OSError, IndexError):
-                if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
-                    found.append(os.pidfd_open(int(folder.name)))
-    return found
+    kernels = psutil.Process(server.pid).children() if server.poll() is None else []
+    for number, patience_s in ((signal.SIGTERM, 15), (signal.SIGKILL, 5)):
+        if server.poll() is None:
+            server.send_signal(number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.wait(patience_s)
+    for kernel in kernels:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            kernel.kill()
+    psutil.wait_procs(kernels, 5)
 
 
 def _has_display() -> bool:
