@@ -19,8 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from linklab.errors import LabError
 from linklab.headless.execute import CELL_LIMIT_S
 from linklab.headless.worker import Task
+from linklab.machine import free_memory_mb
+from linklab.options import cores, refuse_jobs
 from linklab.runtime import process_tree
 from linklab.runtime.kinds import Clock
 from linklab.signals import calling_once
@@ -30,6 +33,8 @@ _GRACE_S = 30.0
 """How long an ended worker may take to save its copy and to see the last of its labs go."""
 
 _KILL_S = 5.0
+NOTEBOOK_MB = 400
+"""A notebook with a lab of the course network used 260 MB (by `linklab.runtime.process_tree`), and a guest may grow."""
 
 Verdict = Literal["passed", "FAILED", "stopped", "not begun"]
 
@@ -58,6 +63,26 @@ class Outcome:
     of_cells: int
     wall_s: float
     failures: tuple[str, ...] = ()
+
+
+def how_many(asked: int | None, notebooks: int) -> int:
+    """How many notebooks are run at once: as many as asked for, else one a core; never more than there are.
+
+    Raises `LabError` where more are asked for than cores or free memory bear. Where none are asked for, there are as
+    many as fit into memory.
+    """
+    if asked is not None:
+        refuse_jobs(asked, "notebooks")
+    jobs = min(asked or cores(), notebooks)
+    fitting = max(1, int(free_memory_mb() // NOTEBOOK_MB))
+    if jobs <= fitting:
+        return jobs
+    if asked is None:
+        return fitting
+    raise LabError(
+        f"{jobs} notebooks at once need {jobs * NOTEBOOK_MB} MB and {free_memory_mb():.0f} MB are free: "
+        f"say --jobs {fitting} or less"
+    )
 
 
 class Watcher(Protocol):
