@@ -21,9 +21,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from traitlets.config import Config
 
-from linklab import __version__
+from linklab import __version__, record
 from linklab.errors import LabError
-from linklab.runtime import tally
 from linklab.runtime.kinds import Clock, choose
 from linklab.signals import calling_once
 
@@ -143,7 +142,7 @@ def run_notebook(
         book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=count, config=sockets,
         startup_timeout=_KERNEL_START_LIMIT_S, resources={"metadata": {"path": str(notebook.parent.resolve())}},
     )  # fmt: skip
-    environment = os.environ | {tally.VARIABLE: str(spent)} | ({"LINKLAB_CLOCK": clock} if clock else {})
+    environment = os.environ | {record.TALLY_VARIABLE: str(spent)} | ({"LINKLAB_CLOCK": clock} if clock else {})
     execution = _Execution(client, environment)
     ended = None
     began_s = time.monotonic()
@@ -157,7 +156,7 @@ def run_notebook(
         finally:
             book.metadata["linklab"] |= {
                 "wall_s": round(time.monotonic() - began_s, 3),
-                "virtual_s": round(tally.total_s(spent), 3),
+                "virtual_s": round(record.tallied_s(spent), 3),
             }
             write_book(book, copy)
     failed = failures(book)

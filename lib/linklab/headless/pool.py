@@ -22,8 +22,7 @@ from typing import Any, Literal, Protocol
 from linklab.errors import LabError
 from linklab.headless.execute import CELL_LIMIT_S
 from linklab.headless.worker import Task
-from linklab.machine import free_memory_mb
-from linklab.options import cores, refuse_jobs
+from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.runtime import process_tree
 from linklab.runtime.kinds import Clock
 from linklab.signals import calling_once

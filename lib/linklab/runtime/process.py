@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from linklab import errors
+from linklab import errors, record
 from linklab.errors import LabError
-from linklab.runtime import process_tree, tally
+from linklab.runtime import process_tree
 from linklab.runtime.carried import carried
 from linklab.runtime.kinds import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.launch import launch
@@ -312,7 +312,7 @@ class LabProcess:
             return
         self._stopped = True
         if self.kind.clock == "virtual" and self._clock_s:
-            tally.add(self._clock_s[-1] - self._clock_s[0])
+            record.tally(self._clock_s[-1] - self._clock_s[0])
         with contextlib.suppress(OSError):
             # wakes a request of another thread; after close alone it would go on with a number that others reuse
             self._ours.shutdown(socket.SHUT_RDWR)

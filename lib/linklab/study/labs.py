@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from linklab.errors import LabError
-from linklab.machine import free_memory_mb
-from linklab.options import cores, refuse_jobs
+from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.runtime.kinds import guest_memory_mb
 from linklab.side_by_side import Clock
 

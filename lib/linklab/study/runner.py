@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.machine import processor
+from linklab.record import processor
 from linklab.runtime.kinds import choose
 from linklab.side_by_side import Clock, Labs
 from linklab.study import table
