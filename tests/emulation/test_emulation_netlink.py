@@ -48,7 +48,7 @@ def shaped(context: Context, ours: bool, shapes: list[dict[str, Any]]) -> list[l
 
     from mininet.link import TCLink
 
-    from linklab.emulation.interfaces import LabLink
+    from linklab.emulation.mininet_parts import LabLink
     from linklab.emulation.net import LabNetwork
 
     net = LabNetwork(link=LabLink if ours else TCLink)
@@ -244,7 +244,7 @@ def effort(context: Any, wish: Any, expected: Any) -> list[int]:
     import subprocess
 
     from linklab.emulation import build
-    from linklab.emulation.netlink.channel import Netlink
+    from linklab.emulation.netlink.socket import Netlink
 
     counted = {"programs": 0, "questions": 0}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.emulation.vlan_readback import parse_tables
+from linklab.emulation.readback import parse_tables
 from linklab.errors import LabError
 from linklab.network import Network, expected_state, first_difference
 from linklab.network.state import Membership

@@ -8,7 +8,7 @@ pytest.importorskip("mininet.topo", reason="needs the distribution's Mininet: ap
 from mininet.topo import Topo
 
 from linklab.emulation.expectation import expectation_of
-from linklab.emulation.interfaces import delay_ms
+from linklab.emulation.mininet_parts import delay_ms
 from linklab.emulation.topo import NetworkTopo
 from linklab.errors import NetworkError
 from linklab.network import COURSE, Shape

@@ -175,15 +175,15 @@ def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, t
     from linklab.runtime.process import LabProcess
 
     def refuse(context: Any) -> None:
-        from linklab.emulation.netlink import shaping
+        from linklab.emulation.netlink import qdisc
 
-        real = shaping.netem
+        real = qdisc.netem
 
         def unknown(*words: Any, **more: Any) -> Any:
             kind, body, flags = real(*words, **more)
             return kind, body.replace(b"netem", b"nutem"), flags
 
-        shaping.netem = unknown
+        qdisc.netem = unknown
 
     with LabProcess.spawn(virtual, tmp_path) as process:
         process.call(refuse)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from linklab.lab import Lab
+from linklab.labs import Clock, Labs, SwitchKind
 from linklab.runtime.kinds import KindName, choose
 from linklab.runtime.process import LabProcess
-from linklab.side_by_side import Clock, Labs, SwitchKind
 
 Item = TypeVar("Item")
 Given = TypeVar("Given")

@@ -8,7 +8,7 @@ from typing import Any
 from mininet.net import Mininet
 
 from linklab.emulation.namespace import Namespace, namespace_of
-from linklab.emulation.netlink import counters, links
+from linklab.emulation.netlink import links, qdisc
 from linklab.emulation.readback import read_state
 
 _REORDERINGS = ("TCPSACKReorder", "TCPRenoReorder", "TCPTSReorder")
@@ -21,7 +21,7 @@ def seen(net: Mininet, with_state: bool) -> dict[str, Any]:
     owners = {intf.name: node.name for node in (*net.hosts, *net.switches) for intf in node.intfList()}
     queues, reorderings = [], 0
     for there in _namespaces(net):
-        shaped = list(counters.counted(there.kernel))
+        shaped = list(qdisc.counted(there.kernel))
         names = {device.index: device.name for device in links.devices(there.kernel)} if shaped else {}
         for counted in shaped:
             name = names.get(counted.index, str(counted.index))

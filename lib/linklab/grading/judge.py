@@ -32,8 +32,7 @@ from linklab.grading.session import Gone, Session, Told
 from linklab.grading.student import Student
 from linklab.grading.values import ValueRefused
 from linklab.grading.videos import videos_of
-from linklab.headless.book import label, read_book, runs, write_book
-from linklab.headless.execute import run_facts
+from linklab.headless.execute import label, read_book, run_facts, runs, write_book
 from linklab.network import COURSE, Network
 from linklab.report.graded import graded, kind_of
 from linklab.runtime import transport

@@ -26,8 +26,7 @@ from linklab.errors import LabError
 from linklab.grading.model import Limits
 from linklab.grading.room import Room
 from linklab.grading.talk import Talk
-from linklab.headless.family import Census, cpu_seconds, memory_mb
-from linklab.runtime import confine, sandbox, transport
+from linklab.runtime import confine, process_tree, sandbox, transport
 
 _GIVEN: Final = "/run/linklab"
 _MB: Final = 1024 * 1024
@@ -131,7 +130,7 @@ class Student:
 
     def crowd(self) -> int:
         """How many processes it has."""
-        return len([each for each in Census().below(self._process.pid) if not each.ended])
+        return len(process_tree.alive(process_tree.below(self._process.pid)))
 
     def end(self, why: str = "it was ended") -> None:
         """Ends it and all that it has started. Calling it twice does no harm; the first reason counts."""
@@ -152,9 +151,9 @@ class Student:
         """Looks what it uses in all, for the limits of single processes do not add up."""
         limits = self._limits
         while not self.dead and self._process.poll() is None:
-            family = Census().below(self._process.pid)
-            self.cpu_s = max(self.cpu_s, self._used_cpu_s + cpu_seconds(family))
-            used_mb = memory_mb(family)
+            processes = process_tree.below(self._process.pid)
+            self.cpu_s = max(self.cpu_s, self._used_cpu_s + process_tree.cpu_s(processes))
+            used_mb = process_tree.memory_mb(processes)
             if used_mb > limits.memory_mb:
                 self.end(f"it used more than {limits.memory_mb} MB of memory")
             elif self.cpu_s > limits.cpu_s:

@@ -19,9 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from linklab.headless import family
+from linklab.errors import LabError
 from linklab.headless.execute import CELL_LIMIT_S
 from linklab.headless.worker import Task
+from linklab.options import cores, free_memory_mb, refuse_jobs
+from linklab.runtime import process_tree
 from linklab.runtime.kinds import Clock
 from linklab.signals import calling_once
 
@@ -30,6 +32,8 @@ _GRACE_S = 30.0
 """How long an ended worker may take to save its copy and to see the last of its labs go."""
 
 _KILL_S = 5.0
+NOTEBOOK_MB = 400
+"""A notebook with a lab of the course network used 260 MB (by `linklab.runtime.process_tree`), and a guest may grow."""
 
 Verdict = Literal["passed", "FAILED", "stopped", "not begun"]
 
@@ -58,6 +62,26 @@ class Outcome:
     of_cells: int
     wall_s: float
     failures: tuple[str, ...] = ()
+
+
+def how_many(asked: int | None, notebooks: int) -> int:
+    """How many notebooks are run at once: as many as asked for, else one a core; never more than there are.
+
+    Raises `LabError` where more are asked for than cores or free memory bear. Where none are asked for, there are as
+    many as fit into memory.
+    """
+    if asked is not None:
+        refuse_jobs(asked, "notebooks")
+    jobs = min(asked or cores(), notebooks)
+    fitting = max(1, int(free_memory_mb() // NOTEBOOK_MB))
+    if jobs <= fitting:
+        return jobs
+    if asked is None:
+        return fitting
+    raise LabError(
+        f"{jobs} notebooks at once need {jobs * NOTEBOOK_MB} MB and {free_memory_mb():.0f} MB are free: "
+        f"say --jobs {fitting} or less"
+    )
 
 
 class Watcher(Protocol):
@@ -106,19 +130,19 @@ class _Worker:
                 self.cell, self.cells, self._name = self._last["cell"], self._last["cells"], self._last["name"]
         return not data
 
-    def check(self, census: family.Census) -> None:
+    def check(self) -> None:
         """Ends the notebook if it is beyond its limits, for good if it was told to end long ago."""
         if self._ended_for is not None:
             if time.monotonic() - self._ended_s > _GRACE_S:
                 self.kill()
             return
-        members = census.family(self._process.pid)
+        processes = process_tree.tree(self._process.pid)
         limits, wall_s = self._limits, time.monotonic() - self.began_s
         if wall_s > limits.wall_s:
             self.end(f"the notebook was not done after {limits.wall_s} s; give more with --notebook-limit-s")
-        elif family.cpu_seconds(members) > limits.cpu_s:
+        elif process_tree.cpu_s(processes) > limits.cpu_s:
             self.end(f"the notebook and its labs used {limits.cpu_s} s of CPU time; give more with --cpu-limit-s")
-        elif (used_mb := family.memory_mb(members)) > limits.memory_mb:
+        elif (used_mb := process_tree.memory_mb(processes)) > limits.memory_mb:
             used = f"the notebook and its labs used {used_mb:.0f} MB of memory"
             self.end(f"{used}, more than {limits.memory_mb}; give more with --memory-mb")
 
@@ -130,7 +154,7 @@ class _Worker:
 
     def kill(self) -> None:
         """Ends the worker and all that came of it at once."""
-        family.end_below(self._process.pid, _KILL_S)
+        process_tree.end_below(self._process.pid, _KILL_S)
         self._process.kill()
 
     def outcome(self) -> Outcome:
@@ -211,9 +235,8 @@ class Pool:
             for worker in [worker for worker in self._running if worker.pipe in ready]:
                 self._hear(worker)
             if time.monotonic() >= look_s:
-                census = family.Census()
                 for worker in self._running:
-                    worker.check(census)
+                    worker.check()
                 look_s = time.monotonic() + _LOOK_S
 
     def _interrupt(self) -> None:

@@ -20,8 +20,8 @@ from typing import Any, TextIO
 
 from linklab.errors import LinklabError
 from linklab.headless.execute import run_notebook
-from linklab.headless.family import become_head, end_below
 from linklab.runtime.kinds import Clock
+from linklab.runtime.process_tree import become_head, end_below
 from linklab.signals import dropped
 
 ORPHAN_LIMIT_S = 20.0

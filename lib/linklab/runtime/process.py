@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
-from linklab import errors
+from linklab import errors, record
 from linklab.errors import LabEnded, LabError
-from linklab.runtime import tally
 from linklab.runtime.carried import carried
 from linklab.runtime.kinds import Kind, whole_seed
 from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
@@ -258,7 +257,7 @@ class LabProcess:
             return
         self._stopped = True
         if self.kind.clock == "virtual":
-            tally.add(self._clock_s - self.transport.about.clock_s)
+            record.tally(self._clock_s - self.transport.about.clock_s)
         self.transport.hang_up()
         with self._lock:
             self.transport.close()

@@ -20,7 +20,7 @@ from typing import Final, Protocol
 
 from linklab import errors
 from linklab.errors import LabError
-from linklab.runtime import usage
+from linklab.runtime import process_tree
 from linklab.runtime.kinds import Kind, guest_memory_mb
 from linklab.runtime.launch import launch
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout, Message
@@ -159,7 +159,7 @@ class Spawned:
 
     def cpu_s(self) -> float:
         """That of the keeper and of all below it."""
-        return usage.lab_cpu_s(self._keeper.pid)
+        return process_tree.tree_cpu_s(self._keeper.pid)
 
     def killed_for_memory(self, answer: Message) -> list[str]:
         """Those that the guest's kernel told of on the console."""

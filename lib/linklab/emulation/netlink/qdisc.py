@@ -1,6 +1,7 @@
-"""Queueing disciplines: HTB and netem as Mininet's TCLink sets them, and what any of Mininet's says when read back.
+"""Queueing disciplines: HTB and netem as Mininet's TCLink sets them; any of Mininet's, and its counters, read back.
 
-Numbers are those of linux/pkt_sched.h. The kernel counts time in ticks of 64 ns here; rates are bytes per second.
+Numbers are those of linux/pkt_sched.h and linux/gen_stats.h. The kernel counts time in ticks of 64 ns here; rates are
+bytes per second.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from linklab.emulation.netlink import codec
-from linklab.emulation.netlink.channel import CREATE, EXCLUSIVE, Netlink
+from linklab.emulation.netlink import socket as netlink
 from linklab.emulation.netlink.links import Request
+from linklab.emulation.netlink.socket import CREATE, EXCLUSIVE, Netlink
 from linklab.network import Shape
 
 _NEWQDISC, _DELQDISC, _GETQDISC, _NEWTCLASS, _GETTCLASS = 36, 37, 38, 40, 42
 _TC = struct.Struct("=BxxxiIII")  # family, interface index, handle, parent, info
-_TCA_KIND, _TCA_OPTIONS = 1, 2
+_TCA_KIND, _TCA_OPTIONS, _TCA_STATS2 = 1, 2, 7
 _ROOT = 0xFFFFFFFF
 _TICK_NS = 64
 
@@ -36,6 +37,11 @@ _NETEM_DEFAULT_LIMIT = 1000
 _ALL = 0xFFFFFFFF
 
 _TBF_PARAMETERS, _TBF_RATE64, _HFSC_UPPER = 1, 4, 3
+
+_BASIC, _QUEUE = 1, 3
+_BASIC_STATS = struct.Struct("=QI")  # bytes, packets
+_QUEUE_STATS = struct.Struct("=IIIII")  # packets in the queue, bytes in it, drops, requeues, overlimits
+_SHAPING = ("htb", "netem", "tbf", "hfsc", "red")
 
 HTB_HANDLE, HTB_CLASS, NETEM_HANDLE = 0x50000, 0x50001, 0x100000
 
@@ -56,6 +62,22 @@ class Netem:
     overhead_bytes: int = 0
 
 
+@dataclass(frozen=True)
+class Counted:
+    """One interface's counters. `index` is the interface's. Frames, since the qdisc was made; `backlog_packets` now.
+
+    `dropped_packets` are those of the queue that holds the packets: netem's under an HTB, both those that found it
+    full and those that it loses by a random loss. `overlimits` counts how often the shaper held a packet back.
+    """
+
+    index: int
+    sent_packets: int
+    sent_bytes: int
+    dropped_packets: int
+    overlimits: int
+    backlog_packets: int
+
+
 def clear(index: int) -> Request:
     """Back to the interface's own queue. Refused with ENOENT where it has no other."""
     return _DELQDISC, _TC.pack(0, index, 0, _ROOT, 0), 0
@@ -64,16 +86,16 @@ def clear(index: int) -> Request:
 def htb(index: int, rate_mbps: float) -> list[Request]:
     """A token bucket at the root, and the one class that all packets take."""
     start = _HTB_INIT.pack(3, 10, 1, 0, 0)
-    qdisc = _TC.pack(0, index, HTB_HANDLE, _ROOT, 0) + codec.text(_TCA_KIND, "htb")
-    qdisc += codec.nested(_TCA_OPTIONS, codec.attribute(_HTB_GLOBAL, start))
+    qdisc = _TC.pack(0, index, HTB_HANDLE, _ROOT, 0) + netlink.text(_TCA_KIND, "htb")
+    qdisc += netlink.nested(_TCA_OPTIONS, netlink.attribute(_HTB_GLOBAL, start))
     rate = int(rate_mbps * 1e6 / 8)
     spec = _RATE.pack(0, _ETHERNET, 0, 0, 0, rate)
     # as tc does: at the ceiling a burst of what one timer tick brings, and a packet
     ceiling_burst = rate // _timer_hz() + _TC_MTU_BYTES
     bursts = (_ticks(_BURST_BYTES, rate), _ticks(ceiling_burst, rate))
-    options = codec.attribute(_HTB_PARAMETERS, _HTB_CLASS.pack(spec, spec, *bursts, 0, 0, 0))
-    tc_class = _TC.pack(0, index, HTB_CLASS, HTB_HANDLE, 0) + codec.text(_TCA_KIND, "htb")
-    tc_class += codec.nested(_TCA_OPTIONS, options)
+    options = netlink.attribute(_HTB_PARAMETERS, _HTB_CLASS.pack(spec, spec, *bursts, 0, 0, 0))
+    tc_class = _TC.pack(0, index, HTB_CLASS, HTB_HANDLE, 0) + netlink.text(_TCA_KIND, "htb")
+    tc_class += netlink.nested(_TCA_OPTIONS, options)
     return [(_NEWQDISC, qdisc, CREATE | EXCLUSIVE), (_NEWTCLASS, tc_class, CREATE | EXCLUSIVE)]
 
 
@@ -83,14 +105,14 @@ def netem(index: int, wish: Netem, *, under_htb: bool) -> Request:
     limit = wish.queue_packets if wish.queue_packets is not None else _NETEM_DEFAULT_LIMIT
     loss = round(wish.loss_percent / 100 * _ALL)
     ticks = (min(delay_ns // _TICK_NS, _ALL), min(jitter_ns // _TICK_NS, _ALL))
-    body = _TC.pack(0, index, NETEM_HANDLE, HTB_CLASS if under_htb else _ROOT, 0) + codec.text(_TCA_KIND, "netem")
+    body = _TC.pack(0, index, NETEM_HANDLE, HTB_CLASS if under_htb else _ROOT, 0) + netlink.text(_TCA_KIND, "netem")
     options = _NETEM.pack(ticks[0], limit, loss, 0, 0, ticks[1])
     for kind, value in ((_NETEM_DELAY_NS, delay_ns), (_NETEM_JITTER_NS, jitter_ns), (_NETEM_SEED, wish.seed)):
-        options += codec.attribute(kind, struct.pack("=Q", value)) if value else b""
+        options += netlink.attribute(kind, struct.pack("=Q", value)) if value else b""
     if wish.rate_mbps is not None:
         cable = _NETEM_CABLE.pack(int(wish.rate_mbps * 1e6 / 8), wish.overhead_bytes, 0, 0)
-        options += codec.attribute(_NETEM_RATE, cable)
-    return _NEWQDISC, body + codec.attribute(_TCA_OPTIONS, options), CREATE | EXCLUSIVE
+        options += netlink.attribute(_NETEM_RATE, cable)
+    return _NEWQDISC, body + netlink.attribute(_TCA_OPTIONS, options), CREATE | EXCLUSIVE
 
 
 def _ticks(size_bytes: int, rate: int) -> int:
@@ -128,13 +150,13 @@ def shapes(kernel: Netlink) -> dict[int, Shape]:
 
 def _dump(kernel: Netlink, what: int, index: int) -> Iterator[tuple[int, str, bytes]]:
     for body in kernel.dump(what, _TC.pack(0, index, 0, 0, 0)):
-        found = codec.attributes(body, _TC.size)
-        yield _TC.unpack_from(body)[1], codec.text_of(found[_TCA_KIND]), found.get(_TCA_OPTIONS, b"")
+        found = netlink.attributes(body, _TC.size)
+        yield _TC.unpack_from(body)[1], netlink.text_of(found[_TCA_KIND]), found.get(_TCA_OPTIONS, b"")
 
 
 def _with_netem(shape: Shape, options: bytes) -> Shape:
     ticks, limit, loss, _, _, jitter_ticks = _NETEM.unpack_from(options)
-    more = codec.attributes(options, _NETEM.size)
+    more = netlink.attributes(options, _NETEM.size)
     delay_ns, jitter_ns = (
         struct.unpack("=q", more[kind])[0] if kind in more else in_ticks * _TICK_NS
         for kind, in_ticks in ((_NETEM_DELAY_NS, ticks), (_NETEM_JITTER_NS, jitter_ticks))
@@ -154,14 +176,14 @@ def _with_netem(shape: Shape, options: bytes) -> Shape:
 
 
 def _htb_mbps(options: bytes) -> float | None:
-    found = codec.attributes(options)
+    found = netlink.attributes(options)
     if _HTB_PARAMETERS not in found:
         return None
     return _mbps(found.get(_HTB_RATE64), found[_HTB_PARAMETERS])
 
 
 def _tbf_mbps(options: bytes) -> float:
-    found = codec.attributes(options)
+    found = netlink.attributes(options)
     return _mbps(found.get(_TBF_RATE64), found[_TBF_PARAMETERS])
 
 
@@ -172,5 +194,24 @@ def _mbps(large: bytes | None, parameters: bytes) -> float:
 
 
 def _hfsc_mbps(options: bytes) -> float | None:
-    found = codec.attributes(options)
+    found = netlink.attributes(options)
     return float(struct.unpack("=III", found[_HFSC_UPPER])[2]) * 8 / 1e6 if _HFSC_UPPER in found else None
+
+
+def counted(kernel: Netlink) -> Iterator[Counted]:
+    """The counters of each shaped interface of the namespace, by one dump. Raises OSError."""
+    found: dict[int, list[tuple[bool, tuple[int, ...]]]] = {}
+    for body in kernel.dump(_GETQDISC, _TC.pack(0, 0, 0, 0, 0)):
+        about = netlink.attributes(body, _TC.size)
+        if netlink.text_of(about[_TCA_KIND]) in _SHAPING:
+            _, index, _, parent, _ = _TC.unpack_from(body)
+            stats = netlink.attributes(about[_TCA_STATS2])
+            sent_bytes, sent_packets = _BASIC_STATS.unpack_from(stats[_BASIC])
+            held, _, dropped, _, overlimits = _QUEUE_STATS.unpack_from(stats[_QUEUE])
+            found.setdefault(index, []).append((parent == _ROOT, (sent_packets, sent_bytes, dropped, overlimits, held)))
+    for index, qdiscs in found.items():
+        below = [counts for is_root, counts in qdiscs if not is_root]
+        (root,) = [counts for is_root, counts in qdiscs if is_root] or below[:1]
+        # HTB counts again what the queue below it refuses, but not what that one loses on purpose
+        dropped = sum(counts[2] for counts in below) if below else root[2]
+        yield Counted(index, root[0], root[1], dropped, root[3], root[4])

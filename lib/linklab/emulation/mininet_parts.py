@@ -1,4 +1,9 @@
-"""Mininet's links and their interfaces, made and shaped over netlink instead of by shell commands."""
+"""The parts of a Mininet network: nodes, links and their interfaces, made without a shell.
+
+A node of Mininet's is a shell in a namespace, and starting the shell is what takes its time: 30 ms a node in a guest.
+Here the namespace is made by system calls, and the shell opens itself at the first `cmd`, `popen` or `pid`. Links and
+interfaces are made and shaped over netlink instead of by shell commands.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +14,25 @@ from typing import Any, ClassVar
 
 from mininet.link import Intf, Link, TCIntf
 from mininet.log import error
-from mininet.node import Node
+from mininet.node import CPULimitedHost, Host, Node
 
-from linklab.emulation.namespace import GRO, SEGMENTATION_OFFLOADS, namespace_of
-from linklab.emulation.netlink import links, shaping
+from linklab.emulation.namespace import (
+    GRO,
+    LOOPBACK,
+    SEGMENTATION_OFFLOADS,
+    Namespace,
+    first_namespace,
+    namespace_of,
+)
+from linklab.emulation.netlink import links, qdisc
 from linklab.emulation.netlink.links import Request
 from linklab.errors import NetworkError
 
 ONE_SEGMENT = 1
 """TCP joins segments into one packet even with all offloads off, unless an interface takes one at a time."""
+
+# What Mininet's startShell sets; asked for before, each opens the shell.
+_OF_THE_SHELL = ("shell", "pid", "stdin", "stdout", "pollOut", "master", "slave", "execed")
 
 # tc's units of time; a bare number means microseconds to tc, and to Mininet, which hands it on
 _TIME_MS = {
@@ -43,6 +58,117 @@ def delay_ms(text: str | float) -> float:
     if match is None or (match[2] and match[2] not in _TIME_MS):
         raise NetworkError(f"delay {text!r} is not a time: write it like '10ms' or '2.5ms'")
     return float(match[1]) * (_TIME_MS[match[2]] if match[2] else 1e-3)
+
+
+class LateShell(Node):
+    """A node of any kind: what Mininet's class beside it does, with a shell when it is needed."""
+
+    isSetup = True  # Mininet would look for ifconfig and mnexec by starting two programs
+    namespace: Namespace
+    inNamespace: bool
+
+    def startShell(self, mnopts: str | None = None) -> None:
+        """Called by Mininet's constructor: makes the namespace, leaves the shell for later."""
+        if "namespace" not in self.__dict__:
+            self.namespace = Namespace.new() if self.inNamespace else first_namespace()
+        for name in _OF_THE_SHELL:
+            self.__dict__.pop(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_THE_SHELL or "namespace" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no {name!r}")
+        self._open_shell()
+        return self.__dict__[name]
+
+    @property
+    def has_shell(self) -> bool:
+        """Whether there is one: it was needed, and the node was not ended."""
+        return self.__dict__.get("shell") is not None
+
+    def _open_shell(self) -> None:
+        for name in _OF_THE_SHELL:
+            self.__dict__[name] = None
+        wish, self.inNamespace = self.inNamespace, False  # it is born in the namespace, and needs no new one
+        try:
+            with self.namespace.furnished() if wish else self.namespace.entered():
+                super().startShell("-d")
+        except BaseException:
+            for name in _OF_THE_SHELL:
+                self.__dict__.pop(name, None)
+            raise
+        finally:
+            self.inNamespace = wish
+
+    def cmd(self, *args: Any, **kwargs: Any) -> Any:
+        """As Mininet's. What its constructors ask of every node needs no shell."""
+        if args == ("ifconfig", "lo", "up"):
+            self.namespace.kernel.ask(*links.change(LOOPBACK, up=True))
+            return ""
+        return super().cmd(*args, **kwargs)
+
+    def terminate(self) -> None:
+        """Ends the shell, if there is one, and lets the namespace go. No other shell is opened from now on."""
+        if self.has_shell:
+            super().terminate()
+        else:
+            self.__dict__.update(dict.fromkeys(_OF_THE_SHELL))
+        if self.inNamespace and "namespace" in self.__dict__:
+            self.__dict__.pop("namespace").close()
+
+
+class LabHost(LateShell, Host):
+    """A host or router."""
+
+    def config(
+        self,
+        mac: str | None = None,
+        ip: str | None = None,
+        defaultRoute: Any = None,
+        lo: str = "up",
+        **_params: Any,
+    ) -> dict[str, Any]:
+        """As Mininet's, without a shell: MAC, address, default route, loopback."""
+        results: dict[str, Any] = {}
+        self.setParam(results, "setMAC", mac=mac)
+        self.setParam(results, "setIP", ip=ip)
+        self.setParam(results, "setDefaultRoute", defaultRoute=defaultRoute)
+        if lo != "up":
+            self.cmd(f"ifconfig lo {lo}")
+        return results
+
+    def setDefaultRoute(self, intf: Any = None) -> None:
+        """As Mininet's: an interface, or the words of ``ip route add default``."""
+        words = intf.split() if isinstance(intf, str) else ["dev", str(intf)]
+        said = dict(zip(words[::2], words[1::2], strict=False))
+        via, name = said.pop("via", None), said.pop("dev", None)
+        if said or len(words) % 2 or (via is None and name is None):
+            super().setDefaultRoute(intf)
+            return
+        kernel = self.namespace.kernel
+        for entry in list(links.routes(kernel)):
+            if entry.destination == "0.0.0.0/0":
+                kernel.ask(*links.remove_route(entry.destination, entry.via, entry.index))
+        kernel.ask(*links.route("0.0.0.0/0", via, self.namespace.index(name) if name else 0))
+
+
+def without_cpu_limits() -> None:
+    """Makes Mininet's CPULimitedHost, and what students derive from it, a host: a lab has no control groups for it.
+
+    On virtual time a limit would mean nothing: computing takes no time there.
+    """
+
+    def start(self: Any, name: str, sched: str = "cfs", **params: Any) -> None:
+        Host.__init__(self, name, **params)
+        self.sched, self.period_us = sched, params.get("period_us", 100000)
+
+    def ignore(self: Any, *_args: Any, **_params: Any) -> None:
+        """There is nothing to set."""
+
+    for name, method in (
+        *(("__init__", start), ("popen", Host.popen), ("cleanup", Host.cleanup)),
+        *(("setCPUFrac", ignore), ("setCPUs", ignore)),
+    ):
+        setattr(CPULimitedHost, name, method)
 
 
 class LabIntf(TCIntf):
@@ -152,7 +278,7 @@ class LabIntf(TCIntf):
 
     def _clear_shape(self) -> None:
         try:
-            self._ask(shaping.clear(self.index))
+            self._ask(qdisc.clear(self.index))
         except OSError as nothing:
             if nothing.errno not in (errno.ENOENT, errno.EINVAL):
                 raise
@@ -163,9 +289,9 @@ class LabIntf(TCIntf):
         index = self.index
         cable = bw is not None and overhead_bytes is not None
         bucket = bw is not None and not cable
-        requests = shaping.htb(index, float(bw)) if bucket else []
+        requests = qdisc.htb(index, float(bw)) if bucket else []
         if delay is not None or jitter is not None or loss or queue_packets is not None or cable:
-            wish = shaping.Netem(
+            wish = qdisc.Netem(
                 delay_ms=delay_ms(delay) if delay is not None else 0.0,
                 jitter_ms=delay_ms(jitter) if jitter is not None else 0.0,
                 loss_percent=float(loss or 0),
@@ -174,7 +300,7 @@ class LabIntf(TCIntf):
                 rate_mbps=float(bw) if cable else None,
                 overhead_bytes=overhead_bytes or 0,
             )
-            requests.append(shaping.netem(index, wish, under_htb=bucket))
+            requests.append(qdisc.netem(index, wish, under_htb=bucket))
         self._ask(*requests)
 
     def _seed(self) -> int:

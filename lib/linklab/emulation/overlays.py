@@ -1,29 +1,34 @@
-"""VLANs made real: on the Linux bridge by netlink, on Open vSwitch in its database; sub-interfaces on routers."""
+"""VLANs and tunnels made real.
+
+VLANs: on the Linux bridge by netlink, on Open vSwitch in its database; sub-interfaces on routers. Tunnels between
+switches are made when the nodes are there and the switches not yet started.
+"""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch
 
-from linklab.emulation.interfaces import ONE_SEGMENT
+from linklab.emulation.mininet_parts import ONE_SEGMENT, LabIntf
 from linklab.emulation.namespace import SEGMENTATION_OFFLOADS, Namespace, namespace_of, set_sysctl
 from linklab.emulation.netlink import links
-from linklab.emulation.netlink import vlans as requests
 from linklab.emulation.switches import UserOVS
 from linklab.emulation.topo import link_options
 from linklab.errors import LabError
-from linklab.network import Link, Network
+from linklab.network import Link, Network, TunnelState
 from linklab.network.model import Gateway, SwitchVlans
-from linklab.units import VLAN_TAG_BYTES as TAG_BYTES
+from linklab.units import VLAN_TAG_BYTES
 
 _GATEWAY_MAC = "02:00:5e:00:{0:02x}:{1:02x}"
 """Open vSwitch would choose one at random; an address that follows from the VLAN is the same in every lab."""
+Places = dict[tuple[str, str], TunnelState]
+"""Each tunnel port by its node and interface."""
 
 
-def configure(net: Mininet, network: Network) -> None:
+def make_vlans(net: Mininet, network: Network) -> None:
     """Gives switches their VLANs, and routers their sub-interfaces. Raises `LabError` with the reason."""
     if network.vlans is None:
         return
@@ -42,7 +47,7 @@ def configure(net: Mininet, network: Network) -> None:
         for sub in network.vlans.subinterfaces:
             owner = next(end.node for link in network.links for end in link.ends if end.interface == sub.parent)
             there = namespace_of(net[owner])
-            there.kernel.ask(*requests.device(sub.name, there.index(sub.parent), sub.vlan, ONE_SEGMENT))
+            there.kernel.ask(*links.vlan_device(sub.name, there.index(sub.parent), sub.vlan, ONE_SEGMENT))
             _address(there, sub.name, sub.address)
         for link in network.links:
             _count_tags(net, network, link)
@@ -53,12 +58,12 @@ def configure(net: Mininet, network: Network) -> None:
 def _set_bridge(switch: Node, plan: SwitchVlans) -> None:
     there = namespace_of(switch)
     bridge = there.index(switch.name)
-    wishes = [requests.filtering(bridge)]
-    wishes += [requests.access_port(there.index(port.interface), port.vlan) for port in plan.access]
-    wishes += [requests.trunk_vlan(there.index(it.interface), number) for it in plan.trunks for number in it.vlans]
+    wishes = [links.filter_vlans(bridge)]
+    wishes += [links.access_port(there.index(port.interface), port.vlan) for port in plan.access]
+    wishes += [links.trunk_vlan(there.index(it.interface), number) for it in plan.trunks for number in it.vlans]
     for gateway in plan.gateways:
-        wishes.append(requests.bridge_vlan(bridge, gateway.vlan))
-        wishes.append(requests.device(plan.gateway_interface(gateway), bridge, gateway.vlan, ONE_SEGMENT))
+        wishes.append(links.bridge_vlan(bridge, gateway.vlan))
+        wishes.append(links.vlan_device(plan.gateway_interface(gateway), bridge, gateway.vlan, ONE_SEGMENT))
     there.kernel.ask_all(wishes)
 
 
@@ -104,7 +109,7 @@ def _count_tags(net: Mininet, network: Network, link: Link) -> None:
         plan = network.vlans.of_switch(end.node)
         trunk = plan is not None and any(it.interface == end.interface for it in plan.trunks)
         if (trunk or network.vlans.subinterfaces_of(end.interface)) and tags_unseen(node, end.interface):
-            options = {**link_options(link), "overhead_bytes": link.overhead_bytes + TAG_BYTES}
+            options = {**link_options(link), "overhead_bytes": link.overhead_bytes + VLAN_TAG_BYTES}
             shape = {name: options[name] for name in _SHAPE if name in options}
             node.nameToIntf[end.interface].config(**shape)
 
@@ -121,3 +126,58 @@ def tags_unseen(node: Node, interface: str) -> bool:
     if isinstance(node, UserOVS):
         return False
     return isinstance(node, OVSSwitch) or not node.inNamespace or namespace_of(node).carries_tags(interface)
+
+
+def make_tunnels(net: Mininet, network: Network) -> None:
+    """Makes the network's tunnels. Raises LabError with the kernel's words where it refuses."""
+    for tunnel in network.tunnels:
+        for mine, theirs in (tunnel.ends, tunnel.ends[::-1]):
+            switch = net[mine.switch]
+            local, remote = (network.address_of(end.carrier) for end in (mine, theirs))
+            inside, outside = namespace_of(switch), namespace_of(net[mine.carrier])
+            try:
+                # made where its packets leave, and moved to where its frames come from: the kernel remembers both
+                outside.kernel.ask(
+                    *links.gretap(
+                        mine.interface, net.randMac(), tunnel.mtu_bytes, local, remote, fragments=tunnel.fragments
+                    )
+                )
+                outside.kernel.ask(*links.move(outside.index(mine.interface), inside.number))
+            except OSError as error:
+                raise LabError(
+                    f"tunnel {tunnel.label} cannot be made on {mine.carrier}: {error.strerror}; the lab's kernel needs "
+                    "GRE that carries Ethernet (CONFIG_NET_IPGRE)"
+                ) from None
+            LabIntf(mine.interface, node=switch)
+
+
+def tunnels_of(net: Mininet) -> Places:
+    """All tunnel ports of switches, as the kernel has them."""
+    switches: list[Node] = list(net.switches)
+    if not switches:
+        return {}
+    there = namespace_of(switches[0])
+    found = {device.index: device for device in links.gre_devices(there.kernel)}
+    if not found:
+        return {}
+    carriers = {links.namespace_number(there.kernel, namespace_of(host).number): host.name for host in net.hosts}
+    names = {there.index(name): (node.name, name) for node in switches for name in node.nameToIntf if name != "lo"}
+    return {
+        place: TunnelState(
+            device.local,
+            device.remote,
+            None if device.namespace is None else carriers.get(device.namespace),
+            device.fragments,
+        )
+        for index, place in names.items()
+        if (device := found.get(index))
+    }
+
+
+def pairs(places: Places) -> Iterable[tuple[tuple[str, str], tuple[str, str]]]:
+    """The ports that belong together, each pair once: one's local address is the other's remote one."""
+    listed = list(places.items())
+    for number, (place, one) in enumerate(listed):
+        for other_place, other in listed[number + 1 :]:
+            if (one.local, one.remote) == (other.remote, other.local):
+                yield place, other_place
