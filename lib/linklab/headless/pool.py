@@ -7,7 +7,6 @@ its kernel and its labs, and so is one that does not end by itself.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import signal
@@ -25,6 +24,7 @@ from linklab.headless.worker import Task
 from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.runtime import process_tree
 from linklab.runtime.kinds import Clock
+from linklab.runtime.wire import Channel, ChannelClosed
 from linklab.signals import calling_once
 
 _LOOK_S = 2.0
@@ -105,7 +105,6 @@ class _Worker:
         self.began_s = time.monotonic()
         self.cell, self.cells, self._name = 0, 0, "the notebook"
         self._last: dict[str, Any] = {}
-        self._rest = b""
         self._ended_for: str | None = None
         self._ended_s = 0.0
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the worker
@@ -119,16 +118,18 @@ class _Worker:
         )
         assert self._process.stdout is not None
         self.pipe = self._process.stdout.fileno()
+        self._channel = Channel(self.pipe, -1, acknowledged=False)
 
     def hear(self) -> bool:
         """Takes in what the worker says; True when it has said its last."""
-        data = os.read(self.pipe, 65536)
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            self._last = json.loads(line)
-            if "cell" in self._last:
-                self.cell, self.cells, self._name = self._last["cell"], self._last["cells"], self._last["name"]
-        return not data
+        try:
+            while (message := self._channel.receive_waiting()) is not None:
+                self._last = message
+                if "cell" in message:
+                    self.cell, self.cells, self._name = message["cell"], message["cells"], message["name"]
+        except ChannelClosed:
+            return True
+        return False
 
     def check(self) -> None:
         """Ends the notebook if it is beyond its limits, for good if it was told to end long ago."""
@@ -228,8 +229,10 @@ class Pool:
             while self._waiting and len(self._running) < self._jobs:
                 self._begin(self._waiting.popleft())
             left_s = max(0.0, look_s - time.monotonic())
-            pipes = [worker.pipe for worker in self._running] + ([] if self.interrupted else [interrupt])
-            ready = select.select(pipes, [], [], left_s)[0]
+            poller = select.poll()  # select takes no file descriptor above 1023
+            for pipe in [worker.pipe for worker in self._running] + ([] if self.interrupted else [interrupt]):
+                poller.register(pipe, select.POLLIN)
+            ready = [pipe for pipe, _ in poller.poll(1000 * left_s)]
             if interrupt in ready:
                 self._interrupt()
             for worker in [worker for worker in self._running if worker.pipe in ready]:

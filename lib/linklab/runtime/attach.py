@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from linklab.errors import LabEnded, LabError
-from linklab.runtime.transport import FRAME_BYTES
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 from linklab.signals import Held
 
@@ -96,7 +95,7 @@ def _owner(connected: socket.socket) -> int:
 
 
 def _welcome(visitor: socket.socket, nodes: Callable[[], list[str]], run: Run) -> None:
-    channel = Channel(visitor.fileno(), visitor.fileno(), frame_bytes=FRAME_BYTES)
+    channel = Channel(visitor.fileno(), visitor.fileno(), acknowledged=False)
     with visitor, contextlib.suppress(ChannelClosed):
         channel.send({"nodes": nodes()})
         while True:
@@ -162,7 +161,7 @@ class Visit:
             if _owner(self._socket) != os.getuid():
                 self._socket.close()
                 raise LabError("the lab is another user's")
-            self._channel = Channel(self._socket.fileno(), self._socket.fileno(), frame_bytes=FRAME_BYTES)
+            self._channel = Channel(self._socket.fileno(), self._socket.fileno(), acknowledged=False)
             welcome = self._channel.receive(_WELCOME_LIMIT_S)
         if not welcome or not welcome.get("nodes"):
             self._socket.close()
