@@ -2,7 +2,19 @@
 
 from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name
 from linklab.network.compare import Difference, differences, first_difference
-from linklab.network.model import End, Host, Link, PlannedNode, Router, Shape, Subnet, Switch, Tunnel, TunnelEnd
+from linklab.network.model import (
+    End,
+    Host,
+    Link,
+    PlannedNode,
+    Router,
+    Shape,
+    Subnet,
+    Switch,
+    Topology,
+    Tunnel,
+    TunnelEnd,
+)
 from linklab.network.routing import DEFAULT_DESTINATION, Path, Route, path, static_routes
 from linklab.network.state import (
     Expectation,
@@ -51,6 +63,7 @@ __all__ = [
     "Shape",
     "Subnet",
     "Switch",
+    "Topology",
     "Tunnel",
     "TunnelEnd",
     "TunnelState",

@@ -298,6 +298,11 @@ class Topology:
         """The switches, in the order of ``nodes``."""
         return tuple(node for node in self.nodes if isinstance(node, Switch))
 
+    @property
+    def switch_names(self) -> frozenset[str]:
+        """The names of the switches."""
+        return frozenset(switch.name for switch in self.switches)
+
     def node(self, name: str) -> PlannedNode:
         """The node called ``name``. Raises NetworkError if there is none."""
         for node in self.nodes:

@@ -64,7 +64,7 @@ class Segment:
 def segments(network: Topology, *, with_tunnels: bool = True) -> tuple[Segment, ...]:
     """All broadcast domains, in the order of their first links; tunnels count as cables unless told otherwise."""
     links = joined(network) if with_tunnels else network.links
-    switch_names = {switch.name for switch in network.switches}
+    switch_names = network.switch_names
     groups: list[list[int]] = []
     for position, link in enumerate(links):
         joints = {end.node for end in link.ends} & switch_names
@@ -76,7 +76,7 @@ def segments(network: Topology, *, with_tunnels: bool = True) -> tuple[Segment, 
     return tuple(_segment([links[member] for member in group], switch_names) for group in sorted(groups))
 
 
-def _segment(links: Sequence[Link], switch_names: set[str]) -> Segment:
+def _segment(links: Sequence[Link], switch_names: frozenset[str]) -> Segment:
     ends = [end for link in links for end in link.ends]
     return Segment(
         links=tuple(links),

@@ -124,7 +124,7 @@ def _repeated(items: Iterable[_T]) -> list[_T]:
 
 def _link_ends(network: Topology) -> Iterator[str]:
     names = {node.name for node in network.nodes}
-    switch_names = {switch.name for switch in network.switches}
+    switch_names = network.switch_names
     for link in network.links:
         for end in link.ends:
             if end.node not in names:
@@ -179,7 +179,7 @@ def _whole_number_in(what: str, field: str, value: int, bounds: tuple[int, int],
 
 def _addresses(network: Topology) -> Iterator[str]:
     """One line for each address that no interface could have, or that two have."""
-    switch_names = {switch.name for switch in network.switches}
+    switch_names = network.switch_names
     owners: dict[str, End] = {}
     for end in (end for link in network.links for end in link.ends):
         if end.node in switch_names:
@@ -422,10 +422,9 @@ def _vlans(network: Topology) -> Iterator[str]:
     """One line for each fault of the VLANs themselves; what follows from them for addresses is looked at elsewhere."""
     if network.vlans is None:
         return
-    names = {switch.name for switch in network.switches}
     seen: set[str] = set()
     for plan in network.vlans.switches:
-        if plan.switch not in names:
+        if plan.switch not in network.switch_names:
             yield f"VLANs are given for {plan.switch!r}, which is no switch: add it or correct the name"
             return
         if plan.switch in seen:
@@ -503,7 +502,7 @@ def _one_switch_that_routes(vlans: Vlans) -> Iterator[str]:
 
 
 def _vlan_subinterfaces(network: Topology, vlans: Vlans) -> Iterator[str]:
-    switch_names = {switch.name for switch in network.switches}
+    switch_names = network.switch_names
     ends = {end.interface: end for link in network.links for end in link.ends if end.node not in switch_names}
     for each in vlans.subinterfaces:
         what = f"sub-interface {each.name}"
@@ -545,26 +544,22 @@ def _trunk_carries(network: Topology, vlans: Vlans, parent: str, number: int) ->
 def _isolated_vlans(network: Topology, vlans: Vlans) -> Iterator[str]:
     """VLANs of one switch between which nobody routes."""
     for plan in vlans.switches:
-        if len(plan.vlans) < 2 or plan.gateways:
-            missing = {gateway.vlan for gateway in plan.gateways}
-            for number in plan.vlans if plan.gateways else ():
-                if number not in missing and not _has_router(network, vlans, plan, number):
-                    yield (
-                        f"VLAN {number} of {plan.switch} has no gateway, so nothing leaves it: add "
-                        f"Gateway({number}, ...)"
-                    )
-            continue
+        with_gateway = {gateway.vlan for gateway in plan.gateways}
         for number in plan.vlans:
-            if not _has_router(network, vlans, plan, number):
+            if number in with_gateway or _has_router(network, plan, number):
+                continue
+            if plan.gateways:
+                yield f"VLAN {number} of {plan.switch} has no gateway, so nothing leaves it: add Gateway({number}, ...)"
+            elif len(plan.vlans) > 1:
                 yield (
                     f"VLAN {number} of {plan.switch} reaches no other: give {plan.switch} a Gateway in each VLAN, or "
                     "a Router a sub-interface for each on a trunk"
                 )
 
 
-def _has_router(network: Topology, vlans: Vlans, plan: SwitchVlans, number: int) -> bool:
-    """Whether a port that carries the VLAN leads to a router, or to another switch."""
-    leaving = {router.name for router in network.routers} | {switch.name for switch in network.switches}
+def _has_router(network: Topology, plan: SwitchVlans, number: int) -> bool:
+    """Return True if a port that carries the VLAN leads to a router, or to another switch."""
+    leaving = network.switch_names | {router.name for router in network.routers}
     return any(
         number in plan.vlans_of(end.interface) and link.other(plan.switch).node in leaving
         for link in network.links
