@@ -4,14 +4,18 @@ one lab, in another lab, and however long the notebook takes between and during 
 
 from __future__ import annotations
 
+import importlib
 import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mininet.node import Host
+from mininet.topo import Topo
 
 import linklab
+from linklab.emulation import service
 from linklab.network import TWO_HOSTS
 from linklab.runtime.agent import BEAT_NS, PHASE_NS
 from linklab.runtime.kinds import Kind
@@ -115,6 +119,35 @@ def test_tcp_receives_the_same_bytes_again_and_in_another_lab(virtual: Kind, lab
     assert {count for count, _ in found} == {found[0][0]}, found
     first, again = found[:3], found[3:]
     assert again == first[:2], "the lab's clock shows another time at the end of the same work"
+
+
+class Pair(Topo):  # type: ignore[misc]
+    """Two hosts. Building them takes the lab's Python so many modules more."""
+
+    def build(self, modules: tuple[str, ...]) -> None:
+        class Loading(Host):  # type: ignore[misc]
+            def config(self, **params: Any) -> Any:
+                for module in modules:
+                    importlib.import_module(module)
+                return super().config(**params)
+
+        self.addLink(self.addHost("h1", cls=Loading), self.addHost("h2"))
+
+
+def test_how_many_modules_python_loads_to_build_makes_no_difference(virtual: Kind, lab_folder: Path) -> None:
+    """Each takes a guest a little of its time, and another version of Python, or of Linklab, loads others."""
+
+    def clocks_s(*modules: str) -> list[float]:
+        with linklab.start(Pair(modules), "virtual", folder=lab_folder) as lab:
+            found_s = [lab.process.clock_s]
+            for _ in range(2):
+                lab.process.call(service.counters, True)
+                lab["h1"].cmd("true")
+                assert lab["h1"].popen("true").wait() == 0
+                found_s.append(lab.process.clock_s)
+        return found_s
+
+    assert clocks_s("networkx") == clocks_s()
 
 
 def test_the_time_of_day_is_whole_seconds_from_the_clock_since_boot(virtual: Kind, lab_folder: Path) -> None:

@@ -97,11 +97,17 @@ def end_below(head: int, patience_s: float) -> bool:
     A native lab runs as root and cannot be killed from here, but it ends by itself when its keeper is gone.
     """
     deadline = time.monotonic() + patience_s
-    while left := alive(below(head)):
+    while kill_below(head):
         if time.monotonic() > deadline:
             return False
-        for process in left:
-            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                process.kill()
         time.sleep(_LOOK_S)
     return True
+
+
+def kill_below(head: int) -> bool:
+    """Sends SIGKILL to all that came of a process, children before their parents; True if there was something."""
+    left = alive(below(head))
+    for process in reversed(left):
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            process.kill()
+    return bool(left)

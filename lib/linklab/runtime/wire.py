@@ -217,13 +217,16 @@ class Channel:
                 self._received_bytes = 0
 
     def _write(self, data: bytes, timeout_s: float | None = None) -> None:
-        view, start_s = memoryview(data), time.monotonic()
+        view = memoryview(data)
+        start_s: float | None = None  # of waiting: on virtual time a look at the clock moves it on
         while view:
             try:
                 view = view[os.write(self.write_fd, view) :]
             except BlockingIOError:
-                if not self.spin:
-                    _wait(self.write_fd, select.POLLOUT, 1.0 if timeout_s is None else min(1.0, timeout_s))
+                if self.spin:
+                    continue
+                start_s = time.monotonic() if start_s is None else start_s
+                _wait(self.write_fd, select.POLLOUT, 1.0 if timeout_s is None else min(1.0, timeout_s))
                 waited_s = time.monotonic() - start_s
                 if self._write_limit_s is not None and waited_s > self._write_limit_s:
                     raise ChannelClosed("the other side does not read") from None
