@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from linklab.errors import LabError
+from linklab.runtime.native import Ids, closed_folders
 from linklab.runtime.sandbox import system_programs
 
 PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
@@ -31,15 +32,15 @@ def bubblewrap(
     script_fd: int,
     info_fd: int | None = None,
     *,
-    privileged: bool,
+    native: Ids | None = None,
     narrow: Iterable[Path] | None = None,
     guest_mb: int = 0,
 ) -> list[str]:
     """The words that go before a lab's own command.
 
-    `folder` alone is writable. The script behind `script_fd` stands as `PRIVATE`/init. `privileged` keeps
-    root's capabilities for the native kind, whose namespaces must be configured by root. bubblewrap writes the
-    process id of the lab's first process, as the host sees it, to `info_fd`.
+    `folder` alone is writable. The script behind `script_fd` stands as `PRIVATE`/init. `native` says who a native lab
+    is; its first process (`linklab.runtime.native`) keeps root's capabilities to make its namespaces. bubblewrap writes
+    the process id of the lab's first process, as the host sees it, to `info_fd`.
     With `narrow` the lab sees the system's programs, those paths (its kernel, say), `folder` and Linklab with its
     Python, and no other file of the host; then its memory, which is a file, may take `guest_mb`.
     Raises `LabError` where bubblewrap is missing.
@@ -72,10 +73,9 @@ def bubblewrap(
     ]
     if info_fd is not None:
         words += ["--info-fd", str(info_fd)]
-    if privileged:
-        words += ["--cap-add", "ALL", "--tmpfs", "/tmp", "--setenv", "TMPDIR", "/tmp"]
-        for place in _own_places():
-            words += ["--ro-bind", str(place), str(place)]
+    if native is not None:
+        words += ["--cap-add", "ALL", "--dev-bind-try", "/dev/net/tun", "/dev/net/tun", "--setenv", "TMPDIR", "/tmp"]
+        words += _opened(native, folder)
     else:
         words += ["--setenv", "TMPDIR", "/dev/shm"]
     if folder is not None:
@@ -114,7 +114,23 @@ def through_sudo(script_fd: int, script: str) -> list[str]:
     return ["sudo", "-n", "bash", "-c", shell, "linklab", script]
 
 
-def _own_places() -> list[Path]:
-    """Where Linklab and its Python lie, if that is below the /tmp that a native lab does not see."""
-    places = {Path(sys.prefix), Path(__file__).resolve().parents[2]}
-    return sorted(place for place in places if place.is_relative_to("/tmp"))
+def _opened(native: Ids, folder: Path | None) -> list[str]:
+    """A /tmp of a native lab's own, and what lies below this machine's /tmp or a folder closed to the lab's root, and
+    is needed all the same: Linklab, its Python and all that the notebook's Python finds.
+    """
+    needed = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix)} | {Path(__file__).resolve().parents[2]}
+    needed |= {Path(entry).absolute() for entry in sys.path if entry and Path(entry).exists()}
+    hidden = [Path("/tmp"), *closed_folders([*needed, *([folder] if folder else [])], native)]
+    words = [word for place in hidden for word in ("--tmpfs", str(place))]
+
+    def below(place: Path) -> list[Path]:
+        """The folders on the way to a place that are hidden: bubblewrap would make them for root alone."""
+        return [parent for parent in reversed(place.parents) if any(closed in parent.parents for closed in hidden)]
+
+    for place in sorted(needed):
+        if any(closed in place.parents for closed in hidden):
+            words += [word for parent in below(place) for word in ("--dir", str(parent))]
+            words += ["--ro-bind", str(place), str(place)]
+    if folder is not None:
+        words += [word for parent in below(folder) for word in ("--dir", str(parent))]
+    return words

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from linklab.runtime import confine, container
+from linklab.runtime import confine, container, native
 from linklab.runtime.kinds import Kind
 
 
@@ -35,8 +35,8 @@ class Launched:
 
 def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, seed: int) -> Launched:
     """Starts a lab as `linklab.runtime.process.LabProcess` says. Raises `LabError` where nothing can confine it."""
-    native = kind.name == "native"
-    given = None if native else container.own_folder(memory_mb, narrow=narrow)
+    is_native = kind.name == "native"
+    given = None if is_native else container.own_folder(memory_mb, narrow=narrow)
     own, memory = given or (None, "")
     private = confine.PRIVATE if own is None else str(own)
     console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
@@ -53,24 +53,27 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
         try:
             os.write(script, text.encode())
             os.lseek(script, 0, os.SEEK_SET)
-            wish: dict[str, Any] = {"pin": not native, "channel": -1 if native else theirs.fileno()}
+            wish: dict[str, Any] = {"pin": not is_native, "channel": -1 if is_native else theirs.fileno()}
             command = kind.command(theirs.fileno(), private, seed)
             if own is not None:
                 container.furnish(own, text)
                 wish |= {"argv": command, "info": info_theirs, "folder": private}
                 wish["environment"] = {"TMPDIR": memory}
             else:
+                ids = native.ids(folder) if is_native else None
                 words = confine.through_sudo(script, text) if kind.sudo else []
                 words += confine.bubblewrap(
                     folder,
                     script,
-                    None if native else info_theirs,
-                    privileged=native,
+                    None if is_native else info_theirs,
+                    native=ids,
                     narrow=kind.places if narrow else None,
                     guest_mb=memory_mb,
                 )
+                if ids is not None:
+                    words += native.command(ids, folder)
                 wish["argv"] = words + command
-            passed = [lifeline_theirs.fileno(), script, *([] if native else [theirs.fileno(), info_theirs])]
+            passed = [lifeline_theirs.fileno(), script, *([] if is_native else [theirs.fileno(), info_theirs])]
             keeper = subprocess.Popen(
                 [
                     sys.executable,
@@ -80,8 +83,8 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
                     str(lifeline_theirs.fileno()),
                     json.dumps(wish),
                 ],
-                stdin=theirs.fileno() if native else subprocess.DEVNULL,
-                stdout=theirs.fileno() if native else console,
+                stdin=theirs.fileno() if is_native else subprocess.DEVNULL,
+                stdout=theirs.fileno() if is_native else console,
                 stderr=console,
                 pass_fds=passed,
                 start_new_session=True,
