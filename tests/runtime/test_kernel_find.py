@@ -9,9 +9,9 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.kernel import find
-from linklab.runtime.kernel.cache import Record, cache_folder, kernel_hash, publish, version_key
+from linklab.runtime.kernel.build import kernel_hash, publish
 from linklab.runtime.kernel.config import configuration_hash, configuration_text
-from linklab.runtime.kernel.find import find_kernel, inspect_kernel
+from linklab.runtime.kernel.find import Record, cache_folder, find_kernel, inspect_kernel, version_key
 
 RECORD = Record(
     source="linux-source-6.12",

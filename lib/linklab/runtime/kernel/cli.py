@@ -19,11 +19,9 @@ from rich.progress import (
 
 from linklab import options
 from linklab.errors import LabError
-from linklab.runtime.kernel.background import background_log
-from linklab.runtime.kernel.build import build_kernel
-from linklab.runtime.kernel.cache import Record, Status, build_is_running, build_lock, cache_folder
+from linklab.runtime.kernel.build import background_log, build_kernel, build_lock
 from linklab.runtime.kernel.config import PATCHES
-from linklab.runtime.kernel.find import find_kernel
+from linklab.runtime.kernel.find import Record, Status, build_is_running, cache_folder, find_kernel
 from linklab.signals import interrupted_once
 
 if TYPE_CHECKING:
