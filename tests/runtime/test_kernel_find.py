@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,6 +90,31 @@ def test_publishing_again_replaces_the_kernel(cache: Path) -> None:
     record = Record.read(second.parent / "kernel.json")
     assert record is not None
     assert record.compiler == "gcc 13"
+
+
+def test_a_kernel_is_there_at_each_moment_of_being_replaced(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looked for after each change to the cache: a lab may start at any of them, and a build may be killed."""
+    path = built(cache, RECORD)
+    seen: list[Path | None] = []
+
+    def watched(change: Callable[..., Any]) -> Callable[..., Any]:
+        def changing(*arguments: Any, **options: Any) -> Any:
+            result = change(*arguments, **options)
+            try:
+                seen.append(find_kernel("virtual").path)
+            except LabError:
+                seen.append(None)
+            return result
+
+        return changing
+
+    with monkeypatch.context() as watching:
+        for name in ("rename", "replace", "unlink", "rmdir", "mkdir"):
+            watching.setattr(os, name, watched(getattr(os, name)))
+        built(cache, replace(RECORD, compiler="gcc 13"))
+    assert len(seen) >= 2
+    assert set(seen) == {path}
+    assert sorted(file.name for file in path.parent.iterdir()) == ["kernel.json", "linux"]
 
 
 def test_real_time_runs_on_debians_kernel_with_its_modules(tmp_path: Path) -> None:

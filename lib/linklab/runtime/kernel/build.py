@@ -821,21 +821,27 @@ def build_lock(folder: Path) -> Iterator[int | None]:
 
 
 def publish(built: Path, record: Record, folder: Path, name: str) -> Path:
-    """Puts a verified kernel in its place at one stroke: whoever looks sees all of it or none."""
-    fresh = folder / f"{name}.new"
-    shutil.rmtree(fresh, ignore_errors=True)
-    try:
-        fresh.mkdir()
-        shutil.copy2(built, fresh / "linux")
-        record.write(fresh / "kernel.json")
-    except OSError:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise
+    """Put a verified kernel in its place, and return its path.
+
+    Whoever looks meanwhile sees none of it or all of it. Where it replaces one of the same source and configuration,
+    there is a whole kernel at each moment: its record comes last, and says the same of both but for how they were made.
+    """
     place = folder / name
-    with suppress(FileNotFoundError):
-        shutil.rmtree(place)
-    fresh.rename(place)
-    return place / "linux"
+    parts = {place / part: place / f"{part}.new" for part in ("linux", "kernel.json")}
+    kernel, description = parts
+    try:
+        place.mkdir(exist_ok=True)
+        shutil.copy2(built, parts[kernel])
+        record.write(parts[description])
+        for part, fresh in parts.items():
+            fresh.replace(part)
+    except OSError:
+        for fresh in parts.values():
+            fresh.unlink(missing_ok=True)
+        with suppress(OSError):  # one that it was to replace stays
+            place.rmdir()
+        raise
+    return kernel
 
 
 def background_log() -> Path:
