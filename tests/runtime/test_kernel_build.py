@@ -333,4 +333,6 @@ def test_the_source_takes_each_change_that_fits_and_is_left_whole_by_others(tmp_
     untouched = set(source_for(patches()[misfit])) if misfit else set()
     assert {name for name, text in texts.items() if (tree / name).read_text() == text} == untouched
     assert said == ([WITHOUT[misfit]] if misfit else [])
-    assert stage.patches() == tuple(name for name in patches() if name != misfit)
+    taken = [name for name in patches() if name != misfit]
+    assert stage.patches() == tuple(taken)
+    assert f"KBUILD_BUILD_HOST={'+'.join(taken)}" in stage._make_words("linux"), "the kernel says it itself"

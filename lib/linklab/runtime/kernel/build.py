@@ -41,7 +41,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from linklab.errors import LabError
-from linklab.runtime.kernel.config import configuration_hash, configuration_text, missing_options, patches
+from linklab.runtime.kernel.config import WITHOUT, configuration_hash, configuration_text, missing_options, patches
 from linklab.runtime.kernel.find import (
     Record,
     Status,
@@ -102,11 +102,6 @@ NEVER_COMPILED = (
     "*/tools/testing/*",
     "*/tools/perf/*",
 )
-# What a kernel without a patch of ours is like.
-_WITHOUT = {
-    "clock": "labs will be slower, and their last digits may differ",
-    "random": "a lab's seed will not reach its kernel's own random numbers",
-}
 _TAKEN = "patches.taken"
 _TAR = re.compile(r"^-.* (\./usr/src/(?:\S*/)?linux-source-[0-9.]+\.tar\.(xz|bz2|gz))$")
 _UNPACKERS = {"xz": "xz", "bz2": "bzip2", "gz": "gzip"}
@@ -696,7 +691,7 @@ class Work:
             try:
                 self.programs.run([*words, f"--input={patch}", "--dry-run"], tree)
             except ProgramFailed:
-                self.report(f"{self.candidate.package} does not take {name}.patch: {_WITHOUT[name]}", UNPACK_AT)
+                self.report(f"{self.candidate.package} does not take {name}.patch: {WITHOUT[name]}", UNPACK_AT)
                 continue
             self.programs.run([*words, f"--input={patch}"], tree)
             taken.append(name)
@@ -748,8 +743,8 @@ class Work:
         return match[1] if match else ""
 
     def _make_words(self, *targets: str) -> list[str]:
-        # Names of the user and the machine stay out of the kernel's banner.
-        names = ["KBUILD_BUILD_USER=linklab", "KBUILD_BUILD_HOST=linklab"]
+        # The kernel's banner names no user and no machine, but Linklab and what it changed (`find.inspect_kernel`).
+        names = ["KBUILD_BUILD_USER=linklab", f"KBUILD_BUILD_HOST={'+'.join(self.patches()) or 'none'}"]
         return ["make", "-C", str(self._tree), "ARCH=um", f"O={self._out}", *names, *targets]
 
 

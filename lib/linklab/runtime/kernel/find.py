@@ -25,13 +25,15 @@ from typing import Literal
 from platformdirs import user_cache_dir
 
 from linklab.errors import LabError
-from linklab.runtime.kernel.config import configuration_hash, configuration_text
+from linklab.runtime.kernel.config import PATCHES, WITHOUT, configuration_hash, configuration_text
 
 Clock = Literal["real", "virtual"]
 
 DEBIAN_KERNEL = Path("/usr/bin/linux.uml")
 DEBIAN_MODULES = Path("/usr/lib/uml/modules")
 _BANNER = b"Linux version "
+_CHANGED = re.compile(rb"Linux version \S+ \(linklab@([a-z+]+)\)")
+_SEED = b"\0random.seed\0"  # the name of the parameter that random.patch adds
 RECORD_FORMAT = 1
 
 
@@ -41,7 +43,8 @@ class Kernel:
 
     ``seccomp``: start it with ``seccomp=on`` (from Linux 6.16 on, and several times faster than ptrace). An
     older one must not be given that parameter. ``time_travel``: has virtual time. ``modules``: the folder of
-    its loadable modules, None when everything is built in.
+    its loadable modules, None when everything is built in. ``patches``: those of Linklab's changes that it is known
+    to have; the same digits each time need all of them.
     """
 
     path: Path
@@ -49,6 +52,17 @@ class Kernel:
     seccomp: bool
     time_travel: bool
     modules: Path | None
+    patches: tuple[str, ...] = ()
+
+    @property
+    def patched(self) -> bool:
+        """Whether it has all of Linklab's changes, so that labs on it give the same digits each time."""
+        return not self.lacks
+
+    @property
+    def lacks(self) -> str:
+        """Which of Linklab's changes it lacks and what that means, in one line; empty where it has them all."""
+        return "; ".join(f"without {name}.patch: {WITHOUT[name]}" for name in PATCHES if name not in self.patches)
 
 
 def find_kernel(clock: Clock) -> Kernel:
@@ -90,7 +104,10 @@ def inspect_kernel(path: Path) -> Kernel:
     if version is None or not os.access(path, os.X_OK):
         raise LabError(f"{path} is not a user-mode Linux kernel that can be run")
     seccomp, time_travel = b"seccomp=<" in text, b"time-travel=inf-cpu" in text
-    return Kernel(path, version[0].decode(), seccomp, time_travel, None)
+    said = _CHANGED.search(text)  # made by Linklab, which names its changes there
+    names = {*(said[1].decode().split("+") if said else ()), *(["random"] if _SEED in text else [])}
+    patches = tuple(name for name in PATCHES if name in names)
+    return Kernel(path, version[0].decode(), seccomp, time_travel, None, patches)
 
 
 def debian_kernel() -> Kernel | None:
@@ -121,8 +138,17 @@ def _own_kernel() -> Kernel | None:
 
 
 def kernel_of(path: Path, record: Record) -> Kernel:
-    """A kernel of our own making: virtual time is among the options that its build insists on."""
-    return Kernel(path, record.kernel_version, record.seccomp, time_travel=True, modules=None)
+    """A kernel of our own making: virtual time is among the options that its build insists on.
+
+    A record made before patches were noted leaves them to the kernel itself.
+    """
+    patches = record.patches
+    if patches is None:
+        try:
+            patches = inspect_kernel(path).patches
+        except LabError:
+            patches = ()
+    return Kernel(path, record.kernel_version, record.seccomp, time_travel=True, modules=None, patches=patches)
 
 
 def _no_kernel_for_virtual_time() -> str:
