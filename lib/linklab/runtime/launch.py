@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from linklab.runtime import confine, container, native
+from linklab.runtime import bwrap, container, native
 from linklab.runtime.kinds import Kind
 
 
@@ -38,7 +38,7 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
     is_native = kind.name == "native"
     given = None if is_native else container.own_folder(memory_mb, narrow=narrow)
     own, memory = given or (None, "")
-    private = confine.PRIVATE if own is None else str(own)
+    private = bwrap.PRIVATE if own is None else str(own)
     console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
     lifeline, lifeline_theirs = socket.socketpair()
     ours, theirs = socket.socketpair()
@@ -61,8 +61,8 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
                 wish["environment"] = {"TMPDIR": memory}
             else:
                 ids = native.ids(folder) if is_native else None
-                words = confine.through_sudo(script, text) if kind.sudo else []
-                words += confine.bubblewrap(
+                words = bwrap.through_sudo(script, text) if kind.sudo else []
+                words += bwrap.for_lab(
                     folder,
                     script,
                     None if is_native else info_theirs,

@@ -1,20 +1,23 @@
-"""What a lab process may touch: the one place that writes bubblewrap's command line.
+"""bubblewrap's command line, which is written here alone: for whole labs, and for programs that nobody trusts.
 
 The host's files are there to read, none to write but the lab folder. Everything the lab makes for itself lies on
 a tmpfs in a mount namespace of its own, so the kernel removes it with the last process, however that one ends.
 A lab whose code nobody trusts gets a `narrow` view: of the host's files only what a lab is made of.
+
+A program that nobody trusts gets its own folder to write and a Python to read. It sees no home, no file of the user,
+none of the lab's processes; only the network namespace it was started in. Its limits are `linklab.runtime.limits`'.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.runtime.native import Ids, closed_folders
-from linklab.runtime.sandbox import system_programs
 
 PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
 _SETTINGS = (
@@ -24,10 +27,16 @@ _SETTINGS = (
 """Of /etc: what programs need to work, and nothing that is anybody's secret."""
 _MB = 1024 * 1024
 _ROOM_MB = 64
+_SHARED_MB = 64
+HOME = "/home/student"
+"""Where the program finds its folder."""
+PACKAGES = "/opt/packages"
+"""Where it finds the installed Python packages, if it gets any."""
+PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 _EMPTY = ("/etc", "/home", "/root", "/sys", "/mnt", "/var/lib", "/var/log")
 
 
-def bubblewrap(
+def for_lab(
     folder: Path | None,
     script_fd: int,
     info_fd: int | None = None,
@@ -45,9 +54,7 @@ def bubblewrap(
     Python, and no other file of the host; then its memory, which is a file, may take `guest_mb`.
     Raises `LabError` where bubblewrap is missing.
     """
-    program = shutil.which("bwrap")
-    if program is None:
-        raise LabError("bubblewrap is missing, which keeps a lab off your files: sudo apt-get install bubblewrap")
+    program = _program("a lab")
     words = [
         program,
         "--die-with-parent",
@@ -106,12 +113,80 @@ def own_view(more: Iterable[Path] = ()) -> list[str]:
 
 
 def through_sudo(script_fd: int, script: str) -> list[str]:
-    """The words before those of `bubblewrap` where sudo runs it: sudo closes every file but the first three.
+    """The words before those of `for_lab` where sudo runs it: sudo closes every file but the first three.
 
     A shell behind it opens `script_fd` anew, for the text that stands in the words themselves.
     """
     shell = f'text=$1; shift; exec "$@" {script_fd}<<<"$text"'
     return ["sudo", "-n", "bash", "-c", shell, "linklab", script]
+
+
+def for_program(
+    folder: Path,
+    python: str,
+    packages: Path | None = None,
+    *,
+    elsewhere: Path | None = None,
+    proc: bool = True,
+    more: Sequence[str] = (),
+) -> list[str]:
+    """bubblewrap's words, to stand before the program's own. ``folder`` is writable, and is called `HOME`.
+
+    So are the places where anybody may write on other machines, if ``elsewhere`` is given: they are this one folder,
+    and what is found in it afterwards tells of a program that does not keep to its own.
+    ``python`` is the interpreter, which is shown with all of its prefix. ``packages`` are shown as `PACKAGES`.
+    Without ``proc`` there is no /proc: a kernel refuses a new one where the present one is partly covered, as it is
+    in many containers. ``more`` are bubblewrap's words for what else is to be seen. Raises LabError where bubblewrap
+    is missing.
+    """
+    program = _program("programs")
+    words = [program, "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000", "--gid", "1000"]
+    words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
+    words += ["--cap-drop", "ALL", *system_programs()]
+    for place in ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/hosts"):
+        words += ["--ro-bind-try", place, place]
+    prefix = Path(python).resolve().parents[1]
+    if not prefix.is_relative_to("/usr"):
+        words += ["--ro-bind", str(prefix), str(prefix)]
+    if packages is not None:
+        words += ["--ro-bind", str(packages), PACKAGES, "--setenv", "PYTHONPATH", PACKAGES]
+    words += ["--proc", "/proc"] if proc else []
+    words += ["--dev", "/dev", "--size", str(_SHARED_MB * _MB), "--tmpfs", "/dev/shm"]
+    for place in PUBLIC_PLACES if elsewhere is not None else ():
+        words += ["--bind", str(elsewhere), place]
+    words += [*more, "--bind", str(folder), HOME, "--chdir", HOME, "--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*words, "--"]
+
+
+def program_environment() -> dict[str, str]:
+    """All that the program finds in its environment. Python writes each line at once, also into a pipe."""
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": HOME,
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "COLUMNS": "200",  # else argparse and table makers fold their lines
+        "TMPDIR": HOME,
+    }
+
+
+def system_programs() -> list[str]:
+    """bubblewrap's words for the system's programs, to be read where they lie."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for place in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
+        if os.path.islink(place):
+            words += ["--symlink", os.readlink(place), place]
+        elif os.path.isdir(place):
+            words += ["--ro-bind", place, place]
+    return words
+
+
+def _program(what: str) -> str:
+    program = shutil.which("bwrap")
+    if program is None:
+        raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")
+    return program
 
 
 def _opened(native: Ids, folder: Path | None) -> list[str]:
