@@ -142,7 +142,7 @@ def test_a_native_lab_starts_behind_sudo(start_notebook: Callable[[str], subproc
     assert said.split() == ["0", os.uname().release], trouble
 
 
-@pytest.mark.parametrize("victim", ["notebook", "keeper"])
+@pytest.mark.parametrize("victim", ["notebook", "supervisor"])
 def test_a_busy_lab_behind_sudo_ends_with_its_notebook(
     start_notebook: Callable[[str], subprocess.Popen[str]], lab_folder: Path, victim: str
 ) -> None:
@@ -154,9 +154,9 @@ def test_a_busy_lab_behind_sudo_ends_with_its_notebook(
         assert notebook.poll() is None, notebook.communicate()
         time.sleep(0.02)
     assert (lab_folder / "mark").exists()
-    if victim == "keeper":
-        (keeper,) = (pid for pid, words in lab_processes().items() if "keeper.py" in words.split("{")[0])
-        os.kill(keeper, 9)
+    if victim == "supervisor":
+        (supervisor,) = (pid for pid, words in lab_processes().items() if "supervisor.py" in words.split("{")[0])
+        os.kill(supervisor, 9)
     notebook.kill()
     notebook.wait()
     left = wait_for_none_left(before, patience_s=20)

@@ -1,4 +1,4 @@
-"""Starting a lab's programs: the keeper, what confines the lab, and the ends of the channel that the notebook holds."""
+"""Starting a lab: its supervisor, what confines it, and the ends of the channel that the notebook holds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Launched:
     agent. ``info_fd`` gives the process id of the lab's first process as JSON (``child-pid``), for guests alone.
     """
 
-    keeper: subprocess.Popen[bytes]
+    supervisor: subprocess.Popen[bytes]
     console: IO[bytes]
     lifeline: socket.socket
     ours: socket.socket
@@ -74,12 +74,12 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
                     words += native.command(ids, folder)
                 wish["argv"] = words + command
             passed = [lifeline_theirs.fileno(), script, *([] if is_native else [theirs.fileno(), info_theirs])]
-            keeper = subprocess.Popen(
+            supervisor = subprocess.Popen(
                 [
                     sys.executable,
                     "-I",
                     "-S",
-                    str(Path(__file__).with_name("keeper.py")),
+                    str(Path(__file__).with_name("supervisor.py")),
                     str(lifeline_theirs.fileno()),
                     json.dumps(wish),
                 ],
@@ -97,4 +97,4 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
             if own is not None:
                 shutil.rmtree(own, ignore_errors=True)
             raise
-    return Launched(keeper, console, lifeline, ours, info)
+    return Launched(supervisor, console, lifeline, ours, info)

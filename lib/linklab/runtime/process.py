@@ -54,7 +54,7 @@ class LabProcess:
 
         `folder` is the only one the lab may write to. `wall_limit_s` bounds how long one request may stay silent
         in real time: code that waits in a busy loop would hang a virtual guest for ever. `narrow` hides from the lab
-        all files of the host but the system's, Linklab's and `folder` (see `linklab.runtime.confine`). All random
+        all files of the host but the system's, Linklab's and `folder` (see `linklab.runtime.bwrap`). All random
         numbers of the lab come from `seed` (see `linklab.start`).
         Raises `LabError` with the last lines of the console where it does not come up.
         """
@@ -67,7 +67,7 @@ class LabProcess:
         self._memory_mb = guest_memory_mb()
         self._console_read = 0
         launched = launch(kind, folder, narrow=narrow, memory_mb=self._memory_mb, seed=self.seed)
-        self._keeper, self._console, info = launched.keeper, launched.console, launched.info_fd
+        self._keeper, self._console, info = launched.supervisor, launched.console, launched.info_fd
         self._lifeline, self._ours = launched.lifeline, launched.ours
         native = kind.name == "native"
         self._channel = Channel(self._ours.fileno(), self._ours.fileno())
