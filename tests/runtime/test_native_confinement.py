@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -212,3 +214,32 @@ def test_of_a_folder_in_roots_home_a_lab_sees_itself_alone(native: Kind) -> None
             ]
         assert (folder / "answer").read_text() == "done\n"
         assert Path(home, "secret").exists()
+
+
+_ON_AN_OVERLAY = """\
+mount -t tmpfs none "$1" && mkdir "$1"/lower "$1"/upper "$1"/work "$1"/both &&
+mount -t overlay -o "lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work" none "$1/both" || exit 77
+exec "$2" -c '
+import sys
+from pathlib import Path
+from linklab.errors import LabError
+from linklab.runtime.kinds import native
+from linklab.runtime.process import LabProcess
+try:
+    LabProcess(native(), Path(sys.argv[1]))
+except LabError as error:
+    print(error)
+' "$1/both"
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount")
+def test_a_folder_that_cannot_be_lent_is_refused_with_what_helps(native: Kind, lab_folder: Path) -> None:
+    """Root's files in a container, say, whose file system is an overlay."""
+    words = ["unshare", "--mount", "sh", "-c", _ON_AN_OVERLAY, "sh", str(lab_folder), sys.executable]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode == 77:
+        pytest.skip(f"needs overlay mounts: {done.stderr.strip()}")
+    assert f"{lab_folder}/both cannot lend it to a native lab: give the folder to an ordinary user" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == ""

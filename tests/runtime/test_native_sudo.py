@@ -153,7 +153,7 @@ def test_a_busy_lab_behind_sudo_ends_with_its_notebook(
     while not (lab_folder / "mark").exists() and time.monotonic() < deadline:
         assert notebook.poll() is None, notebook.communicate()
         time.sleep(0.02)
-    assert (lab_folder / "mark").exists()
+    assert (lab_folder / "mark").stat().st_uid == USER, "what a lab writes is the user's and not root's"
     if victim == "supervisor":
         (supervisor,) = (pid for pid, words in lab_processes().items() if "supervisor.py" in words.split("{")[0])
         os.kill(supervisor, 9)
