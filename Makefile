@@ -7,7 +7,7 @@ BIN := $(LINKLAB_VENV)/bin
 
 # The kernel for virtual time is built while the student works; nothing waits for it.
 define start_kernel
-from linklab.runtime.kernel.background import start_background_build
+from linklab.runtime.kernel.build import start_background_build
 if start_background_build():
     print("linklab: building the kernel for virtual time in the background (linklab kernel status)")
 endef

@@ -107,7 +107,7 @@ os.environ["LINKLAB_TEST_SESSION"] = SESSION  # inherited by every process of a 
 
 
 def lab_processes() -> dict[int, str]:
-    """Every process of labs that this test session started: keepers, bubblewrap, guests, agents, what they run.
+    """Every process of labs that this test session started: supervisors, bubblewrap, guests, agents, what they run.
 
     Known by the session's mark in its environment, its command line or its working folder. Namespaces by number
     would not do: the kernel gives a freed number to the next lab of whoever else uses this machine.

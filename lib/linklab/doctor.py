@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import platform
 import re
 import shutil
@@ -71,6 +72,8 @@ def examine() -> Iterator[Finding]:
     yield _python()
     yield _tools()
     yield _confinement()
+    if found := _kernel():
+        yield found
     virtual = _lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
     yield virtual
     yield _lab("lab in real time, in user-mode Linux", TWO_HOSTS, "guest", "real")
@@ -166,6 +169,24 @@ def _setting(name: str) -> str | None:
         return Path("/proc/sys", name).read_text().strip()
     except OSError:
         return None
+
+
+def _kernel() -> Finding | None:
+    """Which of Linklab's changes the kernel for virtual time has. None where there is no kernel: its lab says so."""
+    try:
+        found = kernel.find_kernel("virtual")
+    except LinklabError:
+        return None
+    what = "kernel for virtual time"
+    if found.patched:
+        names = " and ".join(f"{name}.patch" for name in found.patches)
+        return _good(what, f"Linux {found.version} with {names}: a lab gives the same digits each time")
+    fix = (
+        "unset LINKLAB_KERNEL, then linklab kernel build"
+        if os.environ.get("LINKLAB_KERNEL")
+        else "linklab kernel build --source PACKAGE, with a linux-source-* that takes them"
+    )
+    return _bad(what, f"Linux {found.version} {found.lacks}", fix)
 
 
 def _lab(

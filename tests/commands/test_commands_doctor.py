@@ -148,6 +148,32 @@ def test_no_kernel_for_virtual_time(monkeypatch: pytest.MonkeyPatch, building: b
     assert (found.works, found.needed, found.detail, found.fix) == (False, False, "no kernel for virtual time", fix)
 
 
+@pytest.mark.parametrize(
+    ("banner", "works", "said"),
+    [
+        ("(linklab@clock+random)", True, "Linux 7.3.4 with clock.patch and random.patch: a lab gives the same digits"),
+        ("(linklab@random)", False, "Linux 7.3.4 without clock.patch: labs will be slower, and their last digits may"),
+        ("(me@home)", False, "without random.patch: a lab's seed will not reach its kernel's own random numbers"),
+    ],
+)
+def test_an_unpatched_kernel_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, banner: str, works: bool, said: str
+) -> None:
+    (tmp_path / "linux").write_text(f"time-travel=inf-cpu Linux version 7.3.4 {banner}")
+    (tmp_path / "linux").chmod(0o755)
+    monkeypatch.setenv("LINKLAB_KERNEL", str(tmp_path / "linux"))
+    found = doctor._kernel()
+    assert found is not None
+    assert (found.works, found.needed) == (works, False)
+    assert said in found.detail
+    assert found.fix == ("" if works else "unset LINKLAB_KERNEL, then linklab kernel build")
+
+
+def test_a_kernel_that_is_not_there_is_left_to_its_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKLAB_KERNEL", str(tmp_path / "linux"))
+    assert doctor._kernel() is None
+
+
 def test_netem_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The capability taken away: a line of the doctor's, and an error of the lab's, never a wrong measurement."""
     monkeypatch.setattr(kinds, "_has_netem", lambda kind: False)

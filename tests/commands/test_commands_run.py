@@ -120,7 +120,7 @@ def test_nothing_is_left_of_a_run_that_is_ended(virtual: Kind, tmp_path: Path, n
         while not (tmp_path / "here").exists():
             assert run.process.poll() is None, run.said
             time.sleep(0.05)
-        assert any("keeper.py" in words for words in run.alive().values())
+        assert any("supervisor.py" in words for words in run.alive().values())
         run.interrupt(number)
         run.interrupt(number)
         assert run.process.wait(600) == (-signal.SIGKILL if number == signal.SIGKILL else 130)

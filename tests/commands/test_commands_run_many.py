@@ -155,7 +155,7 @@ def test_ctrl_c_ends_all_and_keeps_the_copies(virtual: Kind, tmp_path: Path, num
             assert time.monotonic() < deadline, many.said
             assert many.process.poll() is None, many.said
             time.sleep(0.05)
-        assert sum("keeper.py" in words for words in many.alive().values()) == 2
+        assert sum("supervisor.py" in words for words in many.alive().values()) == 2
         many.interrupt(number)
         many.interrupt(number)
         status = many.process.wait(300)

@@ -87,7 +87,7 @@ def test_ctrl_c_ends_the_command_and_not_the_lab(virtual: Kind, tmp_path: Path) 
 def test_nothing_is_left_of_a_shell_that_was_killed(virtual: Kind, tmp_path: Path) -> None:
     with Terminal(tmp_path, "shell", "--network", "two-hosts", "--clock", "virtual") as shell:
         shell.wait_for("a new lab")
-        assert any("keeper.py" in words for words in shell.alive().values())
+        assert any("supervisor.py" in words for words in shell.alive().values())
         shell.process.kill()
         shell.process.wait()
         assert shell.left() == {}

@@ -130,7 +130,7 @@ def test_nothing_is_left_of_page_notebook_and_lab(
         start_lab_in_a_notebook(port, token, tmp_path / ".jupyter" / "runtime")
         before = list(up.alive().values())
         assert any("ipykernel" in words for words in before)
-        assert any("keeper.py" in words for words in before)
+        assert any("supervisor.py" in words for words in before)
         up.interrupt(number)
         assert up.process.wait(600) == (-signal.SIGKILL if number == signal.SIGKILL else 0)
         assert up.left() == {}

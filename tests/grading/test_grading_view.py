@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from linklab.runtime import confine
+from linklab.runtime import bwrap
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = """
@@ -217,7 +217,7 @@ def refused(path):
     return False
 print(json.dumps([seen, [refused(path) for path in ("/x", "/etc/x", "/dev/x", "/tmp/x", "/usr/x")]]))
 """
-    words = confine.bubblewrap(tmp_path, script, privileged=False, narrow=(), guest_mb=16)
+    words = bwrap.for_lab(tmp_path, script, narrow=(), guest_mb=16)
     done = subprocess.run(
         [*words, sys.executable, "-P", "-c", code], capture_output=True, text=True, pass_fds=[script], check=False
     )

@@ -20,7 +20,7 @@ from linklab import doctor
 from linklab.errors import LabError
 from linklab.measure import ffmpeg
 from linklab.network import COURSE
-from linklab.runtime import container, sandbox
+from linklab.runtime import bwrap, container
 from linklab.runtime.kinds import Kind
 from linklab.runtime.process import LabProcess
 from tests.conftest import lab_processes, wait_for_none_left
@@ -144,7 +144,7 @@ def test_the_doctor_says_where_memory_is(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.usefixtures("own_tmp")
 def test_ffmpeg_runs_without_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "command", lambda *_, **__: pytest.fail("bubblewrap was asked for"))
+    monkeypatch.setattr(bwrap, "for_program", lambda *_, **__: pytest.fail("bubblewrap was asked for"))
     monkeypatch.setattr(ffmpeg, "_need", lambda _: None)
     program = tmp_path / "pretended"
     program.write_text("#!/bin/sh\npwd\n")

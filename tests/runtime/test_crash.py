@@ -1,7 +1,7 @@
 """Labs killed at random moments leave nothing: no process, namespace, interface, mount or file.
 
 The notebook's kernel is played by a Python process of its own that starts a lab and works in it. It, the lab's
-keeper, the lab itself or all of them get SIGKILL at a random moment.
+supervisor, the lab itself or all of them get SIGKILL at a random moment.
 """
 
 from __future__ import annotations
@@ -63,11 +63,12 @@ def _world(temporary: Path) -> dict[str, set[str]]:
 
 
 def _victims(notebook: int, choice: str) -> list[int]:
-    """Process ids to kill: the notebook, the keeper, the lab's first process, or all."""
+    """Process ids to kill: the notebook, the supervisor, the lab's first process, or all."""
     labs = lab_processes()
-    keepers = [pid for pid, words in labs.items() if "keeper.py" in words]
-    inside = [pid for pid in labs if pid != notebook and pid not in keepers]
-    return {"notebook": [notebook], "keeper": keepers, "lab": inside, "all": [*inside, *keepers, notebook]}[choice]
+    supervisors = [pid for pid, words in labs.items() if "supervisor.py" in words]
+    inside = [pid for pid in labs if pid != notebook and pid not in supervisors]
+    everyone = [*inside, *supervisors, notebook]
+    return {"notebook": [notebook], "supervisor": supervisors, "lab": inside, "all": everyone}[choice]
 
 
 @pytest.mark.slow
@@ -94,7 +95,7 @@ def test_killed_at_random_moments(
         while notebook.poll() is None and killed < KILLS:
             time.sleep(rng.uniform(0.0, 1.2))
             most = max(most, len(lab_processes()))
-            choice = rng.choice(["notebook", "keeper", "lab", "all"])
+            choice = rng.choice(["notebook", "supervisor", "lab", "all"])
             for pid in _victims(notebook.pid, choice):
                 try:
                     os.kill(pid, signal.SIGKILL)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.runtime.kernel import background, cache
+from linklab.runtime.kernel import build, find
 
 LIMIT_S = 300.0
 
@@ -29,7 +29,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_starts_apart_from_this_process_with_its_log_in_the_cache(started: Path) -> None:
-    assert background.start_background_build()
+    assert build.start_background_build()
     deadline = time.monotonic() + LIMIT_S
     while not started.exists():
         assert time.monotonic() < deadline, "the build never started"
@@ -37,15 +37,15 @@ def test_it_starts_apart_from_this_process_with_its_log_in_the_cache(started: Pa
     session, words = started.read_text().splitlines()
     assert words == "-m linklab kernel build --background"
     assert int(session) != os.getsid(0)
-    assert background.background_log().read_text() == "talk\n"
+    assert build.background_log().read_text() == "talk\n"
 
 
 def test_nothing_is_started_while_a_build_runs(started: Path) -> None:
-    cache.cache_folder().mkdir(parents=True)
-    with cache.build_lock(cache.cache_folder()):
-        assert not background.start_background_build()
+    find.cache_folder().mkdir(parents=True)
+    with build.build_lock(find.cache_folder()):
+        assert not build.start_background_build()
     assert not started.exists()
-    assert not background.background_log().exists()
+    assert not build.background_log().exists()
 
 
 def test_nothing_is_started_where_a_kernel_is(started: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,5 +53,5 @@ def test_nothing_is_started_where_a_kernel_is(started: Path, tmp_path: Path, mon
     kernel.write_bytes(b"Linux version 7.3.4 (a@b)\0time-travel=inf-cpu\0")
     kernel.chmod(0o755)
     monkeypatch.setenv("LINKLAB_KERNEL", str(kernel))
-    assert not background.start_background_build()
-    assert not background.background_log().exists()
+    assert not build.start_background_build()
+    assert not build.background_log().exists()

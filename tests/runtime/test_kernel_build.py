@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.kernel import build, cache, stages
+from linklab.runtime.kernel import build, find
+from linklab.runtime.kernel.build import Candidate
 from linklab.runtime.kernel.config import patches
-from linklab.runtime.kernel.process import ProgramFailed, Programs, environment, find_program
-from linklab.runtime.kernel.source import Candidate
+from linklab.runtime.kernel.programs import ProgramFailed, Programs, environment, find_program
 from tests.processes import gone
 
 LIMIT_S = 300.0
@@ -43,12 +43,12 @@ def wait_for(path: Path) -> None:
     ],
 )
 def test_objects_are_counted_in_what_make_says(line: str, counts: bool) -> None:
-    assert stages.is_object(line) is counts
+    assert build.is_object(line) is counts
 
 
 def test_download_progress() -> None:
-    assert stages.downloaded_percent("dlstatus:1:69.4811:Retrieving file 1 of 1") == pytest.approx(69.4811)
-    assert stages.downloaded_percent("Get:1 http://archive.example linux-source-6.12") is None
+    assert build.downloaded_percent("dlstatus:1:69.4811:Retrieving file 1 of 1") == pytest.approx(69.4811)
+    assert build.downloaded_percent("Get:1 http://archive.example linux-source-6.12") is None
 
 
 def test_source_archive_of_debian_and_of_ubuntu() -> None:
@@ -59,12 +59,12 @@ def test_source_archive_of_debian_and_of_ubuntu() -> None:
         "-rw-r--r-- root/root 9 2024-04-20 00:46 ./usr/src/linux-source-6.8.0/linux-source-6.8.0.tar.bz2\n"
         "lrwxrwxrwx root/root 0 2024-04-20 00:46 ./usr/src/linux-source-6.8.0.tar.bz2 -> x\n"
     )
-    assert stages.tar_in_listing(debian) == ("./usr/src/linux-source-6.12.tar.xz", "xz")
-    assert stages.tar_in_listing(ubuntu) == (
+    assert build.tar_in_listing(debian) == ("./usr/src/linux-source-6.12.tar.xz", "xz")
+    assert build.tar_in_listing(ubuntu) == (
         "./usr/src/linux-source-6.8.0/linux-source-6.8.0.tar.bz2",
         "bzip2",
     )
-    assert stages.tar_in_listing("drwxr-xr-x root/root 0 2024-04-20 00:46 ./usr/") is None
+    assert build.tar_in_listing("drwxr-xr-x root/root 0 2024-04-20 00:46 ./usr/") is None
 
 
 def test_space_is_checked(tmp_path: Path) -> None:
@@ -123,10 +123,10 @@ def test_only_whole_downloads_of_this_configuration_are_gone_on_with(tmp_path: P
         ]
     ):
         folder = tmp_path / str(number)
-        stages.Work(folder, Candidate(package, "1", 5), Programs(sys.stderr), print).begin(config_hash)
+        build.Work(folder, Candidate(package, "1", 5), Programs(sys.stderr), print).begin(config_hash)
         if whole:
             (folder / "source.deb").touch()
-    assert [candidate.package for candidate in stages.begun(tmp_path, "mine")] == [
+    assert [candidate.package for candidate in build.begun_builds(tmp_path, "mine")] == [
         "linux-source-7.3",
         "linux-source-6.12",
     ]
@@ -150,8 +150,8 @@ def test_low_priority_is_really_low(tmp_path: Path) -> None:
 HOLDER = """
 import sys, time
 from pathlib import Path
-from linklab.runtime.kernel.cache import build_lock
-from linklab.runtime.kernel.process import Programs
+from linklab.runtime.kernel.build import build_lock
+from linklab.runtime.kernel.programs import Programs
 folder = Path(sys.argv[1])
 with build_lock(folder) as lock:
     assert lock is not None
@@ -168,16 +168,16 @@ def test_the_lock_is_held_until_the_last_program_of_a_build_ends(tmp_path: Path,
     )
     try:
         wait_for(tmp_path / "child")
-        with cache.build_lock(tmp_path) as lock:
+        with build.build_lock(tmp_path) as lock:
             assert lock is None
-        assert cache.build_is_running(tmp_path)
+        assert find.build_is_running(tmp_path)
         holder.send_signal(number)
         holder.wait(LIMIT_S)
         assert gone(int((tmp_path / "child").read_text()), LIMIT_S)
         if find_program("setpriv") or number is signal.SIGINT:
             assert (tmp_path / "trapped").read_text() == "ended\n"
-        assert not cache.build_is_running(tmp_path)
-        with cache.build_lock(tmp_path) as lock:
+        assert not find.build_is_running(tmp_path)
+        with build.build_lock(tmp_path) as lock:
             assert lock is not None
     finally:
         holder.kill()
@@ -190,13 +190,13 @@ def _environment() -> dict[str, str]:
 
 
 def test_status_is_read_back_and_removed(tmp_path: Path) -> None:
-    status = cache.StatusFile(tmp_path)
+    status = build.StatusFile(tmp_path)
     status.write("compiling", 0.25)
-    read = cache.Status.read(tmp_path)
+    read = find.Status.read(tmp_path)
     assert read is not None
     assert (read.message, read.fraction, read.pid) == ("compiling", 0.25, os.getpid())
     status.remove()
-    assert cache.Status.read(tmp_path) is None
+    assert find.Status.read(tmp_path) is None
 
 
 class Attempts:
@@ -226,7 +226,7 @@ class Attempts:
 def test_a_source_that_does_not_boot_is_said_and_the_next_is_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = stages.Unfit("does not boot: hung")
+    broken = build.Unfit("does not boot: hung")
     attempts = Attempts(monkeypatch, tmp_path, {"linux-source-7.3": broken, "linux-source-6.12": None})
     assert attempts.build.first_that_works() == tmp_path / "linux-source-6.12"
     assert attempts.said == ["linux-source-7.3 1: does not boot: hung; trying linux-source-6.12"]
@@ -251,7 +251,7 @@ def test_a_full_disk_is_not_the_sources_fault(tmp_path: Path, monkeypatch: pytes
 def test_unwritable_cache_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LabError, match=r"cannot make the folder .*XDG_CACHE_HOME"):
-        cache.ensure_folder(tmp_path / "file" / "kernel")
+        build.ensure_folder(tmp_path / "file" / "kernel")
 
 
 @pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg")
@@ -278,7 +278,7 @@ def test_unpacking_keeps_kconfig_and_leaves_out_what_is_never_compiled(tmp_path:
     work.mkdir()
     subprocess.run(["dpkg-deb", "--build", str(package), str(work / "source.deb")], check=True, capture_output=True)
     with (tmp_path / "log").open("w") as log:
-        stage = stages.Work(work, Candidate("linux-source-6.12", "1", 5), Programs(log), lambda *_: None)
+        stage = build.Work(work, Candidate("linux-source-6.12", "1", 5), Programs(log), lambda *_: None)
         stage.unpack()
     found = {str(path.relative_to(work / "tree")) for path in (work / "tree").rglob("*") if path.is_file()}
     assert found == {"drivers/gpu/drm/Kconfig", "net/core/dev.c", "arch/arm/Kconfig", "arch/um/a.c"}
@@ -326,11 +326,13 @@ def test_the_source_takes_each_change_that_fits_and_is_left_whole_by_others(tmp_
     said: list[str] = []
     with (tmp_path / "log").open("w") as log:
         candidate = Candidate("linux-source-6.12", "1", 5)
-        stage = stages.Work(tmp_path, candidate, Programs(log), lambda message, _: said.append(message))
+        stage = build.Work(tmp_path, candidate, Programs(log), lambda message, _: said.append(message))
         stage._patch(tree)
     for name, (file, line) in CHANGED.items():
         assert (line in (tree / file).read_text()) is (name != misfit)
     untouched = set(source_for(patches()[misfit])) if misfit else set()
     assert {name for name, text in texts.items() if (tree / name).read_text() == text} == untouched
     assert said == ([WITHOUT[misfit]] if misfit else [])
-    assert stage.patches() == tuple(name for name in patches() if name != misfit)
+    taken = [name for name in patches() if name != misfit]
+    assert stage.patches() == tuple(taken)
+    assert f"KBUILD_BUILD_HOST={'+'.join(taken)}" in stage._make_words("linux"), "the kernel says it itself"

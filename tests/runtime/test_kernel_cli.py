@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError, LinklabError
-from linklab.runtime.kernel import build, cache, cli
+from linklab.runtime.kernel import build, cli, find
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -22,8 +22,8 @@ def parsed(*words: str) -> argparse.Namespace:
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("LINKLAB_KERNEL", raising=False)
-    cache.cache_folder().mkdir(parents=True)
-    return cache.cache_folder()
+    find.cache_folder().mkdir(parents=True)
+    return find.cache_folder()
 
 
 def test_status_and_path_without_a_kernel(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,8 +34,8 @@ def test_status_and_path_without_a_kernel(own_cache: Path, capsys: pytest.Captur
 
 
 def test_status_during_a_build(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cache.StatusFile(own_cache).write("compiling linux-source-7.3", 0.5)
-    with cache.build_lock(own_cache):
+    build.StatusFile(own_cache).write("compiling linux-source-7.3", 0.5)
+    with build.build_lock(own_cache):
         assert cli.run(parsed("status")) == 1
     said = capsys.readouterr().out
     assert "a build runs: 50%, compiling linux-source-7.3" in said
@@ -43,7 +43,7 @@ def test_status_during_a_build(own_cache: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_clean_removes_all_and_refuses_during_a_build(own_cache: Path) -> None:
-    with cache.build_lock(own_cache), pytest.raises(LabError, match="a build of the kernel runs"):
+    with build.build_lock(own_cache), pytest.raises(LabError, match="a build of the kernel runs"):
         cli.run(parsed("clean"))
     assert cli.run(parsed("clean")) == 0
     assert not own_cache.exists()
@@ -52,7 +52,7 @@ def test_clean_removes_all_and_refuses_during_a_build(own_cache: Path) -> None:
 def test_a_build_in_the_background_leaves_at_once_when_one_runs(
     own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with cache.build_lock(own_cache):
+    with build.build_lock(own_cache):
         assert cli.run(parsed("build", "--background")) == 0
     assert "runs already" in capsys.readouterr().out
 
@@ -83,7 +83,7 @@ def test_a_second_build_waits_for_the_first_and_uses_its_kernel(
 ) -> None:
     kernel = own_cache / "abc/linux"
     said: list[str] = []
-    with cache.build_lock(own_cache) as first:
+    with build.build_lock(own_cache) as first:
         assert first is not None
         held = os.dup(first)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.kernel import find
-from linklab.runtime.kernel.cache import Record, cache_folder, kernel_hash, publish, version_key
+from linklab.runtime.kernel.build import kernel_hash, publish
 from linklab.runtime.kernel.config import configuration_hash, configuration_text
-from linklab.runtime.kernel.find import find_kernel, inspect_kernel
+from linklab.runtime.kernel.find import Record, cache_folder, find_kernel, inspect_kernel, version_key
 
 RECORD = Record(
     source="linux-source-6.12",
@@ -62,7 +65,7 @@ def test_the_newest_verified_kernel_of_this_configuration(cache: Path) -> None:
     built(cache, replace(RECORD, source_version="8", kernel_version="8.0.0", verified=False))
     built(cache, replace(RECORD, source_version="9", kernel_version="9.0.0", config_hash="of another"))
     kernel = find_kernel("virtual")
-    assert kernel == find.Kernel(newest, "7.3.4", seccomp=True, time_travel=True, modules=None)
+    assert kernel == find.Kernel(newest, "7.3.4", seccomp=True, time_travel=True, modules=None, patches=())
     assert find_kernel("real") == kernel
 
 
@@ -89,6 +92,31 @@ def test_publishing_again_replaces_the_kernel(cache: Path) -> None:
     assert record.compiler == "gcc 13"
 
 
+def test_a_kernel_is_there_at_each_moment_of_being_replaced(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looked for after each change to the cache: a lab may start at any of them, and a build may be killed."""
+    path = built(cache, RECORD)
+    seen: list[Path | None] = []
+
+    def watched(change: Callable[..., Any]) -> Callable[..., Any]:
+        def changing(*arguments: Any, **options: Any) -> Any:
+            result = change(*arguments, **options)
+            try:
+                seen.append(find_kernel("virtual").path)
+            except LabError:
+                seen.append(None)
+            return result
+
+        return changing
+
+    with monkeypatch.context() as watching:
+        for name in ("rename", "replace", "unlink", "rmdir", "mkdir"):
+            watching.setattr(os, name, watched(getattr(os, name)))
+        built(cache, replace(RECORD, compiler="gcc 13"))
+    assert len(seen) >= 2
+    assert set(seen) == {path}
+    assert sorted(file.name for file in path.parent.iterdir()) == ["kernel.json", "linux"]
+
+
 def test_real_time_runs_on_debians_kernel_with_its_modules(tmp_path: Path) -> None:
     program(tmp_path / "linux.uml", b"Linux version 6.1.176 (buildd)")
     (tmp_path / "modules/6.1.176").mkdir(parents=True)
@@ -104,6 +132,48 @@ def test_the_environment_names_a_kernel(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("LINKLAB_KERNEL", str(program(tmp_path / "mine", text)))
     kernel = find_kernel("virtual")
     assert (kernel.path, kernel.version, kernel.seccomp) == (tmp_path / "mine", "7.3.4", True)
+
+
+def test_a_kernel_knows_by_its_record_which_patches_it_has(cache: Path) -> None:
+    built(cache, replace(RECORD, patches=("clock", "random")))
+    kernel = find_kernel("virtual")
+    assert (kernel.patches, kernel.patched, kernel.lacks) == (("clock", "random"), True, "")
+    built(cache, replace(RECORD, patches=("random",)))
+    kernel = find_kernel("virtual")
+    assert (kernel.patches, kernel.patched) == (("random",), False)
+    assert kernel.lacks == "without clock.patch: labs will be slower, and their last digits may differ"
+    built(cache, replace(RECORD, patches=()))
+    assert find_kernel("virtual").lacks == (
+        "without clock.patch: labs will be slower, and their last digits may differ; "
+        "without random.patch: a lab's seed will not reach its kernel's own random numbers"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "patches"),
+    [
+        (b"Linux version 7.3.4 (linklab@clock+random) (gcc 12)\0random.seed", ("clock", "random")),
+        (b"Linux version 7.3.4 (linklab@random) (gcc 12)\0random.seed", ("random",)),
+        (b"Linux version 7.3.4 (linklab@clock) (gcc 12)\0crandom.seed", ("clock",)),
+        (b"Linux version 7.3.4 (linklab@linklab) (gcc 12)\0random.seed", ("random",)),  # made before kernels said it
+        (b"Linux version 7.3.4 (linklab@none) (gcc 12)", ()),
+        (b"Linux version 6.1.1 (buildd@clock+random) (gcc 12)", ()),
+    ],
+)
+def test_a_kernel_without_a_record_is_asked_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: bytes, patches: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("LINKLAB_KERNEL", str(program(tmp_path / "mine", b"time-travel=inf-cpu\0" + text)))
+    kernel = find_kernel("virtual")
+    assert (kernel.patches, kernel.patched) == (patches, len(patches) == 2)
+
+
+def test_a_record_that_does_not_say_leaves_it_to_the_kernel(cache: Path) -> None:
+    path = built(cache, RECORD)
+    assert RECORD.patches is None
+    assert find_kernel("virtual").patches == ()
+    program(path, b"Linux version 6.12.1 (linklab@clock+random) (gcc 12)\0random.seed")
+    assert find_kernel("virtual").patches == ("clock", "random")
 
 
 def test_a_named_kernel_that_will_not_do_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from linklab.cli import main
-from linklab.runtime.kernel import build, cache
+from linklab.runtime.kernel import build, find
 from linklab.runtime.kernel.config import configuration_hash, configuration_text
 
 PACKAGE, VERSION = "linux-source-9.9", "1"
@@ -60,7 +60,7 @@ def fetched(folder: Path, scratch: Path, trouble: Path) -> Path:
     )
     subprocess.run(["tar", "-cJf", str(package / f"usr/src/{PACKAGE}.tar.xz"), PACKAGE], cwd=scratch, check=True)
     config_hash = configuration_hash(configuration_text())
-    work = folder / "work" / cache.kernel_hash(PACKAGE, VERSION, config_hash)
+    work = folder / "work" / build.kernel_hash(PACKAGE, VERSION, config_hash)
     work.mkdir(parents=True)
     note = {"package": PACKAGE, "version": VERSION, "size_bytes": 5, "config_hash": config_hash}
     (work / "begun.json").write_text(json.dumps(note))
@@ -69,7 +69,7 @@ def fetched(folder: Path, scratch: Path, trouble: Path) -> Path:
 
 
 def finished() -> list[Path]:
-    return [path for path, _ in cache.finished_kernels(cache.cache_folder(), configuration_hash(configuration_text()))]
+    return [path for path, _ in find.finished_kernels(find.cache_folder(), configuration_hash(configuration_text()))]
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def kernel_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..
 def test_it_goes_on_where_it_failed(
     kernel_build: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trouble, folder = tmp_path / "trouble", cache.cache_folder()
+    trouble, folder = tmp_path / "trouble", find.cache_folder()
     trouble.touch()
     work = fetched(folder, tmp_path, trouble)
     assert kernel_build() == 1
@@ -113,7 +113,7 @@ _ON_A_SMALL_DISK = (
 import subprocess, sys
 from pathlib import Path
 from linklab.cli import main
-from linklab.runtime.kernel.cache import cache_folder
+from linklab.runtime.kernel.find import cache_folder
 sys.path.insert(0, sys.argv[2])
 from tests.runtime.test_kernel_resume import fetched, finished
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.kernel import source
-from linklab.runtime.kernel.process import Programs
-from linklab.runtime.kernel.source import Apt, Candidate, Sources
+from linklab.runtime.kernel import build
+from linklab.runtime.kernel.build import Apt, Candidate, Sources
+from linklab.runtime.kernel.programs import Programs
 
 # What Debian 12's apt says (apt 2.6.1).
 SEARCH = """linux-source-6.1 - Linux kernel source for version 6.1 with Debian patches
@@ -39,11 +39,11 @@ Packages|http://archive.example/debian/|bookworm
 
 
 def test_search_gives_versioned_packages_only() -> None:
-    assert source.parse_search(SEARCH) == ["linux-source-6.1", "linux-source-6.12"]
+    assert build.parse_search(SEARCH) == ["linux-source-6.1", "linux-source-6.12"]
 
 
 def test_show_gives_version_and_size() -> None:
-    assert source.parse_show(SHOW, Apt()) == [
+    assert build.parse_show(SHOW, Apt()) == [
         Candidate("linux-source-6.12", "6.12.117-1~deb12u1", 153476148),
         Candidate("linux-source-6.1", "6.1.176-1", 139000000),
     ]
@@ -51,7 +51,7 @@ def test_show_gives_version_and_size() -> None:
 
 def test_newest_series_first_and_6_12_is_newer_than_6_9() -> None:
     names = ["linux-source-6.9", "linux-source-7.2", "linux-source-6.12", "linux-source-6.8.0"]
-    ordered = source.newest_first(Candidate(name, "1", 1) for name in names)
+    ordered = build.newest_first(Candidate(name, "1", 1) for name in names)
     assert [candidate.package for candidate in ordered] == [
         "linux-source-7.2",
         "linux-source-6.12",
@@ -62,35 +62,35 @@ def test_newest_series_first_and_6_12_is_newer_than_6_9() -> None:
 
 def test_the_same_package_from_two_places_is_tried_once_and_from_the_machine() -> None:
     private = Candidate("linux-source-6.12", "1", 1, Apt(Path("/apt.conf")))
-    assert source.newest_first([Candidate("linux-source-6.12", "1", 1), private]) == [
+    assert build.newest_first([Candidate("linux-source-6.12", "1", 1), private]) == [
         Candidate("linux-source-6.12", "1", 1)
     ]
 
 
 def test_archive_is_the_one_of_the_release_itself() -> None:
-    assert source.archive_uri(TARGETS, "bookworm") == "http://archive.example/debian/"
-    assert source.archive_uri(TARGETS, "trixie") is None
+    assert build.archive_uri(TARGETS, "bookworm") == "http://archive.example/debian/"
+    assert build.archive_uri(TARGETS, "trixie") is None
 
 
 def test_backports_of_this_release_and_the_next() -> None:
-    assert source.backports_suites("bookworm") == ["bookworm-backports", "trixie-backports"]
-    assert source.backports_suites("noble") == []
+    assert build.backports_suites("bookworm") == ["bookworm-backports", "trixie-backports"]
+    assert build.backports_suites("noble") == []
 
 
 def test_os_release(tmp_path: Path) -> None:
     file = tmp_path / "os-release"
     file.write_text('PRETTY_NAME="Ubuntu 24.04 LTS"\nID=ubuntu\nVERSION_CODENAME=noble\nID_LIKE=debian\n')
-    assert source.read_os_release(file) == ("ubuntu", "noble")
-    assert source.read_os_release(tmp_path / "none") == ("", "")
+    assert build.read_os_release(file) == ("ubuntu", "noble")
+    assert build.read_os_release(tmp_path / "none") == ("", "")
 
 
 def test_private_settings_keep_lists_apart_and_clear_the_machines_hooks(tmp_path: Path) -> None:
-    text = source.private_settings(tmp_path, "Types: deb\n").read_text()
+    text = build.private_settings(tmp_path, "Types: deb\n").read_text()
     assert f'Dir::State::Lists "{tmp_path}/lists";' in text
     assert "#clear APT::Update::Post-Invoke-Success;" in text
     assert f'Dir::Etc::SourceParts "{tmp_path}/sources.d";' in text
     assert (tmp_path / "sources.d/linklab.sources").read_text() == "Types: deb\n"
-    assert "SourceParts" not in source.private_settings(tmp_path / "machine", None).read_text()
+    assert "SourceParts" not in build.private_settings(tmp_path / "machine", None).read_text()
 
 
 class Archives:
@@ -136,7 +136,7 @@ class Archives:
 def archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archives:
     made = Archives(tmp_path)
     monkeypatch.setenv("PATH", f"{made.bin}:/usr/bin:/bin")
-    monkeypatch.setattr(source, "read_os_release", lambda: ("debian", "bookworm"))
+    monkeypatch.setattr(build, "read_os_release", lambda: ("debian", "bookworm"))
     return made
 
 
@@ -169,7 +169,7 @@ def test_without_backports_what_the_machine_offers_will_do(archives: Archives, t
 
 
 def test_ubuntu_asks_its_own_archive_only(archives: Archives, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "read_os_release", lambda: ("ubuntu", "noble"))
+    monkeypatch.setattr(build, "read_os_release", lambda: ("ubuntu", "noble"))
     archives.offer("machine", "linux-source-6.8.0 6.8.0-31.31")
     assert names(archives, tmp_path) == ["linux-source-6.8.0"]
     assert "backports" not in archives.called()
@@ -191,7 +191,7 @@ def test_no_apt_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def nothing(name: str) -> None:
         return None
 
-    monkeypatch.setattr(source, "find_program", nothing)
+    monkeypatch.setattr(build, "find_program", nothing)
     with pytest.raises(LabError, match="comes from apt"):
         Sources(Programs(io.StringIO()), tmp_path, lambda line: None).candidates()
 
@@ -199,7 +199,7 @@ def test_no_apt_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.skipif(shutil.which("apt-cache") is None, reason="needs apt")
 def test_the_real_apt_reads_the_private_settings(tmp_path: Path) -> None:
     """Private lists are empty before an update, whatever the machine has."""
-    apt = Apt(source.private_settings(tmp_path / "machine", None))
+    apt = Apt(build.private_settings(tmp_path / "machine", None))
     lines: list[str] = []
     Programs(io.StringIO()).run(apt.words("apt-cache", "search", "linux-source"), tmp_path, lines.append)
-    assert source.parse_search("\n".join(lines)) == []
+    assert build.parse_search("\n".join(lines)) == []

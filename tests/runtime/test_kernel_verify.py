@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.kernel import build, guest, stages, verify
+from linklab.runtime.kernel import build, guest, verify
 from linklab.runtime.kernel.find import find_kernel
-from linklab.runtime.kernel.process import find_program
+from linklab.runtime.kernel.programs import find_program
 from linklab.runtime.kernel.verify import KernelUnfit, boot_command, verify_kernel
 from tests.processes import gone
 
@@ -103,7 +103,7 @@ def test_where_seccomp_is_not_let_the_kernel_runs_by_ptrace(tmp_path: Path) -> N
     refuses = 'case "$*" in *seccomp=on*) echo refused; exit 1 ;; esac'
     script = f"# {text}\n{refuses}\necho '{guest.MARK}{json.dumps(GOOD)}'"
     assert build.verified_seccomp(kernel(tmp_path, script)) is False
-    with pytest.raises(stages.Unfit, match=r"does not boot: .*refused"):
+    with pytest.raises(build.Unfit, match=r"does not boot: .*refused"):
         build.verified_seccomp(kernel(tmp_path, f"# {text}\necho refused"))
 
 

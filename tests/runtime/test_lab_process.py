@@ -237,7 +237,7 @@ def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(
 
 
 def test_guests_are_pinned_to_one_core_each(virtual: Kind, lab_folder: Path) -> None:
-    """To different ones where two are free: test_keeper_cores.py, where no other test's labs take them."""
+    """To different ones where two are free: test_supervisor_cores.py, where no other test's labs take them."""
     with LabProcess.spawn(virtual, lab_folder) as one, LabProcess.spawn(virtual, lab_folder) as two:
         cores = [os.sched_getaffinity(lab.group_pid) for lab in (one, two)]
     assert all(len(core) == 1 for core in cores)

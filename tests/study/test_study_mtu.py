@@ -216,7 +216,7 @@ def wait_for_points(program: subprocess.Popen[str], output: Path, points: int) -
 
 def guests() -> list[str]:
     """The guests that this test session runs; not what starts and keeps them, nor the command itself."""
-    others = ("bwrap", "keeper.py", "-m linklab")
+    others = ("bwrap", "supervisor.py", "-m linklab")
     return [words for words in lab_processes().values() if words and not any(other in words for other in others)]
 
 

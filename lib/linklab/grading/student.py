@@ -1,6 +1,6 @@
 """The student's kernel, from outside: started in its sandbox, asked cell by cell, watched, ended.
 
-This is the third place that confines (see docs/sandbox.md): `linklab.runtime.sandbox` writes bubblewrap's words and the
+This is the third place that confines (see docs/sandbox.md): `linklab.runtime.bwrap` writes bubblewrap's words and the
 limits, here it is decided what a notebook may see, and what it uses in all is looked at.
 """
 
@@ -25,7 +25,8 @@ from linklab.course import VARIABLE as VARIANT
 from linklab.errors import LabError
 from linklab.grading.model import Limits
 from linklab.grading.room import Room
-from linklab.runtime import confine, process_tree, sandbox, transport
+from linklab.runtime import bwrap, process_tree, transport
+from linklab.runtime import limits as process_limits
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 
 _GIVEN: Final = "/run/linklab"
@@ -173,17 +174,17 @@ def _ran(message: dict[str, Any]) -> Ran:
 def _command(room: Room) -> list[str]:
     """bubblewrap's words: the system's programs, Linklab with its Python, the home, the lender; no network."""
     more = ["--unshare-net", "--size", str(_TMP_MB * _MB), "--perms", "1777", "--tmpfs", "/tmp"]
-    more += ["--dir", "/var/tmp", *confine.own_view(), "--ro-bind", str(room.given), _GIVEN]
+    more += ["--dir", "/var/tmp", *bwrap.own_view(), "--ro-bind", str(room.given), _GIVEN]
     for name in ("protocols", "services", "fonts", "mime.types"):
         more += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     more += ["--bind", str(room.home), str(room.home)]  # by the name that it has in labs too
-    return sandbox.command(room.home, sys.executable, more=more)
+    return bwrap.for_program(room.home, sys.executable, more=more)
 
 
 def _environment(room: Room) -> dict[str, str]:
     given = room.given
     package = Path(__file__).resolve().parents[2]
-    return sandbox.environment() | {
+    return bwrap.program_environment() | {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "PYTHONPATH": str(package),
         "USER": "student",
@@ -202,8 +203,8 @@ def _environment(room: Room) -> dict[str, str]:
 
 def _restricted(limits: Limits, user: int) -> Callable[[], None]:
     """The limits of each process. Together they are watched, and counted where their user is theirs alone."""
-    restrict = sandbox.restrict(
-        sandbox.Limits(
+    restrict = process_limits.restrict(
+        process_limits.Limits(
             memory_mb=limits.memory_mb,
             address_space_mb=_ADDRESS_SPACE_MB,
             processes=limits.processes // 4,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError, MeasurementError
-from linklab.runtime import container, sandbox
+from linklab.runtime import bwrap, container
 
 _PYTHON: Final = "/usr/bin/python3"
 _CONFINED: Final = ("-protocol_whitelist", "file,pipe")
@@ -44,13 +44,13 @@ def _run(folder: Path, words: list[str], doing: str) -> bytes:
     _need(words[0])
     walls = container.chosen()
     # no /proc: a kernel refuses a new one where the present one is partly covered, as in many containers
-    cage = [] if walls else sandbox.command(folder, _PYTHON, proc=False)
+    cage = [] if walls else bwrap.for_program(folder, _PYTHON, proc=False)
     done = subprocess.run(
         [*cage, *words],
         capture_output=True,
         check=False,
         stdin=subprocess.DEVNULL,
-        env=sandbox.environment(),
+        env=bwrap.program_environment(),
         cwd=folder if walls else None,
     )
     if done.returncode:

@@ -115,9 +115,7 @@ def _switch_root(root: str) -> None:
 
 
 def boot_native(folder: str | None) -> None:
-    """Inside fresh namespaces of the machine's own kernel, with root's capabilities."""
-    for kind, where in (("proc", "/proc"), ("sysfs", "/sys")):
-        mount(kind, where, kind, _MS_NOSUID)
+    """Inside the namespaces of the machine's own kernel that `linklab.runtime.native` has made."""
     _finish(folder)
 
 

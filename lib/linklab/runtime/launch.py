@@ -1,4 +1,4 @@
-"""Starting a lab's programs: the keeper, what confines the lab, and the ends of the channel that the notebook holds."""
+"""Starting a lab: its supervisor, what confines it, and the ends of the channel that the notebook holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from linklab.runtime import confine, container
+from linklab.runtime import bwrap, container, native
 from linklab.runtime.kinds import Kind
 
 
@@ -26,7 +26,7 @@ class Launched:
     agent. ``info_fd`` gives the process id of the lab's first process as JSON (``child-pid``), for guests alone.
     """
 
-    keeper: subprocess.Popen[bytes]
+    supervisor: subprocess.Popen[bytes]
     console: IO[bytes]
     lifeline: socket.socket
     ours: socket.socket
@@ -35,10 +35,10 @@ class Launched:
 
 def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, seed: int) -> Launched:
     """Starts a lab as `linklab.runtime.process.LabProcess` says. Raises `LabError` where nothing can confine it."""
-    native = kind.name == "native"
-    given = None if native else container.own_folder(memory_mb, narrow=narrow)
+    is_native = kind.name == "native"
+    given = None if is_native else container.own_folder(memory_mb, narrow=narrow)
     own, memory = given or (None, "")
-    private = confine.PRIVATE if own is None else str(own)
+    private = bwrap.PRIVATE if own is None else str(own)
     console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
     lifeline, lifeline_theirs = socket.socketpair()
     ours, theirs = socket.socketpair()
@@ -53,35 +53,38 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
         try:
             os.write(script, text.encode())
             os.lseek(script, 0, os.SEEK_SET)
-            wish: dict[str, Any] = {"pin": not native, "channel": -1 if native else theirs.fileno()}
+            wish: dict[str, Any] = {"pin": not is_native, "channel": -1 if is_native else theirs.fileno()}
             command = kind.command(theirs.fileno(), private, seed)
             if own is not None:
                 container.furnish(own, text)
                 wish |= {"argv": command, "info": info_theirs, "folder": private}
                 wish["environment"] = {"TMPDIR": memory}
             else:
-                words = confine.through_sudo(script, text) if kind.sudo else []
-                words += confine.bubblewrap(
+                ids = native.ids(folder) if is_native else None
+                words = bwrap.through_sudo(script, text) if kind.sudo else []
+                words += bwrap.for_lab(
                     folder,
                     script,
-                    None if native else info_theirs,
-                    privileged=native,
+                    None if is_native else info_theirs,
+                    native=ids,
                     narrow=kind.places if narrow else None,
                     guest_mb=memory_mb,
                 )
+                if ids is not None:
+                    words += native.command(ids, folder)
                 wish["argv"] = words + command
-            passed = [lifeline_theirs.fileno(), script, *([] if native else [theirs.fileno(), info_theirs])]
-            keeper = subprocess.Popen(
+            passed = [lifeline_theirs.fileno(), script, *([] if is_native else [theirs.fileno(), info_theirs])]
+            supervisor = subprocess.Popen(
                 [
                     sys.executable,
                     "-I",
                     "-S",
-                    str(Path(__file__).with_name("keeper.py")),
+                    str(Path(__file__).with_name("supervisor.py")),
                     str(lifeline_theirs.fileno()),
                     json.dumps(wish),
                 ],
-                stdin=theirs.fileno() if native else subprocess.DEVNULL,
-                stdout=theirs.fileno() if native else console,
+                stdin=theirs.fileno() if is_native else subprocess.DEVNULL,
+                stdout=theirs.fileno() if is_native else console,
                 stderr=console,
                 pass_fds=passed,
                 start_new_session=True,
@@ -94,4 +97,4 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
             if own is not None:
                 shutil.rmtree(own, ignore_errors=True)
             raise
-    return Launched(keeper, console, lifeline, ours, info)
+    return Launched(supervisor, console, lifeline, ours, info)

@@ -59,7 +59,7 @@ class LabProcess:
         """Starts a lab and returns when it answers.
 
         `folder` is the only one the lab may write to. `narrow` hides from the lab all files of the host but the
-        system's, Linklab's and `folder` (see `linklab.runtime.confine`). All random numbers of the lab come from `seed`
+        system's, Linklab's and `folder` (see `linklab.runtime.bwrap`). All random numbers of the lab come from `seed`
         (see `linklab.start`). Raises `LabError` with the last lines of the console where it does not come up.
         """
         return cls(Spawned(kind, folder, narrow=narrow, seed=whole_seed(seed)), wall_limit_s, seed)

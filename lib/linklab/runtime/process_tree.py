@@ -70,7 +70,7 @@ def cpu_s(processes: Iterable[psutil.Process]) -> float:
 
 
 def tree_cpu_s(head: int) -> float:
-    """What `cpu_s` is of a process and all that came of it: of a lab, where `head` is its keeper."""
+    """What `cpu_s` is of a process and all that came of it: of a lab, where `head` is its supervisor."""
     return cpu_s(tree(head))
 
 
@@ -94,7 +94,7 @@ def _memory_bytes(process: psutil.Process) -> int:
 def end_below(head: int, patience_s: float) -> bool:
     """Kills all that came of a process, until nothing of it lives; False if something does after `patience_s`.
 
-    A native lab runs as root and cannot be killed from here, but it ends by itself when its keeper is gone.
+    A native lab runs as root and cannot be killed from here, but it ends by itself when its supervisor is gone.
     """
     deadline = time.monotonic() + patience_s
     while kill_below(head):

@@ -96,7 +96,7 @@ class Spawned:
         self._kind, self._group, self._console_read = kind, 0, 0
         memory_mb = guest_memory_mb()
         launched = launch(kind, folder, narrow=narrow, memory_mb=memory_mb, seed=seed)
-        self._keeper, self._console, info = launched.keeper, launched.console, launched.info_fd
+        self._supervisor, self._console, info = launched.supervisor, launched.console, launched.info_fd
         self._lifeline, self._ours = launched.lifeline, launched.ours
         self.channel = Channel(self._ours.fileno(), self._ours.fileno())
         try:
@@ -123,12 +123,12 @@ class Spawned:
 
     @property
     def running(self) -> bool:
-        """Say whether the keeper lives."""
-        return self._keeper.poll() is None
+        """Say whether its supervisor lives."""
+        return self._supervisor.poll() is None
 
     @property
     def group_pid(self) -> int:
-        """The process group of a guest, which the keeper made; 0 for a native lab."""
+        """The process group of a guest, which the supervisor made; 0 for a native lab."""
         return self._group
 
     def resume(self) -> None:
@@ -158,8 +158,8 @@ class Spawned:
                         os.kill(int(folder.name), signal.SIGALRM)
 
     def cpu_s(self) -> float:
-        """That of the keeper and of all below it."""
-        return process_tree.tree_cpu_s(self._keeper.pid)
+        """That of the supervisor and of all below it."""
+        return process_tree.tree_cpu_s(self._supervisor.pid)
 
     def killed_for_memory(self, answer: Message) -> list[str]:
         """Those that the guest's kernel told of on the console."""
@@ -182,10 +182,10 @@ class Spawned:
             self._ours.shutdown(socket.SHUT_RDWR)
         self._lifeline.close()
         try:
-            self._keeper.wait(timeout=10)
+            self._supervisor.wait(timeout=10)
         except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
+            self._supervisor.kill()
+            self._supervisor.wait()
 
     def close(self) -> None:
         """Closes the channel and the console."""

@@ -17,11 +17,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from linklab.errors import LabError
-from linklab.runtime import sandbox
+from linklab.runtime import bwrap, limits
 from linklab.trial import scene
 from linklab.trial.program import Stage
 
-_LIMITS = sandbox.Limits(cpu_s=20)
+_LIMITS = limits.Limits(cpu_s=20)
 
 
 def prepare(root: Path, files: dict[str, str], python: str, packages: str | None) -> Stage:
@@ -44,9 +44,9 @@ def prepare(root: Path, files: dict[str, str], python: str, packages: str | None
 
 def _sandbox_has_proc(scratch: Path, python: str) -> bool:
     """Whether a sandbox in this place may have a /proc; found by trying. Raises LabError where it cannot be at all."""
-    restrict = sandbox.restrict(_LIMITS, sandbox.nobody())
+    restrict = limits.restrict(_LIMITS, limits.nobody())
     for proc in (True, False):
-        words = [*sandbox.command(scratch, python, proc=proc), "/bin/true"]
+        words = [*bwrap.for_program(scratch, python, proc=proc), "/bin/true"]
         tried = subprocess.run(words, capture_output=True, text=True, check=False, preexec_fn=restrict, env={})
         if tried.returncode == 0:
             return proc

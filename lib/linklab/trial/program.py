@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from linklab.errors import LabError
-from linklab.runtime import sandbox
+from linklab.runtime import bwrap
+from linklab.runtime import limits as program_limits
 
 OUTPUT_BYTES = 512 * 1024
 """What a program may print on each of its two outputs before it is stopped."""
@@ -39,7 +40,7 @@ class Stage:
     packages: Path | None
     cgroups: Path | None
     entered: Callable[[str], AbstractContextManager[Any]]
-    limits: sandbox.Limits = field(default_factory=sandbox.Limits)
+    limits: program_limits.Limits = field(default_factory=program_limits.Limits)
     proc: bool = True
 
 
@@ -67,7 +68,7 @@ class Program:
         self._elsewhere = stage.scratch / f"elsewhere{Program._numbers}"
         self._elsewhere.mkdir()
         self._before = _listing(self._folder)
-        self._cage = sandbox.Cage(stage.cgroups, f"program{Program._numbers}", stage.limits)
+        self._cage = program_limits.Cage(stage.cgroups, f"program{Program._numbers}", stage.limits)
         self.started_s = clock()
         self._process = self._start()
         self._over = asyncio.Event()
@@ -81,8 +82,8 @@ class Program:
 
     def _start(self) -> subprocess.Popen[bytes]:
         stage, cage = self._stage, self._cage
-        user = sandbox.nobody()
-        restrict = sandbox.restrict(stage.limits, user)
+        user = program_limits.nobody()
+        restrict = program_limits.restrict(stage.limits, user)
         if os.geteuid() == 0:
             for path in (self._folder, self._elsewhere, *self._folder.rglob("*")):
                 os.chown(path, user, user)
@@ -92,7 +93,7 @@ class Program:
             restrict()
 
         self._report, report = os.pipe()
-        words = sandbox.command(
+        words = bwrap.for_program(
             self._folder,
             stage.python,
             stage.packages,
@@ -107,7 +108,7 @@ class Program:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
-                    env=sandbox.environment(),
+                    env=bwrap.program_environment(),
                     cwd="/",
                     preexec_fn=before,
                     pass_fds=[report],

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from linklab.grade.simpleperf.catalogue import ITEMS, NOT_CHECKED
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.steps import STEPS
-from linklab.runtime.sandbox import Limits
+from linklab.runtime.limits import Limits
 from linklab.trial.program import OUTPUT_BYTES
 
 _BEGINNING = """\

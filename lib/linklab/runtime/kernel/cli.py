@@ -19,11 +19,9 @@ from rich.progress import (
 
 from linklab import options
 from linklab.errors import LabError
-from linklab.runtime.kernel.background import background_log
-from linklab.runtime.kernel.build import build_kernel
-from linklab.runtime.kernel.cache import Record, Status, build_is_running, build_lock, cache_folder
+from linklab.runtime.kernel.build import background_log, build_kernel, build_lock
 from linklab.runtime.kernel.config import PATCHES
-from linklab.runtime.kernel.find import find_kernel
+from linklab.runtime.kernel.find import Record, Status, build_is_running, cache_folder, find_kernel, kernel_of
 from linklab.signals import interrupted_once
 
 if TYPE_CHECKING:
@@ -151,8 +149,9 @@ def _status() -> int:
     for path in sorted(folder.glob("*/kernel.json")):
         if record := Record.read(path):
             way = "seccomp" if record.seccomp else "ptrace"
-            without = [name for name in PATCHES if record.patches is not None and name not in record.patches]
-            lacks = f", without {' and '.join(f'{name}.patch' for name in without)}" if without else ""
+            patches = kernel_of(path.parent / "linux", record).patches
+            without = [f"{name}.patch" for name in PATCHES if name not in patches]
+            lacks = f", without {' and '.join(without)}" if without else ""
             print(
                 f"built: Linux {record.kernel_version} from {record.source} {record.source_version}, {way}{lacks}, "
                 f"{record.size_bytes / 1e6:.1f} MB, {record.built_at}, {path.parent / 'linux'}"
@@ -162,7 +161,7 @@ def _status() -> int:
     except LabError as error:
         print(error)
         return 1
-    print(f"virtual time: Linux {kernel.version}, {kernel.path}")
+    print(f"virtual time: Linux {kernel.version}, {kernel.path}{f', {kernel.lacks}' if kernel.lacks else ''}")
     return 0
 
 

@@ -8,7 +8,12 @@ from importlib.resources import files
 
 _OPTION = re.compile(r"^(CONFIG_\w+)=(\S+)$")
 _OPTIONAL = re.compile(r"^# -- Optional\b")
-PATCHES = ("clock", "random")
+WITHOUT = {
+    "clock": "labs will be slower, and their last digits may differ",
+    "random": "a lab's seed will not reach its kernel's own random numbers",
+}
+"""What a kernel without a patch of Linklab's is like."""
+PATCHES = tuple(WITHOUT)
 
 
 def configuration_text() -> str:

@@ -1,28 +1,40 @@
-"""Which kernel a lab boots. Fast (no process is started), because every lab's start asks."""
+"""Which kernel a lab boots, and where kernels are kept. Fast (no process is started), because every lab's start asks.
+
+The cache folder, ``linklab/kernel`` in the user's cache folder, holds:
+
+| name           | what it is                                                                     |
+| -------------- | ------------------------------------------------------------------------------ |
+| ``<hash>/``    | a finished kernel: ``linux`` and ``kernel.json``; the hash is `kernel_hash`'s   |
+| ``work/``      | what an unfinished build keeps: source package, source tree, objects           |
+| ``apt/``       | lists of packages, fetched apart from the machine's own                        |
+| ``lock``       | locked while a build runs, by the build and by everything it started           |
+| ``status.json`` | how far the running build is                                                  |
+| ``build.log``  | everything that apt, tar and make said                                         |
+"""
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from platformdirs import user_cache_dir
+
 from linklab.errors import LabError
-from linklab.runtime.kernel.cache import (
-    Record,
-    Status,
-    build_is_running,
-    cache_folder,
-    finished_kernels,
-)
-from linklab.runtime.kernel.config import configuration_hash, configuration_text
+from linklab.runtime.kernel.config import PATCHES, WITHOUT, configuration_hash, configuration_text
 
 Clock = Literal["real", "virtual"]
 
 DEBIAN_KERNEL = Path("/usr/bin/linux.uml")
 DEBIAN_MODULES = Path("/usr/lib/uml/modules")
 _BANNER = b"Linux version "
+_CHANGED = re.compile(rb"Linux version \S+ \(linklab@([a-z+]+)\)")
+_SEED = b"\0random.seed\0"  # the name of the parameter that random.patch adds
+RECORD_FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -31,7 +43,8 @@ class Kernel:
 
     ``seccomp``: start it with ``seccomp=on`` (from Linux 6.16 on, and several times faster than ptrace). An
     older one must not be given that parameter. ``time_travel``: has virtual time. ``modules``: the folder of
-    its loadable modules, None when everything is built in.
+    its loadable modules, None when everything is built in. ``patches``: those of Linklab's changes that it is known
+    to have; the same digits each time need all of them.
     """
 
     path: Path
@@ -39,6 +52,17 @@ class Kernel:
     seccomp: bool
     time_travel: bool
     modules: Path | None
+    patches: tuple[str, ...] = ()
+
+    @property
+    def patched(self) -> bool:
+        """Whether it has all of Linklab's changes, so that labs on it give the same digits each time."""
+        return not self.lacks
+
+    @property
+    def lacks(self) -> str:
+        """Which of Linklab's changes it lacks and what that means, in one line; empty where it has them all."""
+        return "; ".join(f"without {name}.patch: {WITHOUT[name]}" for name in PATCHES if name not in self.patches)
 
 
 def find_kernel(clock: Clock) -> Kernel:
@@ -80,7 +104,10 @@ def inspect_kernel(path: Path) -> Kernel:
     if version is None or not os.access(path, os.X_OK):
         raise LabError(f"{path} is not a user-mode Linux kernel that can be run")
     seccomp, time_travel = b"seccomp=<" in text, b"time-travel=inf-cpu" in text
-    return Kernel(path, version[0].decode(), seccomp, time_travel, None)
+    said = _CHANGED.search(text)  # made by Linklab, which names its changes there
+    names = {*(said[1].decode().split("+") if said else ()), *(["random"] if _SEED in text else [])}
+    patches = tuple(name for name in PATCHES if name in names)
+    return Kernel(path, version[0].decode(), seccomp, time_travel, None, patches)
 
 
 def debian_kernel() -> Kernel | None:
@@ -111,8 +138,17 @@ def _own_kernel() -> Kernel | None:
 
 
 def kernel_of(path: Path, record: Record) -> Kernel:
-    """A kernel of our own making: virtual time is among the options that its build insists on."""
-    return Kernel(path, record.kernel_version, record.seccomp, time_travel=True, modules=None)
+    """A kernel of our own making: virtual time is among the options that its build insists on.
+
+    A record made before patches were noted leaves them to the kernel itself.
+    """
+    patches = record.patches
+    if patches is None:
+        try:
+            patches = inspect_kernel(path).patches
+        except LabError:
+            patches = ()
+    return Kernel(path, record.kernel_version, record.seccomp, time_travel=True, modules=None, patches=patches)
 
 
 def _no_kernel_for_virtual_time() -> str:
@@ -122,3 +158,97 @@ def _no_kernel_for_virtual_time() -> str:
         done = f" ({status.fraction:.0%} done)" if status else ""
         return f"the kernel for virtual time is being built{done}: wait for it with linklab kernel build"
     return "no kernel for virtual time yet: run linklab kernel build (once, about ten minutes)"
+
+
+def cache_folder() -> Path:
+    """The folder that holds all kernels of this user (it need not exist)."""
+    return Path(user_cache_dir("linklab")) / "kernel"
+
+
+@dataclass(frozen=True)
+class Record:
+    """``kernel.json``: what a finished kernel was made from."""
+
+    source: str  # "linux-source-6.12"
+    source_version: str  # the package's version
+    kernel_version: str  # what uname -r says
+    config_hash: str
+    seccomp: bool  # runs with seccomp=on; otherwise by ptrace
+    verified: bool
+    built_at: str  # ISO 8601, UTC
+    build_seconds: float
+    size_bytes: int
+    compiler: str
+    objects: int
+    patches: tuple[str, ...] | None = None  # which of Linklab's patches its source took; None: it was not noted
+
+    def write(self, path: Path) -> None:
+        document = {"linklab_kernel": RECORD_FORMAT, **asdict(self)}
+        path.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Record | None:
+        """The record, or None when there is none that this version of Linklab understands."""
+        try:
+            document = json.loads(path.read_text("utf-8"))
+            if document.pop("linklab_kernel") != RECORD_FORMAT:
+                return None
+            if document.get("patches") is not None:
+                document["patches"] = tuple(document["patches"])
+            return cls(**document)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """Orders kernel versions: ``"6.12.3+deb"`` becomes ``(6, 12, 3)``."""
+    numbers: list[int] = []
+    for part in version.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits))
+    return tuple(numbers)
+
+
+def finished_kernels(folder: Path, config_hash: str) -> list[tuple[Path, Record]]:
+    """Verified kernels made from this configuration, newest first."""
+    found: list[tuple[Path, Record]] = []
+    for path in folder.glob("*/kernel.json"):
+        record = Record.read(path)
+        if record and record.verified and record.config_hash == config_hash and (path.parent / "linux").is_file():
+            found.append((path.parent / "linux", record))
+    found.sort(key=lambda item: (version_key(item[1].kernel_version), item[1].built_at), reverse=True)
+    return found
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far the running build is; ``fraction`` runs from 0 to 1."""
+
+    pid: int
+    message: str
+    fraction: float
+    started_at: str
+
+    @classmethod
+    def read(cls, folder: Path) -> Status | None:
+        try:
+            return cls(**json.loads((folder / "status.json").read_text("utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+
+def build_is_running(folder: Path | None = None) -> bool:
+    """True while some process holds the lock of `build_lock` (of the user's cache, if no folder is named)."""
+    try:
+        lock = os.open((folder or cache_folder()) / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.runtime.kernel import guest
-from linklab.runtime.kernel.process import end_group, environment, find_program, signal_group
+from linklab.runtime.kernel.programs import end_group, environment, find_program, signal_group
 
 GUEST_MEMORY_MB = 128
 WALL_LIMIT_S = 180.0

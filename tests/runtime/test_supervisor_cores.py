@@ -14,21 +14,21 @@ import pytest
 
 import linklab
 from linklab.network import TWO_HOSTS
-from linklab.runtime import keeper
+from linklab.runtime import supervisor
 from linklab.runtime.kinds import Kind
 
-# Each lab's keeper is a process of its own; a core is free again when it ends.
+# Each lab's supervisor is a process of its own; a core is free again when it ends.
 _LABS = """
 import importlib.util, json, os, sys
-spec = importlib.util.spec_from_file_location("keeper", sys.argv[1])
-keeper = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(keeper)
+spec = importlib.util.spec_from_file_location("supervisor", sys.argv[1])
+supervisor = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(supervisor)
 
 def lab():
     told, tell = os.pipe()
     stay, leave = os.pipe()
     if os.fork() == 0:
-        claim = keeper.claim_core()
+        claim = supervisor.claim_core()
         os.write(tell, bytes(os.sched_getaffinity(0)))
         os.read(stay, 1)
         os._exit(0)
@@ -51,7 +51,7 @@ def _spread(labs: int) -> tuple[list[int], int]:
     alone = ["unshare", "--net", "--map-root-user", "--user"]
     if shutil.which("unshare") is None or subprocess.run([*alone, "true"], check=False).returncode != 0:
         pytest.skip("needs user namespaces (unshare --user), for labs that no other lab meets")
-    words = [*alone, sys.executable, "-c", _LABS, str(Path(keeper.__file__)), str(labs)]
+    words = [*alone, sys.executable, "-c", _LABS, str(Path(supervisor.__file__)), str(labs)]
     *cores, again = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     return cores, again
 

@@ -1,8 +1,6 @@
-"""Where untrusted programs run: their own folder to write, a Python to read, limits, and nothing else.
+"""What an untrusted program may use: memory, processes, files, time, and as whom it runs.
 
-The second place that writes bubblewrap's command line (the first is :mod:`linklab.runtime.confine`, for whole labs).
-A program here sees no home, no file of the user, none of the lab's processes; only the network namespace it was
-started in. Standard library only: this is loaded inside labs too.
+Standard library only: this is loaded inside labs too.
 """
 
 from __future__ import annotations
@@ -10,22 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from linklab.errors import LabError
-
 _FIRST_USER, _USERS = 62400, 2000
 """Whom untrusted programs run as where this process may choose (see `nobody`): nothing else has these numbers."""
-HOME = "/home/student"
-"""Where the program finds its folder."""
-PACKAGES = "/opt/packages"
-"""Where it finds the installed Python packages, if it gets any."""
-PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 _MB = 1024 * 1024
-_SHARED_MB = 64
 
 
 @dataclass(frozen=True)
@@ -42,69 +31,6 @@ class Limits:
     open_files: int = 128
     file_mb: int = 8
     cpu_s: int = 30
-
-
-def command(
-    folder: Path,
-    python: str,
-    packages: Path | None = None,
-    *,
-    elsewhere: Path | None = None,
-    proc: bool = True,
-    more: Sequence[str] = (),
-) -> list[str]:
-    """bubblewrap's words, to stand before the program's own. ``folder`` is writable, and is called `HOME`.
-
-    So are the places where anybody may write on other machines, if ``elsewhere`` is given: they are this one folder,
-    and what is found in it afterwards tells of a program that does not keep to its own.
-    ``python`` is the interpreter, which is shown with all of its prefix. ``packages`` are shown as `PACKAGES`.
-    Without ``proc`` there is no /proc: a kernel refuses a new one where the present one is partly covered, as it is
-    in many containers. ``more`` are bubblewrap's words for what else is to be seen. Raises LabError where bubblewrap
-    is missing.
-    """
-    program = shutil.which("bwrap")
-    if program is None:
-        raise LabError("bubblewrap is missing, which keeps programs off your files: sudo apt-get install bubblewrap")
-    words = [program, "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000", "--gid", "1000"]
-    words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
-    words += ["--cap-drop", "ALL", *system_programs()]
-    for place in ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/hosts"):
-        words += ["--ro-bind-try", place, place]
-    prefix = Path(python).resolve().parents[1]
-    if not prefix.is_relative_to("/usr"):
-        words += ["--ro-bind", str(prefix), str(prefix)]
-    if packages is not None:
-        words += ["--ro-bind", str(packages), PACKAGES, "--setenv", "PYTHONPATH", PACKAGES]
-    words += ["--proc", "/proc"] if proc else []
-    words += ["--dev", "/dev", "--size", str(_SHARED_MB * _MB), "--tmpfs", "/dev/shm"]
-    for place in PUBLIC_PLACES if elsewhere is not None else ():
-        words += ["--bind", str(elsewhere), place]
-    words += [*more, "--bind", str(folder), HOME, "--chdir", HOME, "--remount-ro", "/dev", "--remount-ro", "/"]
-    return [*words, "--"]
-
-
-def system_programs() -> list[str]:
-    """bubblewrap's words for the system's programs, to be read where they lie."""
-    words = ["--ro-bind", "/usr", "/usr"]
-    for place in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
-        if os.path.islink(place):
-            words += ["--symlink", os.readlink(place), place]
-        elif os.path.isdir(place):
-            words += ["--ro-bind", place, place]
-    return words
-
-
-def environment() -> dict[str, str]:
-    """All that the program finds in its environment. Python writes each line at once, also into a pipe."""
-    return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "HOME": HOME,
-        "LC_ALL": "C.UTF-8",
-        "PYTHONUNBUFFERED": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "COLUMNS": "200",  # else argparse and table makers fold their lines
-        "TMPDIR": HOME,
-    }
 
 
 def nobody() -> int:

@@ -1,7 +1,7 @@
-"""The keeper: a small process between a notebook and its lab, so that neither outlives the other.
+"""The supervisor: a small process between a notebook and its lab, so that neither outlives the other.
 
 It runs the lab as its child, and ends it when the notebook is gone, seen by the end of file on the lifeline
-(a socket whose other end only the notebook holds). If the keeper itself is killed, the lab dies with it: every
+(a socket whose other end only the notebook holds). If the supervisor itself is killed, the lab dies with it: every
 process below asks the kernel for SIGKILL at its parent's death, and the lab's own process namespace takes the
 rest along. A process that is stopped (time stands still between two cells) dies of SIGKILL all the same.
 
@@ -29,7 +29,7 @@ _SEATS_PER_CORE = 64
 def claim_core() -> socket.socket | None:
     """Pins this process and its children to one CPU: one that no other lab has, else one that few others have.
 
-    The claim is a name in the abstract socket namespace: the kernel frees it whatever way the keeper ends.
+    The claim is a name in the abstract socket namespace: the kernel frees it whatever way the supervisor ends.
     """
     cores = sorted(os.sched_getaffinity(0))
     random.shuffle(cores)
@@ -49,14 +49,14 @@ def claim_core() -> socket.socket | None:
 
 def spawn(argv: list[str], lifeline: int, environment: dict[str, str]) -> int:
     """Starts the lab in a process group of its own; it dies when this process dies."""
-    keeper = os.getpid()
+    supervisor = os.getpid()
     child = os.fork()
     if child:
         with contextlib.suppress(OSError):
             os.setpgid(child, child)  # the child does it too: whoever comes first, the group is there to be ended
         return child
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != keeper:
+    if os.getppid() != supervisor:
         os._exit(1)
     os.setpgid(0, 0)
     os.close(lifeline)
@@ -68,7 +68,7 @@ def spawn(argv: list[str], lifeline: int, environment: dict[str, str]) -> int:
 
 
 def main() -> None:
-    """``keeper.py LIFELINE_FD JSON``, JSON being ``{"argv": [...], "pin": bool, "channel": fd}``.
+    """``supervisor.py LIFELINE_FD JSON``, JSON being ``{"argv": [...], "pin": bool, "channel": fd}``.
 
     Where no bubblewrap tells the lab's process id, and gives it a folder that ends with it, there are ``"info"``, the
     file to tell it, ``"folder"``, which is removed in the end, and what is added to the ``"environment"``.
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def _kill(child: int) -> None:
-    """A lab run through sudo is not ours to kill; it ends by itself when its channel closes."""
+    """A lab behind sudo is not ours to kill: its first process (native.py) ends it when the channel closes."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
 

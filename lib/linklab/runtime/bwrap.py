@@ -1,0 +1,211 @@
+"""bubblewrap's command line, which is written here alone: for whole labs, and for programs that nobody trusts.
+
+The host's files are there to read, none to write but the lab folder. Everything the lab makes for itself lies on
+a tmpfs in a mount namespace of its own, so the kernel removes it with the last process, however that one ends.
+A lab whose code nobody trusts gets a `narrow` view: of the host's files only what a lab is made of.
+
+A program that nobody trusts gets its own folder to write and a Python to read. It sees no home, no file of the user,
+none of the lab's processes; only the network namespace it was started in. Its limits are `linklab.runtime.limits`'.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from linklab.errors import LabError
+from linklab.runtime.native import Ids, closed_folders
+
+PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
+_SETTINGS = (
+    "alternatives", "ld.so.cache", "localtime", "nsswitch.conf", "hosts", "passwd", "group", "protocols", "services",
+    "ethertypes", "iproute2", "openvswitch", "fonts", "mime.types",
+)  # fmt: skip
+"""Of /etc: what programs need to work, and nothing that is anybody's secret."""
+_MB = 1024 * 1024
+_ROOM_MB = 64
+_SHARED_MB = 64
+HOME = "/home/student"
+"""Where the program finds its folder."""
+PACKAGES = "/opt/packages"
+"""Where it finds the installed Python packages, if it gets any."""
+PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
+_EMPTY = ("/etc", "/home", "/root", "/sys", "/mnt", "/var/lib", "/var/log")
+
+
+def for_lab(
+    folder: Path | None,
+    script_fd: int,
+    info_fd: int | None = None,
+    *,
+    native: Ids | None = None,
+    narrow: Iterable[Path] | None = None,
+    guest_mb: int = 0,
+) -> list[str]:
+    """The words that go before a lab's own command.
+
+    `folder` alone is writable. The script behind `script_fd` stands as `PRIVATE`/init. `native` says who a native lab
+    is; its first process (`linklab.runtime.native`) keeps root's capabilities to make its namespaces. bubblewrap writes
+    the process id of the lab's first process, as the host sees it, to `info_fd`.
+    With `narrow` the lab sees the system's programs, those paths (its kernel, say), `folder` and Linklab with its
+    Python, and no other file of the host; then its memory, which is a file, may take `guest_mb`.
+    Raises `LabError` where bubblewrap is missing.
+    """
+    program = _program("a lab")
+    words = [
+        program,
+        "--die-with-parent",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-net",
+        "--as-pid-1",
+    ]
+    words += ["--ro-bind", "/", "/"] if narrow is None else [*system_view(), *own_view(narrow)]
+    words += ["--dev", "/dev", "--proc", "/proc"]
+    if narrow is not None:  # what a guest may fill is memory of the host
+        words += ["--size", str((guest_mb + _ROOM_MB) * _MB), "--tmpfs", "/dev/shm", "--size", str(_ROOM_MB * _MB)]
+    words += ["--tmpfs", "/run"]
+    words += [
+        "--dir",
+        f"{PRIVATE}/fs",
+        "--perms",
+        "0755",
+        "--ro-bind-data",
+        str(script_fd),
+        f"{PRIVATE}/init",
+    ]
+    if info_fd is not None:
+        words += ["--info-fd", str(info_fd)]
+    if native is not None:
+        words += ["--cap-add", "ALL", "--dev-bind-try", "/dev/net/tun", "/dev/net/tun", "--setenv", "TMPDIR", "/tmp"]
+        words += _opened(native, folder)
+    else:
+        words += ["--setenv", "TMPDIR", "/dev/shm"]
+    if folder is not None:
+        words += ["--bind", str(folder), str(folder)]
+    if narrow is not None:
+        words += ["--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*words, "--"]
+
+
+def system_view() -> list[str]:
+    """bubblewrap's words for the system's programs and settings alone, in a root that is empty otherwise."""
+    words = system_programs()
+    for place in _EMPTY:
+        words += ["--dir", place]
+    for place in ("/tmp", "/var/tmp"):
+        words += ["--perms", "1777", "--dir", place]
+    words += ["--symlink", "/run", "/var/run"]
+    for name in _SETTINGS:
+        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    return words
+
+
+def own_view(more: Iterable[Path] = ()) -> list[str]:
+    """bubblewrap's words for Linklab and its Python, where they lie here, and for some paths besides."""
+    places = [Path(__file__).resolve().parents[1], *more]
+    places += [Path(prefix) for prefix in {sys.prefix, sys.base_prefix} if not Path(prefix).is_relative_to("/usr")]
+    return [word for place in places for word in ("--ro-bind", str(place.resolve()), str(place))]
+
+
+def through_sudo(script_fd: int, script: str) -> list[str]:
+    """The words before those of `for_lab` where sudo runs it: sudo closes every file but the first three.
+
+    A shell behind it opens `script_fd` anew, for the text that stands in the words themselves.
+    """
+    shell = f'text=$1; shift; exec "$@" {script_fd}<<<"$text"'
+    return ["sudo", "-n", "bash", "-c", shell, "linklab", script]
+
+
+def for_program(
+    folder: Path,
+    python: str,
+    packages: Path | None = None,
+    *,
+    elsewhere: Path | None = None,
+    proc: bool = True,
+    more: Sequence[str] = (),
+) -> list[str]:
+    """bubblewrap's words, to stand before the program's own. ``folder`` is writable, and is called `HOME`.
+
+    So are the places where anybody may write on other machines, if ``elsewhere`` is given: they are this one folder,
+    and what is found in it afterwards tells of a program that does not keep to its own.
+    ``python`` is the interpreter, which is shown with all of its prefix. ``packages`` are shown as `PACKAGES`.
+    Without ``proc`` there is no /proc: a kernel refuses a new one where the present one is partly covered, as it is
+    in many containers. ``more`` are bubblewrap's words for what else is to be seen. Raises LabError where bubblewrap
+    is missing.
+    """
+    program = _program("programs")
+    words = [program, "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000", "--gid", "1000"]
+    words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
+    words += ["--cap-drop", "ALL", *system_programs()]
+    for place in ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/hosts"):
+        words += ["--ro-bind-try", place, place]
+    prefix = Path(python).resolve().parents[1]
+    if not prefix.is_relative_to("/usr"):
+        words += ["--ro-bind", str(prefix), str(prefix)]
+    if packages is not None:
+        words += ["--ro-bind", str(packages), PACKAGES, "--setenv", "PYTHONPATH", PACKAGES]
+    words += ["--proc", "/proc"] if proc else []
+    words += ["--dev", "/dev", "--size", str(_SHARED_MB * _MB), "--tmpfs", "/dev/shm"]
+    for place in PUBLIC_PLACES if elsewhere is not None else ():
+        words += ["--bind", str(elsewhere), place]
+    words += [*more, "--bind", str(folder), HOME, "--chdir", HOME, "--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*words, "--"]
+
+
+def program_environment() -> dict[str, str]:
+    """All that the program finds in its environment. Python writes each line at once, also into a pipe."""
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": HOME,
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "COLUMNS": "200",  # else argparse and table makers fold their lines
+        "TMPDIR": HOME,
+    }
+
+
+def system_programs() -> list[str]:
+    """bubblewrap's words for the system's programs, to be read where they lie."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for place in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
+        if os.path.islink(place):
+            words += ["--symlink", os.readlink(place), place]
+        elif os.path.isdir(place):
+            words += ["--ro-bind", place, place]
+    return words
+
+
+def _program(what: str) -> str:
+    program = shutil.which("bwrap")
+    if program is None:
+        raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")
+    return program
+
+
+def _opened(native: Ids, folder: Path | None) -> list[str]:
+    """A /tmp of a native lab's own, and what lies below this machine's /tmp or a folder closed to the lab's root, and
+    is needed all the same: Linklab, its Python and all that the notebook's Python finds.
+    """
+    needed = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix)} | {Path(__file__).resolve().parents[2]}
+    needed |= {Path(entry).absolute() for entry in sys.path if entry and Path(entry).exists()}
+    hidden = [Path("/tmp"), *closed_folders([*needed, *([folder] if folder else [])], native)]
+    words = [word for place in hidden for word in ("--tmpfs", str(place))]
+
+    def below(place: Path) -> list[Path]:
+        """The folders on the way to a place that are hidden: bubblewrap would make them for root alone."""
+        return [parent for parent in reversed(place.parents) if any(closed in parent.parents for closed in hidden)]
+
+    for place in sorted(needed):
+        if any(closed in place.parents for closed in hidden):
+            words += [word for parent in below(place) for word in ("--dir", str(parent))]
+            words += ["--ro-bind", str(place), str(place)]
+    if folder is not None:
+        words += [word for parent in below(folder) for word in ("--dir", str(parent))]
+    return words
