@@ -207,6 +207,8 @@ class Lab:
     def info(self) -> dict[str, str]:
         """What runs here: kind, clock, kernel and seed of the lab, and the versions of the tools in it."""
         about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release, "seed": str(self.seed)}
+        if self.kind == "guest":
+            about["kernel patches"] = f"lacking: {self.process.kernel_lacks}" if self.process.kernel_lacks else "all"
         return about | self.process.call(service.tool_versions)
 
     def stop(self) -> None:
@@ -316,8 +318,10 @@ def start(
         print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
     ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
     ran["seed"] = str(lab.seed)
-    if lab.clock == "virtual" and not process.kernel_seeded:
-        _tell_unseeded()
+    if lab.kind == "guest":
+        ran["patched"] = "no" if process.kernel_lacks else "yes"
+    if lab.clock == "virtual" and process.kernel_lacks:
+        print(f"This lab's kernel is {process.kernel_lacks} (linklab kernel status)", file=sys.stderr)
     record.publish(record.LAB_MIME, ran)
     return lab
 
@@ -355,14 +359,6 @@ def writable(folder: str | Path | None) -> Path | None:
         )
         return None
     return path
-
-
-def _tell_unseeded() -> None:
-    print(
-        "This lab's kernel takes no seed, since random.patch did not fit its source (linklab kernel status): ports and "
-        "the shares of fq_codel differ from lab to lab",
-        file=sys.stderr,
-    )
 
 
 def _tell_why_real() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from mininet.topo import Topo
 import linklab
 from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
 from linklab.lab import Completed
+from linklab.measure import PingFlow, ping
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
 from linklab.runtime.kinds import Kind
 
@@ -301,6 +303,24 @@ def test_at_home_one_line_says_that_files_are_lost(
     monkeypatch.setenv("HOME", str(tmp_path))
     with linklab.start(TWO_HOSTS, "virtual"):
         assert f"{tmp_path} holds more than a lab may write to: files written there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("patches", [("clock", "random"), ("random",), ()])
+def test_a_kernel_without_our_changes_is_said_wherever_digits_are_promised(
+    virtual: Kind,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    patches: tuple[str, ...],
+) -> None:
+    assert virtual.kernel is not None
+    kernel = replace(virtual.kernel, patches=patches)
+    monkeypatch.setattr("linklab.lab.choose", lambda *_: replace(virtual, kernel=kernel))
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+        assert ping(lab, PingFlow("h1", "h2", 1)).origin.patched is (patches == ("clock", "random"))
+        said, told = capsys.readouterr().err, lab.info()["kernel patches"]
+    for name in ("clock", "random"):
+        assert (f"without {name}.patch" in said) is (f"without {name}.patch" in told) is (name not in patches)
 
 
 def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:

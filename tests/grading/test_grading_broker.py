@@ -27,7 +27,7 @@ class Pretended:
     """A lab process that answers by itself."""
 
     kernel_release = "6.1"
-    kernel_seeded = True
+    kernel_lacks = ""
     reads = True
     made: ClassVar[list[Pretended]] = []
 

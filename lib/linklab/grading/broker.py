@@ -195,7 +195,7 @@ class Broker:
                 {
                     "number": number, "name": process.kind.name, "clock": process.kind.clock, "clock_s": began_s,
                     "kernel": process.kernel_release, "memory_mb": guest_memory_mb(),
-                    "kernel_seeded": process.kernel_seeded,
+                    "lacks": process.kernel_lacks,
                 },
                 _HELLO_S,
             )  # fmt: skip

@@ -20,6 +20,7 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.addresses import address_in
 from linklab.measure.results import Origin
+from linklab.measure.surroundings import origin_of
 from linklab.measure.thin import PATIENCE_S, ThinProgram, await_ready, last_words
 from linklab.network import NetworkState
 from linklab.program import Program
@@ -164,7 +165,7 @@ class Sending:
             CbrResult(flow, sent[str(it)], received.get(str(it), 0), inside.get(str(it), 0), length_s)
             for it, flow in enumerate(self._flows)
         )
-        origin = Origin(_TOOL, self._lab.clock, self._lab.process.kernel_release, seed=self._lab.seed)
+        origin = origin_of(_TOOL, self._lab)
         return CbrRun(results, origin, self.duration_s, late_ns / 1e6)
 
 

@@ -14,6 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.results import Origin
 from linklab.measure.run import address_of
+from linklab.measure.surroundings import origin_of
 from linklab.measure.thin import PATIENCE_S, ThinProgram, last_words, port_of
 
 PAYLOAD_BYTES: Final = (12, 1472)
@@ -124,7 +125,7 @@ def echo(lab: Lab, flow: EchoFlow, *, begin_s: float = 0.0) -> EchoResult:
         client = programs.start(flow.source, "ask", *words)
         waits_s = max(0.0, begin_s - lab.now()) if begin_s else 0.0
         said = last_words(client, waits_s + (flow.count + flow.warm_up) * flow.wait_s + PATIENCE_S)
-    return parse_echo(flow, Origin(_TOOL, lab.clock, lab.process.kernel_release, seed=lab.seed), said)
+    return parse_echo(flow, origin_of(_TOOL, lab), said)
 
 
 def parse_echo(flow: EchoFlow, origin: Origin, said: Any) -> EchoResult:

@@ -15,9 +15,9 @@ from linklab.measure.fidelity import Fidelity, Surroundings
 from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow, due_s
 from linklab.measure.printed import plain_rows
 from linklab.measure.progress import OnProgress, Progress, Stop, curves
-from linklab.measure.results import Origin, PingResult, Result, SimpleperfResult, TcpResult, UdpResult
+from linklab.measure.results import PingResult, Result, SimpleperfResult, TcpResult, UdpResult
 from linklab.measure.stopped import MeasurementStopped
-from linklab.measure.surroundings import Before
+from linklab.measure.surroundings import Before, origin_of
 from linklab.measure.tools import Job
 
 __all__ = ["FIRST_PORT", "AtOnce", "address_of", "at_once", "ping", "simpleperf", "tcp", "udp"]
@@ -241,17 +241,14 @@ class _Run:
     def _read(self, around: Surroundings, cut_short: Sequence[bool]) -> list[Result]:
         results: list[Result] = []
         for job, cut in zip(self._jobs, cut_short, strict=True):
-            origin = Origin(
-                job.tool,
-                self._lab.clock,
-                self._lab.process.kernel_release,
-                around.network,
-                around.machine,
-                __version__,
-                around.started_at,
-                around.fidelity.virtual_s,
-                around.fidelity.wall_s,
-                self._lab.seed,
+            origin = replace(
+                origin_of(job.tool, self._lab),
+                network=around.network,
+                machine=around.machine,
+                linklab=__version__,
+                started_at=around.started_at,
+                virtual_s=around.fidelity.virtual_s,
+                wall_s=around.fidelity.wall_s,
             )
             # of a run that was stopped, what had not begun yet is left out
             with contextlib.suppress(MeasurementError) if cut else contextlib.nullcontext():

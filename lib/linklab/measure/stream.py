@@ -20,6 +20,7 @@ from linklab.measure.clip import CLOCK_HZ, RTP_PACKET_BYTES, Video
 from linklab.measure.results import Origin
 from linklab.measure.rtp import passage, rtp_packets
 from linklab.measure.stream_result import StreamResult, VideoFlow
+from linklab.measure.surroundings import origin_of
 from linklab.measure.thin import ThinProgram, await_ready, last_words
 from linklab.program import Program
 
@@ -55,9 +56,7 @@ def stream(lab: Lab, flow: VideoFlow, video: Video) -> StreamResult:
             else:
                 _await_ffmpeg(programs.start_other(flow.source, _ffmpeg(flow, address, file, tool)), limit_s)
             taken = last_words(receiver, limit_s, skip=1)["packets"]
-    return _result(
-        flow, video, Origin(tool, lab.clock, lab.process.kernel_release, seed=lab.seed), (left, arrived), taken
-    )
+    return _result(flow, video, origin_of(tool, lab), (left, arrived), taken)
 
 
 def _result(

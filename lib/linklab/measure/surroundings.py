@@ -15,6 +15,7 @@ from typing import Any
 from linklab.emulation import service
 from linklab.lab import Lab
 from linklab.measure.fidelity import Fidelity, Machine, QueueCounters, Surroundings
+from linklab.measure.results import Origin
 from linklab.network import NetworkState
 
 _STEAL, _IDLE, _WAITING = 7, 3, 4
@@ -55,6 +56,12 @@ class Turns:
             return cls.read(Path(f"/proc/{lab.process.group_pid}/schedstat").read_text("ascii"))
         except (FileNotFoundError, ProcessLookupError):
             return cls()
+
+
+def origin_of(tool: str, lab: Lab) -> Origin:
+    """Where a result of this tool comes from, as far as it is known without a look around."""
+    patched = not lab.process.kernel_lacks if lab.kind == "guest" else None
+    return Origin(tool, lab.clock, lab.process.kernel_release, seed=lab.seed, patched=patched)
 
 
 class Before:

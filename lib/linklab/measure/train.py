@@ -14,6 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.addresses import address_of
 from linklab.measure.results import Origin
+from linklab.measure.surroundings import origin_of
 from linklab.measure.thin import PATIENCE_S, ThinProgram, last_words, port_of
 
 _FILE: Final = "train_program.py"
@@ -126,7 +127,7 @@ def train(lab: Lab, flow: TrainFlow) -> TrainResult:
         sender = programs.start(flow.source, "send", address, port, flow.count, flow.payload_bytes, gap_ns)
         departures_ns = last_words(sender, gap_s + PATIENCE_S)
         arrived = last_words(receiver, _FIRST_S + silence_s + PATIENCE_S, skip=1)
-    return _result(flow, Origin(_TOOL, lab.clock, lab.process.kernel_release, seed=lab.seed), departures_ns, arrived)
+    return _result(flow, origin_of(_TOOL, lab), departures_ns, arrived)
 
 
 def _result(flow: TrainFlow, origin: Origin, departures_ns: Any, arrived: Any) -> TrainResult:

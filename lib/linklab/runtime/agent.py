@@ -270,7 +270,7 @@ def _is_alone() -> bool:
 def main() -> None:
     """``python -m linklab.runtime.agent JSON``: what `linklab.runtime.kinds` wrote into the init script."""
     wish = json.loads(sys.argv[1])
-    seed, kernel_seeded = int(wish["seed"]), False
+    seed = int(wish["seed"])
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts
         os.environ.pop(name, None)
     if wish["kind"] == "guest":
@@ -282,7 +282,7 @@ def main() -> None:
             grow_up()
             boot.whole_seconds_apart()
             await_beat()
-            kernel_seeded = boot.seed_kernel(seed)
+            boot.seed_kernel(seed)
         channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=wish["clock"] == "virtual")
     else:
         boot.boot_native(wish["folder"])
@@ -292,7 +292,7 @@ def main() -> None:
         os.dup2(quiet, 0)
         os.dup2(2, 1)
     context = Context(channel, wish["clock"], seed)
-    about = {"kernel": os.uname().release, "kernel_seeded": kernel_seeded, "clock_s": time.monotonic()}
+    about = {"kernel": os.uname().release, "clock_s": time.monotonic()}
     with contextlib.suppress(ChannelClosed):
         channel.send({"ready": True, **about})
         context.serve()

@@ -162,15 +162,12 @@ def exact_timers() -> None:
     _libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
 
 
-def seed_kernel(seed: int) -> bool:
-    """Let the kernel draw all its random numbers from `seed` from now on, whatever it drew while it booted. Return
-    False where the kernel lacks Linklab's random.patch and cannot.
+def seed_kernel(seed: int) -> None:
+    """Let the kernel draw all its random numbers from `seed` from now on, whatever it drew while it booted. A kernel
+    that lacks Linklab's random.patch cannot, and the notebook has said so (`linklab.runtime.kernel.Kernel.lacks`).
     """
-    try:
+    with contextlib.suppress(OSError):
         Path("/sys/module/random/parameters/seed").write_text(str(seed))
-    except OSError:
-        return False
-    return True
 
 
 def whole_seconds_apart() -> None:

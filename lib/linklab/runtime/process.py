@@ -80,9 +80,11 @@ class LabProcess:
         return self.transport.about.kernel_release
 
     @property
-    def kernel_seeded(self) -> bool:
-        """Whether the kernel's own random numbers come from the seed."""
-        return self.transport.about.kernel_seeded
+    def kernel_lacks(self) -> str:
+        """Which of Linklab's changes the kernel of a guest lacks, and what that means, in one line; empty where it has
+        them all, and for a native lab.
+        """
+        return self.transport.about.lacks
 
     @property
     def running(self) -> bool:

@@ -37,11 +37,13 @@ _KILLED = re.compile(r"^Out of memory.*: Killed process \d+ \((.*?)\)", re.MULTI
 
 @dataclass(frozen=True)
 class About:
-    """What a lab says of itself when it has booted. `clock_s` is its own clock then."""
+    """What is known of a lab when it has booted. `clock_s` is its own clock then, `lacks` says which of Linklab's
+    changes a guest's kernel is without, and what that means; it is empty where it has them all.
+    """
 
     kind: Kind
     kernel_release: str
-    kernel_seeded: bool
+    lacks: str
     clock_s: float
     memory_mb: int
 
@@ -114,7 +116,7 @@ class Spawned:
             raise
         finally:
             os.close(info)
-        self.about = About(kind, ready["kernel"], bool(ready["kernel_seeded"]), ready["clock_s"], memory_mb)
+        self.about = About(kind, ready["kernel"], kind.kernel.lacks if kind.kernel else "", ready["clock_s"], memory_mb)
         self.pause()
 
     def _end(self) -> None:
@@ -211,9 +213,7 @@ class Borrowed:
                 raise errors.BY_NAME.get(ready["kind"], LabError)(ready["error"])
             self.number = int(ready["number"])
             lent = Kind(ready["name"], ready["clock"])
-            self.about = About(
-                lent, ready["kernel"], bool(ready["kernel_seeded"]), ready["clock_s"], ready["memory_mb"]
-            )
+            self.about = About(lent, ready["kernel"], ready["lacks"], ready["clock_s"], ready["memory_mb"])
         except (ChannelClosed, ChannelTimeout):
             self._ours.close()
             raise LabError("no lab could be had here: the lender did not answer") from None
