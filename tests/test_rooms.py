@@ -51,3 +51,14 @@ def test_imports_point_upwards() -> None:
 
 def test_the_look_for_imports_finds_some() -> None:
     assert set(_imported(HOUSE / "lab.py")) >= {"errors", "network", "record", "runtime"}
+
+
+def test_no_function_is_named_by_a_string() -> None:
+    named = re.compile(r"linklab\.[a-z_.]+:[A-Za-z_]+")
+    wrong = [
+        f"{path.relative_to(HOUSE)}: {node.value}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and named.fullmatch(node.value)
+    ]
+    assert wrong == []

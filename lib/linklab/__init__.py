@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from linklab.errors import LabError, LinklabError, MeasurementError, NetworkError
+from linklab.errors import (
+    LabEnded,
+    LabError,
+    LabTimeout,
+    LinklabError,
+    MeasurementError,
+    NetworkError,
+    UnknownNode,
+)
 
 if TYPE_CHECKING:
     from linklab.course import course_network
@@ -14,12 +22,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Lab",
+    "LabEnded",
     "LabError",
+    "LabTimeout",
     "LinklabError",
     "MeasurementError",
     "NetworkError",
     "Node",
     "Program",
+    "UnknownNode",
     "course_network",
     "start",
 ]
@@ -32,11 +43,17 @@ _LATER = {
     "start": "linklab.lab",
 }
 
+if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every name for one of ours
 
-def __getattr__(name: str) -> Any:
-    """The lab is loaded when first asked for: the agent inside a lab imports this package too, and must start fast."""
-    if name not in _LATER:
-        raise AttributeError(f"module 'linklab' has no attribute {name!r}")
-    import importlib
+    def __getattr__(name: str) -> object:
+        """Loads the lab when first asked for: the agent inside a lab imports this package too, and must start fast."""
+        if name not in _LATER:
+            raise AttributeError(f"module 'linklab' has no attribute {name!r}")
+        import importlib
 
-    return getattr(importlib.import_module(_LATER[name]), name)
+        return getattr(importlib.import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Lists what is loaded later too, for `dir` and for Tab."""
+    return sorted({*globals(), *__all__})

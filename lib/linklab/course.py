@@ -1,11 +1,11 @@
 """The course network that labs and graders speak of: the plain one, or the student's own variant.
 
-A variant lies in a file beside the notebooks, :data:`FILE`, which ``linklab release --students`` writes. It holds
+A variant lies in a file next to the notebooks, :data:`FILE`, which ``linklab release --students`` writes. It holds
 numbers alone: no secret, and nothing from which another student's could be told. Where there is none, the course
 network is the plain one.
 
 **For graders.** The file is the student's to edit, so it proves nothing. Derive the network again
-(`linklab.network.variants.variant`), and either write it beside the notebook before it is run (:func:`write_variant`),
+(`linklab.network.variants.variant`), and either write it next to the notebook before it is run (:func:`write_variant`),
 or name a file out of the notebook's reach in the environment (:data:`VARIABLE`), which counts before any other. In one
 process, :func:`using` does the same. :func:`differs_from` says whether a submission's file was the right one.
 
@@ -103,7 +103,7 @@ def variant_text(network: Network) -> str:
 
 
 def write_variant(network: Network, folder: Path) -> Path:
-    """Writes a variant beside the notebooks in ``folder``, in place of one that lies there, and gives its path.
+    """Write a variant next to the notebooks in ``folder``, in place of one that lies there, and return its path.
 
     Raises OSError. At one stroke: half a file is never there.
     """
@@ -121,7 +121,7 @@ def write_variant(network: Network, folder: Path) -> Path:
 
 
 def differs_from(network: Network, folder: Path) -> str | None:
-    """In which way the variant's file in ``folder`` is not that of ``network``, in words; None if it is.
+    """Say how the variant's file in ``folder`` is not that of ``network``; None if it is.
 
     For who grades: the work was then made for other numbers. Nothing in the file is believed. A link is not followed.
     """

@@ -17,7 +17,7 @@ from typing import Literal
 from linklab import lab
 from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
-from linklab.network.path import path
+from linklab.network.routing import path
 from linklab.runtime import container, kernel
 from linklab.runtime.kinds import guest_memory_mb, native
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 
 class LinklabError(Exception):
     """Base of all errors that Linklab raises on purpose.
@@ -23,5 +26,24 @@ class LabError(LinklabError):
     """The lab process could not be started, was lost, or refused what it was asked."""
 
 
+class LabTimeout(LabError):
+    """A command, or a wait for something in the lab, was not done in the time that it was given."""
+
+
+class LabEnded(LabError):
+    """The lab is gone: it was stopped, or it ended unexpectedly. Another has to be started."""
+
+
+class UnknownNode(LabError):
+    """The lab's network has no node of that name."""
+
+
 class MeasurementError(LinklabError):
     """Something cannot be measured truthfully here; the message gives the reason and the fix."""
+
+
+BY_NAME: Final[Mapping[str, type[LinklabError]]] = {
+    kind.__name__: kind
+    for kind in (LinklabError, NetworkError, LabError, LabTimeout, LabEnded, UnknownNode, MeasurementError)
+}
+"""The errors that a lab may raise in the notebook, by the name that its message gives: these and no others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import html
 import http.client
 import importlib.util
 import os
@@ -12,12 +13,15 @@ import select
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
 import webbrowser
 from pathlib import Path
 from urllib.parse import quote
+
+import psutil
 
 from linklab.errors import LabError
 from linklab.jupyter_server import TOKEN_VARIABLE
@@ -28,6 +32,13 @@ FIRST_NOTEBOOK = "00-start-here.ipynb"
 _START_LIMIT_S = 120.0
 _MIN_FREE_MB = 200
 _POLL_S = 0.1
+_REDIRECT = """\
+<!DOCTYPE html>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0;url={url}">
+<title>Linklab</title>
+<a href="{url}">The labs</a>
+"""
 
 
 def up(folder: Path, port: int, *, browser: bool = True) -> int:
@@ -40,6 +51,7 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
     if importlib.util.find_spec("jupyterlab") is None:
         raise LabError("JupyterLab is not installed for this Python: make lab installs what is missing")
     token = secrets.token_hex(24)
+    redirect = folder / f".linklab-open-{port}.html"
     server = _start(folder, port, token)
     said = _Log(server)
     with interrupted_once():
@@ -48,7 +60,7 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
             url = _address(folder, port, token)
             print(f"\nThe labs are open at\n\n    {url}\n\nCtrl-C ends them.", flush=True)
             if browser and _has_display():
-                webbrowser.open(url)
+                _open_browser(redirect, url)
             while server.poll() is None:
                 said.read(show_warnings=True)
         except KeyboardInterrupt:
@@ -57,6 +69,7 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
         finally:
             with dropped():
                 _end(server)
+                redirect.unlink(missing_ok=True)
     if server.returncode != 0:
         raise LabError(f"JupyterLab ended with status {server.returncode}: {said.last_line()}")
     return 0
@@ -82,6 +95,26 @@ def _start(folder: Path, port: int, token: str) -> subprocess.Popen[bytes]:
 def _address(folder: Path, port: int, token: str) -> str:
     page = f"/lab/tree/{quote(FIRST_NOTEBOOK)}" if (folder / FIRST_NOTEBOOK).is_file() else "/lab"
     return f"http://{LOOPBACK}:{port}{page}?token={token}"
+
+
+def _open_browser(redirect: Path, url: str) -> None:
+    """Opens the page through a file that leads there: `url` holds the token, and every user can read command lines.
+
+    Jupyter's own such file (``use_redirect_file``) lies in a hidden folder of the user's home or in /tmp. A browser
+    from a snap, as Ubuntu has it, may not read there, but other users can. Ours lies among the labs.
+    """
+    redirect.unlink(missing_ok=True)  # of labs that were killed
+    number = os.open(redirect, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(number, "w", encoding="utf-8") as file:
+        private = not os.fstat(number).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        if private:
+            file.write(_REDIRECT.format(url=html.escape(url)))
+    if private:
+        webbrowser.open(redirect.as_uri())
+    else:
+        redirect.unlink()
+        said = f"{redirect.parent} keeps no file from other users, and the address holds a token"
+        print(f"linklab: open the address yourself: {said}", file=sys.stderr)
 
 
 def _check_folder(folder: Path) -> None:
@@ -160,31 +193,16 @@ def _answers(port: int, token: str) -> bool:
 
 def _end(server: subprocess.Popen[bytes]) -> None:
     """Asks the server to end, which ends its kernels, and ends what is left of both; a lab ends with its kernel."""
-    kernels = _children(server.pid)
-    try:
-        for number, patience_s in ((signal.SIGTERM, 15), (signal.SIGKILL, 5)):
-            if server.poll() is None:
-                server.send_signal(number)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    server.wait(patience_s)
-        for kernel in kernels:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(kernel, signal.SIGKILL)
-            select.select([kernel], [], [], 5)
-    finally:
-        for kernel in kernels:
-            os.close(kernel)
-
-
-def _children(parent: int) -> list[int]:
-    """Descriptors of its children: unlike numbers of processes, they cannot come to mean another one."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(OSError, IndexError):
-                if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
-                    found.append(os.pidfd_open(int(folder.name)))
-    return found
+    kernels = psutil.Process(server.pid).children() if server.poll() is None else []
+    for number, patience_s in ((signal.SIGTERM, 15), (signal.SIGKILL, 5)):
+        if server.poll() is None:
+            server.send_signal(number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.wait(patience_s)
+    for kernel in kernels:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            kernel.kill()
+    psutil.wait_procs(kernels, 5)
 
 
 def _has_display() -> bool:

@@ -3,62 +3,101 @@
 from __future__ import annotations
 
 import base64
+import functools
 import os
 import sys
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
 from linklab import __version__, record
-from linklab.errors import LabError
+from linklab.emulation import service
+from linklab.errors import LabError, LabTimeout, UnknownNode
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
-from linklab.runtime import kernel, lent
-from linklab.runtime.door import Door, open_door
+from linklab.runtime import attach, kernel, transport
 from linklab.runtime.kinds import KindName, choose
-from linklab.runtime.lent import LentProcess
 from linklab.runtime.process import WALL_LIMIT_S, LabProcess
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
 
-_INSIDE = "linklab.emulation.commands"
+_SLICE_S = 0.2
+_LONGEST_SLICE_S = {"real": _SLICE_S, "virtual": 60.0}
+_REST_S = 0.005
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A command that has ended: what it printed, and its exit status (0 means that it succeeded)."""
+
+    output: str
+    returncode: int
 
 
 class Node:
-    """A host, router or switch of a running lab, as Mininet's own: ``cmd`` and ``popen``."""
+    """A host, router or switch of a running lab, as Mininet's own: ``cmd`` and ``popen``, and what they leave out."""
 
     def __init__(self, lab: Lab, name: str) -> None:
         self.lab, self.name = lab, name
+
+    @property
+    def address(self) -> str:
+        """The node's first address as it was built, without its prefix length: ``"10.0.0.1"``.
+
+        Raises `LabError` for a node that has none, as a switch has not.
+        """
+        addresses = self.addresses
+        if not addresses:
+            raise LabError(f"{self.name} has no address: ask for a host or a router")
+        return next(iter(addresses.values())).partition("/")[0]
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The addresses that the node was built with, by interface: ``{"r1-eth0": "10.0.0.1/24"}``."""
+        return {interface: address for node, interface, address in self.lab.addresses if node == self.name}
+
+    def run(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> Completed:
+        """Runs a command in the node's shell; what it prints, and its exit status. The rest is as for `cmd`."""
+        output = self.cmd(command, timeout_s=timeout_s, show=show)
+        return Completed(output, self.lab.process.call(service.status, self.name))
 
     def cmd(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> str:
         """Runs a command in the node's shell and returns what it prints.
 
         `timeout_s` is in the lab's own time. `show` prints the output as it comes. Ctrl-C ends the command, not
-        the lab. Raises `LabError` when the time is over, with what was printed until then in the message.
+        the lab. Raises `LabTimeout` when the time is over, with what was printed until then in the message.
         """
-        shown = (lambda piece: print(piece, end="", flush=True)) if show else None
-        answer = self.lab.process.call(f"{_INSIDE}:command", self.name, command, timeout_s, on_event=shown)
-        if answer["outcome"] == "interrupted":
+        pieces: list[str] = []
+
+        def hear(piece: str) -> None:
+            pieces.append(piece)
+            if show:
+                print(piece, end="", flush=True)
+
+        outcome = self.lab.process.call(service.command, self.name, command, timeout_s, on_event=hear)
+        output = "".join(pieces)
+        if outcome == "interrupted":
             raise KeyboardInterrupt
-        if answer["outcome"] == "timeout":
-            tail = " ".join(answer["output"].split()[-20:])
-            raise LabError(
+        if outcome == "timeout":
+            tail = " ".join(output.split()[-20:])
+            raise LabTimeout(
                 f"{command!r} on {self.name} was not done after {timeout_s:g} s and was ended; it said: {tail}"
             )
-        return str(answer["output"])
+        return output
 
     def popen(self, command: str | list[str]) -> Program:
         """Starts a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
-        number = self.lab.process.call("linklab.emulation.processes:start", self.name, command)
-        return Program(self.lab.process, number, command if isinstance(command, str) else " ".join(command))
+        return Program.start(self.lab.process, self.name, command)
 
     def wait_listening(self, port: int, timeout_s: float = 10.0) -> None:
-        """Waits until a program on this node listens on a TCP port. Raises `LabError` after `timeout_s`."""
-        self.lab.process.call(f"{_INSIDE}:wait_listening", self.name, port, timeout_s)
+        """Waits until a program on this node listens on a TCP port. Raises `LabTimeout` after `timeout_s`."""
+        self.lab.process.call(service.wait_listening, self.name, port, timeout_s)
 
     def __repr__(self) -> str:
         return f"<{self.name} of {self.lab!r}>"
@@ -69,16 +108,20 @@ class Lab:
     the notebook.
     """
 
-    def __init__(self, process: LabProcess, name: str, not_checked: Iterable[str] = ()) -> None:
+    def __init__(
+        self, process: LabProcess, name: str, network: Network | None = None, not_checked: Iterable[str] = ()
+    ) -> None:
         self.process, self.name = process, name
+        self.network = network
+        """The network as it was described; None for a Mininet Topo, which `state` reads back."""
         self.not_checked = tuple(not_checked)
         """Lines on what Mininet makes of a Topo that cannot be read back, or is not done in a lab."""
         self._names = names_of(process)
-        # The door's thread must not hold this object: a lab whose last name is gone, as when a cell that starts
+        # The listener's threads must not hold this object: a lab whose last name is gone, as when a cell that starts
         # one is run again, ends at once.
-        self.door = open_door(name, partial(_nodes, process, self._names), partial(_visit, process))
-        """Where `linklab shell` comes in."""
-        self._end = weakref.finalize(self, _end, self.door, process)
+        self.listener = attach.listen(name, partial(_nodes, process, self._names), partial(_visit, process))
+        """Where `linklab shell` attaches."""
+        self._end = weakref.finalize(self, _end, self.listener, process)
 
     @property
     def clock(self) -> Literal["real", "virtual"]:
@@ -101,10 +144,21 @@ class Lab:
         self._names[:] = names_of(self.process)
         return list(self._names)
 
+    @functools.cached_property
+    def addresses(self) -> tuple[tuple[str, str, str], ...]:
+        """Every address that the network was built with: node, interface, address with its prefix length."""
+        state = self.state() if self.network is None else expected_state(self.network)
+        return tuple(
+            (node.name, interface.name, address)
+            for node in state.nodes
+            for interface in node.interfaces
+            for address in interface.addresses
+        )
+
     def __getitem__(self, name: str) -> Node:
         # only a name that is new is asked for: a question takes the lab's time
-        if name not in self._names and name not in self.nodes:
-            raise LabError(f"there is no node {name!r} here: choose one of {', '.join(self._names)}")
+        if name not in (*self._names, service.ROOT) and name not in self.nodes:
+            raise UnknownNode(f"there is no node {name!r} here: choose one of {', '.join(self._names)}")
         return Node(self, name)
 
     def __iter__(self) -> Iterator[str]:
@@ -115,13 +169,13 @@ class Lab:
 
         What it prints is printed here; what it returns must be JSON data. Raises `LabError` with the failure.
         """
-        return self.process.call(f"{_INSIDE}:call", function, arguments)
+        return self.process.call(service.call, function, arguments)
 
     def cli(self, line: str) -> str:
         """One line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
         printed: list[str] = []
         try:
-            self.process.call(f"{_INSIDE}:cli", line, on_print=printed.append)
+            self.process.call(service.cli, line, on_print=printed.append)
         except BaseException:
             print("".join(printed), end="")
             raise
@@ -129,31 +183,31 @@ class Lab:
 
     def state(self) -> NetworkState:
         """The network as it is now, read back from the kernel."""
-        return NetworkState.from_json(self.process.call(f"{_INSIDE}:state"))
+        return NetworkState.from_json(self.process.call(service.state))
 
     def sleep(self, seconds: float) -> None:
         """Lets `seconds` of the lab's time pass. On virtual time that takes none of yours."""
-        self.process.call(f"{_INSIDE}:sleep", seconds)
+        self.process.call(service.sleep, seconds)
 
     def now(self) -> float:
         """The lab's own clock, in seconds since its start."""
-        return float(self.process.call(f"{_INSIDE}:now"))
+        return self.process.call(service.now)
 
     def read_file(self, path: str) -> bytes:
         """A file of the lab. Raises `LabError`."""
-        return base64.b64decode(self.process.call(f"{_INSIDE}:read_file", path))
+        return base64.b64decode(self.process.call(service.read_file, path))
 
     def write_file(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
         """Writes a file in the lab. Raises `LabError`."""
         raw = data.encode() if isinstance(data, str) else data
-        self.process.call(f"{_INSIDE}:write_file", path, base64.b64encode(raw).decode(), executable)
+        file = PurePosixPath(path)
+        files = {file.name: base64.b64encode(raw).decode()}
+        self.process.call(service.write_files, str(file.parent), files, executable)
 
-    @property
     def info(self) -> dict[str, str]:
         """What runs here: kind, clock, kernel and seed of the lab, and the versions of the tools in it."""
         about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release, "seed": str(self.seed)}
-        tools: dict[str, str] = self.process.call("linklab.emulation.versions:tool_versions")
-        return about | tools
+        return about | self.process.call(service.tool_versions)
 
     def stop(self) -> None:
         """Ends the lab and everything in it. Calling it twice does no harm."""
@@ -172,14 +226,14 @@ class Lab:
 
 def names_of(process: LabProcess) -> list[str]:
     """The names of the nodes there are. Raises `LabError` where a lab, perhaps a student's, says something else."""
-    names = process.call(f"{_INSIDE}:names")
+    names = process.call(service.names)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise LabError("this lab does not say which nodes it has: start it again")
     return names
 
 
-def _end(door: Door, process: LabProcess) -> None:
-    door.close()
+def _end(listener: attach.Listener, process: LabProcess) -> None:
+    listener.close()
     process.stop()
 
 
@@ -188,9 +242,29 @@ def _nodes(process: LabProcess, names: list[str]) -> list[str]:
     return names if process.running else []
 
 
-def _visit(process: LabProcess, node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:
-    """What `linklab shell` asks for from another terminal."""
-    process.call(f"{_INSIDE}:command", node, command, None, on_event=show, stop=stop)
+def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool]) -> Iterator[str]:
+    """Runs what `linklab shell` asks for from another terminal, and yields what it prints.
+
+    It runs in slices of the lab's time, and between two the notebook has its turn. In a command that is silent they
+    become longer and rarer: on virtual time nothing else keeps the lab, and this machine, from running hot.
+    """
+    longest_s = _LONGEST_SLICE_S[process.kind.clock]
+    slice_s, rest_s = _SLICE_S, _REST_S
+    process.call(service.begin_command, node, command)
+    running = True
+    try:
+        while running:
+            if stop():
+                running = False
+                yield process.call(service.end_command, node)
+                return
+            piece, running = process.call(service.continue_command, node, slice_s)
+            slice_s, rest_s = (_SLICE_S, _REST_S) if piece else (min(2 * slice_s, longest_s), min(2 * rest_s, _SLICE_S))
+            yield piece
+            time.sleep(rest_s)  # a lock is no queue: without a pause this thread would have it again at once
+    finally:
+        if running and process.running:
+            process.call(service.end_command, node)
 
 
 def start(
@@ -233,11 +307,11 @@ def start(
         process = lab_process(clock, kind, writable(folder), wall_limit_s, seed)
     try:
         expected = planned.result() if planned else None
-        not_checked = process.call("linklab.emulation.build:build", network, expected, switch, verify, controller)
+        not_checked = process.call(service.build, network, expected, switch, verify, controller)
     except BaseException:
         process.stop()
         raise
-    lab = Lab(process, name, not_checked)
+    lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
     if lab.not_checked:
         print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
     ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
@@ -257,12 +331,12 @@ def lab_process(
 ) -> LabProcess:
     """A lab process of our own, or where such are lent one of those. Its arguments are those of `start`."""
     wish = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
-    if lent.VARIABLE in os.environ:
-        return LentProcess(os.environ[lent.VARIABLE], wish, kind, folder, wall_limit_s, seed)
+    if transport.VARIABLE in os.environ:
+        return LabProcess.borrow(os.environ[transport.VARIABLE], wish, kind, wall_limit_s, seed)
     chosen = choose(wish, kind)  # type: ignore[arg-type]
     if clock == "auto" and chosen.clock == "real":
         _tell_why_real()
-    return LabProcess(chosen, folder, wall_limit_s, seed=seed)
+    return LabProcess.spawn(chosen, folder, wall_limit_s, seed=seed)
 
 
 def writable(folder: str | Path | None) -> Path | None:
@@ -273,7 +347,14 @@ def writable(folder: str | Path | None) -> Path | None:
     too_wide = path == Path.home() or path in Path.home().parents
     if too_wide and folder is not None:
         raise LabError(f"{path} holds more than a lab may write to: name a folder of the lab's own")
-    return None if too_wide else path
+    if too_wide:
+        print(
+            f"{path} holds more than a lab may write to: files written there in the lab are lost. Work in a folder of "
+            "your own, or say folder=",
+            file=sys.stderr,
+        )
+        return None
+    return path
 
 
 def _tell_unseeded() -> None:

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 from typing import Literal
 
+from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.lab import lab_process, writable
 from linklab.runtime.process import LabProcess
 
-_INSIDE = "linklab.emulation.foreground"
 _SILENCE_LIMIT_S = 3600.0
 """In real time: longer than in a notebook, since a script may ping 64 hosts in silence, and a person is there."""
 _FOR_EVER_S = 1e9
@@ -28,14 +28,11 @@ def run(words: list[str], clock: Literal["auto", "real", "virtual"] = "auto", se
     """
     command = _command(words)
     here = Path.cwd()
-    folder = writable(None)
-    if folder is None:
-        print(f"{here} holds more than a lab may write to: files that the script writes are lost", file=sys.stderr)
-    process = lab_process(clock, None, folder, _SILENCE_LIMIT_S, seed)
+    process = lab_process(clock, None, writable(None), _SILENCE_LIMIT_S, seed)
     with process:
         if process.kind.clock == "real":
             process.wall_limit_s = _FOR_EVER_S  # it may well sleep for an hour, and a person can press Ctrl-C
-        process.call(f"{_INSIDE}:start", command, str(here), os.fstat(1) == os.fstat(2))
+        process.call(service.start_foreground, command, str(here), os.fstat(1) == os.fstat(2))
         return _attend(process)
 
 
@@ -62,10 +59,10 @@ def _attend(process: LabProcess) -> int:
     interrupted = False
     while True:
         try:
-            said = process.call(f"{_INSIDE}:go_on", line, interrupted, on_event=terminal.show)
+            status = process.call(service.continue_foreground, line, interrupted, on_event=terminal.show)
             line, interrupted = None, False
-            if said["status"] is not None:
-                return int(said["status"])
+            if status is not None:
+                return status
             line = terminal.read()
         except KeyboardInterrupt:
             if not process.running:

@@ -1,9 +1,11 @@
-"""Options of the command line: values that cannot be are refused in people's words."""
+"""Options of the command line: values that cannot be are refused in people's words, and so is what no machine bears."""
 
 from __future__ import annotations
 
 import argparse
 import os
+
+import psutil
 
 from linklab.errors import LinklabError
 
@@ -35,6 +37,11 @@ def _above_0(text: str, what: str) -> int:
 def cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def free_memory_mb() -> float:
+    """The memory that programs can get without swapping, as the kernel estimates it (MemAvailable), in 10**6 bytes."""
+    return float(psutil.virtual_memory().available) / 1e6
 
 
 def refuse_jobs(jobs: int, what: str) -> None:

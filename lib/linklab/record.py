@@ -1,17 +1,23 @@
-"""What a notebook keeps for `linklab report` besides what people see: JSON among a cell's outputs.
+"""What is kept of a run besides what people see.
 
-Jupyter's pages show nothing for a type that they do not know, and keep it with the notebook.
+JSON among a cell's outputs, for `linklab report`: Jupyter's pages show nothing for a type that they do not know, and
+keep it with the notebook. How much virtual time the labs of a run went through. On what processor it was.
 """
 
 from __future__ import annotations
 
+import os
+import platform
 import sys
+from pathlib import Path
 from typing import Any, Final
 
 RESULT_MIME: Final = "application/vnd.linklab.result+json"
 """The checks of a question: `linklab.grade.Result.to_json`, and the Linklab that made it under ``linklab``."""
 LAB_MIME: Final = "application/vnd.linklab.lab+json"
 """What a lab ran on: ``linklab``, ``kind``, ``clock``, ``kernel``."""
+TALLY_VARIABLE: Final = "LINKLAB_TALLY"
+"""The environment variable that names the file into which the labs of a run write how long they lived."""
 
 
 def publish(mime: str, data: dict[str, Any]) -> None:
@@ -21,3 +27,27 @@ def publish(mime: str, data: dict[str, Any]) -> None:
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None and getattr(shell, "kernel", None) is not None:
         shell.display_pub.publish({mime: data})
+
+
+def tally(virtual_s: float) -> None:
+    """Adds a line to the file that LINKLAB_TALLY names, if it names one: a lab has ended after so long by its clock."""
+    path = os.environ.get(TALLY_VARIABLE)
+    if path:
+        with open(path, "a", encoding="ascii") as file:
+            file.write(f"{virtual_s:.9f}\n")
+
+
+def tallied_s(path: Path) -> float:
+    """Returns the sum of what labs wrote there, 0.0 if none did."""
+    return sum(map(float, path.read_text("ascii").split())) if path.exists() else 0.0
+
+
+def processor() -> str:
+    """Returns the processor's name, or its architecture where Linux knows no name."""
+    return cpu_model(Path("/proc/cpuinfo").read_text("utf-8")) or platform.machine()
+
+
+def cpu_model(cpuinfo: str) -> str:
+    """Returns the processor's name in /proc/cpuinfo, empty where there is none. Pure."""
+    names = [line.partition(":")[2].strip() for line in cpuinfo.splitlines() if line.startswith("model name")]
+    return names[0] if names else ""

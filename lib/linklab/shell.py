@@ -8,10 +8,10 @@ import sys
 from typing import NoReturn
 
 from linklab import lab
-from linklab.emulation.names import ROOT
+from linklab.emulation.service import ROOT
 from linklab.errors import LabError
 from linklab.network import by_name
-from linklab.runtime.door import Visit, running_labs
+from linklab.runtime.attach import Visit, running_labs
 from linklab.runtime.kinds import Clock
 
 DEFAULT_NETWORK = "course"
@@ -36,7 +36,7 @@ def shell(host: str | None, network: str | None, clock: Clock | None, *, lab_nam
             return _converse(name, host, visit)
     with lab.start(by_name(network or DEFAULT_NETWORK), clock or "auto") as running:
         print(f"This is a new lab, {running.name}, in {running.clock} time; it ends with the shell.", file=sys.stderr)
-        with contextlib.closing(Visit(running.door.address)) as visit:
+        with contextlib.closing(Visit(running.listener.address)) as visit:
             return _converse(running.name, host, visit)
 
 

@@ -7,9 +7,9 @@ import pytest
 from linklab.analysis.arrivals import bandwidth_mbps
 from linklab.analysis.packet_size import after_first_s, first_bandwidth_mbps, real_mbps, virtual_mbps
 from linklab.errors import MeasurementError
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
 from linklab.published.mtu_study import GRE_OVERHEAD_BYTES as PUBLISHED
 from linklab.published.mtu_study import find
+from linklab.units import GRE_OVERHEAD_BYTES
 
 
 def test_a_frame_on_a_virtual_and_on_a_real_cable() -> None:

@@ -14,7 +14,7 @@ from linklab.bench.parts import PARTS, Part, chosen
 from linklab.bench.run import Outcome, Outcomes, run_parts
 from linklab.bench.settings import Settings, settings
 from linklab.errors import LabError, LinklabError
-from linklab.machine import cpu_model
+from linklab.record import cpu_model
 
 from .made import FEW, fidelity_records
 

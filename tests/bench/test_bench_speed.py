@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from linklab.bench import cases, overhead, speed, speed_report, switches
 from linklab.bench.findings import Verdict, having
 from linklab.measure import PingFlow, TcpFlow, UdpFlow
-from linklab.runtime.usage import read_stat
 
 from .made import FEW, speed_records, switch_records, verdicts
 
@@ -87,10 +84,3 @@ def test_a_notebooks_overhead_is_what_it_takes_more_than_python() -> None:
     assert [row[2] for row in table.rows] == ["0.50", "50.00", "2050", "2000"]
     assert all(len(row) == len(table.headings) for row in table.rows)
     assert overhead.report([], FEW).tables == ()
-
-
-def test_cpu_seconds_of_a_process_with_a_strange_name() -> None:
-    line = "42 (a) b (c) S 7 42 42 0 -1 4194560 1 2 3 4 100 50 30 20 20 0 1 0"
-    parent, cpu_s = read_stat(line)
-    assert parent == 7
-    assert cpu_s == pytest.approx(200 / os.sysconf("SC_CLK_TCK"))

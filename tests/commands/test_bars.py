@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from linklab.headless.bars import Bars
+from linklab.headless.progress import Bars
 
 
 def test_each_notebook_has_a_bar_while_it_runs() -> None:

@@ -77,7 +77,7 @@ def test_the_clock_is_the_labs_and_stands_in_the_copy(
     clock: str,
     how: str,
 ) -> None:
-    path = notebook(tmp_path / "lab.ipynb", START, "print(lab.clock, lab.info['kernel'])")
+    path = notebook(tmp_path / "lab.ipynb", START, "print(lab.clock, lab.info()['kernel'])")
     before = path.read_bytes()
     words = ["--clock", clock] if how == "--clock" else []
     if how == "environment":

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.headless import capacity
+from linklab.headless import pool
 from linklab.runtime.kinds import Kind
 
 from .terminal import Terminal, one_line
@@ -204,17 +204,17 @@ def test_a_job_count_that_cannot_be(
 
 def test_as_many_jobs_as_cores_notebooks_and_memory_bear(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(4)))
-    monkeypatch.setattr(capacity, "free_memory_mb", lambda: 10_000.0)
-    assert capacity.how_many(None, 10) == 4
-    assert capacity.how_many(None, 3) == 3
-    assert capacity.how_many(16, 3) == 3
-    monkeypatch.setattr(capacity, "free_memory_mb", lambda: 1000.0)
-    assert capacity.how_many(None, 10) == 2
-    assert capacity.how_many(2, 10) == 2
+    monkeypatch.setattr(pool, "free_memory_mb", lambda: 10_000.0)
+    assert pool.how_many(None, 10) == 4
+    assert pool.how_many(None, 3) == 3
+    assert pool.how_many(16, 3) == 3
+    monkeypatch.setattr(pool, "free_memory_mb", lambda: 1000.0)
+    assert pool.how_many(None, 10) == 2
+    assert pool.how_many(2, 10) == 2
     with pytest.raises(LabError, match=r"^3 notebooks at once need 1200 MB and 1000 MB are free: say --jobs 2"):
-        capacity.how_many(3, 10)
-    monkeypatch.setattr(capacity, "free_memory_mb", lambda: 10.0)
-    assert capacity.how_many(None, 10) == 1
+        pool.how_many(3, 10)
+    monkeypatch.setattr(pool, "free_memory_mb", lambda: 10.0)
+    assert pool.how_many(None, 10) == 1
 
 
 def test_a_clock_that_is_none(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +20,7 @@ from linklab.cli import main
 from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.network import TWO_HOSTS
-from linklab.runtime.door import Door, Visit, open_door, running_labs
+from linklab.runtime.attach import Listener, Visit, listen, running_labs
 from linklab.runtime.kinds import Kind
 
 from .terminal import Terminal, one_line
@@ -31,18 +34,18 @@ def running(virtual: Kind) -> Iterator[Lab]:
         yield lab
 
 
-def name_of(door: Door) -> str:
+def name_of(listener: Listener) -> str:
     """What `linklab shell --lab` takes."""
-    return next(name for name, address in running_labs().items() if address == door.address)
+    return next(name for name, address in running_labs().items() if address == listener.address)
 
 
-def refuse(node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:
+def refuse(node: str, command: str, stop: Callable[[], bool]) -> Iterator[str]:
     raise AssertionError("nobody asked")
 
 
 @pytest.fixture
-def door() -> Iterator[Door]:
-    opened = open_door("nobody's lab", lambda: ["h1"], refuse)
+def listener() -> Iterator[Listener]:
+    opened = listen("nobody's lab", lambda: ["h1"], refuse)
     yield opened
     opened.close()
 
@@ -93,7 +96,7 @@ def test_nothing_is_left_of_a_shell_that_was_killed(virtual: Kind, tmp_path: Pat
 @pytest.mark.lab
 def test_a_visitor_sees_the_lab_and_its_owner_sees_no_harm(running: Lab, tmp_path: Path) -> None:
     running["h1"].cmd("message='the owner was here'")
-    with Terminal(tmp_path, "shell", "--lab", name_of(running.door)) as visitor:
+    with Terminal(tmp_path, "shell", "--lab", name_of(running.listener)) as visitor:
         visitor.type('echo "$message"', "ping 10.0.0.2 | grep --line-buffered seq=7")
         visitor.wait_for("icmp_seq=7 ")
         visitor.interrupt()
@@ -110,33 +113,33 @@ def test_a_visitor_sees_the_lab_and_its_owner_sees_no_harm(running: Lab, tmp_pat
 
 @pytest.mark.lab
 def test_a_visitor_killed_during_a_command_leaves_the_lab_usable(running: Lab, tmp_path: Path) -> None:
-    with Terminal(tmp_path, "shell", "h2", "--lab", name_of(running.door)) as visitor:
+    with Terminal(tmp_path, "shell", "h2", "--lab", name_of(running.listener)) as visitor:
         visitor.type("ping 10.0.0.1 | grep --line-buffered seq=7")
         visitor.wait_for("icmp_seq=7 ")
         visitor.process.kill()
-    assert running["h2"].cmd("echo free") == "free\n"
+    _wait_until_free(running, "h2")
 
 
 @pytest.mark.lab
 def test_a_visitor_during_the_end_of_the_lab_is_told(virtual: Kind, tmp_path: Path) -> None:
     with (
         linklab.start(TWO_HOSTS, "virtual") as lab,
-        Terminal(tmp_path, "shell", "--lab", name_of(lab.door)) as visitor,
+        Terminal(tmp_path, "shell", "--lab", name_of(lab.listener)) as visitor,
     ):
         visitor.type("ping 10.0.0.2 | grep --line-buffered seq=7")
         visitor.wait_for("icmp_seq=7 ")
         lab.stop()
         assert visitor.end() == 1
         assert one_line(visitor.said.splitlines()[-1])
-        assert lab.door.address not in running_labs().values()
+        assert lab.listener.address not in running_labs().values()
 
 
 @pytest.mark.lab
 def test_unknown_hosts_and_labs_are_named(running: Lab, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["shell", "h9", "--lab", name_of(running.door)]) == 1
+    assert main(["shell", "h9", "--lab", name_of(running.listener)]) == 1
     assert "choose one of root, h1, h2" in capsys.readouterr().err
     assert main(["shell", "--lab", "no such lab"]) == 1
-    assert name_of(running.door) in one_line(capsys.readouterr().err)
+    assert name_of(running.listener) in one_line(capsys.readouterr().err)
 
 
 @pytest.mark.lab
@@ -144,17 +147,17 @@ def test_unknown_hosts_and_labs_are_named(running: Lab, capsys: pytest.CaptureFi
 def test_another_user_is_not_let_in(running: Lab) -> None:
     code = """
 import socket, sys
-door = socket.socket(socket.AF_UNIX)
-door.connect(chr(0) + sys.argv[1])
-door.settimeout(300)
+listener = socket.socket(socket.AF_UNIX)
+listener.connect(chr(0) + sys.argv[1])
+listener.settimeout(300)
 try:
-    door.sendall(b'{"node": "h1", "command": "echo in"}\\n')
-    print("said:", door.recv(100))
+    listener.sendall(b'{"node": "h1", "command": "echo in"}\\n')
+    print("said:", listener.recv(100))
 except OSError:
     print("said:", b"")
 """
     done = subprocess.run(
-        ["/usr/bin/python3", "-c", code, running.door.address[1:]], user=NOBODY, group=NOBODY, extra_groups=[],
+        ["/usr/bin/python3", "-c", code, running.listener.address[1:]], user=NOBODY, group=NOBODY, extra_groups=[],
         capture_output=True, text=True, check=True, cwd="/", timeout=600,
     )  # fmt: skip
     assert done.stdout.strip() == "said: b''", done
@@ -165,12 +168,11 @@ def test_a_door_with_our_name_of_another_user_is_not_entered() -> None:
     address = f"linklab-lab-{os.getuid()}-1-1-trap"
     code = f"""
 import socket
-door = socket.socket(socket.AF_UNIX)
-door.bind(chr(0) + {address!r})
-door.listen()
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(chr(0) + {address!r})
+listener.listen()
 print("open", flush=True)
-visitor = door.accept()[0]
-visitor.sendall(b'{{"nodes": ["h1"]}}\\n')
+visitor = listener.accept()[0]
 visitor.recv(100)
 """
     with subprocess.Popen(
@@ -184,52 +186,85 @@ visitor.recv(100)
         trap.kill()
 
 
-def test_a_silent_command_is_ended_before_the_lab_is_taken_for_hung() -> None:
-    def silent(node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:
-        show("begun")
-        while not stop():
-            pass
-        raise KeyboardInterrupt
+@pytest.mark.lab
+def test_a_visitor_who_stops_reading_does_not_keep_the_notebook_waiting(running: Lab, tmp_path: Path) -> None:
+    with Terminal(tmp_path, "shell", "h2", "--lab", name_of(running.listener)) as visitor:
+        visitor.type("yes")
+        visitor.wait_for("y\ny\n")
+        visitor.process.send_signal(signal.SIGSTOP)
+        for _ in range(20):
+            assert running["h1"].cmd("echo free") == "free\n"
+        with pytest.raises(LabError, match=r"h2 is still busy with 'yes', perhaps in a linklab shell"):
+            running["h2"].cmd("echo free")
+        visitor.process.kill()
+        visitor.process.send_signal(signal.SIGCONT)
+        visitor.process.wait()
+        _wait_until_free(running, "h2")
 
-    opened, said = open_door("silent", lambda: ["h1"], silent, silence_limit_s=0.01), list[str]()
-    visit = Visit(opened.address)
-    with pytest.raises(RuntimeError, match=r"silent for 0\.01 s"):
-        visit.run("h1", "iperf3 -s", said.append)
-    assert said == ["begun"]
-    visit.close()
-    opened.close()
+
+@pytest.mark.lab
+@pytest.mark.parametrize("command", ["cat", "sleep 1e9", "ping -q 10.0.0.2"])
+def test_a_visitors_long_command_does_not_keep_the_notebook_waiting(running: Lab, tmp_path: Path, command: str) -> None:
+    with Terminal(tmp_path, "shell", "h1", "--lab", name_of(running.listener)) as visitor:
+        visitor.type(f"echo be''gins; {command}")
+        visitor.wait_for("begins")
+        for _ in range(20):
+            assert running["h2"].cmd("echo free") == "free\n"
+        visitor.interrupt()
+        visitor.type("echo en''ded")
+        visitor.wait_for("ended")
+    assert running["h1"].cmd("echo free") == "free\n"
+
+
+def _wait_until_free(lab: Lab, node: str) -> None:
+    for _ in range(600):
+        with contextlib.suppress(LabError):
+            assert lab[node].cmd("echo free") == "free\n"
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{node} is still busy")
+
+
+def test_names_that_others_take_are_no_labs() -> None:
+    names = [f"linklab-lab-{os.getuid()}", f"linklab-lab-{os.getuid()}-x-y-z", f"linklab-lab-{os.getuid()}-1-1"]
+    with contextlib.ExitStack() as after:
+        for name in names:
+            stranger = after.enter_context(socket.socket(socket.AF_UNIX))
+            stranger.bind("\0" + name)
+            stranger.listen()
+        assert not {"\0" + name for name in names} & set(running_labs().values())
 
 
 @pytest.mark.parametrize("name", ["a b\nc", "ä" * 200, "x" * 500, ""])
 def test_any_name_makes_a_door(name: str) -> None:
-    opened = open_door(name, lambda: ["h1"], refuse)
+    opened = listen(name, lambda: ["h1"], refuse)
     assert opened.address in running_labs().values()
     opened.close()
 
 
-def test_a_closed_door_is_gone(door: Door) -> None:
-    visit = Visit(door.address)
-    door.close()
-    door.close()
-    assert door.address not in running_labs().values(), "though a visitor is still there"
+def test_a_closed_door_is_gone(listener: Listener) -> None:
+    visit = Visit(listener.address)
+    listener.close()
+    listener.close()
+    assert listener.address not in running_labs().values(), "though a visitor is still there"
     with pytest.raises(LabError, match="has just ended"):
-        Visit(door.address)
+        Visit(listener.address)
     visit.close()
 
 
 def test_the_newest_lab_comes_last() -> None:
-    doors = [open_door("same", lambda: ["h1"], refuse) for _ in range(12)]
-    ours = [address for address in running_labs().values() if address in {door.address for door in doors}]
-    assert ours == [door.address for door in doors]
-    for door in doors:
-        door.close()
+    doors = [listen("same", lambda: ["h1"], refuse) for _ in range(12)]
+    ours = [address for address in running_labs().values() if address in {listener.address for listener in doors}]
+    assert ours == [listener.address for listener in doors]
+    for listener in doors:
+        listener.close()
 
 
 def test_several_visitors_at_once() -> None:
-    def echo(node: str, command: str, show: Callable[[str], None], stop: Callable[[], bool]) -> None:
-        show(command)
+    def echo(node: str, command: str, stop: Callable[[], bool]) -> Iterator[str]:
+        yield command
 
-    opened = open_door("echo", lambda: ["h1"], echo)
+    opened = listen("echo", lambda: ["h1"], echo)
     answers: dict[str, str] = {}
 
     def visit(word: str) -> None:
@@ -247,11 +282,11 @@ def test_several_visitors_at_once() -> None:
     assert answers == {word: word * 20 for word in ("a", "b", "c")}
 
 
-def test_a_visitor_that_talks_nonsense_does_no_harm(door: Door) -> None:
+def test_a_visitor_that_talks_nonsense_does_no_harm(listener: Listener) -> None:
     rude = socket.socket(socket.AF_UNIX)
-    rude.connect(door.address)
+    rude.connect(listener.address)
     rude.sendall(b"GET / HTTP/1.1\n\n")
     while rude.recv(1000):
         pass
     rude.close()
-    Visit(door.address).close()
+    Visit(listener.address).close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import http.client
 import importlib.util
 import json
@@ -10,11 +11,14 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
@@ -215,9 +219,57 @@ def test_a_server_that_ends_by_itself(
     assert "JupyterLab ended with status 1" in one_line(capsys.readouterr().err)
 
 
-def test_the_browser_is_opened_where_there_is_one(
+def pretended_browser(folder: Path) -> Path:
+    """A browser that notes its command line, as every user of the machine could read it while it runs."""
+    browser, noted = folder / "browser", folder / "noted"
+    browser.write_text(f"#!/bin/sh\ntr '\\0' '\\n' < /proc/$$/cmdline > '{noted}.new'\nmv '{noted}.new' '{noted}'\n")
+    browser.chmod(0o755)
+    return browser
+
+
+def test_the_browser_s_command_line_leads_its_owner_alone_to_the_page(tmp_path: Path, port: int) -> None:
+    labs = tmp_path / "labs & more"
+    labs.mkdir()
+    words = ("up", "--port", str(port), "--folder", str(labs))
+    environment = {"DISPLAY": ":0", "BROWSER": str(pretended_browser(tmp_path))}
+    with Terminal(tmp_path, *words, environment=environment) as up:
+        token = token_of(up.wait_for("Ctrl-C ends them."), port)
+        noted = tmp_path / "noted"
+        deadline = time.monotonic() + 600
+        while not noted.is_file():
+            assert time.monotonic() < deadline, up.said
+            time.sleep(0.05)
+        address = noted.read_text().split("\n")[-2]
+        assert token not in noted.read_text()
+        file = Path(unquote(urlsplit(address).path))
+        assert urlsplit(address).scheme == "file"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert file.parent == labs, "a browser from a snap reads no hidden folder of its user's, and no /tmp"
+        (leads_to,) = re.findall(r'http-equiv="refresh" content="0;url=([^"]+)"', file.read_text())
+        assert html.unescape(leads_to).endswith(f"?token={token}")
+        assert html.unescape(leads_to) in up.said
+        assert not [words for words in up.alive().values() if token in words]
+        up.interrupt()
+        assert up.end() == 0, up.said
+        assert list(labs.iterdir()) == []
+
+
+def test_no_browser_where_a_folder_keeps_no_file_from_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, port: int
 ) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(jupyter, "_start", server_that(""))
+    monkeypatch.setattr(jupyter, "_wait_until_up", lambda *_: None)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(os, "fstat", lambda number: os.stat_result((0o100777, *[0] * 9)))
+    assert main(["up", "--folder", str(tmp_path), "--port", str(port)]) == 0
+    assert opened == []
+    assert "open the address yourself" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_browser_is_opened_where_there_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int) -> None:
     opened: list[str] = []
     monkeypatch.setattr(jupyter, "_start", server_that(""))
     monkeypatch.setattr(jupyter, "_wait_until_up", lambda *_: None)
@@ -228,4 +280,4 @@ def test_the_browser_is_opened_where_there_is_one(
         monkeypatch.setenv("DISPLAY", display) if display else monkeypatch.delenv("DISPLAY", raising=False)
         assert main(["up", "--folder", str(tmp_path), "--port", str(port), *words]) == 0
         assert len(opened) == (1 if display and not words else 0)
-    assert opened[0] in capsys.readouterr().out
+    assert opened[0].startswith(tmp_path.as_uri())

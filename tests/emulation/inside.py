@@ -39,7 +39,7 @@ def do(lab: linklab.Lab, node: str, *commands: str) -> str:
 
 def root(lab: linklab.Lab, command: str) -> str:
     """What a command prints in the lab's first namespace, where switches are."""
-    return str(lab.process.call("linklab.emulation.commands:command", "root", command, None)["output"])
+    return lab["root"].cmd(command)
 
 
 def attempt(lab: linklab.Lab, node: str, *commands: str) -> None:

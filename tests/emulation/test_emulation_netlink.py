@@ -15,6 +15,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.network import COURSE, TWO_HOSTS, expected_state
+from linklab.runtime.agent import Context
 from linklab.runtime.kinds import Kind
 from linklab.runtime.process import LabProcess
 
@@ -41,15 +42,16 @@ SHAPES: list[dict[str, Any]] = [
 ]
 
 
-def shaped(context: Any, link_class: str, shapes: list[dict[str, Any]]) -> list[list[str]]:
-    """Inside a lab: what tc shows of a link of each shape, made by a class of Mininet's or by ours."""
-    import importlib
+def shaped(context: Context, ours: bool, shapes: list[dict[str, Any]]) -> list[list[str]]:
+    """Inside a lab: what tc shows of a link of each shape, made by Mininet's class or by ours."""
     import subprocess
 
+    from mininet.link import TCLink
+
+    from linklab.emulation.mininet_parts import LabLink
     from linklab.emulation.net import LabNetwork
 
-    module, _, name = link_class.partition(":")
-    net = LabNetwork(link=getattr(importlib.import_module(module), name))
+    net = LabNetwork(link=LabLink if ours else TCLink)
     one, two = net.addHost("h1"), net.addHost("h2")
     found: list[list[str]] = []
     for wish in shapes:
@@ -70,9 +72,9 @@ _VARIES = re.compile(r" seed \d+| cell_log \d+|/\d+ mpu 0b| linklayer ethernet")
 
 
 def test_shapes_are_those_that_mininets_commands_make(virtual: Kind, tmp_path: Path) -> None:
-    with LabProcess(virtual, tmp_path) as process:
-        plain = process.call(shaped, "mininet.link:TCLink", SHAPES)
-        ours = process.call(shaped, "linklab.emulation.interfaces:LabLink", SHAPES)
+    with LabProcess.spawn(virtual, tmp_path) as process:
+        plain = process.call(shaped, False, SHAPES)
+        ours = process.call(shaped, True, SHAPES)
     for wish, expected, found in zip(SHAPES, plain, ours, strict=True):
         if wish == {"delay": "37"} and _tc_is_new():
             # a number without a unit has become nanoseconds there; Mininet's users mean what it was
@@ -242,7 +244,7 @@ def effort(context: Any, wish: Any, expected: Any) -> list[int]:
     import subprocess
 
     from linklab.emulation import build
-    from linklab.emulation.netlink.channel import Netlink
+    from linklab.emulation.netlink.socket import Netlink
 
     counted = {"programs": 0, "questions": 0}
 
@@ -258,14 +260,14 @@ def effort(context: Any, wish: Any, expected: Any) -> list[int]:
     counting(subprocess.Popen, "__init__", "programs")
     counting(Netlink, "ask_all", "questions")
     counting(Netlink, "dump", "questions")
-    build.build(context, wish, expected, "bridge", True)
+    build.build(context, wish, expected, "bridge", True, None)
     return [counted["programs"], counted["questions"]]
 
 
 def test_building_starts_no_program_and_grows_with_the_number_of_nodes(virtual: Kind, tmp_path: Path) -> None:
     found = []
     for wish, expected in ((COURSE, expected_state(COURSE)), (Chain(5), None), (Chain(40), None)):
-        with LabProcess(virtual, tmp_path) as process:
+        with LabProcess.spawn(virtual, tmp_path) as process:
             found.append(process.call(effort, wish, expected))
     assert [programs for programs, _ in found] == [0, 0, 0]
     questions_per_node = [questions / nodes for (_, questions), nodes in zip(found[1:], (10, 80), strict=True)]

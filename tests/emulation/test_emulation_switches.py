@@ -21,7 +21,7 @@ BETWEEN = path(COURSE, "h1", "h4")  # through both switches
 
 def root(lab: linklab.Lab, command: str) -> str:
     """A command in the lab's first namespace, where the switches and their daemons live."""
-    return str(lab.process.call("linklab.emulation.commands:command", "root", command, None)["output"])
+    return lab["root"].cmd(command)
 
 
 def rtts_ms(lab: linklab.Lab, source: str, target: str, count: int) -> list[float]:

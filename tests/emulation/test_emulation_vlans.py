@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.emulation.vlan_readback import parse_tables
+from linklab.emulation.readback import parse_tables
 from linklab.errors import LabError
 from linklab.network import Network, expected_state, first_difference
+from linklab.network.state import Membership
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
-from linklab.network.vlans import Membership
 from linklab.runtime.kinds import Kind
 from linklab.study.declare import SwitchName
 
@@ -95,7 +95,7 @@ def test_a_switch_without_vlans_has_none(virtual: Kind, lab_folder: Path) -> Non
 @pytest.mark.parametrize("switch", KINDS)
 def test_a_cable_serialises_each_frame_tag_included(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
     from linklab.measure.echo import EchoFlow, echo
-    from linklab.network.cables import cable_rtt_ms
+    from linklab.network.theory import cable_rtt_ms
 
     network = router_on_a_stick(10)
     with linklab.start(network, "virtual", switch=switch, folder=lab_folder) as lab:

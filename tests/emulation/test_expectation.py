@@ -8,7 +8,7 @@ pytest.importorskip("mininet.topo", reason="needs the distribution's Mininet: ap
 from mininet.topo import Topo
 
 from linklab.emulation.expectation import expectation_of
-from linklab.emulation.interfaces import delay_ms
+from linklab.emulation.mininet_parts import delay_ms
 from linklab.emulation.topo import NetworkTopo
 from linklab.errors import NetworkError
 from linklab.network import COURSE, Shape
@@ -27,13 +27,16 @@ from linklab.network import COURSE, Shape
         ("40ns", 4e-5),
         ("40nsec", 4e-5),
         ("1500nsecs", 0.0015),
+        ("2e3usecs", 2),
+        ("1e-1ms", 0.1),
+        (2e-05, 2e-8),
     ],
 )
-def test_delays(text: str, value: float) -> None:
+def test_delays(text: str | float, value: float) -> None:
     assert delay_ms(text) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["10 milliseconds", "ten", "", "-5ms", "10m"])
+@pytest.mark.parametrize("text", ["10 milliseconds", "ten", "", "-5ms", "10m", "e3ms", "infms"])
 def test_delays_that_tc_would_refuse(text: str) -> None:
     with pytest.raises(NetworkError, match="write it like '10ms'"):
         delay_ms(text)

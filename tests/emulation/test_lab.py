@@ -10,7 +10,8 @@ import pytest
 from mininet.topo import Topo
 
 import linklab
-from linklab.errors import LabError
+from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
+from linklab.lab import Completed
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
 from linklab.runtime.kinds import Kind
 
@@ -170,23 +171,24 @@ def test_a_students_own_topo_is_built_and_read_back(virtual: Kind, tmp_path: Pat
 
 def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, tmp_path: Path) -> None:
     """The netem request asks for a qdisc that no kernel has, as netem is for a kernel without sch_netem."""
+    from linklab.emulation import service
     from linklab.runtime.process import LabProcess
 
     def refuse(context: Any) -> None:
-        from linklab.emulation.netlink import shaping
+        from linklab.emulation.netlink import qdisc
 
-        real = shaping.netem
+        real = qdisc.netem
 
         def unknown(*words: Any, **more: Any) -> Any:
             kind, body, flags = real(*words, **more)
             return kind, body.replace(b"netem", b"nutem"), flags
 
-        shaping.netem = unknown
+        qdisc.netem = unknown
 
-    with LabProcess(virtual, tmp_path) as process:
+    with LabProcess.spawn(virtual, tmp_path) as process:
         process.call(refuse)
         with pytest.raises(LabError, match=r"delay is 0 ms, expected 10 ms.*netem.*qdisc kind is unknown"):
-            process.call("linklab.emulation.build:build", TWO_HOSTS, expected_state(TWO_HOSTS), "bridge", True)
+            process.call(service.build, TWO_HOSTS, expected_state(TWO_HOSTS), "bridge", True, None)
 
 
 def test_a_native_lab_without_netem_never_measures(native: Kind, tmp_path: Path) -> None:
@@ -232,6 +234,73 @@ def test_a_queue_of_50_packets_holds_50_packets(virtual: Kind, tmp_path: Path) -
         for program in (client, server):
             program.wait(30)
     assert 50 < worst_ms <= 71
+
+
+class Switched(Topo):  # type: ignore[misc]
+    """Two hosts and a switch, by Mininet."""
+
+    def build(self) -> None:
+        for name in ("h1", "h2"):
+            self.addLink(self.addHost(name), "s1" if "s1" in self.nodes() else self.addSwitch("s1"))
+
+
+def test_a_node_says_its_addresses_and_a_command_its_exit_status(course: linklab.Lab, tmp_path: Path) -> None:
+    assert course.network is COURSE
+    assert course["h1"].address == COURSE.address_of("h1")
+    assert set(course["r1"].addresses.values()) == {end.address for end in COURSE.ends_of("r1")}
+    assert course["h1"].run("echo out; exit_with() { return 3; }; exit_with") == Completed("out\n", 3)
+    assert course["h1"].run("true").returncode == 0
+    ping = course["h1"].run(f"ping -c 1 {course['h2'].address}")
+    assert (ping.returncode, " 0% packet loss" in ping.output) == (0, True)
+    assert course["root"].run("id -un").output == "root\n"
+    with linklab.start(Switched(), "virtual", folder=tmp_path) as lab:
+        assert lab.network is None
+        assert lab["h1"].address == "10.0.0.1"
+        with pytest.raises(LabError, match="s1 has no address: ask for a host or a router"):
+            _ = lab["s1"].address
+
+
+def test_errors_can_be_told_apart(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+        with pytest.raises(UnknownNode, match="choose one of h1, h2"):
+            lab["h9"]
+        with pytest.raises(LabTimeout, match="was not done after 2 s"):
+            lab["h1"].cmd("sleep 10", timeout_s=2)
+        with pytest.raises(LabTimeout, match="still runs after 1 s"):
+            lab["h1"].popen("sleep 10").wait(1)
+        with pytest.raises(LabTimeout, match="nothing on h1 listens"):
+            lab["h1"].wait_listening(80, 1)
+    with pytest.raises(LabEnded, match="has been stopped"):
+        lab.now()
+
+
+class Pressed(Topo):  # type: ignore[misc]
+    """Building it is interrupted."""
+
+    def build(self) -> None:
+        from mininet.node import Host
+
+        class Interrupts(Host):  # type: ignore[misc]
+            def config(self, **params: Any) -> None:
+                raise KeyboardInterrupt
+
+        self.addHost("h1", cls=Interrupts)
+
+
+def test_ctrl_c_while_a_network_is_built_is_no_fault_of_the_network(virtual: Kind, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        linklab.start(Pressed(), "virtual", folder=tmp_path)
+
+
+def test_at_home_one_line_says_that_files_are_lost(
+    virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert virtual.kernel is not None
+    monkeypatch.setenv("LINKLAB_KERNEL", str(virtual.kernel.path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with linklab.start(TWO_HOSTS, "virtual"):
+        assert f"{tmp_path} holds more than a lab may write to: files written there" in capsys.readouterr().err
 
 
 def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:

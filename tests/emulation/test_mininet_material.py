@@ -255,7 +255,7 @@ def test_a_host_called_root_is_the_one_that_answers(virtual: Kind, tmp_path: Pat
             self.addLink(self.addHost("root", ip="10.0.0.1/8"), self.addHost("leaf", ip="10.0.0.2/8"))
 
     def shell(lab: linklab.Lab) -> str:
-        return str(lab.process.call("linklab.emulation.commands:command", "root", "ls /sys/class/net", None)["output"])
+        return lab["root"].cmd("ls /sys/class/net")
 
     with linklab.start(WithRoot(), "virtual", folder=tmp_path) as lab:
         assert "root-eth0" in shell(lab)

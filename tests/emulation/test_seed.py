@@ -145,12 +145,12 @@ def test_a_study_over_seeds_has_as_many_samples_and_the_same_again(virtual: Kind
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.0, True, "1"])
 def test_what_is_no_seed_is_refused_in_one_line(virtual: Kind, lab_folder: Path, seed: Any) -> None:
     with pytest.raises(LabError, match="choose a whole number from 0 to 2"):
-        LabProcess(virtual, lab_folder, seed=seed)
+        LabProcess.spawn(virtual, lab_folder, seed=seed)
 
 
 def test_a_lab_says_its_seed(virtual: Kind, lab_folder: Path) -> None:
     with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder, seed=2**64 - 1) as lab:
-        assert (lab.seed, lab.info["seed"]) == (2**64 - 1, str(2**64 - 1))
+        assert (lab.seed, lab.info()["seed"]) == (2**64 - 1, str(2**64 - 1))
 
 
 def test_every_kind_of_result_names_the_seed(virtual: Kind, lab_folder: Path) -> None:

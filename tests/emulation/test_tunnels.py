@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 
 import linklab
-from linklab.emulation.tunnels import pairs
+from linklab.emulation.overlays import pairs
 from linklab.measure.capture import capture
 from linklab.measure.layers import layers
 from linklab.measure.train import TrainFlow, train

@@ -14,8 +14,8 @@ from linklab.measure import Origin
 from linklab.measure.cbr import CbrResult, CbrRun
 from linklab.measure.echo import EchoFlow, EchoResult
 from linklab.network import NetworkState, expected_state
+from linklab.network.state import Membership
 from linklab.network.switch_testbeds import router_on_a_stick
-from linklab.network.vlans import Membership
 
 from .failures import failed, failed_alone, the_failure
 

@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 
 from linklab.grading.model import Judged, Limits, Task
-from linklab.headless.family import Census
+from linklab.runtime import process_tree
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 1500
@@ -105,7 +105,7 @@ def judge(
         if meanwhile is not None:
             meanwhile(process.pid)
         _, said = process.communicate(timeout=LIMIT_S)
-        left = [each.pid for each in Census().below(process.pid) if not each.ended]
+        left = process_tree.alive(process_tree.below(process.pid))
     assert process.returncode == 0, said
     assert left == []
     assert list(Path(tempfile.gettempdir()).glob(f"linklab-judge-{process.pid}-*")) == []

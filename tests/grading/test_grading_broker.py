@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import pickle
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -14,8 +16,10 @@ import pytest
 from linklab.errors import LabError, MeasurementError
 from linklab.grading import broker as lending
 from linklab.grading.broker import LABS_AT_MOST, Broker
+from linklab.runtime.agent import Context
 from linklab.runtime.kinds import Kind
-from linklab.runtime.lent import FRAME_BYTES, LentProcess, connected
+from linklab.runtime.process import LabProcess
+from linklab.runtime.transport import FRAME_BYTES, Borrowed, connected
 from linklab.runtime.wire import Channel, ChannelClosed
 
 
@@ -24,24 +28,33 @@ class Pretended:
 
     kernel_release = "6.1"
     kernel_seeded = True
+    reads = True
     made: ClassVar[list[Pretended]] = []
 
-    def __init__(self, kind: Kind, folder: Path, wall_limit_s: float, *, narrow: bool = False, seed: int = 0) -> None:
+    @classmethod
+    def spawn(cls, kind: Kind, folder: Path, wall_limit_s: float, *, narrow: bool, seed: int) -> Pretended:
         assert narrow
+        return cls(kind, wall_limit_s, seed)
+
+    def __init__(self, kind: Kind, wall_limit_s: float, seed: int) -> None:
         self.seed = seed
         self.kind, self.wall_limit_s, self.running, self.clock_s = kind, wall_limit_s, True, 16.0
         self.asked: list[dict[str, Any]] = []
         self.made.append(self)
 
-    def call(self, function: str, *arguments: Any) -> Any:
+    def call(self, function: Any, *arguments: Any) -> Any:
         return ["h1", "h2"]
 
     def relay(self, request: dict[str, Any], on_event: Callable[[Any], None], stop: Callable[[], bool]) -> Any:
         self.asked.append(request)
         self.clock_s += 1.0
-        match request.get("function"):
-            case "print":
-                on_event("first line\n")
+        if not self.reads:
+            return {"result": None}, False
+        function, arguments = pickle.loads(base64.b64decode(request["pickle"]))
+        match function.__name__:
+            case "say":
+                for piece in ("first ", "line\n", "half a"):
+                    on_event(piece)
                 return {"result": "second line\n", "printed": "to people\n"}, False
             case "fail":
                 return {"error": "too much", "kind": "MeasurementError"}, False
@@ -52,13 +65,35 @@ class Pretended:
                     pass
                 raise KeyboardInterrupt
             case _:
-                return {"result": request.get("arguments")}, False
+                return {"result": arguments}, False
 
-    def killed_for_memory(self) -> list[str]:
+    def killed_for_memory(self, answer: dict[str, Any]) -> list[str]:
         return []
 
     def stop(self) -> None:
         self.running = False
+
+
+def add(context: Context, *values: object) -> list[object]:
+    """What a pretended lab answers with its arguments."""
+    raise NotImplementedError
+
+
+def say(context: Context) -> str:
+    """What prints and emits in a pretended lab, as `fail`, `end` and `wait` do what they are called."""
+    raise NotImplementedError
+
+
+def fail(context: Context) -> None:
+    """Fails."""
+
+
+def end(context: Context) -> None:
+    """Ends the lab."""
+
+
+def wait(context: Context) -> None:
+    """Waits for an interrupt."""
 
 
 @pytest.fixture
@@ -71,47 +106,55 @@ def lender(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
     made.close()
 
 
-def borrowed(tmp_path: Path, **other: Any) -> LentProcess:
+def borrowed(tmp_path: Path, **other: Any) -> LabProcess:
     """A lab from the broker at that place."""
     wish: dict[str, Any] = {"clock": "virtual", "kind": None, "wall_limit_s": 10.0, "seed": 0} | other
-    return LentProcess(str(tmp_path / "labs"), wish["clock"], wish["kind"], None, wish["wall_limit_s"], wish["seed"])
+    return LabProcess.borrow(str(tmp_path / "labs"), wish["clock"], wish["kind"], wish["wall_limit_s"], wish["seed"])
+
+
+def number_of(lab: LabProcess) -> int:
+    """What the lender calls it."""
+    assert isinstance(lab.transport, Borrowed)
+    return lab.transport.number
 
 
 def test_requests_go_in_and_answers_come_out_as_they_are(
     lender: Broker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lab = borrowed(tmp_path)
-    assert lab.call("add", 1, "two") == [1, "two"]
+    assert lab.call(add, 1, "two") == [1, "two"]
     heard: list[str] = []
-    assert lab.call("print", on_event=heard.append) == "second line\n"
-    assert heard == ["first line\n"]
+    assert lab.call(say, on_event=heard.append) == "second line\n"
+    assert heard == ["first ", "line\n", "half a"]
     assert capsys.readouterr().out == "to people\n"
-    assert Pretended.made[0].asked[0] == {"function": "add", "arguments": [1, "two"]}
     assert lender.has_printed("first line ")
     assert lender.has_printed("second line")
     assert lender.has_printed("to people")
+    assert lender.has_printed("half a")
     assert not lender.has_printed("third line")
     assert lender.requests == 2
     lab.stop()
 
 
-def test_what_is_pickled_is_handed_on_unread(lender: Broker, tmp_path: Path) -> None:
+def test_what_is_pickled_is_handed_on_unread(lender: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pretended, "reads", False)
+
     class Explosive:
         def __reduce__(self) -> Any:
             return os._exit, (1,)
 
     lab = borrowed(tmp_path)
-    lab.call("take", Explosive())
-    assert set(Pretended.made[0].asked[0]) == {"function", "pickle"}
+    lab.call(add, Explosive())
+    assert set(Pretended.made[0].asked[0]) == {"pickle"}
     lab.stop()
 
 
 def test_errors_come_as_what_they_are(lender: Broker, tmp_path: Path) -> None:
     lab = borrowed(tmp_path)
     with pytest.raises(MeasurementError, match="too much"):
-        lab.call("fail")
+        lab.call(fail)
     with pytest.raises(LabError, match="ended unexpectedly"):
-        lab.call("end")
+        lab.call(end)
     lab.stop()
 
 
@@ -119,15 +162,15 @@ def test_a_running_request_can_be_interrupted(lender: Broker, tmp_path: Path) ->
     lab = borrowed(tmp_path)
     asked = iter([False, True])
     with pytest.raises(KeyboardInterrupt):
-        lab.call("wait", stop=lambda: next(asked, True))
-    assert lab.call("add", 1) == [1]
+        lab.call(wait, stop=lambda: next(asked, True))
+    assert lab.call(add, 1) == [1]
     lab.stop()
 
 
 def test_a_lab_that_is_given_back_ends(lender: Broker, tmp_path: Path) -> None:
     lab = borrowed(tmp_path)
-    lab.call("add")
-    assert lender.lab(lab.number).nodes == ["h1", "h2"]
+    lab.call(add)
+    assert lender.lab(number_of(lab)).nodes == ["h1", "h2"]
     lab.stop()
     for _ in range(500):
         if not Pretended.made[0].running:
@@ -135,9 +178,9 @@ def test_a_lab_that_is_given_back_ends(lender: Broker, tmp_path: Path) -> None:
         threading.Event().wait(0.01)
     assert not Pretended.made[0].running
     with pytest.raises(LabError, match="has been stopped"):
-        lab.call("add")
+        lab.call(add)
     with pytest.raises(LabError, match="has ended"):
-        lender.lab(lab.number)
+        lender.lab(number_of(lab))
 
 
 @pytest.mark.parametrize("number", [0, 99, "1", None, [1], 1.0])
@@ -212,7 +255,7 @@ def test_who_speaks_otherwise_is_not_heard(lender: Broker, tmp_path: Path, sent:
         while stranger.recv(1000):
             pass
     lab = borrowed(tmp_path)
-    assert lab.call("add", 1) == [1]
+    assert lab.call(add, 1) == [1]
     lab.stop()
 
 

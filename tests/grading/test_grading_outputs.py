@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import struct
 from typing import Any
 
 import nbformat
-import pytest
 
 from linklab.grade.check import Check
 from linklab.grade.result import GradeError, Result
 from linklab.grading import outputs
 from linklab.grading.outputs import CUT, Outputs
-from linklab.grading.talk import Talk
 from linklab.record import LAB_MIME, RESULT_MIME
 from linklab.report.graded import graded
 
@@ -104,38 +99,3 @@ def test_a_failed_check_is_read_with_its_reason() -> None:
 def test_a_check_that_could_not_be_called_is_failed() -> None:
     judged = graded(cell_with(*outputs.of_error("NameError", "name 'x' is not defined")))
     assert (judged.status, judged.trouble) == ("failed", "NameError: name 'x' is not defined")
-
-
-@pytest.fixture
-def ends() -> Any:
-    """Two ends of a socket."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        yield ours, theirs
-
-
-def test_messages_arrive_whole_also_where_they_come_in_parts(ends: Any) -> None:
-    ours, theirs = ends
-    talk = Talk(ours.fileno())
-    data = b'{"a": 1}'
-    theirs.sendall(struct.pack(">I", len(data)) + data[:3])
-    with pytest.raises(TimeoutError):
-        talk.hear(0.01)
-    theirs.sendall(data[3:])
-    assert talk.hear(5) == {"a": 1}
-
-
-@pytest.mark.parametrize("sent", [struct.pack(">I", 2**32 - 1), struct.pack(">I", 3) + b"abc", struct.pack(">I", 1)])
-def test_who_sends_no_message_counts_as_gone(ends: Any, sent: bytes) -> None:
-    ours, theirs = ends
-    theirs.sendall(sent)
-    theirs.shutdown(socket.SHUT_WR)
-    assert Talk(ours.fileno(), 1000).hear(5) is None
-
-
-@pytest.mark.parametrize("text", [b"[1]", b"3", b"[" * 100_000])
-def test_a_message_is_an_object(ends: Any, text: bytes) -> None:
-    ours, theirs = ends
-    os.set_blocking(theirs.fileno(), False)
-    theirs.send(struct.pack(">I", len(text)) + text)
-    assert Talk(ours.fileno()).hear(5) is None

@@ -187,15 +187,15 @@ def _data(kind: str, /, **fields: Any) -> str:
         (_data("os.system", command="true"), "no such class"),
         (_data("linklab.runtime.process.LabProcess"), "no such class"),
         (_data("linklab.measure.clip.Video", clip=None, folder="/root", bitrate_kbps=1, ffmpeg=""), "no such class"),
-        (_data("linklab.network.parts.Host"), "has the fields name"),
-        (_data("linklab.network.parts.Host", name="h1", more=1), "has the fields name"),
-        (_data("linklab.network.parts.Host", name=3), "Host.name is a int"),
-        (_data("linklab.network.parts.Subnet", name="A", prefix={"$": "..."}), "Subnet.prefix"),
+        (_data("linklab.network.model.Host"), "has the fields name"),
+        (_data("linklab.network.model.Host", name="h1", more=1), "has the fields name"),
+        (_data("linklab.network.model.Host", name=3), "Host.name is a int"),
+        (_data("linklab.network.model.Subnet", name="A", prefix={"$": "..."}), "Subnet.prefix"),
         (_data("linklab.measure.flows.PingFlow", **{
             "source": "r1", "destination": "r2", "count": 10**9, "interval_s": 1, "payload_bytes": 56,
             "address": None, "start_s": 0,
         }), "choose 1 to 65535"),
-        (_data("linklab.network.model.Network", **{
+        (_data("linklab.network.validation.Network", **{
             "name": "x", "nodes": {"$": "tuple", "items": []}, "links": [], "subnets": [], "tunnels": [], "vlans": None,
         }), "Network.links is a list"),
     ],

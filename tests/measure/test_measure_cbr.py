@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -94,14 +95,14 @@ def test_what_fits_arrives_to_the_packet(lab: linklab.Lab) -> None:
 
 
 @pytest.mark.lab
-def test_shares_are_near_proportion_out_of_step_and_far_from_it_in_step(lab: linklab.Lab) -> None:
+def test_shares_are_near_proportion_out_of_step_and_far_from_it_in_step(lab: linklab.Lab, tmp_path: Path) -> None:
     flows = senders("30/90", 10)
     loose, again = (cbr(lab, flows, 3, window_s=(1, 3)) for _ in range(2))
     assert [it.inside_packets for it in loose.results] == [it.inside_packets for it in again.results]
     one, two = (it.throughput_mbps for it in loose.results)
     assert (one + two) * 1536 / 1470 == pytest.approx(10, rel=0.01)
     assert 0.15 < one / (one + two) < 0.3
-    with linklab.start(fairness(10, 2), "virtual", folder=lab.process.folder, seed=2) as another:
+    with linklab.start(fairness(10, 2), "virtual", folder=tmp_path, seed=2) as another:
         other = cbr(another, flows, 3, window_s=(1, 3))
     assert [it.inside_packets for it in other.results] != [it.inside_packets for it in loose.results]
     first, second = cbr(lab, senders("30/90", 10, dither=False), 3, window_s=(1, 3)).results

@@ -13,8 +13,8 @@ from linklab.errors import LabError, MeasurementError
 from linklab.measure import Origin
 from linklab.measure.echo import EchoFlow, EchoResult, echo, parse_echo
 from linklab.measure.moderated import moderated
-from linklab.network.cables import cable_rtt_ms
 from linklab.network.switch_testbeds import l3_switch
+from linklab.network.theory import cable_rtt_ms
 from linklab.runtime.kinds import Kind
 
 ORIGIN = Origin("linklab echo 1", "virtual", "7.3.4")

@@ -14,7 +14,7 @@ from linklab.errors import LabError, MeasurementError
 from linklab.measure import Clip, StreamResult, Video, VideoFlow, bucket_of_one_frame, encoded, quality, stream
 from linklab.measure.rtp import RtpPacket, passage
 from linklab.measure.stream import _ffmpeg
-from linklab.network.video import video_network
+from linklab.network.video_testbeds import video_network
 from linklab.runtime.kinds import Kind
 from tests.measure.streams import made_stream
 

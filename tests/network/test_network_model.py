@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from ipaddress import IPv4Interface, IPv4Network
+from pathlib import Path
 
 import pytest
 
+import linklab.network
 from linklab.errors import NetworkError
 from linklab.network import (
     CATALOGUE,
@@ -157,3 +161,36 @@ def test_import_needs_neither_mininet_nor_matplotlib_nor_networkx() -> None:
     modules = set(loaded.stdout.split())
     assert "linklab" in modules
     assert not modules & {"mininet", "matplotlib", "IPython", "networkx"}
+
+
+def test_import_leaves_the_testbeds_and_the_variants_for_later() -> None:
+    code = (
+        "import sys, linklab.network as network; before = set(sys.modules); "
+        "network.by_name('mtu-gre'); print(*sorted(before)); print(*sorted(set(sys.modules) - before))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    at_first, when_asked = (set(line.split()) for line in run.stdout.splitlines())
+    later = {f"linklab.network.{name}" for name in ("mtu_testbeds", "switch_testbeds", "video_testbeds")}
+    assert not at_first & {*later, "linklab.network.variants", "linklab.network.random_chain"}
+    assert later <= when_asked
+
+
+def test_no_module_is_hidden_by_what_the_package_exports() -> None:
+    modules = {path.stem for path in Path(linklab.network.__file__).parent.glob("*.py")}
+    assert not modules & set(linklab.network.__all__)
+
+
+def test_modules_import_each_other_in_no_circle_not_even_within_functions() -> None:
+    modules = {path.stem: path for path in Path(linklab.network.__file__).parent.glob("[!_]*.py")}
+    imported = {
+        name: {
+            module
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("linklab.network")
+            for module in [str(node.module).rpartition(".")[2], *(alias.name for alias in node.names)]
+            if module in modules
+        }
+        for name, path in modules.items()
+    }
+    order = list(TopologicalSorter(imported).static_order())  # raises CycleError where there is a circle
+    assert order.index("model") < order.index("explain") < order.index("compare")

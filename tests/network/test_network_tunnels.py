@@ -11,15 +11,17 @@ from linklab.errors import NetworkError
 from linklab.network import (
     Network,
     NetworkState,
+    Router,
     Tunnel,
     TunnelEnd,
     TunnelState,
     expected_state,
     first_difference,
     path,
+    static_routes,
 )
 from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_direct, mtu_gre, payload_bytes
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
+from linklab.units import GRE_OVERHEAD_BYTES
 
 GRE = mtu_gre()
 (TUNNEL,) = GRE.tunnels
@@ -31,13 +33,18 @@ def changed(**values: object) -> Network:
 
 
 def test_a_tunnel_is_a_cable_to_frames_and_has_its_carriers() -> None:
-    assert path(GRE, "h1", "h2").nodes == ("h1", "s1", "s2", "h2")
-    assert path(GRE, "pc1", "pc2").nodes == ("pc1", "s3", "pc2")
+    assert path(GRE, "h1", "h2").node_names == ("h1", "s1", "s2", "h2")
+    assert path(GRE, "pc1", "pc2").node_names == ("pc1", "s3", "pc2")
     port = PLAN.interface("s1", "s1-gre1")
     assert port is not None
     assert port.peer == ("s2", "s2-gre1")
     assert port.tunnel == TunnelState("192.168.1.1", "192.168.1.2", "pc1", False)
     assert (port.mtu_bytes, GRE.links[2].mtu_bytes) == (1500, 1538)
+
+
+def test_routers_may_carry_a_tunnel_and_have_no_route_to_what_is_inside() -> None:
+    nodes = tuple(Router(node.name) if node.name in ("pc1", "pc2") else node for node in GRE.nodes)
+    assert static_routes(replace(GRE, nodes=nodes)) == {"h1": (), "h2": (), "pc1": (), "pc2": ()}
 
 
 def test_overhead_is_38_bytes_and_the_outside_mtu_says_whether_it_fragments() -> None:

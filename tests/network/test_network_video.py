@@ -6,7 +6,7 @@ import pytest
 
 from linklab.errors import NetworkError
 from linklab.network import by_name, path
-from linklab.network.video import BETWEEN_SWITCHES, RUNS_MBPS, VIDEO_NETWORKS, WAN, video_network
+from linklab.network.video_testbeds import BETWEEN_SWITCHES, RUNS_MBPS, VIDEO_NETWORKS, WAN, video_network
 from linklab.published.multimedia_study import LINKS_MBPS
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from linklab.errors import NetworkError
 from linklab.network import End, Link, Network, Router, Switch, differences, expected_state, path, static_routes
-from linklab.network.cables import cable_rtt_ms, wire_bytes
+from linklab.network.model import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
+from linklab.network.state import Membership
 from linklab.network.switch_testbeds import SWITCH_TESTBEDS, fairness, l3_switch, router_on_a_stick
-from linklab.network.unfold import unfold
-from linklab.network.vlans import AccessPort, Gateway, Membership, SubInterface, SwitchVlans, TrunkPort, Vlans
+from linklab.network.theory import cable_rtt_ms, wire_bytes
+from linklab.network.topology import unfold
 
 L3, STICK = l3_switch(10), router_on_a_stick(10)
 

@@ -59,7 +59,7 @@ def test_a_lab_gives_the_same_digits_and_leaves_nothing(own_tmp: Path, monkeypat
 def test_the_labs_folder_alone_is_the_containers(
     every_kind: Callable[[str], Kind], name: str, lab_folder: Path, tmp_path: Path
 ) -> None:
-    with LabProcess(every_kind(name), lab_folder) as lab:
+    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
         lab.call(_write, [str(lab_folder / "kept"), str(tmp_path / "lost")])
         assert lab.call(_devices) == [], "no way out to the container's network"
     assert (lab_folder / "kept").read_text() == "x"
@@ -111,7 +111,7 @@ def test_killed_it_leaves_nothing(own_tmp: Path, lab_folder: Path, victim: str) 
 @pytest.mark.usefixtures("own_tmp")
 def test_untrusted_code_is_refused(virtual: Kind, lab_folder: Path) -> None:
     with pytest.raises(LabError, match="labs of untrusted code need bubblewrap, and LINKLAB_CONFINEMENT is container"):
-        LabProcess(virtual, lab_folder, narrow=True)
+        LabProcess.spawn(virtual, lab_folder, narrow=True)
 
 
 @pytest.mark.usefixtures("own_tmp")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from linklab.emulation import service
 from linklab.runtime.kinds import Kind
 from linklab.runtime.process import LabProcess
 
@@ -50,7 +51,7 @@ def test_a_folder_of_the_host_goes_in_the_guest_alone(
     virtual: Kind, lab_folder: Path, host_folder: Path, command: str, left: str
 ) -> None:
     before = _listing(host_folder)
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         status, said = lab.call(_sh, command.format(folder=host_folder))
         assert (status, said) in ((0, ""), (0, "kept as well"))
         assert lab.call(_sh, f"ls {host_folder.parent} | grep -v {lab_folder.name}")[1].strip() == left
@@ -65,7 +66,7 @@ def test_what_a_course_may_do_to_the_system(virtual: Kind, lab_folder: Path) -> 
     if not documents.is_dir():
         pytest.skip(f"needs {documents}")
     before = _listing(documents)
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         assert lab.call(_sh, f"mkdir -p /etc/linklab-test && rm -rf {documents} && test ! -e {documents}") == [0, ""]
     assert _listing(documents) == before
     assert not Path("/etc/linklab-test").exists()
@@ -75,6 +76,6 @@ def test_what_a_course_may_do_to_the_system(virtual: Kind, lab_folder: Path) -> 
 def test_the_lab_folder_may_lie_where_a_guest_mounts_its_own(virtual: Kind, place: str) -> None:
     if not os.access(place, os.W_OK):
         pytest.skip(f"needs a {place} that this user may write to")
-    with TemporaryDirectory(dir=place) as name, LabProcess(virtual, Path(name)) as process:
-        process.call("linklab.emulation.commands:write_file", f"{name}/new", "aGVsbG8=", False)
+    with TemporaryDirectory(dir=place) as name, LabProcess.spawn(virtual, Path(name)) as process:
+        process.call(service.write_files, name, {"new": "aGVsbG8="}, False)
         assert Path(name, "new").read_text() == "hello"

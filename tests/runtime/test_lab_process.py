@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 from linklab.runtime.agent import BEAT_NS
 from linklab.runtime.kinds import Kind
@@ -31,7 +32,7 @@ def _monotonic(context: Any) -> float:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_request_is_answered_with_data(every_kind: Callable[[str], Kind], lab_folder: Path, name: str) -> None:
-    with LabProcess(every_kind(name), lab_folder) as lab:
+    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
         assert lab.call(lambda context, n: ["x" * n, {"n": n}, None], 200_000) == ["x" * 200_000, {"n": 200_000}, None]
         assert lab.call(lambda context, text: len(text), "y" * 100_000) == 100_000
 
@@ -44,7 +45,7 @@ def test_the_lab_is_root_in_its_own_world(every_kind: Callable[[str], Kind], lab
 
         return [os.getuid(), sorted(name for _, name in socket.if_nameindex() if name == "lo" or "veth" in name)]
 
-    with LabProcess(every_kind(name), lab_folder) as lab:
+    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
         assert lab.call(look) == [0, ["lo"]]
 
 
@@ -56,7 +57,7 @@ def test_errors_come_back_as_they_are(virtual: Kind, lab_folder: Path) -> None:
             raise errors.MeasurementError("the reason and the fix")
         raise ZeroDivisionError("a bug")
 
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         with pytest.raises(MeasurementError, match=r"^the reason and the fix$"):
             lab.call(fail, "ours")
         with pytest.raises(LabError, match="ZeroDivisionError: a bug") as caught:
@@ -70,7 +71,7 @@ def test_errors_come_back_as_they_are(virtual: Kind, lab_folder: Path) -> None:
 def test_what_is_printed_inside_is_printed_here(
     virtual: Kind, lab_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         lab.call(lambda context: print("hello from inside"))
         events: list[Any] = []
         lab.call(lambda context: context.emit({"step": 1}), on_event=events.append)
@@ -79,7 +80,7 @@ def test_what_is_printed_inside_is_printed_here(
 
 
 def test_time_stands_still_between_requests_and_jumps_when_the_lab_waits(virtual: Kind, lab_folder: Path) -> None:
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         lab.call(_monotonic)  # what it imports at first takes looks at files that are not there, and they take time
         before = lab.call(_monotonic)
         time.sleep(1.0)
@@ -95,7 +96,7 @@ def test_a_stopped_guest_uses_no_processor_time(virtual: Kind, lab_folder: Path)
         fields = Path(f"/proc/{lab.group_pid}/stat").read_text().rpartition(")")[2].split()
         return int(fields[11]) + int(fields[12])
 
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         lab.call(_monotonic)
         before = ticks()
         time.sleep(1.0)
@@ -103,7 +104,7 @@ def test_a_stopped_guest_uses_no_processor_time(virtual: Kind, lab_folder: Path)
 
 
 def test_a_virtual_guest_is_old_enough_for_ping_and_open_vswitch(virtual: Kind, lab_folder: Path) -> None:
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         assert lab.call(_monotonic) > 10
 
 
@@ -114,7 +115,7 @@ def test_busy_waiting_ends_at_the_limit_and_says_why(virtual: Kind, lab_folder: 
         while True:
             pass
 
-    lab = LabProcess(virtual, lab_folder, wall_limit_s=3)
+    lab = LabProcess.spawn(virtual, lab_folder, wall_limit_s=3)
     with pytest.raises(LabError, match=r"and was ended: it computed for .* busy loop"):
         lab.call(spin)
     assert not lab.running
@@ -142,7 +143,7 @@ def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(
         def interrupt(event):
             os.kill(os.getpid(), signal.SIGINT)
 
-        with LabProcess(choose({kind.clock!r}, {kind.name!r}), Path({str(lab_folder)!r})) as lab:
+        with LabProcess.spawn(choose({kind.clock!r}, {kind.name!r}), Path({str(lab_folder)!r})) as lab:
             try:
                 lab.call(wait, on_event=interrupt)
             except KeyboardInterrupt:
@@ -180,7 +181,7 @@ def test_rm_rf_in_a_guest_leaves_the_host_whole(
             sh("rm -rf /etc /boot"),
         ]
 
-    with LabProcess(every_kind(name), lab_folder) as lab:
+    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
         there, removed, overwritten, *_ = lab.call(destroy, str(precious), str(lab_folder))
         assert not lab.call(lambda context: __import__("os").path.exists("/etc/hostname"))
     assert there == "0"
@@ -203,7 +204,7 @@ def test_native_labs_cannot_write_the_hosts_files_either(native: Kind, lab_folde
             return str(error.strerror)
         return "gone"
 
-    with LabProcess(native, lab_folder) as lab:
+    with LabProcess.spawn(native, lab_folder) as lab:
         assert lab.call(destroy, "/etc/hostname") == "Read-only file system"
         assert lab.call(destroy, str(precious)) != "gone"
     assert precious.exists()
@@ -227,7 +228,7 @@ def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(
 
     file = lab_folder / "simpleperf.py"
     file.write_text("first")
-    with LabProcess(every_kind(name), lab_folder) as lab:
+    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
         assert lab.call(read, str(file)) == "first"
         file.write_text("second, longer")
         assert lab.call(read, str(file)) == "second, longer"
@@ -237,7 +238,7 @@ def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(
 
 def test_guests_are_pinned_to_one_core_each(virtual: Kind, lab_folder: Path) -> None:
     """To different ones where two are free: test_supervisor_cores.py, where no other test's labs take them."""
-    with LabProcess(virtual, lab_folder) as one, LabProcess(virtual, lab_folder) as two:
+    with LabProcess.spawn(virtual, lab_folder) as one, LabProcess.spawn(virtual, lab_folder) as two:
         cores = [os.sched_getaffinity(lab.group_pid) for lab in (one, two)]
     assert all(len(core) == 1 for core in cores)
 
@@ -248,11 +249,11 @@ def test_a_kernel_that_cannot_boot_is_reported_with_its_last_words(virtual: Kind
     assert virtual.kernel is not None
     broken = replace(virtual, kernel=replace(virtual.kernel, path=Path("/bin/false")))
     with pytest.raises(LabError, match=r"ended while starting.*linklab doctor"):
-        LabProcess(broken, lab_folder)
+        LabProcess.spawn(broken, lab_folder)
 
 
 def test_stop_twice_and_then_ask(virtual: Kind, lab_folder: Path) -> None:
-    lab = LabProcess(virtual, lab_folder)
+    lab = LabProcess.spawn(virtual, lab_folder)
     lab.stop()
     lab.stop()
     with pytest.raises(LabError, match=r"start a new one with linklab.start"):
@@ -260,7 +261,7 @@ def test_stop_twice_and_then_ask(virtual: Kind, lab_folder: Path) -> None:
 
 
 def test_a_killed_guest_is_reported(virtual: Kind, lab_folder: Path) -> None:
-    lab = LabProcess(virtual, lab_folder)
+    lab = LabProcess.spawn(virtual, lab_folder)
     os.kill(lab.group_pid, signal.SIGKILL)
     with pytest.raises(LabError, match="ended unexpectedly"):
         lab.call(_monotonic)
@@ -274,7 +275,7 @@ def test_an_interrupt_is_not_lost_where_the_request_never_looks(virtual: Kind, t
     def press(event: Any) -> None:
         raise KeyboardInterrupt
 
-    with LabProcess(virtual, tmp_path) as process:
+    with LabProcess.spawn(virtual, tmp_path) as process:
         with pytest.raises(KeyboardInterrupt):
             process.call(compute, on_event=press)
-        assert process.call("linklab.emulation.commands:now") > 0
+        assert process.call(service.now) > 0

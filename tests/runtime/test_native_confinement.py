@@ -30,7 +30,7 @@ def host_file() -> Iterator[Path]:
         yield file
 
 
-def _shell(context: Any, *commands: str) -> list[tuple[int, str]]:
+def _shell(context: Any, *commands: str) -> Any:
     """Runs commands one after the other; gives the exit status and the output of each."""
     import subprocess
 
@@ -43,7 +43,7 @@ def _shell(context: Any, *commands: str) -> list[tuple[int, str]]:
     return found
 
 
-def _failed(results: list[tuple[int, str]]) -> list[bool]:
+def _failed(results: list[list[Any]]) -> list[bool]:
     return [status != 0 for status, _ in results]
 
 
@@ -61,7 +61,7 @@ def test_mounting_anew_opens_nothing(native: Kind, lab_folder: Path, host_file: 
         f"rm /tmp/again{host_file}",
         f"touch {host_file.parent}/more",
     )
-    with LabProcess(native, lab_folder) as lab:
+    with LabProcess.spawn(native, lab_folder) as lab:
         results = lab.call(_shell, *attempts)
         assert lab.call(_shell, f"cat {host_file}") == [[0, "keep me"]], "the host's files are there to read"
     assert {command for command, failed in zip(attempts, _failed(results), strict=True) if not failed} == set()
@@ -76,7 +76,7 @@ def test_other_processes_lead_nowhere(native: Kind, lab_folder: Path, host_file:
         f"nsenter --target 1 --mount --pid -- sh -c 'mount -o remount,bind,rw /; echo overwritten > {host_file}'",
         f"nsenter --target 1 --all -- sh -c 'mount -o remount,bind,rw /; echo overwritten > {host_file}'",
     )
-    with LabProcess(native, lab_folder) as lab:
+    with LabProcess.spawn(native, lab_folder) as lab:
         assert all(_failed(lab.call(_shell, *attempts)))
         ((_, seen),) = lab.call(_shell, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '")
     assert "bwrap" not in seen
@@ -89,10 +89,11 @@ def test_the_kernels_settings_are_the_hosts_but_for_its_own_network(native: Kind
     machine = ("kernel/core_pattern", "vm/swappiness", "fs/file-max")
     again = [f"cat /proc/sys/{name} > /tmp/value && cat /tmp/value > /proc/sys/{name}" for name in machine]
     fresh = "mkdir -p /tmp/proc && mount -t proc proc /tmp/proc && cd /tmp/proc/sys/vm && cat swappiness > /tmp/value"
+    again.append(f"{fresh} && cat /tmp/value > swappiness")
     before = Path("/proc/sys/net/ipv4/ip_forward").read_text().strip()
     other = "0" if before == "1" else "1"
-    with LabProcess(native, lab_folder) as lab:
-        assert all(_failed(lab.call(_shell, *again, f"{fresh} && cat /tmp/value > swappiness")))
+    with LabProcess.spawn(native, lab_folder) as lab:
+        assert all(_failed(lab.call(_shell, *again)))
         assert all(_failed(lab.call(_shell, "cat /sys/kernel/mm/ksm/run > /sys/kernel/mm/ksm/run")))
         own = lab.call(_shell, f"sysctl -w net.ipv4.ip_forward={other}", "cat /proc/sys/net/ipv4/ip_forward")
         assert own == [[0, f"net.ipv4.ip_forward = {other}"], [0, other]]
@@ -121,7 +122,7 @@ def test_disks_and_modules_are_out_of_reach(native: Kind, lab_folder: Path) -> N
         assert libc.syscall(number, -1, b"", 0) == -1
         return errno.errorcode[ctypes.get_errno()]
 
-    with LabProcess(native, lab_folder) as lab:
+    with LabProcess.spawn(native, lab_folder) as lab:
         assert all(_failed(lab.call(_shell, *attempts)))
         assert lab.call(load_module) in ("EPERM", "ENOSYS")  # ENOSYS: a kernel without modules
     assert list(lab_folder.iterdir()) == []
@@ -145,7 +146,7 @@ def test_what_mininet_does_works(native: Kind, lab_folder: Path) -> None:
         "python3 -c 'import pty; pty.openpty()'",
         "echo > /dev/shm/something && echo > /dev/null",
     )
-    with LabProcess(native, lab_folder) as lab:
+    with LabProcess.spawn(native, lab_folder) as lab:
         results = lab.call(_shell, *commands)
     assert [result for result in zip(commands, results, strict=True) if result[1][0] != 0] == []
 
@@ -157,7 +158,7 @@ def test_what_a_lab_writes_belongs_to_the_owner_of_its_folder(native: Kind, lab_
     lab_folder.chmod(0o700)
     (lab_folder / "old").write_text("there before")
     os.chown(lab_folder / "old", owner, owner)
-    with LabProcess(native, lab_folder) as lab:
+    with LabProcess.spawn(native, lab_folder) as lab:
         done = lab.call(_shell, f"cat {lab_folder}/old && rm {lab_folder}/old && echo new > {lab_folder}/new")
         assert done == [[0, "there before"]]
         assert lab.call(_shell, f"stat -c '%u %g' {lab_folder} {lab_folder}/new") == [[0, "0 0\n0 0"]]
@@ -193,7 +194,7 @@ def test_netem_and_open_vswitch_serve_a_native_lab(virtual: Kind, lab_folder: Pa
                 return [said, str(error)]
         return [said, "written"]
 
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         said, outcome = lab.call(measure, switch)
     assert "3 received" in said
     assert "rtt min/avg/max/mdev = 20.0" in said
@@ -207,7 +208,7 @@ def test_of_a_folder_in_roots_home_a_lab_sees_itself_alone(native: Kind) -> None
         Path(home, "secret").write_text("not for labs")
         folder = Path(home, "course", "labs")
         folder.mkdir(parents=True)
-        with LabProcess(native, folder) as lab:
+        with LabProcess.spawn(native, folder) as lab:
             assert lab.call(_shell, f"ls -A {home} {home}/course", f"echo done > {folder}/answer") == [
                 [0, f"{home}:\ncourse\n\n{home}/course:\nlabs"],
                 [0, ""],
@@ -223,7 +224,7 @@ from linklab.errors import LabError
 from linklab.runtime.kinds import native
 from linklab.runtime.process import LabProcess
 try:
-    LabProcess(native(), Path(sys.argv[1]) if sys.argv[1:] else None)
+    LabProcess.spawn(native(), Path(sys.argv[1]) if sys.argv[1:] else None)
 except LabError as error:
     print(error)
 """

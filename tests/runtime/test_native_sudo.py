@@ -53,7 +53,7 @@ def busy(context, mark):
 folder = Path(sys.argv[1])
 kind = native()
 assert kind.sudo
-lab = LabProcess(kind, folder)
+lab = LabProcess.spawn(kind, folder)
 if sys.argv[2] == "busy":
     lab.call(busy, str(folder / "mark"))
 print(lab.call(lambda context: __import__("os").getuid()), lab.kernel_release, flush=True)

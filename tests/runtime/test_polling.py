@@ -37,7 +37,7 @@ def poll(context: Any, seconds: float, nap_s: float) -> list[float]:
 
 
 def test_waiting_by_polling_takes_few_looks_and_makes_nothing_late(virtual: Kind, tmp_path: Path) -> None:
-    with LabProcess(virtual, tmp_path) as process:
+    with LabProcess.spawn(virtual, tmp_path) as process:
         looks, took, woke = process.call(poll, POLLED_S, POLLED_S / 2)
         again = process.call(poll, POLLED_S, POLLED_S / 2)
     if looks > 0.5 * POLLED_S / UNCHANGED_STEP_S:

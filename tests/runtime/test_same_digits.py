@@ -4,14 +4,18 @@ one lab, in another lab, and however long the notebook takes between and during 
 
 from __future__ import annotations
 
+import importlib
 import json
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mininet.node import Host
+from mininet.topo import Topo
 
 import linklab
+from linklab.emulation import service
 from linklab.network import TWO_HOSTS
 from linklab.runtime.agent import BEAT_NS, PHASE_NS
 from linklab.runtime.kinds import Kind
@@ -29,7 +33,7 @@ def _monotonic_ns(context: Any) -> int:
 
 
 def test_every_request_begins_at_the_same_place_of_a_beat(virtual: Kind, lab_folder: Path) -> None:
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         for _ in range(3):
             lab.call(_monotonic_ns)  # imports what it takes to read a request, and imports read the clock
         clocks_ns = []
@@ -51,7 +55,7 @@ def test_a_slow_reader_costs_no_virtual_time(virtual: Kind, lab_folder: Path) ->
             context.emit(number)
         return time.monotonic_ns() - begin_ns
 
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         lab.call(talk, on_event=lambda event: None)
         quick_ns = lab.call(talk, on_event=lambda event: None)
         slow_ns = lab.call(talk, on_event=lambda event: time.sleep(0.5))
@@ -83,7 +87,7 @@ def test_sleeps_end_when_they_should(virtual: Kind, lab_folder: Path) -> None:
         program += "; print(time.monotonic() - t - 0.5)"
         return float(subprocess.run(["python3", "-c", program], capture_output=True, check=True).stdout)
 
-    with LabProcess(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         assert 0 <= lab.call(late_s) < 5e-6
 
 
@@ -117,6 +121,35 @@ def test_tcp_receives_the_same_bytes_again_and_in_another_lab(virtual: Kind, lab
     assert again == first[:2], "the lab's clock shows another time at the end of the same work"
 
 
+class Pair(Topo):  # type: ignore[misc]
+    """Two hosts. Building them takes the lab's Python so many modules more."""
+
+    def build(self, modules: tuple[str, ...]) -> None:
+        class Loading(Host):  # type: ignore[misc]
+            def config(self, **params: Any) -> Any:
+                for module in modules:
+                    importlib.import_module(module)
+                return super().config(**params)
+
+        self.addLink(self.addHost("h1", cls=Loading), self.addHost("h2"))
+
+
+def test_how_many_modules_python_loads_to_build_makes_no_difference(virtual: Kind, lab_folder: Path) -> None:
+    """Each takes a guest a little of its time, and another version of Python, or of Linklab, loads others."""
+
+    def clocks_s(*modules: str) -> list[float]:
+        with linklab.start(Pair(modules), "virtual", folder=lab_folder) as lab:
+            found_s = [lab.process.clock_s]
+            for _ in range(2):
+                lab.process.call(service.counters, True)
+                lab["h1"].cmd("true")
+                assert lab["h1"].popen("true").wait() == 0
+                found_s.append(lab.process.clock_s)
+        return found_s
+
+    assert clocks_s("networkx") == clocks_s()
+
+
 def test_the_time_of_day_is_whole_seconds_from_the_clock_since_boot(virtual: Kind, lab_folder: Path) -> None:
     """ping prints microseconds of differences of the time of day: the same ones in every lab."""
 
@@ -127,7 +160,7 @@ def test_the_time_of_day_is_whole_seconds_from_the_clock_since_boot(virtual: Kin
 
     found_ns = []
     for _ in range(2):
-        with LabProcess(virtual, lab_folder) as lab:
+        with LabProcess.spawn(virtual, lab_folder) as lab:
             found_ns.append(lab.call(apart_ns))
     first, second = (apart % 10**9 for apart in found_ns)
     assert first == second

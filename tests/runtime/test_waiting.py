@@ -253,7 +253,7 @@ def test_in_real_time_who_waits_is_told_at_the_wall_limit(
 
 
 def test_ctrl_c_while_a_request_is_sent_loses_nothing(lab: linklab.Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    send = lab.process._channel.send
+    send = lab.process.transport.channel.send
     pressed: list[bool] = []
 
     def send_and_press(message: dict[str, Any], *rest: Any, **more: Any) -> None:
@@ -262,7 +262,7 @@ def test_ctrl_c_while_a_request_is_sent_loses_nothing(lab: linklab.Lab, monkeypa
             os.kill(os.getpid(), signal.SIGINT)
         send(message, *rest, **more)
 
-    monkeypatch.setattr(lab.process._channel, "send", send_and_press)
+    monkeypatch.setattr(lab.process.transport.channel, "send", send_and_press)
     with pytest.raises(KeyboardInterrupt):
         lab.cli("sh echo said")
     assert lab.cli("sh echo well") == "well\n"

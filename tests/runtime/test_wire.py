@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 
@@ -49,6 +50,26 @@ def test_never_more_than_one_frame_is_unacknowledged(pair: Pair) -> None:
     with pytest.raises(ChannelTimeout):
         here.send({"text": "x" * 100_000}, 0.2)
     assert len(two.recv(1_000_000)) < 3000
+
+
+def test_a_message_given_up_between_two_frames_leaves_the_stream_whole(pair: Pair) -> None:
+    here, there, *_ = pair
+    heard: list[dict[str, object]] = []
+
+    def hear() -> None:
+        heard.append(there.receive(20))
+
+    def give_up() -> None:
+        if here._sent >= 3:
+            raise KeyboardInterrupt
+
+    thread = threading.Thread(target=hear)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        here.send({"text": "x" * 50_000}, 20, between=give_up)
+    here.send({"text": "whole"}, 20)
+    thread.join()
+    assert heard == [{"text": "whole"}]
 
 
 def test_messages_cross_on_the_way(pair: Pair) -> None:
@@ -121,3 +142,44 @@ def test_file_descriptors_may_have_large_numbers() -> None:
                 Channel(fd, fd).receive(0.05)
         finally:
             os.close(fd)
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[Channel, socket.socket]]:
+    """A channel without acknowledgements, and the bare end of who may speak otherwise."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.setblocking(False)
+        yield Channel(ours.fileno(), ours.fileno(), acknowledged=False, largest_bytes=1000), theirs
+
+
+def test_without_acknowledgements_nothing_is_waited_for(ends: tuple[Channel, socket.socket]) -> None:
+    here, theirs = ends
+    here.send({"text": "x" * 20_000}, 5)
+    there = Channel(theirs.fileno(), -1, acknowledged=False)
+    assert there.receive(5) == {"text": "x" * 20_000}
+    with pytest.raises(ChannelTimeout):
+        here.send({"text": "x" * 10_000_000}, 0.2)
+
+
+def test_messages_arrive_whole_also_where_they_come_in_parts(ends: tuple[Channel, socket.socket]) -> None:
+    here, theirs = ends
+    data = b'{"a": 1}'
+    theirs.send(struct.pack(">BI", 2, len(data)) + data[:3])
+    with pytest.raises(ChannelTimeout):
+        here.receive(0.01)
+    theirs.send(data[3:])
+    assert here.receive(5) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [struct.pack(">BI", 2, 2**32 - 1), struct.pack(">BI", 2, 3) + b"abc", struct.pack(">BI", 1, 900) * 2]
+    + [struct.pack(">BI", 2, len(text)) + text for text in (b"[1]", b"3", b"[" * 900)],
+)
+def test_who_sends_no_message_counts_as_gone(ends: tuple[Channel, socket.socket], sent: bytes) -> None:
+    here, theirs = ends
+    theirs.send(sent)
+    theirs.shutdown(socket.SHUT_WR)
+    with pytest.raises(ChannelClosed):
+        here.receive(5)

@@ -16,13 +16,13 @@ from linklab.network import (
     Host,
     Link,
     Network,
-    Node,
+    PlannedNode,
     Router,
     Switch,
 )
 
 
-def routed(name: str, nodes: Iterable[Node], pairs: Iterable[tuple[str, str]], **shape: Any) -> Network:
+def routed(name: str, nodes: Iterable[PlannedNode], pairs: Iterable[tuple[str, str]], **shape: Any) -> Network:
     """A network of routers, hosts and switches; links between routers get the shape, each subnet its own prefix."""
     nodes = tuple(nodes)
     kinds = {node.name: node for node in nodes}
@@ -53,7 +53,7 @@ SHAPE = {"rate_mbps": 10, "delay_ms": 5, "queue_packets": 30}
 def ring(size: int) -> Network:
     """Routers in a ring, a host at each."""
     numbers = range(1, size + 1)
-    nodes: list[Node] = [Router(f"r{number}") for number in numbers]
+    nodes: list[PlannedNode] = [Router(f"r{number}") for number in numbers]
     nodes += [Host(f"h{number}") for number in numbers]
     pairs = [(f"r{number}", f"r{number % size + 1}") for number in numbers]
     return routed("ring", nodes, [*pairs, *((f"h{number}", f"r{number}") for number in numbers)], **SHAPE)
@@ -63,7 +63,7 @@ def tree(seed: int, size: int = 20) -> Network:
     """A random tree of routers, with hosts and switches at them; ``size`` nodes in all."""
     chance = random.Random(seed)
     routers = [f"r{number}" for number in range(1, size // 4 + 1)]
-    nodes: list[Node] = [Router(name) for name in routers]
+    nodes: list[PlannedNode] = [Router(name) for name in routers]
     pairs = [(chance.choice(routers[:number]), routers[number]) for number in range(1, len(routers))]
     while len(nodes) < size:
         router, number = chance.choice(routers), len(nodes)

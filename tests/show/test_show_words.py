@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.network import COURSE, TWO_HOSTS, Host, NetworkState, Node, Router, Shape, expected_state
+from linklab.network import COURSE, TWO_HOSTS, Host, NetworkState, PlannedNode, Router, Shape, expected_state
 from linklab.show import describe
 from linklab.show.read_scene import scene_of
 from linklab.show.scene import HasState, Scene
@@ -123,7 +123,7 @@ def test_a_peer_that_is_not_there_is_no_cable() -> None:
 
 
 def test_two_links_between_the_same_nodes_keep_their_names() -> None:
-    nodes: list[Node] = [Router("r1"), Router("r2"), Host("h1"), Host("h2")]
+    nodes: list[PlannedNode] = [Router("r1"), Router("r2"), Host("h1"), Host("h2")]
     pairs = [("r1", "r2"), ("r1", "r2"), ("h1", "r1"), ("h2", "r2")]
     scene = scene_of(routed("pair", nodes, pairs, **SHAPE))
     assert [cable.name for cable in scene.cables] == ["L1", "L2", "", ""]

@@ -23,7 +23,7 @@ class PretendLab:
 
     def __init__(self, network: Any, clock: str, **_: Any) -> None:
         self.network, self.clock, self.running = network, clock, True
-        self.info = {"kind": "pretend", "clock": clock, "kernel": "7.3"}
+        self.info = lambda: {"kind": "pretend", "clock": clock, "kernel": "7.3"}
         STARTED.append(self)
 
     def state(self) -> NetworkState:

@@ -16,7 +16,7 @@ from . import pretend
 @pytest.fixture
 def made_up(pretended: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The study of these tests is in the catalogue."""
-    monkeypatch.setattr(catalogue, "STUDIES", {**STUDIES, "made-up": f"{pretend.__name__}:STUDY"})
+    monkeypatch.setattr(catalogue, "STUDIES", {**STUDIES, "made-up": pretend.STUDY})
 
 
 def test_list_and_show(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from linklab.analysis.stream import Series
-from linklab.network.video import RUNS_MBPS
+from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.study.video import FRAME, HTB, QUANTITIES, STATISTICS
 
 LINKS = tuple(rate for rates in RUNS_MBPS.values() for rate in rates)

@@ -15,7 +15,7 @@ from linklab.analysis.way import Way
 from linklab.errors import MeasurementError
 from linklab.measure.flows import payload_rate_mbps
 from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, rtt_floor_ms
-from linklab.network.theory import IPV4_HEADER_BYTES
+from linklab.units import IPV4_HEADER_BYTES
 
 ICMP_HEADER_BYTES = 8
 """RFC 792."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import MeasurementError
-from linklab.network.mtu_testbeds import CHECKSUM_BYTES, PREAMBLE_AND_GAP_BYTES
+from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
+from linklab.units import ETHERNET_PREAMBLE_AND_GAP_BYTES as PREAMBLE_AND_GAP_BYTES
 
 MININET_BUCKET_BYTES: Final = 1600
 """The bucket that counts in Mininet's TCLink: HTB's second one, ``cburst``, which tc makes one packet of 1600 bytes

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from linklab.errors import NetworkError
-from linklab.network import Network, path
-from linklab.network.cables import wire_bytes
-from linklab.network.path import Hop
+from linklab.network import Hop, Network, path
+from linklab.network.theory import wire_bytes
 
 _ROUNDS = 100
 _WHOLE = 1 - 1e-9

@@ -23,12 +23,12 @@ class Way:
     @property
     def source(self) -> str:
         """The node where it begins."""
-        return self.there.nodes[0]
+        return self.there.node_names[0]
 
     @property
     def destination(self) -> str:
         """The node where it ends."""
-        return self.there.nodes[-1]
+        return self.there.node_names[-1]
 
     @property
     def name(self) -> str:
@@ -60,7 +60,7 @@ def way(network: Network, source: str, destination: str, state: NetworkState | N
 
 
 def _as_read(planned: Path, state: NetworkState) -> Path:
-    return Path(planned.nodes, tuple(replace(hop, link=_link_as_read(hop, state)) for hop in planned.hops))
+    return Path(planned.node_names, tuple(replace(hop, link=_link_as_read(hop, state)) for hop in planned.hops))
 
 
 def _link_as_read(hop: Hop, state: NetworkState) -> Link:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from linklab.lab import Lab
+from linklab.labs import Clock, Labs, SwitchKind
 from linklab.runtime.kinds import KindName, choose
 from linklab.runtime.process import LabProcess
-from linklab.side_by_side import Clock, Labs, SwitchKind
 
 Item = TypeVar("Item")
 Given = TypeVar("Given")
@@ -37,7 +37,7 @@ class Crew(Labs):
 
     def boot(self, clock: Clock = "virtual") -> LabProcess:
         """A lab process without a network. Raises `LabError`."""
-        process = LabProcess(choose(clock, "guest"), self.folder, _WALL_LIMIT_S)
+        process = LabProcess.spawn(choose(clock, "guest"), self.folder, _WALL_LIMIT_S)
         self.watch(process)
         return process
 

@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 from linklab import __version__
-from linklab.emulation.versions import tool_versions
+from linklab.emulation.service import tool_versions
 from linklab.errors import LabError
-from linklab.machine import processor
+from linklab.record import processor
 from linklab.runtime.kinds import choose
 
 

@@ -20,7 +20,6 @@ from linklab.network import COURSE, Router, Switch, static_routes
 
 NAME, TITLE = "starts", "Start and stop: Linklab's way against plain Mininet, in the same runtime"
 LINKLAB, PLAIN = "linklab", "plain Mininet"
-_PLAIN = plain.__name__
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,13 @@ def _plain(crew: Crew, network: _Network) -> Record:
     process = crew.boot()
     try:
         booted_s = time.perf_counter()
-        process.call(f"{_PLAIN}:start", network.shape, network.nodes, commands)
+        process.call(plain.start, network.shape, network.nodes, commands)
         up_s = time.perf_counter()
-        _all(process.call(f"{_PLAIN}:answer"), network)
+        _all(process.call(plain.answer), network)
         answered_s = time.perf_counter()
-        _reached(process.call(f"{_PLAIN}:reach"))
+        _reached(process.call(plain.reach))
         end_s = time.perf_counter()
-        process.call(f"{_PLAIN}:stop")
+        process.call(plain.stop)
         stopped_s = time.perf_counter()
     finally:
         crew.stop(process)

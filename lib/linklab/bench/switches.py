@@ -13,7 +13,6 @@ from linklab.bench.statistics import median, range_text, seconds_text
 from linklab.errors import LinklabError
 from linklab.measure import PingFlow, TcpFlow, ping, tcp
 from linklab.network import COURSE
-from linklab.runtime.usage import lab_cpu_s
 
 NAME, TITLE = "switches", "Switches: Linux bridge and Open vSwitch, on virtual time"
 SWITCHES = ("bridge", "ovs", "ovs-user")
@@ -46,11 +45,11 @@ def _one(crew: Crew, switch: str, settings: Settings) -> Record:
     start_s = time.perf_counter() - began_s
     try:
         echo = ping(lab, PingFlow(*ends, settings.pings, address=there))
-        cpu_s, wall_s, virtual_s = lab_cpu_s(lab.process.keeper_pid), time.perf_counter(), lab.now()
+        cpu_s, wall_s, virtual_s = lab.process.cpu_s(), time.perf_counter(), lab.now()
         stream = tcp(lab, TcpFlow(*ends, _TCP_S, address=there))
         virtual_s = lab.now() - virtual_s
         wall_s = time.perf_counter() - wall_s
-        cpu_s = lab_cpu_s(lab.process.keeper_pid) - cpu_s
+        cpu_s = lab.process.cpu_s() - cpu_s
     finally:
         crew.stop(lab)
     return {

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import nbformat
+import psutil
 
 from linklab.course import VARIABLE, write_variant
 from linklab.errors import LinklabError
@@ -186,12 +187,11 @@ def _heard(process: subprocess.Popen[str]) -> str:
 
 def _kernel_died(pid: int) -> bool:
     """Whether all children of a process have ended, and it has not noticed."""
-    states = []
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            for child in children.read_text().split():
-                states.append(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0])
-    return bool(states) and set(states) == {"Z"}
+    try:
+        children = psutil.Process(pid).children()
+        return bool(children) and all(child.status() == psutil.STATUS_ZOMBIE for child in children)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def read_report(report: Path, notebook: Path, network: str, wall_s: float, said: str) -> Validated:

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linklab.classroom.roster import networks_of
     from linklab.classroom.validate import notebooks_of, validate
     from linklab.errors import LinklabError
-    from linklab.headless.capacity import how_many
+    from linklab.headless.pool import how_many
     from linklab.network import Network
     from linklab.runtime.kinds import choose
 

@@ -13,17 +13,17 @@ from mininet.log import lg
 from mininet.node import OVSSwitch
 from mininet.topo import Topo
 
-from linklab.emulation import switches, vlans
+from linklab.emulation import switches
 from linklab.emulation.controllers import CommandController, await_connected
 from linklab.emulation.expectation import Asked, expectation_of
-from linklab.emulation.interfaces import LabIntf
+from linklab.emulation.mininet_parts import LabIntf
 from linklab.emulation.namespace import first_namespace
 from linklab.emulation.net import LabNetwork, is_ovs
 from linklab.emulation.netlink import links
+from linklab.emulation.overlays import make_tunnels, make_vlans, tunnels_of
 from linklab.emulation.prepare import prepare
 from linklab.emulation.readback import read_state
 from linklab.emulation.topo import NetworkTopo
-from linklab.emulation.tunnels import dig, tunnels_of
 from linklab.errors import LabError, LinklabError
 from linklab.network import Network, NetworkState, differences
 from linklab.runtime.agent import Context
@@ -38,7 +38,7 @@ def build(
     expected: NetworkState | None,
     switch: str,
     verify: bool,
-    controller: Any = None,
+    controller: str | type | Callable[..., Any] | None,
 ) -> list[str]:
     """Builds `wish` in this lab, once, and reads it back; lines on what of it is not checked, or not done.
 
@@ -70,13 +70,13 @@ def build(
         if controller is not None and not any(isinstance(it, OVSSwitch) for it in net.switches):
             raise LabError("no switch of this network asks a controller: say switch='ovs'")
         if isinstance(wish, Network):
-            dig(net, wish)
+            make_tunnels(net, wish)
         net.start()
         if isinstance(wish, Network):
-            vlans.configure(net, wish)
+            make_vlans(net, wish)
     except LinklabError:
         raise
-    except BaseException as error:
+    except (Exception, SystemExit) as error:  # Mininet exits where it misses a program
         raise LabError(f"Mininet could not build this network: {said.first() or error}") from error
     finally:
         lg.removeHandler(said)

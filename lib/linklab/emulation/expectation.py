@@ -10,14 +10,12 @@ from mininet.link import Intf, Link, OVSLink, TCIntf, TCLink, TCULink
 from mininet.node import CPULimitedHost, Host, Node, UserSwitch
 from mininet.topo import Topo
 
-from linklab.emulation.interfaces import LabIntf, LabLink, delay_ms, gro_asked
+from linklab.emulation.mininet_parts import LabHost, LabIntf, LabLink, delay_ms, gro_asked
 from linklab.emulation.namespace import GRO
 from linklab.emulation.net import is_ovs, unbound
-from linklab.emulation.nodes import LabHost
 from linklab.errors import NetworkError
 from linklab.network import Difference, Expectation, ExpectedInterface, ExpectedNode, Shape
-from linklab.network.expect import CONGESTION_CONTROL
-from linklab.network.expectation import Expected
+from linklab.network.state import CONGESTION_CONTROL, Expected
 
 _SHAPED_LINKS, _PLAIN_LINKS, _SHAPED_ENDS = (LabLink, TCLink, TCULink), (Link, OVSLink), (LabIntf, TCIntf)
 _OUR_HOSTS = (None, Host, Node, CPULimitedHost, LabHost)

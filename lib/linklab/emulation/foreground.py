@@ -16,11 +16,10 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from linklab.emulation import startup
 from linklab.errors import LabError
-from linklab.runtime.agent import Context, Interrupted
+from linklab.runtime.agent import Context
 
 _CHUNK = 64 * 1024
 _PLACE = Path("/run/linklab")
@@ -185,10 +184,10 @@ def start(context: Context, words: list[str], folder: str, together: bool) -> No
     context.state["foreground"] = Foreground(words, folder, together, context.seed)
 
 
-def go_on(context: Context, line: str | None = None, interrupt: bool = False) -> dict[str, Any]:
+def go_on(context: Context, line: str | None, interrupt: bool) -> int | None:
     """Lets the program run, after `line` or Ctrl-C, until it asks for a line or ends.
 
-    ``{"status": None}`` when it asks; then its exit status, as a shell gives it. Output is emitted as it comes, byte
+    None when it asks, and its exit status, as a shell gives it, when it has ended. Output is emitted as it comes, byte
     for character. Interrupted, it passes Ctrl-C on and returns as when the program asks; a call with `interrupt`
     that follows is then about the same Ctrl-C.
     """
@@ -201,7 +200,7 @@ def go_on(context: Context, line: str | None = None, interrupt: bool = False) ->
     while program.asking is None:
         try:
             ready = context.poll([*program.streams, program.listener.fileno(), program.ended])
-        except Interrupted:
+        except KeyboardInterrupt:
             program.interrupt()
             program.interrupted = True
             break
@@ -209,8 +208,8 @@ def go_on(context: Context, line: str | None = None, interrupt: bool = False) ->
         if program.ended in ready:
             program.show(context)
             status = program.process.wait()
-            return {"status": status if status >= 0 else 128 - status}
+            return status if status >= 0 else 128 - status
         if program.listener.fileno() in ready:
             program.take_question()
             program.show(context)  # its prompt
-    return {"status": None}
+    return None

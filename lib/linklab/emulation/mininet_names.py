@@ -21,9 +21,8 @@ from mininet.net import Mininet
 
 from linklab.emulation import startup
 from linklab.emulation.build import raise_file_limit, settle
-from linklab.emulation.interfaces import LabIntf, LabLink
+from linklab.emulation.mininet_parts import LabHost, LabIntf, LabLink, without_cpu_limits
 from linklab.emulation.net import LabNetwork
-from linklab.emulation.nodes import LabHost, without_cpu_limits
 from linklab.emulation.prepare import prepare
 
 _SIGNATURE = inspect.signature(Mininet.__init__)

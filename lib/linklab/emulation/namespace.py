@@ -17,7 +17,7 @@ from pathlib import Path
 from mininet.node import Node
 
 from linklab.emulation.netlink import links
-from linklab.emulation.netlink.channel import Netlink
+from linklab.emulation.netlink.socket import Netlink
 
 _CLONE_NEWNET, _CLONE_NEWNS = 0x40000000, 0x00020000
 _MS_REC, _MS_PRIVATE = 0x4000, 0x40000

@@ -19,13 +19,12 @@ from mininet.node import CPULimitedHost, Host, Node, OVSSwitch, UserSwitch
 from mininet.nodelib import LinuxBridge
 from mininet.util import numCores
 
-from linklab.emulation.interfaces import LabLink
+from linklab.emulation.mininet_parts import LabHost, LabLink, without_cpu_limits
 from linklab.emulation.namespace import forget, namespace_of
-from linklab.emulation.nodes import LabHost, without_cpu_limits
 from linklab.emulation.prepare import set_host
 from linklab.emulation.switches import KernelOVS, LabBridge, UserOVS, start_daemons
 from linklab.errors import LabError
-from linklab.network.expect import CONGESTION_CONTROL
+from linklab.network.state import CONGESTION_CONTROL
 
 # A Topo may name Mininet's own classes; a class that a student has derived from them stays as it is.
 _OURS: dict[Any, Any] = {

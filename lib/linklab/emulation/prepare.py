@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from mininet.net import Mininet
 from mininet.node import Node, Switch
 
-from linklab.emulation.interfaces import ONE_SEGMENT, LabIntf, gro_asked
+from linklab.emulation.mininet_parts import ONE_SEGMENT, LabIntf, gro_asked
 from linklab.emulation.namespace import (
     GRO,
     SEGMENTATION_OFFLOADS,
@@ -23,7 +23,7 @@ from linklab.emulation.namespace import (
 )
 from linklab.emulation.netlink import links
 from linklab.emulation.netlink.links import Request
-from linklab.emulation.tunnels import pairs, tunnels_of
+from linklab.emulation.overlays import pairs, tunnels_of
 from linklab.errors import LabError
 from linklab.network import NetworkState, NodeState
 

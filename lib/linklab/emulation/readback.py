@@ -1,20 +1,24 @@
-"""What is really there: the live network, read back from the kernel."""
+"""What is really there: the live network, read back from the kernel, and from its database for Open vSwitch."""
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from mininet.net import Mininet
-from mininet.node import Node, Switch
+from mininet.node import Node, OVSSwitch, Switch
 
-from linklab.emulation.interfaces import ONE_SEGMENT
+from linklab.emulation.mininet_parts import ONE_SEGMENT
 from linklab.emulation.namespace import Namespace, namespace_of, sysctl
-from linklab.emulation.netlink import links, shaping
-from linklab.emulation.tunnels import Places, pairs, tunnels_of
-from linklab.emulation.vlan_readback import VlanReader, cable_shape
+from linklab.emulation.netlink import links, qdisc
+from linklab.emulation.overlays import Places, pairs, tags_unseen, tunnels_of
+from linklab.errors import LabError
 from linklab.network import InterfaceState, NetworkState, NodeState, Route, Shape
-from linklab.network.vlans import Membership
+from linklab.network.state import Membership
+from linklab.units import VLAN_TAG_BYTES
 
 # Devices that a kernel puts into every new namespace by itself; nobody built them.
 _NOT_BUILT = {
@@ -31,6 +35,12 @@ _NOT_BUILT = {
     "ifb1",
 }
 _Cables = dict[tuple[str, str], tuple[str, str]]
+_ALL_ABOUT = (
+    *("--columns=name,tag,trunks,vlan_mode,interfaces", "list", "port"),
+    *("--", "--columns=_uuid,name,type", "list", "interface"),
+    *("--", "--columns=name,ports", "list", "bridge"),
+    *("--", "--columns=_uuid,name", "list", "port"),
+)
 JOINED_SEGMENTS = ("several TCP segments in one packet (gso_max_segs)",)
 
 
@@ -68,7 +78,7 @@ def _contents(there: Namespace) -> _Contents:
     for index, address in links.addresses(there.kernel):
         addresses[index].append(address)
     devices = {device.name: device for device in links.devices(there.kernel)}
-    return _Contents(devices, addresses, shaping.shapes(there.kernel))
+    return _Contents(devices, addresses, qdisc.shapes(there.kernel))
 
 
 def _node(
@@ -126,3 +136,113 @@ def _interface(
         peer=None if device.alone else cables.get(place),
         tunnel=tunnels.get(place),
     )
+
+
+@dataclass(frozen=True)
+class SwitchSeen:
+    """The VLANs of one switch: what its ports are, and the interfaces of its own in them."""
+
+    ports: dict[str, Membership] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+
+
+class VlanReader:
+    """Reads all VLANs once; switches share a namespace, and Open vSwitch's share a database."""
+
+    def __init__(self, nodes: list[Node]) -> None:
+        self._ovs = _ovs_tables() if any(isinstance(node, OVSSwitch) for node in nodes) else None
+        self._devices: dict[Namespace, tuple[links.VlanDevice, ...]] = {}
+        self._memberships: dict[Namespace, dict[int, Membership]] = {}
+
+    def switch(self, node: Switch, there: Namespace, index_of: dict[str, int]) -> SwitchSeen:
+        """What a switch's VLANs are; without any where it does not tell VLANs apart."""
+        if isinstance(node, OVSSwitch):
+            return _ovs_switch(node.name, self._ovs or [])
+        if there not in self._memberships:
+            self._memberships[there] = links.memberships(there.kernel)
+        members = self._memberships[there]
+        bridge = index_of.get(node.name, 0)
+        ports = {name: members[index] for name, index in index_of.items() if index in members and index != bridge}
+        mine = {name: ports[name] for name in node.nameToIntf if name in ports}
+        heard = members.get(bridge, Membership())
+        above = [device for device in self.devices(there) if device.below == bridge and bridge in members]
+        own = {
+            device.name: Membership(device.vlan) if device.vlan in (*heard.tagged, heard.untagged) else Membership()
+            for device in above
+        }
+        return SwitchSeen(mine | own, tuple(own))
+
+    def devices(self, there: Namespace) -> tuple[links.VlanDevice, ...]:
+        """The VLAN devices of a namespace."""
+        if there not in self._devices:
+            self._devices[there] = tuple(links.vlan_devices(there.kernel))
+        return self._devices[there]
+
+
+def cable_shape(node: Node, interface: str, shape: Shape, is_trunk: bool) -> Shape:
+    """The shape with the overhead beyond whole frames: what is added for tags that the queue does not see is none."""
+    if not is_trunk or shape.overhead_bytes is None or not tags_unseen(node, interface):
+        return shape
+    return replace(shape, overhead_bytes=shape.overhead_bytes - VLAN_TAG_BYTES)
+
+
+def _ovs_tables() -> list[list[dict[str, Any]]]:
+    done = subprocess.run(
+        ["ovs-vsctl", "--format=json", *_ALL_ABOUT],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    if done.returncode != 0:
+        raise LabError(f"Open vSwitch's VLANs cannot be read: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+    return parse_tables(done.stdout)
+
+
+def parse_tables(text: str) -> list[list[dict[str, Any]]]:
+    """What ``ovs-vsctl --format=json`` prints for several ``list``: a table each, rows by column. Pure.
+
+    Values are OVSDB's (RFC 7047, section 5.1), with sets of one and of many alike as tuples.
+    """
+    tables = []
+    decoder, rest = json.JSONDecoder(), text.strip()
+    while rest:
+        table, end = decoder.raw_decode(rest)
+        tables.append([dict(zip(table["headings"], map(_plain, row), strict=True)) for row in table["data"]])
+        rest = rest[end:].strip()
+    return tables
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list) and len(value) == 2 and value[0] == "set":
+        return tuple(_plain(item) for item in value[1])
+    if isinstance(value, list) and len(value) == 2 and value[0] == "uuid":
+        return value[1]
+    return value
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _ovs_switch(name: str, tables: list[list[dict[str, Any]]]) -> SwitchSeen:
+    """One switch in the tables. Pure."""
+    ports, interfaces, bridges, ids = tables
+    names = {row["_uuid"]: row["name"] for row in ids}
+    mine = {names[it] for row in bridges if row["name"] == name for it in _several(row["ports"])} - {name}
+    internal = {row["_uuid"] for row in interfaces if row["type"] == "internal"}
+    rows = [row for row in ports if row["name"] in mine]
+    numbers = sorted({it for row in rows for it in (*_several(row["tag"]), *_several(row["trunks"]))})
+    if not numbers:
+        return SwitchSeen()
+    own = tuple(row["name"] for row in rows if internal & set(_several(row["interfaces"])))
+    return SwitchSeen({row["name"]: _ovs_membership(row, tuple(numbers)) for row in rows}, own)
+
+
+def _ovs_membership(row: dict[str, Any], all_numbers: tuple[int, ...]) -> Membership:
+    """See ovs-vswitchd.conf.db(5), VLAN Configuration: a port without a tag is a trunk, without trunks one of all."""
+    tag, trunks = next(iter(_several(row["tag"])), None), tuple(sorted(_several(row["trunks"])))
+    mode = next(iter(_several(row["vlan_mode"])), "access" if tag is not None else "trunk")
+    if mode == "access":
+        return Membership(tag)
+    return Membership(tag if mode != "trunk" else None, trunks or all_numbers)

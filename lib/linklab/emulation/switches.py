@@ -12,8 +12,8 @@ from typing import Any
 from mininet.node import OVSSwitch
 from mininet.nodelib import LinuxBridge
 
+from linklab.emulation.mininet_parts import LateShell
 from linklab.emulation.netlink import links
-from linklab.emulation.nodes import LateShell
 from linklab.errors import LabError
 from linklab.runtime.agent import MATURE_S, Context
 

@@ -21,7 +21,7 @@ from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
 from linklab.network.mtu_testbeds import payload_bytes
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
+from linklab.units import GRE_OVERHEAD_BYTES
 
 __all__ = [
     "FRAMES",

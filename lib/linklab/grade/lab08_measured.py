@@ -16,8 +16,9 @@ from linklab.grade.numbers import Mistake
 from linklab.grade.result import Result
 from linklab.measure.capture import Capture
 from linklab.measure.train import TrainResult
-from linklab.network.mtu_testbeds import CHECKSUM_BYTES, payload_bytes
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
+from linklab.network.mtu_testbeds import payload_bytes
+from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
+from linklab.units import GRE_OVERHEAD_BYTES
 
 SIZES: Final = (1518, 4370, 7999)
 """Whose burst is removed: the study's."""

@@ -9,7 +9,7 @@ from linklab.analysis.packet_size import real_mbps
 from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
 from linklab.grade.result import Result
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
+from linklab.units import GRE_OVERHEAD_BYTES
 
 _REAL: Final = real_mbps(1518, 100, GRE_OVERHEAD_BYTES)
 _LONGER: Final = "on a real cable a frame of 1518 bytes takes 20 more for preamble and gap, and 38 for the tunnel"

@@ -24,7 +24,7 @@ from linklab.grade.result import Result
 from linklab.measure.clip import IP_PACKET_BYTES, RTP_PACKET_BYTES, Video
 from linklab.measure.picture import Quality
 from linklab.measure.stream_result import StreamResult
-from linklab.network.theory import ETHERNET_HEADER_BYTES
+from linklab.units import ETHERNET_HEADER_BYTES
 
 __all__ = [
     "LOSSY",

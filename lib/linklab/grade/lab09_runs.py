@@ -12,8 +12,8 @@ from linklab.grade.result import Result
 from linklab.measure.clip import IP_PACKET_BYTES, Video
 from linklab.measure.stream_result import StreamResult
 from linklab.network import Network
-from linklab.network.theory import ETHERNET_HEADER_BYTES
-from linklab.network.video import video_network
+from linklab.network.video_testbeds import video_network
+from linklab.units import ETHERNET_HEADER_BYTES
 
 NETWORKS: Final[Mapping[str, Network]] = {
     "gigabit": video_network(1, 1000),

@@ -27,8 +27,8 @@ from linklab.grade.result import Result
 from linklab.measure.cbr import CbrRun
 from linklab.measure.echo import EchoResult
 from linklab.network import Network, path
-from linklab.network.cables import cable_rtt_ms, wire_bytes
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
+from linklab.network.theory import cable_rtt_ms, wire_bytes
 
 __all__ = [
     "RTTS",

@@ -8,8 +8,8 @@ from linklab.analysis import Expectation
 from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
 from linklab.grade.result import Result
-from linklab.network.cables import serialisation_ms
 from linklab.network.switch_testbeds import l3_switch
+from linklab.network.theory import serialisation_ms
 
 _FAST: Final = l3_switch(100)
 _GROWTH_US: Final = 4000 * (

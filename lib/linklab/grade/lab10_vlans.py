@@ -9,7 +9,7 @@ from typing import Final
 
 from linklab.grade.check import Check
 from linklab.network import InterfaceState, NetworkState, NodeState, differences, expected_state
-from linklab.network.expectation import Expectation, ExpectedInterface, ExpectedNode
+from linklab.network.state import Expectation, ExpectedInterface, ExpectedNode
 from linklab.network.switch_testbeds import router_on_a_stick
 
 PLAN: Final = expected_state(router_on_a_stick(10))

@@ -14,7 +14,7 @@ from linklab.network import (
     Link,
     Network,
     NetworkState,
-    Node,
+    PlannedNode,
     Switch,
     differences,
 )
@@ -31,7 +31,7 @@ def node_checks(network: Network, state: NetworkState) -> Iterator[Check]:
             yield _nodes_check(what, nodes, state)
 
 
-def _nodes_check(what: str, nodes: Iterable[Node], state: NetworkState) -> Check:
+def _nodes_check(what: str, nodes: Iterable[PlannedNode], state: NetworkState) -> Check:
     plan = Expectation(
         tuple(ExpectedNode(node.name, kind="switch" if isinstance(node, Switch) else "host") for node in nodes)
     )

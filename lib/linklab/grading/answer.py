@@ -14,7 +14,7 @@ from typing import Any, Final
 from linklab.grading import values
 from linklab.lab import Lab
 from linklab.measure.clip import Video
-from linklab.runtime import lent
+from linklab.runtime import transport
 from linklab.runtime.wire import Channel
 
 _MODULE: Final = "linklab.grading.answer"
@@ -43,9 +43,9 @@ class _Answers:
     """The kernel's end of the connection."""
 
     def __init__(self, lender: str) -> None:
-        self._connection: socket.socket = lent.connected(lender)
+        self._connection: socket.socket = transport.connected(lender)
         number = self._connection.fileno()
-        self._channel = Channel(number, number, frame_bytes=lent.FRAME_BYTES)
+        self._channel = Channel(number, number, frame_bytes=transport.FRAME_BYTES)
         self._channel.send({"want": "values"})
         self._functions: list[Callable[..., Any]] = []
 
@@ -70,8 +70,8 @@ class _Answers:
         return self._functions[request["call"]](*positional, **named)
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
-        if isinstance(value, Lab) and isinstance(value.process, lent.LentProcess):
-            return {values.TAG: "lab", "number": value.process.number}
+        if isinstance(value, Lab) and isinstance(value.process.transport, transport.Borrowed):
+            return {values.TAG: "lab", "number": value.process.transport.number}
         if isinstance(value, Video):
             return {values.TAG: "video", "clip": values.to_text(value.clip)}
         if callable(value):
@@ -109,6 +109,6 @@ def serve() -> None:
     import IPython
 
     if not _answers:
-        _answers.append(_Answers(os.environ[lent.VARIABLE]))
+        _answers.append(_Answers(os.environ[transport.VARIABLE]))
     shell: Any = IPython.get_ipython()
     _answers[0].serve(shell.user_ns)

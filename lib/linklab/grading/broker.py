@@ -1,8 +1,8 @@
 """The judge's side of a student's kernel: lends it labs, and has each of them in hand itself.
 
-The kernel asks over a Unix socket (:mod:`linklab.runtime.lent`). Each lab is a real one, a guest on virtual time that
-sees no more of this machine than it needs. Requests go in and answers come out as they are; what is pickled in them is
-unpickled in the guest alone. The same socket takes one connection for values (:mod:`linklab.grading.answer`).
+The kernel asks over a Unix socket (:mod:`linklab.runtime.transport`). Each lab is a real one, a guest on virtual time
+that sees no more of this machine than it needs. Requests go in and answers come out as they are; what is pickled in
+them is unpickled in the guest alone. The same socket takes one connection for values (:mod:`linklab.grading.answer`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any, Final
 from linklab.errors import LabError, LinklabError
 from linklab.lab import Lab, names_of
 from linklab.runtime.kinds import Kind, guest_memory_mb, whole_seed
-from linklab.runtime.lent import FRAME_BYTES
 from linklab.runtime.process import LabProcess
+from linklab.runtime.transport import FRAME_BYTES
 from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 
 LABS_AT_MOST: Final = 8
@@ -34,14 +34,14 @@ _FREE_S: Final = 20.0
 _LARGEST_BYTES: Final = 64 * 1024 * 1024
 _LINES_AT_MOST: Final = 500_000
 _ROUND_TRIP: Final = re.compile(r"\btime=(\d{1,7}(?:\.\d{1,6})?) ms")
-_PASSED_ON: Final = ("function", "arguments", "pickle")
+_REST_AT_MOST: Final = 64 * 1024
 
 
 class SeenLab(Lab):
     """The judge's own handle on a lab that a student's kernel has borrowed: it neither opens a door nor ends it."""
 
     def __init__(self, process: LabProcess, number: int) -> None:
-        self.process, self.name = process, f"lab {number}"
+        self.process, self.name, self.network = process, f"lab {number}", None
         self.not_checked = ()
         self._names = names_of(process)
 
@@ -177,7 +177,7 @@ class Broker:
         limit = wish.get("wall_limit_s")
         asked_s = float(limit) if isinstance(limit, int | float) and limit > 0 else self._wall_limit_s
         try:
-            process = LabProcess(
+            process = LabProcess.spawn(
                 self._kind, self._folder, min(asked_s, self._wall_limit_s), narrow=True, seed=_seed_of(wish)
             )
         except LinklabError as error:
@@ -211,11 +211,18 @@ class Broker:
         if "interrupt" in request:
             return  # it came too late
         self.requests += 1
-        asked: dict[str, Any] = {name: request[name] for name in _PASSED_ON if name in request}
+        asked: dict[str, Any] = {"pickle": request.get("pickle")}
         number = request.get("id")
+        rest = ""
 
         def tell(event: Any) -> None:
-            self._note(event)
+            nonlocal rest
+            if isinstance(event, str):  # a command's output comes in pieces, cut anywhere
+                lines, newline, rest = (rest + event).rpartition("\n")
+                self._note(lines + newline)
+                rest = rest[-_REST_AT_MOST:]
+            else:
+                self._note(event)
             channel.send({"id": number, "event": event}, self._wall_limit_s)
 
         try:
@@ -224,12 +231,9 @@ class Broker:
             answer = {"interrupted": True}
         except LinklabError as error:
             answer = {"error": str(error), "kind": type(error).__name__}
-        except (KeyError, TypeError, ValueError):
-            process.stop()
-            answer = {"error": "the lab answers what no lab would: start a new one", "kind": "LabError"}
-        self._note([answer.get("result"), answer.get("printed")])
+        self._note([rest, answer.get("result"), answer.get("printed")])
         if process.running:
-            answer["killed"] = process.killed_for_memory()
+            answer["killed"] = process.killed_for_memory(answer)
         channel.send({**answer, "id": number, "clock_s": process.clock_s}, self._wall_limit_s)
 
     def _note(self, told: object, depth: int = 0) -> None:
@@ -254,9 +258,8 @@ def _interrupted(channel: Channel) -> Callable[[], bool]:
 
     def asked() -> bool:
         try:
-            message = channel.receive_waiting()
+            return channel.receive_waiting("interrupt") is not None
         except ChannelClosed:
             return True
-        return message is not None and "interrupt" in message
 
     return asked

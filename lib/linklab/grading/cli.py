@@ -118,7 +118,7 @@ class _Judge:
     def __call__(self, works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
         from linklab.grading import show
         from linklab.grading.run import Crew
-        from linklab.headless.capacity import how_many
+        from linklab.headless.pool import how_many
 
         if not works:
             return {}

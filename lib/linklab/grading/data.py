@@ -32,12 +32,13 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "measure.clip": ("Clip",),
     "measure.stream_result": ("VideoFlow", "StreamResult"),
     "measure.picture": ("FrameQuality", "Quality"),
-    "network.parts": ("Host", "Router", "Switch", "Subnet", "Shape", "End", "Link"),
-    "network.vlans": ("AccessPort", "TrunkPort", "Gateway", "SwitchVlans", "SubInterface", "Vlans", "Membership"),
-    "network.tunnels": ("TunnelEnd", "Tunnel", "TunnelState"),
-    "network.routes": ("Route",),
-    "network.model": ("Network",),
-    "network.state": ("InterfaceState", "NodeState", "NetworkState"),
+    "network.model": (
+        *("Host", "Router", "Switch", "Subnet", "Shape", "End", "Link"),
+        *("AccessPort", "TrunkPort", "Gateway", "SwitchVlans", "SubInterface", "Vlans", "TunnelEnd", "Tunnel"),
+    ),
+    "network.routing": ("Route",),
+    "network.validation": ("Network",),
+    "network.state": ("Membership", "TunnelState", "InterfaceState", "NodeState", "NetworkState"),
 }
 NAMES: Final = frozenset(f"linklab.{module}.{name}" for module, names in _MODULES.items() for name in names)
 """The classes, with their modules."""

@@ -24,8 +24,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
-from linklab.grading.talk import Talk
-from linklab.runtime import lent
+from linklab.runtime import transport
+from linklab.runtime.wire import Channel, ChannelClosed
 
 SOCKETS: Final = "/tmp/kernel"
 _START_S: Final = 120
@@ -60,13 +60,15 @@ def _interrupt(pid: int) -> None:
         os.kill(pid, signal.SIGINT)
 
 
-def _hear(talk: Talk, asked: queue.Queue[dict[str, Any]], pid: int) -> None:
+def _hear(judge: Channel, asked: queue.Queue[dict[str, Any]], pid: int) -> None:
     """What the judge says, also while a cell runs."""
-    while (message := talk.hear()) is not None:
-        if message.get("interrupt"):
-            _interrupt(pid)
-        else:
-            asked.put(message)
+    with contextlib.suppress(ChannelClosed):
+        while True:
+            message = judge.receive()
+            if message.get("interrupt"):
+                _interrupt(pid)
+            else:
+                asked.put(message)
     os.kill(os.getpid(), signal.SIGKILL)  # the judge is gone
 
 
@@ -90,10 +92,10 @@ def _run(client: _Client, message: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Serves until the judge is gone."""
-    talk = Talk(int(sys.argv[1]))
-    os.set_inheritable(talk.number, False)
+    judge = Channel(int(sys.argv[1]), int(sys.argv[1]), acknowledged=False)
+    os.set_inheritable(judge.read_fd, False)
     os.chdir(sys.argv[2])
-    given = Path(os.environ[lent.VARIABLE]).with_name("cache")
+    given = Path(os.environ[transport.VARIABLE]).with_name("cache")
     if given.is_dir():
         shutil.copytree(given, os.environ["XDG_CACHE_HOME"])
     Path(SOCKETS).mkdir(mode=0o700, exist_ok=True)
@@ -109,15 +111,15 @@ def main() -> None:
     client.start_new_kernel_client()
     client.pid = manager.provisioner.process.pid  # type: ignore[union-attr]
     asked: queue.Queue[dict[str, Any]] = queue.Queue()
-    threading.Thread(target=_hear, args=(talk, asked, client.pid), daemon=True).start()
-    talk.say({"ready": True})
+    threading.Thread(target=_hear, args=(judge, asked, client.pid), daemon=True).start()
+    judge.send({"ready": True})
     while True:
         message = asked.get()
         done = _run(client, message)
         with contextlib.suppress(Exception):
             client.set_widgets_metadata()
         done["widgets"] = client.nb.metadata.get("widgets")
-        talk.say({"id": message["id"], **done})
+        judge.send({"id": message["id"], **done})
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
 from linklab.grading.store import Work, prepare, unjudged, write_whole
 from linklab.grading.submissions import Collected, Submission, collect
-from linklab.headless.book import read_book
+from linklab.headless.execute import read_book
 from linklab.network import COURSE, Network
 from linklab.notebooks.render import TEXT_STUB
 from linklab.report.lab import lab_of

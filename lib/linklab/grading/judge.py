@@ -32,11 +32,10 @@ from linklab.grading.session import Gone, Session, Told
 from linklab.grading.student import Student
 from linklab.grading.values import ValueRefused
 from linklab.grading.videos import videos_of
-from linklab.headless.book import label, read_book, runs, write_book
-from linklab.headless.execute import run_facts
+from linklab.headless.execute import label, read_book, run_facts, runs, write_book
 from linklab.network import COURSE, Network
 from linklab.report.graded import graded, kind_of
-from linklab.runtime import lent
+from linklab.runtime import transport
 from linklab.runtime.kinds import choose
 from linklab.runtime.wire import Channel
 
@@ -260,7 +259,7 @@ def main() -> None:
     """``python -P -m linklab.grading.judge TASK_FILE``; status 2 and one line where the task cannot be judged."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.environ["LINKLAB_CLOCK"] = "virtual"  # of the labs that checks start themselves
-    for theirs in (VARIABLE, lent.VARIABLE):
+    for theirs in (VARIABLE, transport.VARIABLE):
         os.environ.pop(theirs, None)
     try:
         task = Task.from_json(Path(sys.argv[1]).read_text("utf-8"))

@@ -14,7 +14,7 @@ from linklab.grading.model import Limits, Task
 from linklab.grading.names import cleaned
 from linklab.grading.run import GRACE_S, judge_words
 from linklab.grading.store import VERDICT, Work, linklab_digest
-from linklab.headless import family
+from linklab.runtime import process_tree
 
 _LOOK_S: Final = 2.0
 _END_S: Final = 20.0
@@ -128,6 +128,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     try:
         process.wait(_END_S)
     except subprocess.TimeoutExpired:
-        family.end_below(process.pid, _END_S)
+        process_tree.end_below(process.pid, _END_S)
         process.kill()
         process.wait()

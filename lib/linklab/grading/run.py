@@ -26,7 +26,7 @@ from linklab.errors import LinklabError
 from linklab.grading.model import Judged
 from linklab.grading.names import cleaned
 from linklab.grading.store import Work, keep, read_verdict
-from linklab.headless import family
+from linklab.runtime import process_tree
 from linklab.signals import calling_once
 
 JUDGE: Final = (sys.executable, "-P", "-m", "linklab.grading.judge")
@@ -127,7 +127,7 @@ class _Process:
 
     def kill(self) -> None:
         """Ends the judge and all that came of it at once."""
-        family.end_below(self._process.pid, _KILL_S)
+        process_tree.end_below(self._process.pid, _KILL_S)
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from linklab.grading.names import cleaned
 from linklab.grading.run import Done
 from linklab.grading.store import Work
-from linklab.headless.bars import Bars
+from linklab.headless.progress import Bars
 
 
 def outcome(done: Done) -> str:

@@ -25,10 +25,9 @@ from linklab.course import VARIABLE as VARIANT
 from linklab.errors import LabError
 from linklab.grading.model import Limits
 from linklab.grading.room import Room
-from linklab.grading.talk import Talk
-from linklab.headless.family import Census, cpu_seconds, memory_mb
-from linklab.runtime import bwrap, lent
+from linklab.runtime import bwrap, process_tree, transport
 from linklab.runtime import limits as process_limits
+from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 
 _GIVEN: Final = "/run/linklab"
 _MB: Final = 1024 * 1024
@@ -79,24 +78,23 @@ class Student:
                 preexec_fn=_restricted(limits, room.user),
                 start_new_session=True,
             )
-        self._talk = Talk(ours.fileno(), limits.output_kb * 1024 * 8 + _MB)
+        largest = limits.output_kb * 1024 * 8 + _MB
+        self._driver = Channel(ours.fileno(), ours.fileno(), acknowledged=False, largest_bytes=largest)
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
         try:
-            ready = self._talk.hear(_START_S)
-        except TimeoutError:
-            ready = None
-        if ready is None:
+            self._driver.receive(_START_S)
+        except (ChannelClosed, ChannelTimeout):
             self._said.seek(0)
             last = self._said.read()[-2000:].decode(errors="replace").strip().splitlines() or ["it said nothing"]
             self.end()
-            raise LabError(f"a submission's kernel does not start in its sandbox: {last[-1]}")
+            raise LabError(f"a submission's kernel does not start in its sandbox: {last[-1]}") from None
 
     def begin(self, code: str, *, hidden: bool = False, room_characters: int = 1_000_000) -> None:
         """Has code run; `finish` waits for its end. Of a `hidden` cell no outputs come."""
         self._asked += 1
         message = {"id": self._asked, "code": code, "hidden": hidden, "room": room_characters}
-        with contextlib.suppress(OSError):  # it is gone, and `finish` says so
-            self._talk.say(message, _START_S)
+        with contextlib.suppress(ChannelClosed, ChannelTimeout):  # it is gone, and `finish` says so
+            self._driver.send(message, _START_S)
 
     def finish(self, timeout_s: float) -> Ran:
         """Waits for what was begun, so long at most: then it is interrupted, and where that does not help ended."""
@@ -104,17 +102,17 @@ class Student:
         late = False
         while not self.dead:
             try:
-                message = self._talk.hear(max(0.0, until - time.monotonic()))
-            except TimeoutError:
+                message = self._driver.receive(max(0.0, until - time.monotonic()))
+            except ChannelClosed:
+                self._process_ended()
+                break
+            except ChannelTimeout:
                 if late:
                     self.end(f"it was not done after {timeout_s:.0f} s and heeded no interrupt")
                     break
                 late, until = True, time.monotonic() + _AFTER_INTERRUPT_S
                 self.interrupt()
                 continue
-            if message is None:
-                self._process_ended()
-                break
             if message.get("id") == self._asked:
                 ran = _ran(message)
                 if message.get("dead"):
@@ -127,12 +125,12 @@ class Student:
 
     def interrupt(self) -> None:
         """What a press on the stop button does."""
-        with contextlib.suppress(OSError):
-            self._talk.say({"interrupt": True}, 1.0)
+        with contextlib.suppress(ChannelClosed, ChannelTimeout):
+            self._driver.send({"interrupt": True}, 1.0)
 
     def crowd(self) -> int:
         """How many processes it has."""
-        return len([each for each in Census().below(self._process.pid) if not each.ended])
+        return len(process_tree.alive(process_tree.below(self._process.pid)))
 
     def end(self, why: str = "it was ended") -> None:
         """Ends it and all that it has started. Calling it twice does no harm; the first reason counts."""
@@ -153,9 +151,9 @@ class Student:
         """Looks what it uses in all, for the limits of single processes do not add up."""
         limits = self._limits
         while not self.dead and self._process.poll() is None:
-            family = Census().below(self._process.pid)
-            self.cpu_s = max(self.cpu_s, self._used_cpu_s + cpu_seconds(family))
-            used_mb = memory_mb(family)
+            processes = process_tree.below(self._process.pid)
+            self.cpu_s = max(self.cpu_s, self._used_cpu_s + process_tree.cpu_s(processes))
+            used_mb = process_tree.memory_mb(processes)
             if used_mb > limits.memory_mb:
                 self.end(f"it used more than {limits.memory_mb} MB of memory")
             elif self.cpu_s > limits.cpu_s:
@@ -198,7 +196,7 @@ def _environment(room: Room) -> dict[str, str]:
         "JUPYTER_PLATFORM_DIRS": "1",
         "LINKLAB_CLOCK": "virtual",
         "LINKLAB_SIMPLEPERF": f"{_GIVEN}/simpleperf.py",
-        lent.VARIABLE: f"{_GIVEN}/{room.lender.name}",
+        transport.VARIABLE: f"{_GIVEN}/{room.lender.name}",
         VARIANT: f"{_GIVEN}/variant.json" if (given / "variant.json").exists() else "",
     }
 

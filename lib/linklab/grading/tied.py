@@ -1,6 +1,6 @@
 """``python -m linklab.grading.tied PARENT COMMAND...``: becomes a command that ends when its parent does.
 
-A judge's own processes stay below it, also those whose parents end (`linklab.headless.family`).
+A judge's own processes stay below it, also those whose parents end (`linklab.runtime.process_tree`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from linklab.headless.family import become_head
+from linklab.runtime.process_tree import become_head
 
 
 def main() -> None:

@@ -2,13 +2,10 @@
 
 | module | holds |
 | --- | --- |
-| `book` | reading notebooks, which cells run, which of them failed |
-| `execute` | one notebook from top to bottom, in this process |
+| `execute` | one notebook: read, run from top to bottom in this process, which cells failed |
 | `worker` | a process that executes one notebook and tells how far it is |
-| `family` | a process and all that came of it: what they use, and their end |
-| `capacity` | how many notebooks this machine bears at once |
-| `pool` | the workers side by side, each within its limits |
-| `show` | progress and results, for people |
+| `pool` | the workers side by side, as many as this machine bears, each within its limits |
+| `progress` | bars, lines and results, for people |
 | `cli` | the command line |
 """
 

@@ -50,26 +50,27 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs the notebooks; gives the exit status. Raises `LabError` for the caller to print, before any is begun."""
     # what takes long to load is not needed for --help
-    from linklab.headless import book, capacity, show
-    from linklab.headless.pool import Limits, Pool
+    from linklab.headless import progress
+    from linklab.headless.execute import copy_path, read_book, refuse_same_names
+    from linklab.headless.pool import Limits, Pool, how_many
     from linklab.runtime.kinds import need_linux
 
     need_linux()
     notebooks: list[Path] = arguments.notebooks
     _refuse_studies(notebooks)
-    jobs = capacity.how_many(arguments.jobs, len(notebooks))
-    book.refuse_same_names(notebooks)
+    jobs = how_many(arguments.jobs, len(notebooks))
+    refuse_same_names(notebooks)
     _refuse_unknown_clock()
     for notebook in notebooks:
-        book.read_book(notebook)
-        book.copy_path(notebook, arguments.output)
+        read_book(notebook)
+        copy_path(notebook, arguments.output)
     limits = Limits(arguments.cell_limit_s, arguments.notebook_limit_s, arguments.cpu_limit_s, arguments.memory_mb)
     began_s = time.monotonic()
-    progress = show.LiveProgress if sys.stdout.isatty() else show.PlainProgress
-    with progress(len(notebooks)) as watcher:
+    shown = progress.LiveProgress if sys.stdout.isatty() else progress.PlainProgress
+    with shown(len(notebooks)) as watcher:
         pool = Pool(notebooks, arguments.output, arguments.clock, jobs, limits, watcher)
         outcomes = pool.run()
-    show.print_outcomes(outcomes, jobs, time.monotonic() - began_s)
+    progress.print_outcomes(outcomes, jobs, time.monotonic() - began_s)
     if pool.interrupted:
         return _INTERRUPTED
     return 0 if all(outcome.verdict == "passed" for outcome in outcomes) else 1

@@ -1,4 +1,4 @@
-"""One notebook from top to bottom, in a kernel of its own, the executed copy kept."""
+"""One notebook: read, run from top to bottom in a kernel of its own, the executed copy kept."""
 
 from __future__ import annotations
 
@@ -21,16 +21,76 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from traitlets.config import Config
 
-from linklab import __version__
+from linklab import __version__, record
 from linklab.errors import LabError
-from linklab.headless.book import copy_path, failures, label, read_book, runs, write_book
-from linklab.runtime import tally
 from linklab.runtime.kinds import Clock, choose
 from linklab.signals import calling_once
 
 CELL_LIMIT_S = 900
 """Above `linklab.runtime.process.WALL_LIMIT_S`, so that a lab that hangs is told apart from a cell that does."""
 _KERNEL_START_LIMIT_S = 300  # many kernels that start at once on a slow machine
+
+
+def read_book(notebook: Path) -> nbformat.NotebookNode:
+    """The notebook in a file. Raises `LabError` where there is none."""
+    try:
+        book: nbformat.NotebookNode = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
+    except OSError as error:
+        why = "there is no notebook" if isinstance(error, FileNotFoundError) else f"{error.strerror}:"
+        raise LabError(f"{why} {notebook}") from None
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:100]
+        raise LabError(f"{notebook} is not a notebook: {reason}") from None
+    return book
+
+
+def write_book(book: nbformat.NotebookNode, path: Path) -> None:
+    """Writes a notebook at one stroke: no half of it is ever there. Raises OSError."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        nbformat.write(book, fresh)  # type: ignore[no-untyped-call]
+        fresh.replace(path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def copy_path(notebook: Path, output: Path) -> Path:
+    """Where the executed copy will be; makes the folder. Raises `LabError` where that is the notebook itself."""
+    copy = output / notebook.name
+    if copy.resolve() == notebook.resolve():
+        raise LabError(f"{copy} would be overwritten by its executed copy: say another folder with --output")
+    output.mkdir(parents=True, exist_ok=True)
+    return copy
+
+
+def refuse_same_names(notebooks: list[Path]) -> None:
+    """Raises `LabError` where two copies would have one name."""
+    names = [notebook.name for notebook in notebooks]
+    for name in names:
+        if names.count(name) > 1:
+            raise LabError(f"two notebooks are called {name}, and their copies too: run one after the other")
+
+
+def runs(cell: nbformat.NotebookNode) -> bool:
+    """Whether this cell has code to run."""
+    return cell.cell_type == "code" and bool(cell.source.strip())
+
+
+def label(book: nbformat.NotebookNode, index: int) -> str:
+    """How a cell is named to people: its place, counted from 1, and its id."""
+    return f"cell {index + 1} ({book.cells[index].get('id', 'no id')})"
+
+
+def failures(book: nbformat.NotebookNode) -> list[str]:
+    """A line for each cell that raised, those left out whose tag says that they shall."""
+    return [
+        f"{label(book, index)}: {output.ename}: {(output.evalue.splitlines() or [''])[0]}"
+        for index, cell in enumerate(book.cells)
+        if cell.cell_type == "code" and "raises-exception" not in cell.metadata.get("tags", [])
+        for output in cell.get("outputs", [])
+        if output.output_type == "error"
+    ]
 
 
 @dataclass(frozen=True)
@@ -82,7 +142,7 @@ def run_notebook(
         book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=count, config=sockets,
         startup_timeout=_KERNEL_START_LIMIT_S, resources={"metadata": {"path": str(notebook.parent.resolve())}},
     )  # fmt: skip
-    environment = os.environ | {tally.VARIABLE: str(spent)} | ({"LINKLAB_CLOCK": clock} if clock else {})
+    environment = os.environ | {record.TALLY_VARIABLE: str(spent)} | ({"LINKLAB_CLOCK": clock} if clock else {})
     execution = _Execution(client, environment)
     ended = None
     began_s = time.monotonic()
@@ -96,7 +156,7 @@ def run_notebook(
         finally:
             book.metadata["linklab"] |= {
                 "wall_s": round(time.monotonic() - began_s, 3),
-                "virtual_s": round(tally.total_s(spent), 3),
+                "virtual_s": round(record.tallied_s(spent), 3),
             }
             write_book(book, copy)
     failed = failures(book)
@@ -155,7 +215,7 @@ class _Execution:
 
 def run_facts(clock: Clock | None) -> dict[str, Any]:
     """What a notebook says of its run: when, by which Linklab, on what a lab that leaves the choice to us runs."""
-    from linklab.emulation.versions import tool_versions
+    from linklab.emulation.service import tool_versions
 
     wish: Literal["auto", "real", "virtual"] = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
     try:

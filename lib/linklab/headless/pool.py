@@ -7,7 +7,6 @@ its kernel and its labs, and so is one that does not end by itself.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import signal
@@ -19,10 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from linklab.headless import family
+from linklab.errors import LabError
 from linklab.headless.execute import CELL_LIMIT_S
 from linklab.headless.worker import Task
+from linklab.options import cores, free_memory_mb, refuse_jobs
+from linklab.runtime import process_tree
 from linklab.runtime.kinds import Clock
+from linklab.runtime.wire import Channel, ChannelClosed
 from linklab.signals import calling_once
 
 _LOOK_S = 2.0
@@ -30,6 +32,8 @@ _GRACE_S = 30.0
 """How long an ended worker may take to save its copy and to see the last of its labs go."""
 
 _KILL_S = 5.0
+NOTEBOOK_MB = 400
+"""A notebook with a lab of the course network used 260 MB (by `linklab.runtime.process_tree`), and a guest may grow."""
 
 Verdict = Literal["passed", "FAILED", "stopped", "not begun"]
 
@@ -60,6 +64,26 @@ class Outcome:
     failures: tuple[str, ...] = ()
 
 
+def how_many(asked: int | None, notebooks: int) -> int:
+    """How many notebooks are run at once: as many as asked for, else one a core; never more than there are.
+
+    Raises `LabError` where more are asked for than cores or free memory bear. Where none are asked for, there are as
+    many as fit into memory.
+    """
+    if asked is not None:
+        refuse_jobs(asked, "notebooks")
+    jobs = min(asked or cores(), notebooks)
+    fitting = max(1, int(free_memory_mb() // NOTEBOOK_MB))
+    if jobs <= fitting:
+        return jobs
+    if asked is None:
+        return fitting
+    raise LabError(
+        f"{jobs} notebooks at once need {jobs * NOTEBOOK_MB} MB and {free_memory_mb():.0f} MB are free: "
+        f"say --jobs {fitting} or less"
+    )
+
+
 class Watcher(Protocol):
     """Who is told how far the notebooks are."""
 
@@ -81,7 +105,6 @@ class _Worker:
         self.began_s = time.monotonic()
         self.cell, self.cells, self._name = 0, 0, "the notebook"
         self._last: dict[str, Any] = {}
-        self._rest = b""
         self._ended_for: str | None = None
         self._ended_s = 0.0
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the worker
@@ -95,30 +118,32 @@ class _Worker:
         )
         assert self._process.stdout is not None
         self.pipe = self._process.stdout.fileno()
+        self._channel = Channel(self.pipe, -1, acknowledged=False)
 
     def hear(self) -> bool:
         """Takes in what the worker says; True when it has said its last."""
-        data = os.read(self.pipe, 65536)
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            self._last = json.loads(line)
-            if "cell" in self._last:
-                self.cell, self.cells, self._name = self._last["cell"], self._last["cells"], self._last["name"]
-        return not data
+        try:
+            while (message := self._channel.receive_waiting()) is not None:
+                self._last = message
+                if "cell" in message:
+                    self.cell, self.cells, self._name = message["cell"], message["cells"], message["name"]
+        except ChannelClosed:
+            return True
+        return False
 
-    def check(self, census: family.Census) -> None:
+    def check(self) -> None:
         """Ends the notebook if it is beyond its limits, for good if it was told to end long ago."""
         if self._ended_for is not None:
             if time.monotonic() - self._ended_s > _GRACE_S:
                 self.kill()
             return
-        members = census.family(self._process.pid)
+        processes = process_tree.tree(self._process.pid)
         limits, wall_s = self._limits, time.monotonic() - self.began_s
         if wall_s > limits.wall_s:
             self.end(f"the notebook was not done after {limits.wall_s} s; give more with --notebook-limit-s")
-        elif family.cpu_seconds(members) > limits.cpu_s:
+        elif process_tree.cpu_s(processes) > limits.cpu_s:
             self.end(f"the notebook and its labs used {limits.cpu_s} s of CPU time; give more with --cpu-limit-s")
-        elif (used_mb := family.memory_mb(members)) > limits.memory_mb:
+        elif (used_mb := process_tree.memory_mb(processes)) > limits.memory_mb:
             used = f"the notebook and its labs used {used_mb:.0f} MB of memory"
             self.end(f"{used}, more than {limits.memory_mb}; give more with --memory-mb")
 
@@ -130,7 +155,7 @@ class _Worker:
 
     def kill(self) -> None:
         """Ends the worker and all that came of it at once."""
-        family.end_below(self._process.pid, _KILL_S)
+        process_tree.end_below(self._process.pid, _KILL_S)
         self._process.kill()
 
     def outcome(self) -> Outcome:
@@ -204,16 +229,17 @@ class Pool:
             while self._waiting and len(self._running) < self._jobs:
                 self._begin(self._waiting.popleft())
             left_s = max(0.0, look_s - time.monotonic())
-            pipes = [worker.pipe for worker in self._running] + ([] if self.interrupted else [interrupt])
-            ready = select.select(pipes, [], [], left_s)[0]
+            poller = select.poll()  # select takes no file descriptor above 1023
+            for pipe in [worker.pipe for worker in self._running] + ([] if self.interrupted else [interrupt]):
+                poller.register(pipe, select.POLLIN)
+            ready = [pipe for pipe, _ in poller.poll(1000 * left_s)]
             if interrupt in ready:
                 self._interrupt()
             for worker in [worker for worker in self._running if worker.pipe in ready]:
                 self._hear(worker)
             if time.monotonic() >= look_s:
-                census = family.Census()
                 for worker in self._running:
-                    worker.check(census)
+                    worker.check()
                 look_s = time.monotonic() + _LOOK_S
 
     def _interrupt(self) -> None:

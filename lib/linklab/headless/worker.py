@@ -1,6 +1,6 @@
 """The process that executes one notebook: ``python -m linklab.headless.worker JSON``.
 
-It tells `linklab.headless.pool` how far it is, a line of JSON each, and ends with everything that came of it: the
+It tells `linklab.headless.pool` how far it is, a message each, and ends with everything that came of it: the
 notebook's kernel, labs, and what the notebook started besides.
 """
 
@@ -16,12 +16,13 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from linklab.errors import LinklabError
 from linklab.headless.execute import run_notebook
-from linklab.headless.family import become_head, end_below
 from linklab.runtime.kinds import Clock
+from linklab.runtime.process_tree import become_head, end_below
+from linklab.runtime.wire import Channel, ChannelClosed
 from linklab.signals import dropped
 
 ORPHAN_LIMIT_S = 20.0
@@ -52,25 +53,25 @@ def main() -> None:
     # RLIMIT_DATA and not RLIMIT_AS: a guest's memory is a shared file, and numpy's threads reserve what they never use
     resource.setrlimit(resource.RLIMIT_DATA, (task.memory_mb * 10**6, task.memory_mb * 10**6))
     _watch_for_orphanhood(task.parent)
-    with os.fdopen(os.dup(1), "w", buffering=1) as out:
-        os.dup2(2, 1)  # whatever else is printed here is not for the pool
-        try:
-            last = _execute(task, out)
-        except LinklabError as error:
-            last = {"refused": str(error)}
-        except OSError as error:
-            last = {"refused": f"{error.strerror or error}: {error.filename or task.notebook}"}
-        with dropped():
-            end_below(os.getpid(), _LABS_END_S)
-            _tell(out, last)
+    pool = Channel(-1, os.dup(1), acknowledged=False)
+    os.dup2(2, 1)  # whatever else is printed here is not for the pool
+    try:
+        last = _execute(task, pool)
+    except LinklabError as error:
+        last = {"refused": str(error)}
+    except OSError as error:
+        last = {"refused": f"{error.strerror or error}: {error.filename or task.notebook}"}
+    with dropped():
+        end_below(os.getpid(), _LABS_END_S)
+        _tell(pool, last)
 
 
-def _execute(task: Task, out: TextIO) -> dict[str, Any]:
+def _execute(task: Task, pool: Channel) -> dict[str, Any]:
     done = run_notebook(
         Path(task.notebook),
         Path(task.output),
         task.clock,
-        lambda cell, cells, name: _tell(out, {"cell": cell, "cells": cells, "name": name}),
+        lambda cell, cells, name: _tell(pool, {"cell": cell, "cells": cells, "name": name}),
         cell_limit_s=task.cell_limit_s,
     )
     failures = [
@@ -82,9 +83,9 @@ def _execute(task: Task, out: TextIO) -> dict[str, Any]:
     return {"ended": True, "cells": done.cells, "failures": failures, "stopped": done.stopped}
 
 
-def _tell(out: TextIO, message: dict[str, Any]) -> None:
-    with contextlib.suppress(BrokenPipeError):  # the pool is gone: this process is told so by a signal
-        print(json.dumps(message), file=out)
+def _tell(pool: Channel, message: dict[str, Any]) -> None:
+    with contextlib.suppress(ChannelClosed):  # the pool is gone: this process is told so by a signal
+        pool.send(message)
 
 
 def _watch_for_orphanhood(parent: int) -> None:

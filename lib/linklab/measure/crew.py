@@ -7,16 +7,15 @@ import itertools
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 from linklab.lab import Lab
 from linklab.program import Program
+from linklab.signals import Held
 
 PATIENCE_S = 10.0
 _READY = "ready"
-_FOLLOW = "linklab.emulation.watch:follow"
-_START = "linklab.emulation.processes:start"
 _gates = itertools.count(1)
 
 
@@ -51,9 +50,10 @@ class Crew:
 
     def start(self, node: str, command: str) -> Member:
         """Starts one. Raises LabError."""
-        number = self._lab.process.call(_START, node, command)
-        member = Member(Program(self._lab.process, number, command), number)
-        self._members.append(member)
+        with Held():  # one that was started must not be forgotten
+            program = Program.start(self._lab.process, node, command)
+            member = Member(program, program.number)
+            self._members.append(member)
         return member
 
     def end(self, member: Member) -> None:
@@ -78,7 +78,7 @@ class Crew:
         if not by_number:
             return "done"
 
-        def heard(event: dict[str, Any]) -> None:
+        def heard(event: service.News) -> None:
             for number, text in event["said"].items():
                 by_number[number].program.output += text
             for number, status in event["statuses"].items():
@@ -89,7 +89,7 @@ class Crew:
                 tell(event["done_s"])
 
         numbers = [member.number for member in by_number.values()]
-        return str(self._lab.process.call(_FOLLOW, numbers, limit_s, on_event=heard, stop=stop))
+        return self._lab.process.call(service.follow_programs, numbers, limit_s, on_event=heard, stop=stop)
 
     def interrupt(self, members: Sequence[Member], grace_s: float = 3.0) -> None:
         """As Ctrl-C would, and waits for their last words."""

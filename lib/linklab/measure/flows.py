@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from linklab.errors import MeasurementError
-from linklab.network.expect import CONGESTION_CONTROL
-from linklab.network.theory import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES
+from linklab.network.state import CONGESTION_CONTROL
+from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES
 
 UDP_HEADER_BYTES = 8
 """RFC 768."""

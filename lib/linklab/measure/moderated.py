@@ -30,7 +30,7 @@ def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "
     at instants an interval apart, those of the second card half an interval after those of the first. All of it lasts
     as long as the block; VLANs and other ports are not its matter. Raises MeasurementError for another `how`, for an
     interval outside 0 to 10000 us, and for ports that are not two of one bridge with a cable's rate (see
-    `linklab.network.parts.Shape`).
+    `linklab.network.Shape`).
     """
     if how not in HOW:
         raise MeasurementError(f"how is {how!r}: choose one of {', '.join(HOW)}")

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from linklab.emulation import service
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 
@@ -44,7 +45,7 @@ def bring(lab: Lab, program: str | Path | None) -> Brought:
     name = next(iter(files))
     folder = f"/tmp/linklab-simpleperf-{_digest(files.values())}"
     encoded = {each: base64.b64encode(data).decode() for each, data in files.items()}
-    lab.process.call("linklab.emulation.bring:bring", folder, encoded)
+    lab.process.call(service.write_files, folder, encoded, False)
     whose = f"{name} of Linklab" if program is None else name
     return Brought(f"{whose} (SHA-256 {_digest([files[name]])})", f"{folder}/{name}", packages_folder(files))
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linklab.emulation import service
 from linklab.lab import Lab
 from linklab.measure.fidelity import Fidelity, Machine, QueueCounters, Surroundings
 from linklab.network import NetworkState
 
-_LOOK = "linklab.emulation.watch:look"
 _STEAL, _IDLE, _WAITING = 7, 3, 4
 
 
@@ -64,7 +64,7 @@ class Before:
         """Reads the network back. Raises LabError where the lab is gone."""
         self._lab = lab
         self.started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        seen = lab.process.call(_LOOK, True)
+        seen = lab.process.call(service.counters, True)
         self.network = NetworkState.from_json(seen["state"])
         self._seen = seen
         self._load = os.getloadavg()[0]
@@ -74,7 +74,7 @@ class Before:
 
     def after(self, late_ms: Sequence[float], longest_late_ms: float) -> Surroundings:
         """What has changed since; `late_ms` are the latenesses of the sleeper in the lab, and the longest at all."""
-        seen = self._lab.process.call(_LOOK, False)
+        seen = self._lab.process.call(service.counters, False)
         wall_s = time.monotonic() - self._wall_s
         turns = Turns.of(self._lab)
         times = CpuTimes.read(Path("/proc/stat").read_text("ascii"))

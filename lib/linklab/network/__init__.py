@@ -1,19 +1,32 @@
 """What a network is: pure data, importable and testable anywhere, without root and without Mininet."""
 
 from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name
-from linklab.network.expect import (
-    Difference,
+from linklab.network.compare import Difference, differences, first_difference
+from linklab.network.model import (
+    End,
+    Host,
+    Link,
+    PlannedNode,
+    Router,
+    Shape,
+    Subnet,
+    Switch,
+    Topology,
+    Tunnel,
+    TunnelEnd,
+)
+from linklab.network.routing import DEFAULT_DESTINATION, Path, Route, path, static_routes
+from linklab.network.state import (
     Expectation,
     ExpectedInterface,
     ExpectedNode,
-    differences,
+    InterfaceState,
+    NetworkState,
+    NodeKind,
+    NodeState,
+    TunnelState,
     expected_state,
-    first_difference,
 )
-from linklab.network.model import End, Host, Link, Network, Node, Router, Shape, Subnet, Switch
-from linklab.network.path import Hop, Path, path
-from linklab.network.routes import DEFAULT_DESTINATION, Route, static_routes
-from linklab.network.state import InterfaceState, NetworkState, NodeKind, NodeState
 from linklab.network.theory import (
     bdp_packets,
     bottleneck,
@@ -22,8 +35,8 @@ from linklab.network.theory import (
     queueing_delay_ms,
     rtt_floor_ms,
 )
-from linklab.network.tunnels import Tunnel, TunnelEnd, TunnelState
-from linklab.network.validate import validate
+from linklab.network.topology import Hop
+from linklab.network.validation import Network, validate
 
 __all__ = [
     "CATALOGUE",
@@ -41,15 +54,16 @@ __all__ = [
     "Link",
     "Network",
     "NetworkState",
-    "Node",
     "NodeKind",
     "NodeState",
     "Path",
+    "PlannedNode",
     "Route",
     "Router",
     "Shape",
     "Subnet",
     "Switch",
+    "Topology",
     "Tunnel",
     "TunnelEnd",
     "TunnelState",

@@ -1,16 +1,14 @@
-"""Networks with a name: the course network, two hosts to begin with, and the studies' testbeds."""
+"""Networks with a name: two hosts to start with, the course network, and the studies' testbeds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.model import End, Host, Link, Network, Router, Subnet, Switch
-from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
-from linklab.network.switch_testbeds import SWITCH_TESTBEDS
-from linklab.network.video import VIDEO_NETWORKS
+from linklab.network.model import End, Host, Link, Router, Subnet, Switch
+from linklab.network.validation import Network
 
 TWO_HOSTS: Final = Network(
     name="two-hosts",
@@ -96,12 +94,30 @@ delays and queues are those of the course report (chapter 3). Its eight subnets 
 leaves the one of h8 without a letter, here F, and has no H.
 """
 
-CATALOGUE: Final[Mapping[str, Network]] = MappingProxyType(
-    {
-        network.name: network
-        for network in (TWO_HOSTS, COURSE, mtu_direct(), mtu_gre(), *VIDEO_NETWORKS, *SWITCH_TESTBEDS)
-    }
-)
+
+class _Catalogue(Mapping[str, Network]):
+    """Networks by their names. The studies' testbeds are loaded when one is first asked for: a guest needs none."""
+
+    @cached_property
+    def _networks(self) -> dict[str, Network]:
+        from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
+        from linklab.network.switch_testbeds import SWITCH_TESTBEDS
+        from linklab.network.video_testbeds import VIDEO_NETWORKS
+
+        networks = (TWO_HOSTS, COURSE, mtu_direct(), mtu_gre(), *VIDEO_NETWORKS, *SWITCH_TESTBEDS)
+        return {network.name: network for network in networks}
+
+    def __getitem__(self, name: str) -> Network:
+        return self._networks[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._networks)
+
+    def __len__(self) -> int:
+        return len(self._networks)
+
+
+CATALOGUE: Final[Mapping[str, Network]] = _Catalogue()
 """All networks with a name."""
 
 

@@ -1,39 +1,287 @@
-"""A whole network: nodes, links and subnets that fit together."""
+"""What networks are made of: devices, links, subnets, VLANs and tunnels, and the Topology that they form.
+
+Values only; nothing here is checked. A :class:`linklab.network.Network` is a topology that was
+(:mod:`linklab.network.validation`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import IPv4Interface
+from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.parts import End, Host, Link, Node, Router, Shape, Subnet, Switch
-from linklab.network.tunnels import Tunnel
-from linklab.network.validate import validate
-from linklab.network.vlans import Vlans
-
-__all__ = ["End", "Host", "Link", "Network", "Node", "Router", "Shape", "Subnet", "Switch"]
+from linklab.units import ETHERNET_MTU_BYTES, GRE_OVERHEAD_BYTES
 
 
 @dataclass(frozen=True)
-class Network:
-    """What a network is, as inert data. A Network that exists is valid.
+class Host:
+    """An end system: it has addresses and does not forward packets for others."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Router:
+    """A node with addresses that forwards IPv4 packets between its interfaces."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A layer 2 bridge: it joins links into one broadcast domain and has no address."""
+
+    name: str
+
+
+PlannedNode = Host | Router | Switch
+"""A node of a network as it is described; a running one is a `linklab.Node`, one read back a `NodeState`."""
+
+
+@dataclass(frozen=True)
+class Subnet:
+    """A named IPv4 prefix, such as ``Subnet("A", "10.0.0.0/24")``."""
+
+    name: str
+    prefix: str
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What one direction of a link does to packets, with the meaning of Mininet's TCLink.
+
+    ``rate_mbps``: Mbit/s, 10**6 bits, counted on Ethernet frames by HTB; None means not limited.
+    ``delay_ms`` and ``loss_percent``: added by netem to each packet, one way.
+    ``queue_packets``: netem's limit; None means that no limit was asked for. netem stands *before* HTB
+    in a TCLink, so the limit counts the packets that are under way in the delay as well.
+    ``jitter_ms``: how far netem's random delays lie around ``delay_ms``; only a Mininet Topo asks for that.
+
+    ``overhead_bytes`` makes the rate that of a cable: None leaves it to HTB, whose token bucket lets a frame that
+    comes alone pass at once. With a number netem serialises: every frame, VLAN tag included, occupies the link for
+    its bytes and so many more, one after the other; 24 is Ethernet's preamble, checksum and gap (IEEE 802.3).
+    """
+
+    rate_mbps: float | None = None
+    delay_ms: float = 0.0
+    loss_percent: float = 0.0
+    queue_packets: int | None = None
+    overhead_bytes: int | None = None
+    jitter_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a link: the interface on a node, and its address.
+
+    ``address`` is written with its prefix length, ``"10.0.1.1/24"``; it is None on a switch.
+    """
+
+    node: str
+    interface: str
+    address: str | None = None
+
+    @property
+    def ipv4(self) -> IPv4Interface:
+        """The address to compute with: its ``ip``, and its ``network``. Raises NetworkError if there is none."""
+        if self.address is None:
+            raise NetworkError(f"{self.interface} on {self.node} has no address: ask for an interface that has one")
+        return IPv4Interface(self.address)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A cable between two ends, with the same shape in both directions.
+
+    Rate, delay, loss, queue and overhead mean what they mean in :class:`Shape`. ``mtu_bytes`` is the largest IP
+    packet that both interfaces take.
+    """
+
+    a: End
+    b: End
+    name: str = ""
+    rate_mbps: float | None = None
+    delay_ms: float = 0.0
+    loss_percent: float = 0.0
+    queue_packets: int | None = None
+    mtu_bytes: int = ETHERNET_MTU_BYTES
+    overhead_bytes: int | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """What each of the two directions does."""
+        return Shape(self.rate_mbps, self.delay_ms, self.loss_percent, self.queue_packets, self.overhead_bytes)
+
+    @property
+    def ends(self) -> tuple[End, End]:
+        """Both ends, ``a`` first."""
+        return (self.a, self.b)
+
+    @property
+    def label(self) -> str:
+        """What to call the link in a message: its name, or its nodes (``"h1-s1"``)."""
+        return self.name or f"{self.a.node}-{self.b.node}"
+
+    def other(self, node: str) -> End:
+        """The end that is not on ``node``.
+
+        Raises NetworkError if the link does not touch that node.
+        """
+        if node == self.a.node:
+            return self.b
+        if node == self.b.node:
+            return self.a
+        raise NetworkError(f"link {self.label} joins {self.a.node} and {self.b.node}, not {node}: name one of the two")
+
+
+VLAN_NUMBERS: Final = (1, 4094)
+"""IEEE 802.1Q: twelve bits, of which 0 means "no VLAN" and 4095 is reserved."""
+
+
+@dataclass(frozen=True)
+class AccessPort:
+    """A port in one VLAN: its frames have no tag, and belong to ``vlan`` inside the switch."""
+
+    interface: str
+    vlan: int
+
+
+@dataclass(frozen=True)
+class TrunkPort:
+    """A port of several VLANs: each frame has the tag of its VLAN; others do not pass."""
+
+    interface: str
+    vlans: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """A switch's own address in a VLAN (a "switch virtual interface"): with two of them it routes between VLANs."""
+
+    vlan: int
+    address: str
+
+
+@dataclass(frozen=True)
+class SwitchVlans:
+    """The VLANs of one switch (IEEE 802.1Q): which port carries which. With ``gateways`` it is a layer-3 switch."""
+
+    switch: str
+    vlans: tuple[int, ...]
+    access: tuple[AccessPort, ...] = ()
+    trunks: tuple[TrunkPort, ...] = ()
+    gateways: tuple[Gateway, ...] = ()
+
+    def gateway_interface(self, gateway: Gateway) -> str:
+        """The name of the gateway's interface: ``"s1.10"``."""
+        return f"{self.switch}.{gateway.vlan}"
+
+    def vlans_of(self, interface: str) -> tuple[int, ...]:
+        """The VLANs that a port carries; none for a port that is in no VLAN."""
+        for port in self.access:
+            if port.interface == interface:
+                return (port.vlan,)
+        for trunk in self.trunks:
+            if trunk.interface == interface:
+                return trunk.vlans
+        return ()
+
+
+@dataclass(frozen=True)
+class SubInterface:
+    """A router's or host's interface for one VLAN of a trunk (``parent`` is its end of the link)."""
+
+    parent: str
+    vlan: int
+    address: str
+
+    @property
+    def name(self) -> str:
+        """As Linux calls it by custom: ``"r1-eth0.10"``."""
+        return f"{self.parent}.{self.vlan}"
+
+
+@dataclass(frozen=True)
+class Vlans:
+    """All VLANs of a network: those of its switches, and the sub-interfaces at the other ends of trunks.
+
+    A switch without a :class:`SwitchVlans` is one broadcast domain.
+    """
+
+    switches: tuple[SwitchVlans, ...]
+    subinterfaces: tuple[SubInterface, ...] = ()
+
+    def of_switch(self, name: str) -> SwitchVlans | None:
+        """The VLANs of a switch; None for one without."""
+        return next((each for each in self.switches if each.switch == name), None)
+
+    def subinterfaces_of(self, parent: str) -> tuple[SubInterface, ...]:
+        """The sub-interfaces on an interface."""
+        return tuple(each for each in self.subinterfaces if each.parent == parent)
+
+
+@dataclass(frozen=True)
+class TunnelEnd:
+    """The tunnel's port on a switch, and the host or router that sends and receives its packets.
+
+    ``carrier``: its first address is the one that the packets outside bear.
+    """
+
+    switch: str
+    interface: str
+    carrier: str
+
+
+@dataclass(frozen=True)
+class Tunnel:
+    """An Ethernet cable between two switches that is made of GRE packets between two carriers.
+
+    What it takes in at one switch leaves as GRE packets from a host or router, its *carrier*, and comes back to light
+    at the other carrier: a PC whose Mininet switch has a GRE port. Ethernet in GRE (RFC 2784, RFC 1701's protocol
+    type 0x6558, which Linux calls gretap).
+
+    ``mtu_bytes`` is the largest IP packet inside. ``fragments``: carriers cut what is too large for their own links
+    into fragments, instead of refusing it; then packets inside may be larger than what the links leave room for.
+    """
+
+    a: TunnelEnd
+    b: TunnelEnd
+    name: str = ""
+    mtu_bytes: int = ETHERNET_MTU_BYTES - GRE_OVERHEAD_BYTES
+    fragments: bool = False
+
+    @property
+    def ends(self) -> tuple[TunnelEnd, TunnelEnd]:
+        """Both ends, ``a`` first."""
+        return (self.a, self.b)
+
+    @property
+    def label(self) -> str:
+        """What to call it in a message: its name, or its switches."""
+        return self.name or f"{self.a.switch}-{self.b.switch}"
+
+    @property
+    def link(self) -> Link:
+        """What it is to the frames that cross it: a cable between two switches."""
+        a, b = (End(end.switch, end.interface) for end in self.ends)
+        return Link(a, b, name=self.name, mtu_bytes=self.mtu_bytes)
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Nodes, links and what lies upon them, as inert data. A :class:`linklab.network.Network` is one that is valid.
 
     ``subnets`` may stay empty: then the masks of the addresses say what the subnets are. Where it is
     given, it is the addressing plan, and every address must fit it. ``tunnels`` join switches over the network of
-    others (see :mod:`linklab.network.tunnels`), ``vlans`` divides switches (:mod:`linklab.network.vlans`).
-
-    Raises NetworkError, with one line that names the thing and the remedy, if the network could not be
-    built as described (see :mod:`linklab.network.validate`).
+    others, ``vlans`` divides switches.
     """
 
     name: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[PlannedNode, ...]
     links: tuple[Link, ...]
     subnets: tuple[Subnet, ...] = ()
     tunnels: tuple[Tunnel, ...] = ()
     vlans: Vlans | None = None
-
-    def __post_init__(self) -> None:
-        validate(self)
 
     @property
     def hosts(self) -> tuple[Host, ...]:
@@ -50,7 +298,12 @@ class Network:
         """The switches, in the order of ``nodes``."""
         return tuple(node for node in self.nodes if isinstance(node, Switch))
 
-    def node(self, name: str) -> Node:
+    @property
+    def switch_names(self) -> frozenset[str]:
+        """The names of the switches."""
+        return frozenset(switch.name for switch in self.switches)
+
+    def node(self, name: str) -> PlannedNode:
         """The node called ``name``. Raises NetworkError if there is none."""
         for node in self.nodes:
             if node.name == name:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.model import End, Host, Link, Network, Switch
-from linklab.network.theory import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES, Tunnel, TunnelEnd
+from linklab.network.model import End, Host, Link, Switch, Tunnel, TunnelEnd
+from linklab.network.validation import Network
+from linklab.units import (
+    ETHERNET_CHECKSUM_BYTES,
+    ETHERNET_HEADER_BYTES,
+    GRE_OVERHEAD_BYTES,
+    IPV4_HEADER_BYTES,
+    UDP_HEADER_BYTES,
+)
 
-CHECKSUM_BYTES: Final = 4
-"""Ethernet's frame check sequence: on a real cable only, and counted in the study's sizes."""
-UDP_HEADER_BYTES: Final = 8
-PREAMBLE_AND_GAP_BYTES: Final = 20
-"""What a real cable spends between two frames (IEEE 802.3): 8 bytes of preamble, a gap of 12. A virtual one: none."""
-_OVERHEAD_BYTES: Final = ETHERNET_HEADER_BYTES + CHECKSUM_BYTES
+_OVERHEAD_BYTES: Final = ETHERNET_HEADER_BYTES + ETHERNET_CHECKSUM_BYTES
 _SEQUENCE_BYTES: Final = 12
 _CABLE_MBPS: Final = 10.0
 

@@ -7,8 +7,9 @@ import random
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.model import End, Host, Link, Network, Router
-from linklab.network.theory import ETHERNET_HEADER_BYTES
+from linklab.network.model import End, Host, Link, Router
+from linklab.network.validation import Network
+from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES
 
 LINKS: Final = (2, 6)
 """How many limited links a chain has, unless told otherwise."""
@@ -17,7 +18,7 @@ RATE_MBPS: Final = (2.0, 100.0)
 _DELAY_MS: Final = (1, 20)
 _QUEUE: Final = (1.0, 2.0)
 _SHORTEST_QUEUE: Final = 30
-_FRAME_BITS: Final = 8 * (1500 + ETHERNET_HEADER_BYTES)
+_FRAME_BITS: Final = BITS_PER_BYTE * (ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES)
 
 
 def random_chain(

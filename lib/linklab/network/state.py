@@ -1,21 +1,61 @@
-"""What a live network is, as read back from the kernel, and in the same form what it should be."""
+"""What a live network is, as read back from the kernel, and in the same form what it should be.
+
+An :class:`Expectation` is what should be where only part of it is known, as with a student's own Topo.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final, Literal
 
 from linklab.errors import NetworkError
-from linklab.network.parts import Shape
-from linklab.network.routes import Route
-from linklab.network.tunnels import TunnelState
-from linklab.network.vlans import Membership
+from linklab.network.model import PlannedNode, Router, Shape, Switch, SwitchVlans, Topology
+from linklab.network.routing import Route, static_routes
+from linklab.network.topology import joined
+from linklab.units import ETHERNET_MTU_BYTES
 
 STATE_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_state``."""
 
+
+CONGESTION_CONTROL = "cubic"
+"""Set everywhere on purpose: the machine's default differs from one to the next."""
+
+
 NodeKind = Literal["host", "switch"]
+
+
+@dataclass(frozen=True)
+class TunnelState:
+    """What the kernel says of a tunnel's port: the addresses outside, the node whose network its packets leave by
+    (None: the switches' own), and whether they may be fragmented.
+    """
+
+    local: str
+    remote: str
+    carrier: str | None
+    fragments: bool
+
+
+@dataclass(frozen=True)
+class Membership:
+    """What an interface was read back to be: frames without a tag belong to VLAN ``untagged``, tags let pass are
+    ``tagged``.
+
+    A gateway or a sub-interface has its VLAN in ``untagged``: whoever uses it sees no tags.
+    """
+
+    untagged: int | None = None
+    tagged: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        if self.untagged is None and not self.tagged:
+            return "no VLAN"
+        parts = [] if self.untagged is None else [f"VLAN {self.untagged}"]
+        if self.tagged:
+            parts.append(f"trunk of VLANs {', '.join(map(str, self.tagged))}")
+        return " and ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -139,3 +179,130 @@ def _interface(data: Mapping[str, Any]) -> InterfaceState:
         tunnel=TunnelState(**data["tunnel"]) if data.get("tunnel") else None,
         vlans=vlans,
     )
+
+
+@dataclass(frozen=True)
+class ExpectedInterface:
+    """An interface that must be there. Fields as in InterfaceState; None means: not compared.
+
+    ``peer`` is (node, interface), or (node, None) where any interface of that node will do.
+    """
+
+    name: str
+    addresses: tuple[str, ...] | None = None
+    mtu_bytes: int | None = None
+    up: bool | None = True
+    shape: Shape | None = None
+    offloads_on: tuple[str, ...] | None = None
+    peer: tuple[str, str | None] | None = None
+    tunnel: TunnelState | None = None
+    vlans: Membership | None = None
+
+
+@dataclass(frozen=True)
+class ExpectedNode:
+    """A node that must be there. Fields as in NodeState; None means: not compared.
+
+    ``interfaces`` None leaves the interfaces alone; a tuple lists all that there may be.
+    """
+
+    name: str
+    kind: NodeKind | None = None
+    interfaces: tuple[ExpectedInterface, ...] | None = None
+    routes: tuple[Route, ...] | None = None
+    forwarding: bool | None = None
+    congestion_control: str | None = None
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """All the nodes that there may be, each known as far as its ExpectedNode says."""
+
+    nodes: tuple[ExpectedNode, ...]
+
+
+Expected = NetworkState | Expectation
+"""What a found state is compared with: everything, or a part."""
+
+
+def expected_state(network: Topology) -> NetworkState:
+    """What a live network built from ``network`` must read back as.
+
+    Both ends of a link carry its shape and MTU, a switch's port too. Routers forward, hosts do not; both
+    use cubic. All offloads are off. Routes are :func:`linklab.network.static_routes`.
+    """
+    routes = static_routes(network)
+    tunnels = _expected_tunnels(network)
+    return NetworkState(
+        tuple(_with_vlans(network, _expected_node(network, node, routes, tunnels)) for node in network.nodes)
+    )
+
+
+def _expected_node(
+    network: Topology, node: PlannedNode, routes: dict[str, tuple[Route, ...]], tunnels: dict[str, TunnelState]
+) -> NodeState:
+    is_switch = isinstance(node, Switch)
+    interfaces = tuple(
+        InterfaceState(
+            name=mine.interface,
+            addresses=(mine.address,) if mine.address else (),
+            mtu_bytes=link.mtu_bytes,
+            up=True,
+            shape=link.shape,
+            offloads_on=(),
+            peer=(theirs.node, theirs.interface),
+            tunnel=tunnels.get(mine.interface),
+        )
+        for link in joined(network)
+        for mine, theirs in (link.ends, link.ends[::-1])
+        if mine.node == node.name
+    )
+    return NodeState(
+        name=node.name,
+        kind="switch" if is_switch else "host",
+        interfaces=interfaces,
+        routes=routes.get(node.name, ()),
+        forwarding=isinstance(node, Router),
+        congestion_control=None if is_switch else CONGESTION_CONTROL,
+    )
+
+
+def _expected_tunnels(network: Topology) -> dict[str, TunnelState]:
+    """What each tunnel's port must read back as, by interface."""
+    return {
+        mine.interface: TunnelState(
+            network.address_of(mine.carrier), network.address_of(theirs.carrier), mine.carrier, tunnel.fragments
+        )
+        for tunnel in network.tunnels
+        for mine, theirs in (tunnel.ends, tunnel.ends[::-1])
+    }
+
+
+def _with_vlans(network: Topology, node: NodeState) -> NodeState:
+    """The node with its memberships, its gateways and its sub-interfaces; as it is where the network has no VLANs."""
+    if network.vlans is None:
+        return node
+    plan = network.vlans.of_switch(node.name)
+    if plan is not None:
+        ports = tuple(replace(port, vlans=_membership(plan, port.name)) for port in node.interfaces)
+        gateways = tuple(
+            _own(plan.gateway_interface(gateway), gateway.address, gateway.vlan) for gateway in plan.gateways
+        )
+        return replace(node, interfaces=ports + gateways, forwarding=bool(gateways))
+    subs = tuple(
+        replace(_own(sub.name, sub.address, sub.vlan), mtu_bytes=parent.mtu_bytes)
+        for parent in node.interfaces
+        for sub in network.vlans.subinterfaces_of(parent.name)
+    )
+    return replace(node, interfaces=node.interfaces + subs)
+
+
+def _membership(plan: SwitchVlans, port: str) -> Membership:
+    """What a port must be read back as."""
+    access = next((each.vlan for each in plan.access if each.interface == port), None)
+    tagged = next((trunk.vlans for trunk in plan.trunks if trunk.interface == port), ())
+    return Membership(access, tuple(sorted(tagged)))
+
+
+def _own(name: str, address: str, vlan: int) -> InterfaceState:
+    return InterfaceState(name, (address,), ETHERNET_MTU_BYTES, True, Shape(), (), None, vlans=Membership(vlan))

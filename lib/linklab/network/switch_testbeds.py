@@ -9,16 +9,30 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.model import End, Host, Link, Network, Node, Router, Subnet, Switch
-from linklab.network.vlans import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
+from linklab.network.model import (
+    AccessPort,
+    End,
+    Gateway,
+    Host,
+    Link,
+    PlannedNode,
+    Router,
+    SubInterface,
+    Subnet,
+    Switch,
+    SwitchVlans,
+    TrunkPort,
+    Vlans,
+)
+from linklab.network.validation import Network
+from linklab.units import ETHERNET_OVERHEAD_BYTES
 
-ETHERNET_OVERHEAD_BYTES: Final = 24
-"""Beyond header and data: preamble and start (8), checksum (4), gap (12) (IEEE 802.3)."""
 QUEUE_PACKETS: Final = 100
 """Of every interface. The study does not say; a switch's port has room for some dozens to hundreds of frames."""
 VLANS: Final = (10, 20)
 _SUBNETS: Final = (Subnet("VLAN 10", "10.0.10.0/24"), Subnet("VLAN 20", "10.0.20.0/24"))
 _GATEWAYS: Final = (Gateway(10, "10.0.10.254/24"), Gateway(20, "10.0.20.254/24"))
+_FOUR_HOSTS: Final = {"h1": 10, "h2": 10, "h3": 20, "h4": 20}
 _MOST_SENDERS: Final = 3
 
 
@@ -27,11 +41,7 @@ def l3_switch(rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> Network:
 
     Raises NetworkError for a rate or queue that no link can have.
     """
-    members = {"h1": 10, "h2": 10, "h3": 20, "h4": 20}
-    plan = SwitchVlans("s1", VLANS, _access(members), gateways=_GATEWAYS)
-    links = tuple(_cable(host, number, vlan, rate_mbps, queue_packets) for number, (host, vlan) in _numbered(members))
-    nodes: tuple[Node, ...] = (*map(Host, members), Switch("s1"))
-    return Network(f"l3-switch-{rate_mbps:g}", nodes, links, _SUBNETS, vlans=Vlans((plan,)))
+    return _routed_by_switch(f"l3-switch-{rate_mbps:g}", _FOUR_HOSTS, rate_mbps, queue_packets)
 
 
 def router_on_a_stick(rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> Network:
@@ -39,9 +49,7 @@ def router_on_a_stick(rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> N
 
     Raises NetworkError for a rate or queue that no link can have.
     """
-    members = {"h1": 10, "h2": 10, "h3": 20, "h4": 20}
-    plan = SwitchVlans("s1", VLANS, _access(members), (TrunkPort("s1-eth5", VLANS),))
-    links = [_cable(host, number, vlan, rate_mbps, queue_packets) for number, (host, vlan) in _numbered(members)]
+    plan = SwitchVlans("s1", VLANS, _access(_FOUR_HOSTS), (TrunkPort("s1-eth5", VLANS),))
     trunk = Link(
         End("r1", "r1-eth0"),
         End("s1", "s1-eth5"),
@@ -51,8 +59,9 @@ def router_on_a_stick(rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> N
         overhead_bytes=ETHERNET_OVERHEAD_BYTES,
     )
     subs = tuple(SubInterface("r1-eth0", gateway.vlan, gateway.address) for gateway in _GATEWAYS)
-    nodes: tuple[Node, ...] = (*map(Host, members), Switch("s1"), Router("r1"))
-    return Network(f"router-on-a-stick-{rate_mbps:g}", nodes, (*links, trunk), _SUBNETS, vlans=Vlans((plan,), subs))
+    nodes: tuple[PlannedNode, ...] = (*map(Host, _FOUR_HOSTS), Switch("s1"), Router("r1"))
+    links = (*_cables(_FOUR_HOSTS, rate_mbps, queue_packets), trunk)
+    return Network(f"router-on-a-stick-{rate_mbps:g}", nodes, links, _SUBNETS, vlans=Vlans((plan,), subs))
 
 
 def fairness(rate_mbps: float, senders: int, queue_packets: int = QUEUE_PACKETS) -> Network:
@@ -63,27 +72,30 @@ def fairness(rate_mbps: float, senders: int, queue_packets: int = QUEUE_PACKETS)
     if senders not in range(2, _MOST_SENDERS + 1):
         raise NetworkError(f"the fairness testbed has 2 or 3 senders, not {senders!r}: choose one of these")
     members = {f"h{number}": 10 for number in range(1, senders + 1)} | {"t1": 20}
+    return _routed_by_switch(f"fairness-{senders}-{rate_mbps:g}", members, rate_mbps, queue_packets)
+
+
+def _routed_by_switch(name: str, members: dict[str, int], rate_mbps: float, queue_packets: int) -> Network:
+    """Hosts, each in its VLAN, at one switch that routes between the VLANs."""
     plan = SwitchVlans("s1", VLANS, _access(members), gateways=_GATEWAYS)
-    links = tuple(_cable(host, number, vlan, rate_mbps, queue_packets) for number, (host, vlan) in _numbered(members))
-    nodes: tuple[Node, ...] = (*map(Host, members), Switch("s1"))
-    return Network(f"fairness-{senders}-{rate_mbps:g}", nodes, links, _SUBNETS, vlans=Vlans((plan,)))
-
-
-def _numbered(members: dict[str, int]) -> list[tuple[int, tuple[str, int]]]:
-    return list(enumerate(members.items(), 1))
+    nodes: tuple[PlannedNode, ...] = (*map(Host, members), Switch("s1"))
+    return Network(name, nodes, _cables(members, rate_mbps, queue_packets), _SUBNETS, vlans=Vlans((plan,)))
 
 
 def _access(members: dict[str, int]) -> tuple[AccessPort, ...]:
-    return tuple(AccessPort(f"s1-eth{number}", vlan) for number, (_, vlan) in _numbered(members))
+    return tuple(AccessPort(f"s1-eth{port}", vlan) for port, vlan in enumerate(members.values(), 1))
 
 
-def _cable(host: str, port: int, vlan: int, rate_mbps: float, queue_packets: int) -> Link:
-    return Link(
-        End(host, f"{host}-eth0", f"10.0.{vlan}.{port}/24"),
-        End("s1", f"s1-eth{port}"),
-        rate_mbps=rate_mbps,
-        queue_packets=queue_packets,
-        overhead_bytes=ETHERNET_OVERHEAD_BYTES,
+def _cables(members: dict[str, int], rate_mbps: float, queue_packets: int) -> tuple[Link, ...]:
+    return tuple(
+        Link(
+            End(host, f"{host}-eth0", f"10.0.{vlan}.{port}/24"),
+            End("s1", f"s1-eth{port}"),
+            rate_mbps=rate_mbps,
+            queue_packets=queue_packets,
+            overhead_bytes=ETHERNET_OVERHEAD_BYTES,
+        )
+        for port, (host, vlan) in enumerate(members.items(), 1)
     )
 
 

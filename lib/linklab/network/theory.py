@@ -1,4 +1,4 @@
-"""What a path can do at best, from the numbers of its links alone.
+"""What a path can do at best, from the numbers of its links alone, and what frames cost on cables.
 
 A measurement is compared with these. All rates are in Mbit/s (10**6 bits), delays in ms, sizes in bytes.
 """
@@ -6,20 +6,21 @@ A measurement is compared with these. All rates are in Mbit/s (10**6 bits), dela
 from __future__ import annotations
 
 import math
-from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.parts import Link
-from linklab.network.path import Path
-
-ETHERNET_HEADER_BYTES: Final = 14
-"""Two addresses and a type (RFC 894). A virtual cable has no preamble, checksum or gap to count."""
-IPV4_HEADER_BYTES: Final = 20
-"""Without options (RFC 791)."""
-TCP_HEADER_BYTES: Final = 20
-"""Without options (RFC 9293)."""
-TIMESTAMPS_OPTION_BYTES: Final = 12
-"""Ten bytes and two of padding in each segment (RFC 7323, appendix A); Linux has it on."""
+from linklab.network.model import Link, Topology
+from linklab.network.routing import Path, path
+from linklab.network.topology import is_trunk
+from linklab.units import (
+    ETHERNET_HEADER_BYTES,
+    ETHERNET_MTU_BYTES,
+    IPV4_HEADER_BYTES,
+    TCP_HEADER_BYTES,
+    TCP_TIMESTAMPS_BYTES,
+    UDP_HEADER_BYTES,
+    VLAN_TAG_BYTES,
+    transmission_ms,
+)
 
 
 def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
@@ -46,13 +47,11 @@ def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
     one_way_ms = sum(link.delay_ms for link in path.links)
     if size_bytes:
         one_way_ms += sum(
-            _serialisation_ms(1, size_bytes, link.rate_mbps) for link in path.links if link.rate_mbps is not None
+            transmission_ms(size_bytes + ETHERNET_HEADER_BYTES, link.rate_mbps)
+            for link in path.links
+            if link.rate_mbps is not None
         )
     return 2 * one_way_ms
-
-
-def _serialisation_ms(packets: float, size_bytes: int, rate_mbps: float) -> float:
-    return packets * (size_bytes + ETHERNET_HEADER_BYTES) * 8 / (rate_mbps * 1000)
 
 
 def path_mtu_bytes(path: Path) -> int:
@@ -85,7 +84,7 @@ def goodput_ceiling_mbps(path_or_rate: Path | float, mtu_bytes: int | None = Non
         R * (M - 20 - 20 - 12) / (M + 14)
 
     which is 0.9564 R for M = 1500: 38.26 of 40 Mbit/s. Without timestamps the 12 falls away. RFC 6349,
-    section 4.1, reckons in the same way for real Ethernet, with preamble, checksum and gap besides.
+    section 4.1, computes it for real Ethernet, which adds preamble, checksum and gap.
 
     ``path_or_rate`` is a path, whose bottleneck and MTU count, or a rate in Mbit/s. ``mtu_bytes``
     overrides the path's MTU; with a rate it is 1500 unless given.
@@ -98,10 +97,10 @@ def goodput_ceiling_mbps(path_or_rate: Path | float, mtu_bytes: int | None = Non
         mtu = path_mtu_bytes(path_or_rate) if mtu_bytes is None else mtu_bytes
     else:
         rate_mbps = path_or_rate
-        mtu = 1500 if mtu_bytes is None else mtu_bytes
+        mtu = ETHERNET_MTU_BYTES if mtu_bytes is None else mtu_bytes
     if not (rate_mbps > 0 and math.isfinite(rate_mbps)):
         raise NetworkError(f"the rate is {rate_mbps} Mbit/s: it must be a number above 0")
-    headers = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + (TIMESTAMPS_OPTION_BYTES if timestamps else 0)
+    headers = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + (TCP_TIMESTAMPS_BYTES if timestamps else 0)
     if mtu <= headers:
         raise NetworkError(f"an MTU of {mtu} bytes has no room for data after {headers} bytes of headers: raise it")
     return rate_mbps * (mtu - headers) / (mtu + ETHERNET_HEADER_BYTES)
@@ -115,13 +114,13 @@ def bdp_packets(path: Path, mtu_bytes: int | None = None) -> float:
         R * RTT / (8 * (M + 14))
 
     A queue of about this many packets lets one TCP flow fill the link. (The course network's queues of 67,
-    100 and 33 are the products of L1, L2 and L3, reckoned with 1500 bytes a packet.)
+    100 and 33 are the products of L1, L2 and L3, computed with 1500 bytes a packet.)
 
     ``mtu_bytes`` overrides the path's MTU. Raises NetworkError if no link of the path is rate-limited.
     """
     mtu = path_mtu_bytes(path) if mtu_bytes is None else mtu_bytes
     rate_mbps = bottleneck(path).rate_mbps or math.inf
-    return rtt_floor_ms(path) / _serialisation_ms(1, mtu, rate_mbps)
+    return rtt_floor_ms(path) / transmission_ms(mtu + ETHERNET_HEADER_BYTES, rate_mbps)
 
 
 def queueing_delay_ms(link: Link, packets: float | None = None) -> float:
@@ -146,4 +145,33 @@ def queueing_delay_ms(link: Link, packets: float | None = None) -> float:
         raise NetworkError(f"link {link.label} has no queue limit: give packets, or set queue_packets")
     if not count >= 0:
         raise NetworkError(f"packets is {count}: it must not be negative")
-    return _serialisation_ms(count, link.mtu_bytes, link.rate_mbps)
+    return transmission_ms(count * (link.mtu_bytes + ETHERNET_HEADER_BYTES), link.rate_mbps)
+
+
+def wire_bytes(network: Topology, link: Link, payload_bytes: int) -> int:
+    """The bytes that a UDP datagram occupies a link with: headers, what the cable adds, and a tag on a trunk.
+
+    500 bytes of payload are 566 on a link with Ethernet's overhead of 24, and 570 on a trunk.
+    """
+    headers = UDP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES
+    return payload_bytes + headers + (link.overhead_bytes or 0) + (VLAN_TAG_BYTES if is_trunk(network, link) else 0)
+
+
+def serialisation_ms(network: Topology, link: Link, payload_bytes: int) -> float:
+    """How long a UDP datagram of that payload occupies the link, in ms. Raises NetworkError for one without a rate."""
+    if link.rate_mbps is None or link.overhead_bytes is None:
+        raise NetworkError(f"link {link.label} is no cable with a rate: set rate_mbps and overhead_bytes")
+    return transmission_ms(wire_bytes(network, link, payload_bytes), link.rate_mbps)
+
+
+def cable_rtt_ms(network: Topology, source: str, destination: str, payload_bytes: int) -> float:
+    """The round trip of a UDP datagram that is sent back as it came, on an idle network, in ms.
+
+    The sum of serialisation and delay over the links of the forward path and of the reverse path. What nodes need to
+    pass a frame on is not in it. Raises NetworkError as `linklab.network.path` and `serialisation_ms`.
+    """
+    return sum(
+        serialisation_ms(network, hop.link, payload_bytes) + hop.link.delay_ms
+        for ends in ((source, destination), (destination, source))
+        for hop in path(network, *ends).hops
+    )

@@ -28,7 +28,9 @@ from typing import Final
 
 from linklab.errors import NetworkError
 from linklab.network.catalogue import COURSE
-from linklab.network.model import End, Link, Network, Subnet
+from linklab.network.model import End, Link, Subnet
+from linklab.network.validation import Network
+from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES
 
 SHORTEST_SECRET_BYTES: Final = 16
 """What is shorter can be guessed, and then every variant is known."""
@@ -53,8 +55,8 @@ They decide how slowly TCP climbs after its start, and so how far below the ceil
 """
 WAITING_OVER_FLYING: Final = 1.025
 """The least of L1's waiting packets over those in flight; the course network has 1.028."""
-_PACKET_BITS: Final = 12_000
-_FRAME_BITS: Final = 12_112
+_PACKET_BITS: Final = BITS_PER_BYTE * ETHERNET_MTU_BYTES
+_FRAME_BITS: Final = BITS_PER_BYTE * (ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES)
 _ROUNDED: Final = 0.5
 _SECOND: Final = range(1, 255)
 _THIRD: Final = range(1, 255)
@@ -126,7 +128,7 @@ def normalised(student: str) -> str:
 
 
 def numbers_of(network: Network) -> tuple[object, ...]:
-    """All that a student is asked to reckon with: shapes of L1 to L3, and every address."""
+    """All that a student is asked to compute with: shapes of L1 to L3, and every address."""
     return (
         *(network.link(name).shape for name in RATES_MBPS),
         *(end.address for link in network.links for end in link.ends),
@@ -134,7 +136,7 @@ def numbers_of(network: Network) -> tuple[object, ...]:
 
 
 def difficulty_problems(network: Network) -> Iterator[str]:
-    """In which ways a network is not as difficult as the course network; nothing for a good one."""
+    """How a network is not as difficult as the course network; nothing for a good one."""
     if _without_numbers(network) != _without_numbers(COURSE):
         yield "nodes, links, interfaces or subnets are not the course network's"
         return
@@ -144,7 +146,7 @@ def difficulty_problems(network: Network) -> Iterator[str]:
             yield f"the rate of {name} is {link.rate_mbps} Mbit/s"
         if link.delay_ms not in DELAYS_MS[name]:
             yield f"the delay of {name} is {link.delay_ms} ms"
-        if link.loss_percent or link.mtu_bytes != 1500:
+        if link.loss_percent or link.mtu_bytes != ETHERNET_MTU_BYTES:
             yield f"{name} loses packets or has another MTU"
         product_packets = (link.rate_mbps or 0) * 2 * link.delay_ms * 1000 / _PACKET_BITS
         if abs((link.queue_packets or 0) - product_packets) > (0 if name == "L2" else _ROUNDED):
@@ -202,7 +204,9 @@ def _shapes() -> tuple[Shape3, ...]:
             if rate["L2"] * delay["L2"] * 2000 % (2 * _PACKET_BITS) or not _within(delay, DELAY_RATIOS):
                 continue
             shape = Shape3((rates[0], rates[1], rates[2]), (delays[0], delays[1], delays[2]))
-            products = (_product_change(rate["L3"], sum(delay[it] for it in links), links) for links in PATH_PRODUCTS)
+            products = (
+                _product_change(rate["L3"], sum(delay[name] for name in links), links) for links in PATH_PRODUCTS
+            )
             if not all(abs(one) <= most for one, most in zip(products, PATH_PRODUCTS.values(), strict=True)):
                 continue
             if _apart(shape.rates_mbps[0], shape.delays_ms[0], shape.queues_packets[0]):

@@ -14,11 +14,12 @@ from linklab.grade.lab08_measured import SIZES
 from linklab.measure.capture import Capture
 from linklab.measure.layers import layers
 from linklab.measure.train import TrainResult
-from linklab.network.mtu_testbeds import CHECKSUM_BYTES, payload_bytes
+from linklab.network.mtu_testbeds import payload_bytes
 from linklab.published.mtu_study import find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
 from linklab.show.packet_size import first_packets, frames
+from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 
 if TYPE_CHECKING:
     from scapy.packet import Packet

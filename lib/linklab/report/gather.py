@@ -12,8 +12,8 @@ import nbformat
 
 from linklab import __version__
 from linklab.errors import LinklabError
-from linklab.headless.book import read_book
-from linklab.machine import processor
+from linklab.headless.execute import read_book
+from linklab.record import processor
 from linklab.report.lab import lab_of
 from linklab.report.model import LabRecord, Portfolio
 

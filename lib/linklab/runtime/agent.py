@@ -1,8 +1,8 @@
 """The lab's side of the channel: takes a request, runs the function it names, answers.
 
-What a lab can do is not written here: a request names any importable function, ``module:function``, or carries
-one pickled by the notebook. The function gets the `Context`, in which labs keep their state (the Mininet object)
-between requests. Results are JSON: a lab may run code nobody trusts, and what comes out of it must be data.
+What a lab can do is not written here: a request carries a function, pickled by the notebook, and its arguments. The
+function gets the `Context`, in which labs keep their state (the Mininet object) between requests. Results are JSON: a
+lab may run code nobody trusts, and what comes out of it must be data.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import base64
 import contextlib
 import ctypes
 import fcntl
-import importlib
 import json
 import os
 import pickle
@@ -104,6 +103,10 @@ class Context:
         self._announce(True)
         self._interruptible = True
         self.check_interrupt()  # it may have come before
+
+    def be_uninterruptible(self) -> None:
+        """Ends `be_interruptible`: what is put in order after an interrupt must come to its end."""
+        self._interruptible = False
 
     def _announce(self, on: bool) -> None:
         """Says whether what arrives on the channel sends SIGIO to this process."""
@@ -220,7 +223,8 @@ class Context:
         try:
             self._limited = self.clock == "virtual"
             self._limit()
-            function, arguments = _asked(request)
+            # pickle finds cloudpickle by itself where a function's code comes along; importing it takes a guest 50 ms
+            function, arguments = pickle.loads(base64.b64decode(request["pickle"]))
             result = function(self, *arguments)
             json.dumps(result)
             return {"result": result}
@@ -230,17 +234,6 @@ class Context:
                 signal.setitimer(signal.ITIMER_REAL, 0)
             if self._announced:
                 self._announce(False)
-
-
-def _asked(request: dict[str, Any]) -> tuple[Any, Any]:
-    """The function that a request names or carries, and its arguments."""
-    # pickle finds cloudpickle by itself where a function's code comes along; importing it takes a guest 50 ms
-    carried: Any = pickle.loads(base64.b64decode(request["pickle"])) if "pickle" in request else None
-    if "function" not in request:
-        function, arguments = carried
-        return function, arguments
-    module, _, name = request["function"].partition(":")
-    return getattr(importlib.import_module(module), name), request.get("arguments", carried)
 
 
 def grow_up() -> None:

@@ -1,6 +1,7 @@
-"""Messages between a notebook and its lab, over one byte stream in each direction.
+"""Messages between two processes, over one byte stream in each direction: notebook and lab, lab and visitor, judge and
+sandbox, pool and worker.
 
-A message is JSON. It travels in frames, and each frame is acknowledged before the next one is sent: user-mode
+A message is JSON, and travels in frames. To a guest each frame is acknowledged before the next one is sent: user-mode
 Linux's serial line stalls for ever once its 4096-byte input buffer has been full, and loses output once about
 60 KB wait unread. With one small unacknowledged frame at a time neither can happen, however long the message.
 """
@@ -14,6 +15,7 @@ import select
 import struct
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 TO_GUEST_BYTES = 2 * 1024
@@ -21,7 +23,9 @@ FROM_GUEST_BYTES = 16 * 1024
 LARGEST_BYTES = 256 * 1024 * 1024
 """No message is longer: what comes out of a lab may have been made up."""
 _HEADER = struct.Struct(">BI")
-_MORE, _LAST, _ACK = 1, 2, 3
+_MORE, _LAST, _ACK, _DROP = 1, 2, 3, 4
+_DROP_LIMIT_S = 15.0
+_BETWEEN_S = 0.2
 
 Message = dict[str, Any]
 
@@ -51,6 +55,9 @@ class Channel:
     a read that finds nothing fails, and both cost a guest virtual time, by which user-mode Linux keeps programs
     that poll from hanging. So waiting costs none however long the other side takes, and the same requests find the
     same time on every machine. poll also makes the kernel hand over what the serial line has received.
+
+    With ``acknowledged=False``, on both sides, frames are not waited for, as a socket needs not: then one thread may
+    send while another one receives, and either direction may be missing (-1).
     """
 
     def __init__(
@@ -58,6 +65,7 @@ class Channel:
         read_fd: int,
         write_fd: int,
         *,
+        acknowledged: bool = True,
         frame_bytes: int = TO_GUEST_BYTES,
         spin: bool = False,
         largest_bytes: int = LARGEST_BYTES,
@@ -65,7 +73,7 @@ class Channel:
     ) -> None:
         """`largest_bytes` bounds a message that is received. `write_limit_s`: how long the other side may take to read
         what is written, or else it is taken for gone; None waits for ever."""
-        self.read_fd, self.write_fd, self.spin = read_fd, write_fd, spin
+        self.read_fd, self.write_fd, self.spin, self._acknowledging = read_fd, write_fd, spin, acknowledged
         self._frame_bytes, self._largest_bytes, self._write_limit_s = frame_bytes, largest_bytes, write_limit_s
         self._received_bytes = 0
         self._buffer = bytearray()
@@ -73,23 +81,59 @@ class Channel:
         self._inbox: deque[Message] = deque()
         self._sent = self._acknowledged = 0
         self._asked = ctypes.byref(_PollFd(read_fd, select.POLLIN, 0))
-        os.set_blocking(read_fd, False)
-        os.set_blocking(write_fd, False)
+        for fd in {read_fd, write_fd} - {-1}:
+            os.set_blocking(fd, False)
 
-    def send(self, message: Message, timeout_s: float | None = None, *, wait: bool = True) -> None:
+    def send(
+        self,
+        message: Message,
+        timeout_s: float | None = None,
+        *,
+        wait: bool = True,
+        between: Callable[[], None] | None = None,
+    ) -> None:
         """Sends a message and returns when its last frame has been acknowledged, without `wait` when it is on its way.
 
-        Raises `ChannelClosed`, and `ChannelTimeout` if a frame stays unacknowledged for `timeout_s`.
+        `between` is called between two frames, and now and then while one is waited for. Where it raises, the other
+        side drops the frames that it has: the stream stays whole.
+        Raises `ChannelClosed`, and `ChannelTimeout` if a frame stays unacknowledged, or is not taken, for `timeout_s`.
         """
         data = json.dumps(message, separators=(",", ":")).encode()
         size = self._frame_bytes
         pieces = [data[i : i + size] for i in range(0, len(data), size)]
-        for number, piece in enumerate(pieces, 1):
-            kind = _LAST if number == len(pieces) else _MORE
-            self._sent += 1
-            self._write(_HEADER.pack(kind, len(piece)) + piece)
-            while self._acknowledged < self._sent and (wait or kind == _MORE):
-                self._fill(timeout_s)
+        for piece in pieces[:-1]:
+            self._send_frame(_MORE, piece, timeout_s)
+            try:
+                self._await_acknowledgement(timeout_s, between)
+            except (ChannelClosed, ChannelTimeout):
+                raise
+            except BaseException:
+                self._await_acknowledgement(_DROP_LIMIT_S)
+                self._send_frame(_DROP)
+                self._await_acknowledgement(_DROP_LIMIT_S)
+                raise
+        self._send_frame(_LAST, pieces[-1], timeout_s)
+        if wait:
+            self._await_acknowledgement(timeout_s)
+
+    def _send_frame(self, kind: int, piece: bytes = b"", timeout_s: float | None = None) -> None:
+        self._sent += self._acknowledging
+        self._write(_HEADER.pack(kind, len(piece)) + piece, None if self._acknowledging else timeout_s)
+
+    def _await_acknowledgement(self, timeout_s: float | None, between: Callable[[], None] | None = None) -> None:
+        """Waits until the other side has read all that was sent. `between` is called at least once."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            if between is not None:
+                between()
+            if self.all_read:
+                return
+            left_s = None if deadline is None else deadline - time.monotonic()
+            try:
+                self._fill(left_s if between is None else min(_BETWEEN_S, _BETWEEN_S if left_s is None else left_s))
+            except ChannelTimeout:
+                if left_s is not None and left_s <= _BETWEEN_S:
+                    raise
 
     @property
     def all_read(self) -> bool:
@@ -159,7 +203,12 @@ class Channel:
             if kind == _ACK:
                 self._acknowledged += 1
                 continue
-            self._write(_HEADER.pack(_ACK, 0))
+            if self._acknowledging:
+                self._write(_HEADER.pack(_ACK, 0))
+            if kind == _DROP:
+                self._parts.clear()
+                self._received_bytes = 0
+                continue
             self._parts.append(piece)
             self._received_bytes += size
             if kind == _LAST:
@@ -167,17 +216,22 @@ class Channel:
                 self._parts.clear()
                 self._received_bytes = 0
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes, timeout_s: float | None = None) -> None:
         view = memoryview(data)
-        deadline = None if self._write_limit_s is None else time.monotonic() + self._write_limit_s
+        start_s: float | None = None  # of waiting: on virtual time a look at the clock moves it on
         while view:
             try:
                 view = view[os.write(self.write_fd, view) :]
             except BlockingIOError:
-                if not self.spin:
-                    _wait(self.write_fd, select.POLLOUT, 1.0)
-                if deadline is not None and time.monotonic() > deadline:
+                if self.spin:
+                    continue
+                start_s = time.monotonic() if start_s is None else start_s
+                _wait(self.write_fd, select.POLLOUT, 1.0 if timeout_s is None else min(1.0, timeout_s))
+                waited_s = time.monotonic() - start_s
+                if self._write_limit_s is not None and waited_s > self._write_limit_s:
                     raise ChannelClosed("the other side does not read") from None
+                if timeout_s is not None and waited_s > timeout_s:
+                    raise ChannelTimeout from None
             except OSError as error:
                 raise ChannelClosed(str(error)) from None
 

@@ -75,7 +75,7 @@ def _alt_text(scene: Scene, chosen: Sequence[int], start: str = "") -> str:
 
 
 def _names_of(highlight: Path | Sequence[str] | None) -> tuple[str, ...]:
-    return highlight.nodes if isinstance(highlight, Path) else tuple(highlight or ())
+    return highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
 
 
 def _cables_of(scene: Scene, names: Sequence[str]) -> list[int]:

@@ -9,7 +9,7 @@ from ipaddress import IPv4Interface, IPv4Network
 
 from linklab.errors import NetworkError
 from linklab.network import CATALOGUE, InterfaceState, Network, NetworkState, NodeState, expected_state
-from linklab.network.tunnels import joined
+from linklab.network.topology import joined
 from linklab.show.scene import Area, Cable, Drawable, HasState, Plug, Scene, Spot, SpotKind, ends_of
 
 

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from linklab.errors import NetworkError
 from linklab.network import Network, NetworkState, Shape, TunnelState
-from linklab.network.vlans import Membership
+from linklab.network.state import Membership
 
 SpotKind = Literal["host", "router", "switch", "idle"]
 """Idle: it has cables in several directions, as a router has, and does not forward."""

@@ -3,7 +3,7 @@
 ``run(study, folder)``, or from a terminal ``linklab study run NAME``.
 """
 
-from linklab.side_by_side import Clock
+from linklab.labs import Clock
 from linklab.study.catalogue import STUDIES, study_by_name
 from linklab.study.declare import Measurement, Selection, Study, Testbed
 from linklab.study.point import Level, Measured, Metric, Point

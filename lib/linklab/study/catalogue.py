@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from linklab.errors import MeasurementError
+from linklab.study import mtu_page, switches_page, video_page
+from linklab.study.burst import BURST
 from linklab.study.declare import Study
+from linklab.study.gre import GRE
+from linklab.study.mtu import MTU
 from linklab.study.page import PageOf
+from linklab.study.picture import PICTURE
+from linklab.study.switches_cost import SWITCHES_COST
+from linklab.study.switches_fairness import SWITCHES_FAIRNESS
+from linklab.study.switches_rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
+from linklab.study.switches_throughput import SWITCHES_THROUGHPUT
+from linklab.study.video import VIDEO
 
-STUDIES: Final[Mapping[str, str]] = MappingProxyType(
+_SWITCHES = (SWITCHES_RTT, SWITCHES_INTERRUPTS, SWITCHES_THROUGHPUT, SWITCHES_FAIRNESS, SWITCHES_COST)
+
+STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
+    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *_SWITCHES)}
+)
+
+PAGES: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
     {
-        "mtu": "linklab.study.mtu:MTU",
-        "burst": "linklab.study.burst:BURST",
-        "video": "linklab.study.video:VIDEO",
-        "picture": "linklab.study.picture:PICTURE",
-        "gre": "linklab.study.gre:GRE",
-        "switches-rtt": "linklab.study.switches_rtt:SWITCHES_RTT",
-        "switches-interrupts": "linklab.study.switches_rtt:SWITCHES_INTERRUPTS",
-        "switches-throughput": "linklab.study.switches_throughput:SWITCHES_THROUGHPUT",
-        "switches-fairness": "linklab.study.switches_fairness:SWITCHES_FAIRNESS",
-        "switches-cost": "linklab.study.switches_cost:SWITCHES_COST",
+        "mtu": (mtu_page.page, (MTU, BURST, GRE)),
+        "video": (video_page.page, (VIDEO, PICTURE)),
+        "switches": (switches_page.page, _SWITCHES),
     }
 )
-"""Where each study is declared, as ``module:NAME``: none is loaded that is not asked for."""
-
-PAGES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = MappingProxyType(
-    {
-        "mtu": ("linklab.study.mtu_page:page", ("mtu", "burst", "gre")),
-        "video": ("linklab.study.video_page:page", ("video", "picture")),
-        "switches": (
-            "linklab.study.switches_page:page",
-            ("switches-rtt", "switches-interrupts", "switches-throughput", "switches-fairness", "switches-cost"),
-        ),
-    }
-)
-"""The page of each published study: ``module:function`` that makes it, and the studies whose tables it needs."""
+"""The page of each published study: what makes it, and the studies whose tables it needs."""
 
 
 def page_of(name: str) -> tuple[PageOf, tuple[Study, ...]]:
@@ -46,17 +42,11 @@ def page_of(name: str) -> tuple[PageOf, tuple[Study, ...]]:
     """
     if name not in PAGES:
         raise MeasurementError(f"no page is called {name!r}: choose one of {', '.join(PAGES)}")
-    place, needed = PAGES[name]
-    module, _, attribute = place.partition(":")
-    make: PageOf = getattr(importlib.import_module(module), attribute)
-    return make, tuple(map(study_by_name, needed))
+    return PAGES[name]
 
 
 def study_by_name(name: str) -> Study:
     """The study of that name. Raises MeasurementError, listing the names, if there is none."""
     if name not in STUDIES:
         raise MeasurementError(f"no study is called {name!r}: choose one of {', '.join(STUDIES)}")
-    module, _, attribute = STUDIES[name].partition(":")
-    study = getattr(importlib.import_module(module), attribute)
-    assert isinstance(study, Study)
-    return study
+    return STUDIES[name]

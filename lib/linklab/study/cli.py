@@ -69,8 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.study_command == "list":
         width = max(map(len, STUDIES))
-        for name in STUDIES:
-            study = study_by_name(name)
+        for name, study in STUDIES.items():
             print(f"{name:{width}}  {study.title} ({len(study.points())} points)")
         return 0
     if arguments.study_command == "page":

@@ -15,9 +15,9 @@ from linklab.measure.capture import Capture, capture
 from linklab.measure.train import TrainFlow, train
 from linklab.network import Network
 from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_gre, payload_bytes
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
 from linklab.study.declare import Study
 from linklab.study.point import Measured, Metric, Point
+from linklab.units import GRE_OVERHEAD_BYTES
 
 LARGER: Final = "larger-cables"
 """The PCs' cables take 38 bytes more than the hosts' packets have: the study's 4370 and 7999 bytes need it."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from linklab.errors import LabError
-from linklab.machine import free_memory_mb
-from linklab.options import cores, refuse_jobs
+from linklab.labs import Clock
+from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.runtime.kinds import guest_memory_mb
-from linklab.side_by_side import Clock
 
 
 def how_many(asked: int | None, points: int, clock: Clock) -> int:

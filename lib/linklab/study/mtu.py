@@ -16,9 +16,10 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.train import TrainFlow, TrainResult, train
 from linklab.network import Network
-from linklab.network.mtu_testbeds import CHECKSUM_BYTES, mtu_direct, mtu_gre, payload_bytes
+from linklab.network.mtu_testbeds import mtu_direct, mtu_gre, payload_bytes
 from linklab.study.declare import Study
 from linklab.study.point import Measured, Metric, Point
+from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 
 PACED: Final = "paced"
 """Packets leave one by one, at the traffic's rate."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from linklab.analysis.packet_size import real_mbps
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
 from linklab.published.mtu_study import FRAME_BYTES, INCONSISTENCIES, RATES_MBPS, MtuQuantity, find
 from linklab.show.packet_size import largest_by_run
 from linklab.study.burst import BYTE, HTB
@@ -15,6 +14,7 @@ from linklab.study.mtu_page_causes import first, overhead, reckoning
 from linklab.study.mtu_values import Values, interval
 from linklab.study.mtu_verdicts import judge_mtu
 from linklab.study.page import Chapter, Grid, Page, Picture, Row
+from linklab.units import GRE_OVERHEAD_BYTES
 
 _UNIT: Final = {"bandwidth_mbps": "Mbit/s", "jitter_ms": "ms"}
 _RUNS: Final = [(size, *rates) for rates in RATES_MBPS for size in FRAME_BYTES]

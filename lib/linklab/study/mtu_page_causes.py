@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from linklab.network.tunnels import GRE_OVERHEAD_BYTES
 from linklab.published.mtu_study import FRAME_BYTES, find
 from linklab.show.packet_size import first_packets, frames
 from linklab.study.burst import BYTE, HTB
@@ -13,6 +12,7 @@ from linklab.study.gre import FRAGMENTS, LARGER, LOST, SHORTER
 from linklab.study.mtu import DIRECT, GRE, GRE_FRAGMENTS, GREEDY
 from linklab.study.mtu_values import Values
 from linklab.study.page import Grid, Picture
+from linklab.units import GRE_OVERHEAD_BYTES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.network.mtu_testbeds import CHECKSUM_BYTES
 from linklab.published.claims import Claim, Judged, Verdict
 from linklab.published.mtu_study import CLAIMS
 from linklab.study.mtu import DIRECT, GREEDY, PACED, rates_mbps
+from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 
 Row = Mapping[str, Any]
 _CLOSE: Final = 0.01

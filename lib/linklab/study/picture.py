@@ -17,7 +17,7 @@ from linklab.measure.picture import Quality, quality
 from linklab.measure.stream import stream
 from linklab.measure.stream_result import StreamResult, VideoFlow
 from linklab.network import Network
-from linklab.network.video import video_network
+from linklab.network.video_testbeds import video_network
 from linklab.study.declare import Study
 from linklab.study.point import Measured, Metric, Point
 

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.machine import processor
+from linklab.labs import Clock, Labs
+from linklab.record import processor
 from linklab.runtime.kinds import choose
-from linklab.side_by_side import Clock, Labs
 from linklab.study import table
 from linklab.study.declare import Selection, Study
 from linklab.study.digest import definition, testbed_digest
@@ -136,7 +136,7 @@ class _Work:
             testbed = self._study.place(point)
             with labs.lab(testbed.network, self._clock, testbed.switch, point.seed) as lab:
                 network = lab.state().to_json()
-                about = lab.info
+                about = lab.info()
                 rows = self._study.measurement(lab, point)
             refuse_rows(rows, tuple(self._study.metrics))
             wall_s = time.monotonic() - began_s

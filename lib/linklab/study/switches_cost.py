@@ -14,11 +14,11 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.echo import EchoFlow, echo
 from linklab.network import End, Host, Link, Network
-from linklab.network.switch_testbeds import ETHERNET_OVERHEAD_BYTES, QUEUE_PACKETS, l3_switch
-from linklab.runtime.usage import lab_cpu_s
+from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
 from linklab.study.declare import Study, Testbed
 from linklab.study.point import Measured, Metric, Point
 from linklab.study.switches_rtt import SWITCHES, switch_kind
+from linklab.units import ETHERNET_OVERHEAD_BYTES
 
 NONE: Final = "none"
 _RATE_MBPS: Final = 100
@@ -49,9 +49,9 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     exchanges = point.whole("exchanges")
     ends, payload = ENDS[point.text("communication")], point.whole("payload_bytes")
     echo(lab, EchoFlow(*ends, _WARM_UP, payload_bytes=payload))
-    before_s = lab_cpu_s(lab.process.keeper_pid)
+    before_s = lab.process.cpu_s()
     result = echo(lab, EchoFlow(*ends, exchanges, payload_bytes=payload))
-    used_s = lab_cpu_s(lab.process.keeper_pid) - before_s
+    used_s = lab.process.cpu_s() - before_s
     if result.lost:
         raise MeasurementError(f"{result.lost} of {exchanges} exchanges had no answer: the count of packets is wrong")
     return [Measured("cpu_us_per_packet", 1e6 * used_s / (2 * exchanges)), Measured("cpu_s", used_s)]

@@ -9,7 +9,7 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.cbr import CbrRun, cbr
 from linklab.network import Network
-from linklab.network.cables import wire_bytes
+from linklab.network.theory import wire_bytes
 from linklab.study.declare import Study, Testbed
 from linklab.study.point import Measured, Metric, Point
 from linklab.study.switches_rtt import SWITCHES, switch_kind

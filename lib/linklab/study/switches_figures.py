@@ -14,7 +14,7 @@ from linklab.analysis.switch_loads import (
     senders,
     served,
 )
-from linklab.network.cables import cable_rtt_ms
+from linklab.network.theory import cable_rtt_ms
 from linklab.published.switches_study import Figure as Published
 from linklab.show.chart import LINES, SMALL_POINTS, dressed
 from linklab.show.colours import BLACK, BLUE, BLUISH_GREEN, ORANGE

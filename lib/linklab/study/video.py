@@ -22,11 +22,11 @@ from linklab.measure.encode import encoded
 from linklab.measure.stream import stream
 from linklab.measure.stream_result import StreamResult, VideoFlow
 from linklab.network import Network
-from linklab.network.theory import ETHERNET_HEADER_BYTES
-from linklab.network.video import RUNS_MBPS, WAN, video_network
+from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
 from linklab.published.multimedia_study import VideoQuantity
 from linklab.study.declare import Study
 from linklab.study.point import Measured, Metric, Point
+from linklab.units import ETHERNET_HEADER_BYTES
 
 HTB: Final = "htb"
 """The link's limit as Mininet makes it."""

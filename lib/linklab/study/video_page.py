@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from linklab.network.video import RUNS_MBPS
+from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.published.multimedia_study import INCONSISTENCIES, Printed, VideoQuantity, VideoRow, find
 from linklab.show.video import distribution, rate_over_time
 from linklab.study.page import Chapter, Grid, Page, Picture, Row

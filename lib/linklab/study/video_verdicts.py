@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from linklab.analysis.stream import NORMAL_BELOW
-from linklab.network.video import RUNS_MBPS
+from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.published.claims import Claim, Judged, Platform, Verdict
 from linklab.published.multimedia_study import CLAIMS, find
 from linklab.study.video import FRAME, HTB, QUANTITIES

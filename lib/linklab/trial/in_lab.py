@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from linklab.emulation.commands import node
-from linklab.emulation.namespace import namespace_of
+from linklab.emulation import service
 from linklab.runtime import boot
 from linklab.runtime.agent import Context, Interrupted
 from linklab.trial import scene
@@ -33,6 +32,8 @@ def prepare(context: Context, files: dict[str, str], python: str, packages: str 
     folder.mkdir()
     for name, data in files.items():
         (folder / name).write_bytes(base64.b64decode(data))
+    from linklab.emulation.namespace import namespace_of  # Mininet, which the notebook need not have
+
     cgroups = _ROOT / "cgroups"
     context.state["stage"] = Stage(
         files=folder,
@@ -40,7 +41,7 @@ def prepare(context: Context, files: dict[str, str], python: str, packages: str 
         python=python,
         packages=_ROOT / "packages" if packages is not None else None,
         cgroups=cgroups if cgroups.exists() else None,
-        entered=lambda host: namespace_of(node(context, host)).entered(),
+        entered=lambda host: namespace_of(service.node(context, host)).entered(),
     )
 
 

@@ -16,6 +16,7 @@ from linklab.errors import LabError
 from linklab.grade.simpleperf.submission import Submission
 from linklab.network import End, Host, Link, Network, Subnet, Switch
 from linklab.runtime.kinds import choose
+from linklab.trial import in_lab
 
 RATE_MBPS: Final = 8.0
 DELAY_MS: Final = 10.0
@@ -104,7 +105,7 @@ class LabPlace:
         if self._lab is None:
             self._lab = labs.start(NETWORK, "virtual", folder=self._folder.name)
             self._lab.process.call(
-                "linklab.trial.in_lab:prepare",
+                in_lab.prepare,
                 self._submission.encoded(),
                 self._submission.python,
                 self._submission.packages,
@@ -117,7 +118,7 @@ class LabPlace:
         process = self._started().process
         watch = _Watch(process.group_pid, self._limit_s, process.stop)
         try:
-            records: list[dict[str, Any]] = process.call("linklab.trial.in_lab:play", plans, stop=watch.stalled)
+            records = process.call(in_lab.play, plans, stop=watch.stalled)
         except LabError:
             if process.running and not watch.fired:
                 raise

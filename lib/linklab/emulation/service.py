@@ -1,0 +1,537 @@
+"""All that a notebook can ask of a running lab.
+
+Each function runs inside the lab, called by the agent with its `Context`; a notebook names it by the function itself:
+``process.call(service.command, "h1", "ls", None)``. So this module is imported on both sides, and loads Mininet only
+where it runs. What a function returns or emits is JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
+
+from linklab.errors import LabError, LabTimeout, UnknownNode
+
+if TYPE_CHECKING:
+    from mininet.net import Mininet
+    from mininet.node import Node
+    from mininet.topo import Topo
+
+    from linklab.network import Network, NetworkState
+    from linklab.runtime.agent import Context
+
+ROOT: Final = "root"
+"""The node that is a shell in the lab's first namespace, where the switches live: the guest itself, as root."""
+_GRACE_S = 2.0
+_PROMPT = "\x7f"  # of the shells of Mininet's nodes
+_CHUNK = 64 * 1024
+_TICK_S = 1.0
+_REAL_TICK_S = 0.1
+_SLEEP_S = 0.002
+_LOOK_S = 0.01
+
+
+# The network
+
+
+def build(
+    context: Context,
+    wish: Network | Topo,
+    expected: NetworkState | None,
+    switch: str,
+    verify: bool,
+    controller: str | type | Callable[..., Any] | None,
+) -> list[str]:
+    """Builds a network in this lab, once; see `linklab.emulation.build.build`.
+
+    On virtual time it ends at a whole second. Importing a module takes a guest a little of it, more where Python looks
+    for files in many folders: what is measured later must not depend on that, to the last digit.
+    """
+    from linklab.emulation import build, counters  # noqa: F401 - so that nothing is left to load between two measurements
+
+    not_checked = build.build(context, wish, expected, switch, verify, controller)
+    if context.clock == "virtual":
+        time.sleep(1 - time.monotonic() % 1)
+    return not_checked
+
+
+def network(context: Context) -> Mininet:
+    """The running Mininet. Raises `LabError` before it is built."""
+    if "net" not in context.state:
+        raise LabError("this lab has no network yet")
+    return context.state["net"]
+
+
+def node(context: Context, name: str) -> Node:
+    """A node of the network. Raises `UnknownNode` naming those that are there."""
+    net = network(context)
+    if name == ROOT and ROOT not in net:  # a host of that name wins
+        return _root(context)
+    if name not in net:
+        raise UnknownNode(f"there is no node {name!r} here: choose one of {', '.join(sorted(net.keys()))}")
+    return net[name]
+
+
+def _root(context: Context) -> Node:
+    if "root" not in context.state:
+        from mininet.node import Node
+
+        context.state["root"] = Node(ROOT, inNamespace=False)
+    return context.state["root"]
+
+
+def names(context: Context) -> list[str]:
+    """The names of all nodes, hosts first."""
+    net = network(context)
+    return [item.name for item in (*net.hosts, *net.switches)]
+
+
+def state(context: Context) -> dict[str, Any]:
+    """The network as it is now, read back from the kernel, as JSON."""
+    from linklab.emulation.readback import read_state
+
+    return read_state(network(context)).to_json()
+
+
+def counters(context: Context, with_state: bool) -> dict[str, Any]:
+    """What the network's interfaces have counted; see `linklab.emulation.counters.seen`."""
+    from linklab.emulation.counters import seen
+
+    return seen(network(context), with_state)
+
+
+# Commands in a node's shell
+
+
+def command(
+    context: Context, name: str, text: str, timeout_s: float | None
+) -> Literal["done", "interrupted", "timeout"]:
+    """Runs `text` in the node's shell, as Mininet's ``cmd``, and says how that ended. Output is emitted as it comes.
+
+    Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for.
+    """
+    host = _idle(context, name)
+    host.sendCmd(text)
+    outcome: Literal["done", "interrupted", "timeout"] = "done"
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    while host.waiting:
+        try:
+            left = None if deadline is None else deadline - time.monotonic()
+            ready = context.poll([host.stdout.fileno()], left)
+            if deadline is not None and not ready and time.monotonic() >= deadline:
+                outcome = "timeout"
+        except KeyboardInterrupt:
+            outcome = "interrupted"
+        if outcome != "done":
+            for piece in _end_command(context, host):
+                context.emit(piece)
+            break
+        if ready and (piece := _piece(host)):  # else the channel was readable, without an interrupt
+            context.emit(piece)
+    return outcome
+
+
+def begin_command(context: Context, name: str, text: str) -> None:
+    """Starts `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
+    _idle(context, name).sendCmd(text)
+
+
+def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, bool]:
+    """Waits for output of the command in the node's shell, at most `limit_s` of the lab's time; what it printed, and
+    whether it still runs.
+    """
+    host = node(context, name)
+    if host.waiting and context.poll([host.stdout.fileno()], limit_s):
+        return _piece(host), host.waiting
+    return "", host.waiting
+
+
+def end_command(context: Context, name: str) -> str:
+    """Ends the command in the node's shell; its last words."""
+    host = node(context, name)
+    return "".join(_end_command(context, host)) if host.waiting else ""
+
+
+def status(context: Context, name: str) -> int:
+    """The exit status of the last command in the node's shell."""
+    return int(_idle(context, name).cmd("echo $?"))
+
+
+def _idle(context: Context, name: str) -> Node:
+    host = node(context, name)
+    if host.waiting:
+        raise LabError(
+            f"{name} is still busy with {host.lastCmd!r}, perhaps in a linklab shell: end it, or run long programs "
+            "with popen"
+        )
+    return host
+
+
+def _piece(host: Node) -> str:
+    """What the node's shell has printed, when there is something to read."""
+    return str(host.monitor()).replace("\r", "")
+
+
+def _end_command(context: Context, host: Node) -> list[str]:
+    """SIGINT to what the shell runs, SIGKILL to what ignores that; its remaining output.
+
+    Raises `LabError` where the shell itself ignores interrupts: it holds the node's namespace and must live.
+    """
+    from linklab.runtime import process_tree  # psutil, which few labs need
+
+    host.sendInt()
+    pieces, deadline = [], time.monotonic() + _GRACE_S
+    while host.waiting and time.monotonic() < deadline:
+        with contextlib.suppress(KeyboardInterrupt):
+            if context.poll([host.stdout.fileno()], deadline - time.monotonic()):
+                pieces.append(_piece(host))
+    deadline = time.monotonic() + _GRACE_S
+    while host.waiting and time.monotonic() < deadline:
+        process_tree.kill_below(host.pid)
+        with contextlib.suppress(KeyboardInterrupt):
+            if context.poll([host.stdout.fileno()], 0.1):
+                pieces.append(_piece(host))
+    if host.waiting or not any(_in_step(context, host) for _ in range(3)):
+        raise LabError(f"the shell of {host.name} ignores every interrupt in {host.lastCmd!r}: start the lab anew")
+    return pieces
+
+
+def _in_step(context: Context, host: Node) -> bool:
+    """Reads all that the node's shell still has to say, up to its answer to a mark; False where that does not come.
+
+    Ctrl-C that meets the shell at its prompt makes it write another prompt, which Mininet would take for the end of the
+    next command. And code that is interrupted while it reads may have lost the prompt.
+    """
+    mark = f"linklab-{time.monotonic_ns()}"
+    host.write(f"echo {mark}\n")
+    host.readbuf = said = ""
+    deadline = time.monotonic() + _GRACE_S
+    while f"{mark}\n{_PROMPT}" not in said:
+        if time.monotonic() >= deadline:
+            return False
+        with contextlib.suppress(KeyboardInterrupt):
+            if context.poll([host.stdout.fileno()], deadline - time.monotonic()):
+                said += host.read().replace("\r", "")
+    host.waiting = False
+    return True
+
+
+def wait_listening(context: Context, name: str, port: int, timeout_s: float) -> None:
+    """Waits until a TCP socket listens on `port` in the node, at most `timeout_s` of the lab's time.
+
+    Raises `LabTimeout`.
+    """
+    host, deadline = node(context, name), time.monotonic() + timeout_s
+    while not _listens(host.pid, port):
+        if time.monotonic() >= deadline:
+            raise LabTimeout(f"nothing on {name} listens on port {port} after {timeout_s:g} s: was the server started?")
+        context.poll((), 0.01)
+
+
+def _listens(pid: int, port: int) -> bool:
+    """Whether /proc/PID/net/tcp or tcp6 has a socket in state LISTEN (0A) on the port."""
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port:
+                return True
+    return False
+
+
+# Mininet itself
+
+
+def call(context: Context, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Runs a function of the notebook's with the running Mininet. Ctrl-C comes as in a terminal."""
+    with _at_terminal(context) as net:
+        return function(net, *arguments)
+
+
+def cli(context: Context, text: str) -> None:
+    """Runs one line of Mininet's own command line. Ctrl-C ends what it runs, as in a terminal."""
+    from mininet.cli import CLI
+
+    class OneLine(CLI):
+        """Mininet's command line without its loop and its terminal."""
+
+        def run(self) -> None:
+            """Nothing: lines come one by one."""
+
+        def initReadline(self) -> None:
+            """Nothing: there is no terminal."""
+
+    nothing, keep_open = os.pipe()
+    try:
+        with os.fdopen(nothing) as stdin, _at_terminal(context) as net:
+            OneLine(net, stdin=stdin, stdout=sys.stdout).onecmd(text)
+    finally:
+        os.close(keep_open)
+
+
+@contextlib.contextmanager
+def _at_terminal(context: Context) -> Iterator[Mininet]:
+    """The network, for code that knows of no agent. What an interrupt leaves running in the nodes' shells is ended, as
+    Mininet's command line does: else the nodes could not be used.
+    """
+    net = network(context)
+    busy = [host for host in net.values() if host.waiting]
+    context.be_interruptible()
+    try:
+        yield net
+    except KeyboardInterrupt:
+        context.be_uninterruptible()
+        for host in net.values():
+            if host in busy or not getattr(host, "has_shell", True):
+                continue
+            if host.waiting:
+                context.add_to_hang(f"{host.lastCmd!r} on {host.name} did not end")
+            # it may be interrupted after it has given a command, and before it has noted that
+            elif _in_step(context, host):
+                continue
+            _end_command(context, host)
+        raise
+
+
+# Programs that run on while the notebook does something else
+
+
+@dataclass
+class _Program:
+    process: subprocess.Popen[bytes]
+    open_fds: list[int] = field(default_factory=list)
+
+
+class Heard(TypedDict):
+    """What a program has printed since it was last asked, and its exit status once it has ended."""
+
+    output: str
+    status: int | None
+
+
+def start_program(context: Context, name: str, words: str | list[str]) -> int:
+    """Starts a program on a node, its output kept; the handle's number. A string goes through the shell."""
+    host = node(context, name)
+    argv = ["/bin/sh", "-c", words] if isinstance(words, str) else words
+    try:
+        process = host.popen(argv, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    except OSError as error:
+        raise LabError(f"{argv[0]} cannot be started on {name}: {error.strerror}") from None
+    os.set_blocking(process.stdout.fileno(), False)
+    table: dict[int, _Program] = context.state.setdefault("programs", {})
+    number = len(table) + 1
+    table[number] = _Program(process, [process.stdout.fileno()])
+    return number
+
+
+def read_program(context: Context, number: int, timeout_s: float | None, until: Literal["output", "end"]) -> Heard:
+    """Waits for output, or for the end, at most `timeout_s` of the lab's time."""
+    program: _Program = context.state["programs"][number]
+    pieces: list[bytes] = []
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    while program.open_fds:
+        left = None if deadline is None else deadline - time.monotonic()
+        piece = _read(program)
+        if piece:
+            pieces.append(piece)
+            if until == "output":
+                break
+            continue
+        if not program.open_fds or (left is not None and left <= 0):
+            break
+        context.poll(program.open_fds, left)
+    status = None if program.open_fds else _status(context, program, deadline)
+    return {"output": b"".join(pieces).decode(errors="replace"), "status": status}
+
+
+def _read(program: _Program) -> bytes:
+    """What is there now; closes the pipe at its end."""
+    try:
+        data = os.read(program.open_fds[0], _CHUNK)
+    except BlockingIOError:
+        return b""
+    if not data:
+        program.open_fds.clear()
+    return data
+
+
+def _status(context: Context, program: _Program, deadline: float | None) -> int | None:
+    """The exit status: the program may close its output a moment before it ends."""
+    ended = os.pidfd_open(program.process.pid) if program.process.poll() is None else None
+    if ended is not None:
+        with contextlib.closing(os.fdopen(ended, "rb", buffering=0)):
+            context.poll([ended], None if deadline is None else deadline - time.monotonic())
+    return program.process.poll()
+
+
+def signal_program(context: Context, number: int, sign: int) -> None:
+    """Sends a signal to the program and whatever it started."""
+    program: _Program = context.state["programs"][number]
+    if program.process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(program.process.pid, signal.Signals(sign))
+
+
+class News(TypedDict):
+    """What followed programs have said and come to since it was last told, by number as text.
+
+    ``done_s`` counts from when they were first followed. ``late_ms``: how much later than asked this process woke up
+    from short sleeps; ``longest_late_ms`` the longest of them and of all waits.
+    """
+
+    done_s: float
+    said: dict[str, str]
+    statuses: dict[str, int]
+    late_ms: list[float]
+    longest_late_ms: float
+
+
+def follow_programs(context: Context, numbers: list[int], limit_s: float) -> Literal["done", "timeout", "interrupted"]:
+    """Waits until these programs have ended, at most `limit_s` of the lab's time, and says how that ended.
+
+    Each second of the lab's time, and once more in the end, it emits `News`. In real time it also sleeps for 2 ms ten
+    times a second and tells how much later than asked it woke up: the kernel's timers that delay and pace packets are
+    as late. In between it never waits longer than 10 ms, so that a moment in which nothing ran is seen whenever it
+    comes.
+    """
+    said: dict[int, str] = {}
+    statuses: dict[int, int | None] = dict.fromkeys(numbers)
+    late_ms: list[float] = []
+    longest_late_ms = 0.0
+    start_s = time.monotonic()
+    end_s, due_s, sleep_s = start_s + limit_s, start_s + _TICK_S, start_s
+
+    def tell(now_s: float) -> None:
+        nonlocal longest_late_ms
+        news: News = {
+            "done_s": now_s - start_s,
+            "said": {str(number): text for number, text in said.items()},
+            "statuses": {str(number): status for number, status in statuses.items() if status is not None},
+            "late_ms": late_ms[:],
+            "longest_late_ms": max((longest_late_ms, *late_ms)),
+        }
+        said.clear()
+        late_ms.clear()
+        longest_late_ms = 0.0
+        context.emit(news)
+
+    outcome: Literal["done", "timeout", "interrupted"] = "done"
+    try:
+        while running := [number for number in numbers if statuses[number] is None]:
+            now_s = time.monotonic()
+            if now_s >= end_s:
+                outcome = "timeout"
+                break
+            if now_s >= due_s:
+                tell(now_s)  # on virtual time each look at the clock moves it on
+                due_s += _TICK_S
+                continue
+            wake_s = min(due_s, end_s)
+            if context.clock == "real":
+                if now_s >= sleep_s:
+                    late_ms.append(_lateness_ms())
+                    sleep_s = now_s + _REAL_TICK_S
+                wake_s = min(wake_s, sleep_s, now_s + _LOOK_S)
+            fds = {fd: number for number in running for fd in context.state["programs"][number].open_fds}
+            ready = context.poll(fds, max(0.0, wake_s - time.monotonic()))
+            if context.clock == "real":
+                longest_late_ms = max(longest_late_ms, 1000 * (time.monotonic() - wake_s))
+            # one that has closed its output but still runs is looked at each time
+            for number in sorted({*(fds[fd] for fd in ready), *(set(running) - set(fds.values()))}):
+                heard = read_program(context, number, 0.0, "output")
+                statuses[number] = heard["status"]
+                if heard["output"]:
+                    said[number] = said.get(number, "") + heard["output"]
+    except KeyboardInterrupt:
+        outcome = "interrupted"
+    tell(time.monotonic())
+    return outcome
+
+
+def _lateness_ms() -> float:
+    before_s = time.monotonic()
+    time.sleep(_SLEEP_S)
+    return 1000 * (time.monotonic() - before_s - _SLEEP_S)
+
+
+# Somebody's script in the foreground (`linklab mininet`)
+
+
+def start_foreground(context: Context, words: list[str], folder: str, together: bool) -> None:
+    """Starts the foreground program of this lab; see `linklab.emulation.foreground`."""
+    from linklab.emulation import foreground
+
+    foreground.start(context, words, folder, together)
+
+
+def continue_foreground(context: Context, line: str | None, interrupt: bool) -> int | None:
+    """Lets the foreground program run until it asks for a line or ends; see `linklab.emulation.foreground`."""
+    from linklab.emulation import foreground
+
+    return foreground.go_on(context, line, interrupt)
+
+
+# Time, files, versions
+
+
+def sleep(context: Context, seconds: float) -> None:
+    """Lets the lab's time pass."""
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        context.poll((), left)
+
+
+def now(context: Context) -> float:
+    """The lab's monotonic clock, in seconds since its start."""
+    return time.monotonic()
+
+
+def read_file(context: Context, path: str) -> str:
+    """A file of the lab, base64. Raises `LabError` where it cannot be read."""
+    try:
+        return base64.b64encode(Path(path).read_bytes()).decode()
+    except OSError as error:
+        raise LabError(f"{path} cannot be read in the lab: {error.strerror}") from None
+
+
+def write_files(context: Context, folder: str, files: dict[str, str], executable: bool) -> None:
+    """Writes files (name: base64) into a folder of the lab, made if need be. Raises `LabError`."""
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            path = Path(folder) / name
+            path.write_bytes(base64.b64decode(data))
+            if executable:
+                path.chmod(0o755)
+    except OSError as error:
+        raise LabError(f"{path} cannot be written in the lab: {error.strerror}") from None
+
+
+_TOOLS: Final = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "ping": ["ping", "-V"]}
+
+
+def tool_versions(context: Context | None = None) -> dict[str, str]:
+    """The first line that each tool says of itself, for the metadata of what is measured; ``missing`` for one that is
+    not there. Without a lab, those of this machine.
+    """
+    from mininet.net import VERSION
+
+    found = {"mininet": VERSION, "python": sys.version.split()[0]}
+    for name, words in _TOOLS.items():
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        except OSError:
+            found[name] = "missing"
+            continue
+        said = (done.stdout or done.stderr).splitlines()
+        found[name] = said[0] if said else "unknown"
+    return found

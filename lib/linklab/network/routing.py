@@ -1,0 +1,175 @@
+"""Static routes by shortest path, and the path that packets take by them from one node to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any, Final
+
+from linklab.errors import NetworkError
+from linklab.network.model import End, Link, Topology
+from linklab.network.topology import Hop, Segment, folded_link, is_inside, segments, unfold
+
+DEFAULT_DESTINATION: Final = "0.0.0.0/0"
+"""The destination of a default route."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One line of a routing table: packets for ``destination`` go to ``via`` out of ``interface``.
+
+    ``destination`` is a prefix, ``"10.0.5.0/24"``, or ``"0.0.0.0/0"`` for the default route. ``via`` is
+    the next hop's address without a prefix length, or None where the destination is on the link itself.
+    """
+
+    destination: str
+    via: str | None
+    interface: str
+
+
+def static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
+    """The routes that let every host reach every other, for each host and router by name.
+
+    A host has one default route, to the first router of its subnet in the order of the network's nodes
+    (none if there is no router: two hosts on one link need no route). A router has one route for each
+    subnet that it is not part of and can reach (the network inside a tunnel is apart from the one that
+    carries it), in the order of the network's links. Routes that the kernel makes itself for connected
+    subnets are left out.
+
+    Shortest means fewest routers; among equals, the path that avoids the links listed last. The choice is
+    the same in both directions, so between subnets with one router each the reply takes the request's
+    links back.
+    """
+    network = unfold(network)
+    domains = segments(network)
+    next_steps = _next_steps(domains, {router.name for router in network.routers})
+    routes = {host.name: _default_route(network, host.name, domains) for host in network.hosts}
+    for router in network.routers:
+        routes[router.name] = tuple(
+            Route(str(domains[index].stations[0].ipv4.network), str(theirs.ipv4.ip), mine.interface)
+            for index, (mine, theirs) in sorted(next_steps[router.name].items())
+        )
+    return routes
+
+
+def _default_route(network: Topology, host: str, domains: tuple[Segment, ...]) -> tuple[Route, ...]:
+    order = {router.name: position for position, router in enumerate(network.routers)}
+    for mine in network.ends_of(host):
+        domain = next(domain for domain in domains if mine in domain.stations)
+        gateways = sorted((end for end in domain.stations if end.node in order), key=lambda end: order[end.node])
+        if gateways:
+            return (Route(DEFAULT_DESTINATION, str(gateways[0].ipv4.ip), mine.interface),)
+    return ()
+
+
+def _next_steps(domains: tuple[Segment, ...], router_names: set[str]) -> dict[str, dict[int, tuple[End, End]]]:
+    """For each router, and each domain it is not in and can reach: its own end and the next router's end."""
+    steps: dict[str, dict[int, tuple[End, End]]] = {name: {} for name in router_names}
+    if not steps:
+        return steps
+    # Imported here because it takes as long as all the rest of the package together, and whoever
+    # only reads a network or its state (the process inside the lab, above all) needs no routes.
+    import networkx
+
+    # Vertices are routers and domains, edges are the routers' interfaces. Each edge weighs one hop and, far
+    # below that, a bit of its own: no two paths weigh the same, so the shortest is unique, the same in both
+    # directions, and every router on it agrees with the one before. Integers keep this exact.
+    attachments = [
+        (end.node, index) for index, domain in enumerate(domains) for end in domain.stations if end.node in router_names
+    ]
+    hop = 1 << len(attachments)
+    graph: Any = networkx.Graph()
+    for bit, (router, index) in enumerate(attachments):
+        graph.add_edge(router, index, weight=hop + (1 << bit))
+    for router in dict(attachments):
+        for target, trail in networkx.single_source_dijkstra_path(graph, router).items():
+            if isinstance(target, int) and len(trail) > 2:
+                first, neighbour = domains[trail[1]], trail[2]
+                steps[router][target] = (_end_of(first, router), _end_of(first, neighbour))
+    return steps
+
+
+def _end_of(domain: Segment, node: str) -> End:
+    return next(end for end in domain.stations if end.node == node)
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path through the network: the names of all nodes on it, switches included, and the links between."""
+
+    node_names: tuple[str, ...]
+    hops: tuple[Hop, ...]
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links, in the order in which a packet crosses them."""
+        return tuple(hop.link for hop in self.hops)
+
+    def __str__(self) -> str:
+        return " - ".join(self.node_names)
+
+
+def path(
+    network: Topology,
+    source: str,
+    destination: str,
+    routes: Mapping[str, Iterable[Route]] | None = None,
+) -> Path:
+    """The path of packets from ``source`` to the first address of ``destination``, both hosts or routers.
+
+    Each node on it picks the most specific route (longest prefix) to that address. ``routes`` are
+    the tables to follow, by node; None means :func:`linklab.network.static_routes`.
+
+    Raises NetworkError if a node is unknown or a switch, if source and destination are the same, if a
+    node on the path has no usable route, or if the routes go in a circle.
+    """
+    if source == destination:
+        raise NetworkError(f"the path from {source} to itself has no links: choose two different nodes")
+    whole, network = network, unfold(network)
+    network.address_of(source)
+    target = IPv4Address(network.address_of(destination))
+    tables = static_routes(network) if routes is None else routes
+    domains = segments(network)
+    hops: list[Hop] = []
+    here, visited = source, [source]
+    while here != destination:
+        out, next_address = _next_hop(network, here, target, tables.get(here, ()))
+        domain = next(domain for domain in domains if out in domain.stations)
+        into = next((end for end in domain.stations if end.ipv4.ip == next_address), None)
+        if into is None or into.node == here:
+            raise NetworkError(
+                f"{here} sends packets for {target} to {next_address} out of {out.interface}, where no "
+                f"neighbour has that address: correct the route on {here}"
+            )
+        hops += domain.hops(out, into)
+        here = into.node
+        if here in visited:
+            circle = " - ".join([*visited[visited.index(here) :], here])
+            raise NetworkError(f"packets for {target} go in a circle ({circle}): correct the routes there")
+        visited.append(here)
+    hops = [_folded(whole, hop) for hop in hops if not is_inside(hop.link)]
+    return Path((source, *(hop.into.node for hop in hops)), tuple(hops))
+
+
+def _folded(network: Topology, hop: Hop) -> Hop:
+    """A hop of an unfolded network over the cable that is there."""
+    link = folded_link(network, hop.link)
+    forwards = hop.out == hop.link.a
+    return Hop(link, *(link.ends if forwards else link.ends[::-1]))
+
+
+def _next_hop(network: Topology, node: str, target: IPv4Address, table: Iterable[Route]) -> tuple[End, IPv4Address]:
+    ends = {end.interface: end for end in network.ends_of(node)}
+    choices: list[tuple[IPv4Network, str | None, str]] = [
+        (end.ipv4.network, None, end.interface) for end in ends.values()
+    ]
+    choices += [(IPv4Network(route.destination), route.via, route.interface) for route in table]
+    fitting = [choice for choice in choices if target in choice[0]]
+    if not fitting:
+        raise NetworkError(f"{node} has no route to {target}: add one")
+    # max keeps the first of equals: a connected subnet wins over a route to the same prefix, as in Linux.
+    _, via, interface = max(fitting, key=lambda choice: choice[0].prefixlen)
+    if interface not in ends:
+        raise NetworkError(f"{node} has a route to {target} by {interface}, which it lacks: correct the route")
+    return ends[interface], IPv4Address(via) if via else target

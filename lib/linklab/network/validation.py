@@ -1,0 +1,568 @@
+"""What is wrong with a network, in one clear line, before anything is built; and Network, with which nothing is.
+
+Each check yields one line for each fault that it finds: names, then values, tunnels and VLANs as they are written down;
+addresses, subnets and who reaches whom in the network that the VLANs make.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Interface, IPv4Network, NetmaskValueError
+from itertools import combinations
+from typing import Final, TypeVar
+
+from linklab.errors import NetworkError
+from linklab.network.model import VLAN_NUMBERS, End, Link, Subnet, Switch, SwitchVlans, Topology, TunnelEnd, Vlans
+from linklab.network.routing import path
+from linklab.network.theory import path_mtu_bytes
+from linklab.network.topology import bound, joined, segments, unfold
+from linklab.units import GRE_OVERHEAD_BYTES
+
+RATE_MBPS: Final = (0.001, 1000.0)
+"""TCLink ignores more than 1000 Mbit/s; below 1 kbit/s HTB's whole bytes per second are too coarse."""
+DELAY_MS: Final = (0.0, 60_000.0)
+"""A minute is more than any network has; tc's older clock overflows at 274 s."""
+LOSS_PERCENT: Final = (0.0, 100.0)
+QUEUE_PACKETS: Final = (1, 1_000_000)
+"""netem with a limit of 0 drops everything; a million full frames is 1.5 GB of kernel memory."""
+MTU_BYTES: Final = (68, 65_535)
+"""68 bytes is what every IPv4 link must carry (RFC 791); 65535 is the largest IPv4 packet."""
+OVERHEAD_BYTES: Final = (0, 1000)
+"""More than any framing adds."""
+INTERFACE_NAME_LENGTH: Final = 15
+"""IFNAMSIZ in Linux is 16 bytes with the closing zero."""
+_RESERVED_INTERFACES: Final = frozenset({"lo", "all", "default"})
+_NODE_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_INTERFACE_CHARACTER: Final = re.compile(r"[A-Za-z0-9_.-]")
+
+
+_T = TypeVar("_T", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Network(Topology):
+    """What a network is, as inert data. A Network that exists is valid.
+
+    Raises NetworkError, with one line that names the thing and the remedy, if the network could not be
+    built as described (see :func:`validate`).
+    """
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+def validate(network: Topology) -> None:
+    """Pass silently if the network could be built and all its hosts could reach each other.
+
+    Raises NetworkError with the first problem: the thing's name, what is wrong and what to do. Checked
+    are names of nodes, links and interfaces; ranges of rate, delay, loss, queue and MTU; VLANs; addresses and
+    subnets; rings of switches; that no node is cut off, in the network that the VLANs make; and tunnels, their
+    carriers and what these have room for.
+    """
+    for check in (_node_and_link_names, _link_ends, _link_values, _tunnels, _vlans):
+        for problem in check(network):
+            raise NetworkError(problem)
+    unfolded = unfold(network)
+    for check in (_addresses, _rings, _subnets, _unreachable_nodes, _room_in_tunnels):
+        for problem in check(unfolded):
+            raise NetworkError(problem)
+
+
+def _node_and_link_names(network: Topology) -> Iterator[str]:
+    if not network.nodes:
+        yield f"network {network.name} has no nodes: add hosts and links"
+    for node in network.nodes:
+        yield from _node_name(node.name, isinstance(node, Switch))
+    for name in _repeated(node.name for node in network.nodes):
+        yield f"two nodes are called {name}: give each node a name of its own"
+    for name in _repeated(link.name for link in network.links if link.name):
+        yield f"two links are called {name}: give each link a name of its own"
+
+
+def _node_name(name: str, is_switch: bool) -> Iterator[str]:
+    """One line for each reason why Mininet could not work with a node of this name."""
+    if not _NODE_NAME.fullmatch(name):
+        yield (
+            f"node name {name!r} cannot be used by Mininet: "
+            "begin with a letter and go on with letters, digits, '-' or '_'"
+        )
+    elif is_switch:
+        if not re.search(r"\d", name):
+            yield f"switch {name}: Mininet takes a switch's number from its name: call it s1, s2, ..."
+        # A bridge is a network device itself, called like the switch.
+        yield from _interface_name(f"switch {name}", name)
+
+
+def _interface_name(what: str, name: str) -> Iterator[str]:
+    """One line for each reason why Linux, or the shell that Mininet uses, refuses this interface name."""
+    bad = next((character for character in name if not _INTERFACE_CHARACTER.fullmatch(character)), None)
+    if not name:
+        yield f"{what}: the interface name is empty: call it NODE-eth0, NODE-eth1, ..."
+    elif bad is not None:
+        yield (f"{what}: interface name {name!r} contains {bad!r}: use only letters, digits, '-', '_' and '.'")
+    elif len(name) > INTERFACE_NAME_LENGTH:
+        yield (
+            f"{what}: interface name {name!r} has {len(name)} characters and Linux takes at most "
+            f"{INTERFACE_NAME_LENGTH}: shorten it"
+        )
+    elif name in _RESERVED_INTERFACES or name[0] in ".-":
+        yield f"{what}: interface name {name!r} has a meaning of its own in Linux: call it NODE-eth0, ..."
+
+
+def _repeated(items: Iterable[_T]) -> list[_T]:
+    """Each item that occurs more than once, in the order of its second occurrence."""
+    seen: set[_T] = set()
+    again: dict[_T, None] = {}
+    for item in items:
+        if item in seen:
+            again[item] = None
+        seen.add(item)
+    return list(again)
+
+
+def _link_ends(network: Topology) -> Iterator[str]:
+    names = {node.name for node in network.nodes}
+    switch_names = network.switch_names
+    for link in network.links:
+        for end in link.ends:
+            if end.node not in names:
+                yield f"link {link.label} ends at {end.node!r}, which is no node: add it or correct the name"
+            yield from _interface_name(f"link {link.label}, end on {end.node}", end.interface)
+        if link.a.node == link.b.node:
+            yield f"link {link.label} joins {link.a.node} to itself: let its ends be on two nodes"
+    ends = [end for link in network.links for end in link.ends]
+    # Unique in the whole network, not only on one node: Mininet keeps all switch ports in one namespace,
+    # and captures, drawings and messages name an interface without its node.
+    for name in _repeated(end.interface for end in ends):
+        owners = " and ".join(dict.fromkeys(end.node for end in ends if end.interface == name))
+        yield f"interface {name} is used by two ends of links (on {owners}): give each interface its own name"
+    for name in sorted({end.interface for end in ends} & switch_names):
+        yield f"interface {name} is called like switch {name}, itself a device: call it {name}-eth1"
+
+
+def _link_values(network: Topology) -> Iterator[str]:
+    """One line for each property of a link that is out of its range."""
+    for link in network.links:
+        what = f"link {link.label}"
+        if link.rate_mbps is not None:
+            yield from _number_in(what, "rate_mbps", link.rate_mbps, RATE_MBPS, "Mbit/s", "None means not limited")
+        yield from _number_in(what, "delay_ms", link.delay_ms, DELAY_MS, "ms", "0 means none")
+        yield from _number_in(what, "loss_percent", link.loss_percent, LOSS_PERCENT, "%", "0 means none")
+        if link.queue_packets is not None:
+            yield from _whole_number_in(what, "queue_packets", link.queue_packets, QUEUE_PACKETS, "packets")
+        yield from _whole_number_in(what, "mtu_bytes", link.mtu_bytes, MTU_BYTES, "bytes")
+        if link.overhead_bytes is not None:
+            yield from _whole_number_in(what, "overhead_bytes", link.overhead_bytes, OVERHEAD_BYTES, "bytes")
+            if link.rate_mbps is None:
+                yield f"{what}: overhead_bytes is given without a rate: set rate_mbps"
+
+
+def _number_in(what: str, field: str, value: float, bounds: tuple[float, float], unit: str, hint: str) -> Iterator[str]:
+    low, high = bounds
+    # Python's bool is an int, and a notebook's author may well write "40": both would reach tc.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        yield f"{what}: {field} is {value!r}, which is not a number: write a number of {unit}"
+    # NaN fails every comparison, so it ends up here as well.
+    elif not low <= value <= high:
+        yield f"{what}: {field} is {value:g}: choose {low:g} to {high:g} {unit} ({hint})"
+
+
+def _whole_number_in(what: str, field: str, value: int, bounds: tuple[int, int], unit: str) -> Iterator[str]:
+    low, high = bounds
+    if isinstance(value, bool) or not isinstance(value, int):
+        yield f"{what}: {field} is {value!r}, which is not a whole number: write a whole number of {unit}"
+    elif not low <= value <= high:
+        yield f"{what}: {field} is {value}: choose {low} to {high} {unit}"
+
+
+def _addresses(network: Topology) -> Iterator[str]:
+    """One line for each address that no interface could have, or that two have."""
+    switch_names = network.switch_names
+    owners: dict[str, End] = {}
+    for end in (end for link in network.links for end in link.ends):
+        if end.node in switch_names:
+            if end.address is not None:
+                yield f"{end.interface}: a switch port has no address: leave {end.address} out"
+            continue
+        if end.address is None:
+            yield f'{end.interface}: {end.node} has no address here: write one such as "10.0.0.1/24"'
+            continue
+        interface = _parse_interface(end.address)
+        if interface is None:
+            yield f'{end.interface}: {end.address!r} is no address with prefix length: write "10.0.0.1/24"'
+            continue
+        yield from _unusable_address(end, interface)
+        other = owners.setdefault(str(interface.ip), end)
+        if other is not end:
+            yield (
+                f"{interface.ip} is the address of {other.interface} and of {end.interface}: "
+                "give each interface an address of its own"
+            )
+
+
+def _parse_interface(text: str) -> IPv4Interface | None:
+    """An address with its prefix length, in its one spelling; None for anything else."""
+    try:
+        interface = IPv4Interface(text)
+    except (AddressValueError, NetmaskValueError, ValueError):
+        return None
+    # One spelling only, the one that the kernel answers with: a bare address would silently mean /32.
+    return interface if str(interface) == text else None
+
+
+def _unusable_address(end: End, interface: IPv4Interface) -> Iterator[str]:
+    ip, subnet = interface.ip, interface.network
+    if ip.is_loopback or ip.is_multicast or ip.is_reserved or ip in IPv4Network("0.0.0.0/8"):
+        yield f"{end.interface}: {ip} is reserved for other uses: choose one such as 10.0.0.1"
+    elif subnet.prefixlen == 32:
+        yield f"{end.interface}: a /32 has no room for a neighbour: choose a shorter prefix such as {ip}/24"
+    # A /31 has neither a network nor a broadcast address (RFC 3021).
+    elif subnet.prefixlen < 31 and ip == subnet.network_address:
+        yield f"{end.interface}: {ip} is the address of subnet {subnet} itself: choose one inside it"
+    elif subnet.prefixlen < 31 and ip == subnet.broadcast_address:
+        yield f"{end.interface}: {ip} is the broadcast address of {subnet}: choose a lower one"
+
+
+def _subnets(network: Topology) -> Iterator[str]:
+    """One line for each fault of the plan, and for each address that does not fit plan or neighbours.
+
+    Expects addresses without :func:`_addresses`.
+    """
+    plan: dict[IPv4Network, Subnet] = {}
+    names: set[str] = set()
+    for subnet in network.subnets:
+        prefix = _parse_prefix(subnet.prefix)
+        if prefix is None:
+            yield f'subnet {subnet.name}: {subnet.prefix!r} is not a prefix: write one such as "10.0.0.0/24"'
+            continue
+        if subnet.name in names:
+            yield f"two subnets are called {subnet.name}: give each subnet a name of its own"
+        names.add(subnet.name)
+        for other, named in plan.items():
+            if other.overlaps(prefix):
+                yield (
+                    f"subnets {named.name} ({other}) and {subnet.name} ({prefix}) overlap: "
+                    "choose prefixes that share no address"
+                )
+        plan[prefix] = subnet
+    yield from _addresses_outside_plan(network, plan)
+    yield from _mixed_subnets(network)
+
+
+def _parse_prefix(text: str) -> IPv4Network | None:
+    try:
+        prefix = IPv4Network(text)
+    except (AddressValueError, NetmaskValueError, ValueError):
+        return None
+    return prefix if str(prefix) == text else None
+
+
+def _addresses_outside_plan(network: Topology, plan: dict[IPv4Network, Subnet]) -> Iterator[str]:
+    if not plan:
+        return
+    listed = ", ".join(f"{subnet.name} {prefix}" for prefix, subnet in plan.items())
+    for end in (end for link in network.links for end in link.ends if end.address is not None):
+        interface = end.ipv4
+        if interface.network in plan:
+            continue
+        home = next((prefix for prefix in plan if interface.ip in prefix), None)
+        if home is None:
+            yield (
+                f"{end.interface}: {end.address} is outside its subnet: none of the subnets ({listed}) "
+                "contains it, correct the address or add the subnet"
+            )
+        else:
+            yield (
+                f"{end.interface}: {end.address} has the prefix length /{interface.network.prefixlen}, "
+                f"but subnet {plan[home].name} is {home}: write {interface.ip}/{home.prefixlen}"
+            )
+
+
+def _mixed_subnets(network: Topology) -> Iterator[str]:
+    first_of: list[End] = []
+    for domain in segments(network):
+        if not domain.stations:
+            continue
+        first = domain.stations[0]
+        first_of.append(first)
+        for end in domain.stations[1:]:
+            near, far = first.ipv4.network, end.ipv4.network
+            if near != far:
+                between = f"over {', '.join(domain.switch_names)}" if domain.switch_names else "by one link"
+                yield (
+                    f"{first.interface} ({first.address}) and {end.interface} ({end.address}) are joined "
+                    f"{between} but lie in different subnets: give both an address of {near}, or of {far}"
+                )
+        for one, two in combinations(domain.stations, 2):
+            if one.node == two.node:
+                yield (
+                    f"{one.node} is in subnet {one.ipv4.network} twice, with {one.interface} and "
+                    f"{two.interface}: take one of the two links away"
+                )
+    for one, two in combinations(first_of, 2):
+        if one.ipv4.network.overlaps(two.ipv4.network):
+            yield (
+                f"subnets overlap: {one.ipv4.network} at {one.interface} and {two.ipv4.network} at "
+                f"{two.interface}, which no switch joins: choose prefixes that share no address"
+            )
+
+
+def _rings(network: Topology) -> Iterator[str]:
+    for domain in segments(network):
+        if domain.has_loop:
+            yield (
+                f"switches in a ring ({', '.join(domain.switch_names)}), where a frame would go round for ever: "
+                "take a link away so that there is one way only, or start a Mininet Topo whose switches have stp=True"
+            )
+
+
+def _unreachable_nodes(network: Topology) -> Iterator[str]:
+    cables = (*joined(network), *bound(network))
+    linked = {end.node for link in cables for end in link.ends}
+    for node in network.nodes:
+        if node.name not in linked:
+            yield f"{node.name} has no link: connect it with a Link"
+    first = network.nodes[0].name
+    by_cable = _reached(first, cables, stops=frozenset())
+    for node in network.nodes:
+        if node.name not in by_cable:
+            yield f"{node.name} cannot be reached from {first}: no chain of links joins them, add a link"
+    hosts = frozenset(host.name for host in network.hosts)
+    for start in (host.name for host in network.hosts):
+        by_packets = _reached(start, joined(network), stops=hosts - {start})
+        # the network that carries a tunnel is one of its own, and not met by those whose frames it carries
+        own = _reached(start, joined(network), stops=frozenset())
+        for node in network.nodes:
+            if node.name in own - by_packets:
+                block = next(
+                    end.node
+                    for link in joined(network)
+                    for end in link.ends
+                    if end.node in by_packets and link.other(end.node).node not in by_packets
+                )
+                yield (
+                    f"{node.name} cannot be reached from {start}: the way leads through {block}, "
+                    f"and a host does not forward: make {block} a Router"
+                )
+
+
+def _reached(start: str, links: Iterable[Link], stops: frozenset[str]) -> set[str]:
+    """The nodes that packets from ``start`` get to, if those in ``stops`` pass none on."""
+    reached, waiting = {start}, [start]
+    while waiting:
+        node = waiting.pop()
+        if node in stops:
+            continue
+        for link in links:
+            if node in (link.a.node, link.b.node):
+                far = link.other(node).node
+                if far not in reached:
+                    reached.add(far)
+                    waiting.append(far)
+    return reached
+
+
+def _tunnels(network: Topology) -> Iterator[str]:
+    """One line for each tunnel that could not be made as described. Expects sound names of nodes and links."""
+    used = {end.interface for link in network.links for end in link.ends} | {node.name for node in network.nodes}
+    for tunnel in network.tunnels:
+        what = f"tunnel {tunnel.label}"
+        for end in tunnel.ends:
+            yield from _tunnel_end(what, end, network)
+            if end.interface in used:
+                yield f"{what}: interface {end.interface} is there already: give it a name of its own"
+            used.add(end.interface)
+        if tunnel.a.switch == tunnel.b.switch or tunnel.a.carrier == tunnel.b.carrier:
+            yield f"{what} leads back to where it begins: let its ends be on two switches and two carriers"
+        least, most = MTU_BYTES[0], MTU_BYTES[1] - GRE_OVERHEAD_BYTES
+        if isinstance(tunnel.mtu_bytes, bool) or not isinstance(tunnel.mtu_bytes, int):
+            yield f"{what}: mtu_bytes is {tunnel.mtu_bytes!r}, which is not a whole number: write one of bytes"
+        elif not least <= tunnel.mtu_bytes <= most:
+            yield (
+                f"{what}: mtu_bytes is {tunnel.mtu_bytes}: choose {least} to {most} bytes, as headers take "
+                f"{GRE_OVERHEAD_BYTES} of the largest IPv4 packet"
+            )
+
+
+def _tunnel_end(what: str, end: TunnelEnd, network: Topology) -> Iterator[str]:
+    nodes = {node.name: node for node in network.nodes}
+    yield from _interface_name(f"{what}, end on {end.switch}", end.interface)
+    for name in (end.switch, end.carrier):
+        if name not in nodes:
+            yield f"{what} needs {name!r}, which is no node: add it or correct the name"
+            return
+    if not isinstance(nodes[end.switch], Switch):
+        yield f"{what} ends at {end.switch}, which is no switch: a tunnel carries frames from switch to switch"
+    if isinstance(nodes[end.carrier], Switch):
+        yield f"{what} is carried by switch {end.carrier}, which has no address: name a host or a router"
+    elif end.carrier not in {each.node for link in network.links for each in link.ends}:
+        yield f"{what} is carried by {end.carrier}, which has no link: connect it with a Link"
+
+
+def _room_in_tunnels(network: Topology) -> Iterator[str]:
+    """One line for each tunnel whose packets find no path, or no room. Expects a network that is sound otherwise."""
+    for tunnel in network.tunnels:
+        carriers = {end.carrier for end in tunnel.ends}
+        near = any(
+            carriers <= {end.node for end in segment.stations} for segment in segments(network, with_tunnels=False)
+        )
+        # neighbours need no routes, and finding some takes long
+        room = path_mtu_bytes(path(network, tunnel.a.carrier, tunnel.b.carrier, {} if near else None))
+        needed = tunnel.mtu_bytes + GRE_OVERHEAD_BYTES
+        if needed > room and not tunnel.fragments:
+            yield (
+                f"tunnel {tunnel.label} makes packets of {needed} bytes and its links take {room}: give the links "
+                f"mtu_bytes={needed}, or the tunnel {room - GRE_OVERHEAD_BYTES}, or let it fragment (fragments=True)"
+            )
+
+
+def _vlans(network: Topology) -> Iterator[str]:
+    """One line for each fault of the VLANs themselves; what follows from them for addresses is looked at elsewhere."""
+    if network.vlans is None:
+        return
+    seen: set[str] = set()
+    for plan in network.vlans.switches:
+        if plan.switch not in network.switch_names:
+            yield f"VLANs are given for {plan.switch!r}, which is no switch: add it or correct the name"
+            return
+        if plan.switch in seen:
+            yield f"VLANs of {plan.switch} are given twice: put them into one SwitchVlans"
+        seen.add(plan.switch)
+        yield from _vlan_numbers(plan)
+        yield from _vlan_ports(network, plan)
+        yield from _vlan_members(plan)
+        yield from _vlan_gateways(plan)
+    yield from _one_switch_that_routes(network.vlans)
+    yield from _vlan_subinterfaces(network, network.vlans)
+    yield from _isolated_vlans(network, network.vlans)
+
+
+def _vlan_numbers(plan: SwitchVlans) -> Iterator[str]:
+    low, high = VLAN_NUMBERS
+    for number in plan.vlans:
+        if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
+            yield f"{plan.switch}: VLAN {number!r} cannot be: choose a whole number from {low} to {high}"
+    for number in sorted({each for each in plan.vlans if plan.vlans.count(each) > 1}):
+        yield f"{plan.switch}: VLAN {number} is listed twice: list it once"
+
+
+def _vlan_ports(network: Topology, plan: SwitchVlans) -> Iterator[str]:
+    ports = [end.interface for end in network.ends_of(plan.switch)]
+    given = [port.interface for port in plan.access] + [trunk.interface for trunk in plan.trunks]
+    for name in given:
+        if name not in ports:
+            yield f"{plan.switch} has no port {name}: choose one of {', '.join(ports)}"
+        elif given.count(name) > 1:
+            yield f"port {name} of {plan.switch} is given twice: make it one access port, or one trunk"
+    for name in ports:
+        if name not in given:
+            yield f"port {name} of {plan.switch} is in no VLAN: make it an AccessPort or a TrunkPort"
+
+
+def _vlan_members(plan: SwitchVlans) -> Iterator[str]:
+    known = ", ".join(map(str, plan.vlans)) or "none"
+    for port in plan.access:
+        if port.vlan not in plan.vlans:
+            yield f"port {port.interface} is in VLAN {port.vlan}, which {plan.switch} does not have ({known}): add it"
+    for trunk in plan.trunks:
+        if not trunk.vlans:
+            yield f"trunk {trunk.interface} carries no VLAN: list those that it is for"
+        for number in trunk.vlans:
+            if number not in plan.vlans:
+                yield (
+                    f"trunk {trunk.interface} carries VLAN {number}, which {plan.switch} does not have ({known}): "
+                    "add it, or take it off the trunk"
+                )
+    carried = {port.vlan for port in plan.access} | {number for trunk in plan.trunks for number in trunk.vlans}
+    for number in plan.vlans:
+        if number not in carried:
+            yield f"VLAN {number} of {plan.switch} has no port: put a port into it, or take it away"
+
+
+def _vlan_gateways(plan: SwitchVlans) -> Iterator[str]:
+    numbers = [gateway.vlan for gateway in plan.gateways]
+    for gateway in plan.gateways:
+        name = plan.gateway_interface(gateway)
+        if gateway.vlan not in plan.vlans:
+            yield f"gateway {name} is in VLAN {gateway.vlan}, which {plan.switch} does not have: add the VLAN"
+        elif numbers.count(gateway.vlan) > 1:
+            yield f"VLAN {gateway.vlan} of {plan.switch} has two gateways: give it one"
+        if _parse_interface(gateway.address) is None:
+            yield f'{name}: {gateway.address!r} is no address with prefix length: write "10.0.0.254/24"'
+        yield from _interface_name(f"gateway {name}", name)
+
+
+def _one_switch_that_routes(vlans: Vlans) -> Iterator[str]:
+    routing = [plan.switch for plan in vlans.switches if plan.gateways]
+    if len(routing) > 1:
+        # All switches of a lab share the first namespace, and with it one routing table.
+        yield f"{' and '.join(routing)} have gateways: let one switch route, or use a Router"
+
+
+def _vlan_subinterfaces(network: Topology, vlans: Vlans) -> Iterator[str]:
+    switch_names = network.switch_names
+    ends = {end.interface: end for link in network.links for end in link.ends if end.node not in switch_names}
+    for each in vlans.subinterfaces:
+        what = f"sub-interface {each.name}"
+        if each.parent not in ends:
+            yield f"{what} is on {each.parent}, which is no interface of a host or router: correct the name"
+            continue
+        if ends[each.parent].address is not None:
+            yield f"{each.parent} has sub-interfaces and an address: leave {ends[each.parent].address} out"
+        if vlans.subinterfaces.count(each) > 1 or [sub.name for sub in vlans.subinterfaces].count(each.name) > 1:
+            yield f"{what} is given twice: give it once"
+        yield from _interface_name(what, each.name)
+        yield from _trunk_carries(network, vlans, each.parent, each.vlan)
+    for plan in vlans.switches:
+        for trunk in plan.trunks:
+            far = next(link for link in network.links if trunk.interface in (link.a.interface, link.b.interface))
+            other = far.other(plan.switch)
+            if other.node in switch_names:
+                continue
+            ready = {sub.vlan for sub in vlans.subinterfaces_of(other.interface)}
+            for number in trunk.vlans:
+                if number not in ready:
+                    yield (
+                        f"trunk {trunk.interface} carries VLAN {number}, but {other.interface} has no sub-interface "
+                        f"for it: add SubInterface({other.interface!r}, {number}, ...)"
+                    )
+
+
+def _trunk_carries(network: Topology, vlans: Vlans, parent: str, number: int) -> Iterator[str]:
+    link = next(link for link in network.links if parent in (link.a.interface, link.b.interface))
+    port = link.b if link.a.interface == parent else link.a
+    plan = vlans.of_switch(port.node)
+    trunk = next((each for each in plan.trunks if each.interface == port.interface), None) if plan else None
+    if trunk is None:
+        yield f"sub-interface {parent}.{number} needs a trunk, and {port.interface} at the other end is none"
+    elif number not in trunk.vlans:
+        yield f"trunk {trunk.interface} lacks VLAN {number}, which {parent}.{number} is for: add it to the trunk"
+
+
+def _isolated_vlans(network: Topology, vlans: Vlans) -> Iterator[str]:
+    """VLANs of one switch between which nobody routes."""
+    for plan in vlans.switches:
+        with_gateway = {gateway.vlan for gateway in plan.gateways}
+        for number in plan.vlans:
+            if number in with_gateway or _has_router(network, plan, number):
+                continue
+            if plan.gateways:
+                yield f"VLAN {number} of {plan.switch} has no gateway, so nothing leaves it: add Gateway({number}, ...)"
+            elif len(plan.vlans) > 1:
+                yield (
+                    f"VLAN {number} of {plan.switch} reaches no other: give {plan.switch} a Gateway in each VLAN, or "
+                    "a Router a sub-interface for each on a trunk"
+                )
+
+
+def _has_router(network: Topology, plan: SwitchVlans, number: int) -> bool:
+    """Return True if a port that carries the VLAN leads to a router, or to another switch."""
+    leaving = network.switch_names | {router.name for router in network.routers}
+    return any(
+        number in plan.vlans_of(end.interface) and link.other(plan.switch).node in leaving
+        for link in network.links
+        for end in link.ends
+        if end.node == plan.switch
+    )

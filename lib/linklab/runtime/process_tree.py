@@ -1,0 +1,113 @@
+"""A process and all that came of it: what they use together, and how they are ended.
+
+A process that leaves its session or whose parent ends stays in the tree, because the tree's head asks the kernel to
+become the parent of such orphans (PR_SET_CHILD_SUBREAPER). Nothing here needs root. A cgroup would bound a tree more
+tightly, but an ordinary user may make one only where systemd hands them out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Iterable
+
+import psutil
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_LOOK_S = 0.05
+
+
+def become_head(parent: int) -> bool:
+    """Makes this process the head of its tree, and lets it get SIGTERM when `parent` dies; False if it has."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    return os.getppid() == parent
+
+
+def below(head: int) -> list[psutil.Process]:
+    """All that came of this process, itself left out, parents before their children; [] where it is gone.
+
+    Those that have ended and were not yet waited for (zombies) are among them: see `alive`.
+    """
+    try:
+        return list(psutil.Process(head).children(recursive=True))
+    except psutil.NoSuchProcess:
+        return []
+
+
+def tree(head: int) -> list[psutil.Process]:
+    """This process, if it is still there, and all that came of it."""
+    try:
+        return [psutil.Process(head), *below(head)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Those that have not ended."""
+    return [process for process in processes if _is_alive(process)]
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def cpu_s(processes: Iterable[psutil.Process]) -> float:
+    """The seconds of CPU that these have used, with those of their children that have ended and were waited for."""
+    total_s = 0.0
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            total_s += times.user + times.system + times.children_user + times.children_system
+    return total_s
+
+
+def tree_cpu_s(head: int) -> float:
+    """What `cpu_s` is of a process and all that came of it: of a lab, where `head` is its supervisor."""
+    return cpu_s(tree(head))
+
+
+def memory_mb(processes: Iterable[psutil.Process]) -> float:
+    """The memory in use, in 10**6 bytes. Pages that several share are counted once, by each one's share (PSS)."""
+    return sum(map(_memory_bytes, alive(processes))) / 1e6
+
+
+def _memory_bytes(process: psutil.Process) -> int:
+    """Shared pages of another user's process (a native lab's, behind sudo) cannot be asked for: its own are."""
+    try:
+        try:
+            return int(process.memory_full_info().pss)
+        except psutil.AccessDenied:
+            used = process.memory_info()
+            return int(used.rss - used.shared)
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def end_below(head: int, patience_s: float) -> bool:
+    """Kills all that came of a process, until nothing of it lives; False if something does after `patience_s`.
+
+    A native lab runs as root and cannot be killed from here, but it ends by itself when its supervisor is gone.
+    """
+    deadline = time.monotonic() + patience_s
+    while kill_below(head):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_S)
+    return True
+
+
+def kill_below(head: int) -> bool:
+    """Sends SIGKILL to all that came of a process, children before their parents; True if there was something."""
+    left = alive(below(head))
+    for process in reversed(left):
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            process.kill()
+    return bool(left)

@@ -1,0 +1,274 @@
+"""How a client reaches a lab: one that it has started itself (`Spawned`), or one that somebody lends it (`Borrowed`).
+
+Where :data:`VARIABLE` names a Unix socket, labs are borrowed there: a notebook that is graded runs where no guest can
+be started. Its requests go over the socket to the judge (:mod:`linklab.grading.broker`), who starts guests, hands
+requests on and answers back as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from linklab import errors
+from linklab.errors import LabError
+from linklab.runtime import process_tree
+from linklab.runtime.kinds import Kind, guest_memory_mb
+from linklab.runtime.launch import launch
+from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout, Message
+
+VARIABLE: Final = "LINKLAB_LABS"
+"""The environment variable that names the lender's socket."""
+FRAME_BYTES: Final = 64 * 1024
+BOOT_LIMIT_S: Final = 30.0
+LONGER_S: Final = 30.0
+"""How much longer than asked a borrower waits: the lender looks on the wall clock too, and says what is wrong."""
+_CONSOLE_TAIL_LINES = 5
+_KILLED = re.compile(r"^Out of memory.*: Killed process \d+ \((.*?)\)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class About:
+    """What a lab says of itself when it has booted. `clock_s` is its own clock then."""
+
+    kind: Kind
+    kernel_release: str
+    kernel_seeded: bool
+    clock_s: float
+    memory_mb: int
+
+
+class Transport(Protocol):
+    """The way to a lab that has booted: messages over `channel`, and what a client needs to know and to do besides."""
+
+    channel: Channel
+    about: About
+
+    @property
+    def running(self) -> bool:
+        """Say whether the lab can still be asked."""
+
+    @property
+    def group_pid(self) -> int:
+        """The process group of the lab on this machine; 0 where it has none here."""
+
+    def resume(self) -> None:
+        """Let the lab's time pass."""
+
+    def pause(self) -> None:
+        """Stop the lab's time, where that is possible."""
+
+    def rouse(self) -> None:
+        """Have a lab that computes see what arrived."""
+
+    def cpu_s(self) -> float:
+        """How long the lab's processes have had a core so far; 0 where that cannot be seen from here."""
+
+    def killed_for_memory(self, answer: Message) -> list[str]:
+        """The programs that were ended since the last answer because the lab's memory was full."""
+
+    def console_tail(self) -> str:
+        """The last lines that the guest's kernel or the tools around it wrote, as one line."""
+
+    def hang_up(self) -> None:
+        """End the lab, or give it back, and return when it is gone. A request that waits for an answer is woken."""
+
+    def close(self) -> None:
+        """Give back what the connection took. Only after `hang_up`, and when no request runs."""
+
+
+class Spawned:
+    """A lab that this process has started: a guest or a native one, which ends with it."""
+
+    def __init__(self, kind: Kind, folder: Path | None, *, narrow: bool, seed: int) -> None:
+        """Starts the lab and returns when its agent answers.
+
+        Raises `LabError` with the last lines of the console where it does not come up.
+        """
+        self._kind, self._group, self._console_read = kind, 0, 0
+        memory_mb = guest_memory_mb()
+        launched = launch(kind, folder, narrow=narrow, memory_mb=memory_mb, seed=seed)
+        self._supervisor, self._console, info = launched.supervisor, launched.console, launched.info_fd
+        self._lifeline, self._ours = launched.lifeline, launched.ours
+        self.channel = Channel(self._ours.fileno(), self._ours.fileno())
+        try:
+            ready = self.channel.receive(BOOT_LIMIT_S)
+            self._group = 0 if kind.name == "native" else json.loads(os.read(info, 4096))["child-pid"]
+        except (ChannelClosed, ChannelTimeout) as failure:
+            tail = self.console_tail()
+            self._end()
+            how = "did not answer" if isinstance(failure, ChannelTimeout) else "ended while starting"
+            raise LabError(
+                f"the lab {how}: {tail or 'its console is empty'} (linklab doctor tells what is missing)"
+            ) from None
+        except BaseException:
+            self._end()
+            raise
+        finally:
+            os.close(info)
+        self.about = About(kind, ready["kernel"], bool(ready["kernel_seeded"]), ready["clock_s"], memory_mb)
+        self.pause()
+
+    def _end(self) -> None:
+        self.hang_up()
+        self.close()
+
+    @property
+    def running(self) -> bool:
+        """Say whether its supervisor lives."""
+        return self._supervisor.poll() is None
+
+    @property
+    def group_pid(self) -> int:
+        """The process group of a guest, which the supervisor made; 0 for a native lab."""
+        return self._group
+
+    def resume(self) -> None:
+        """SIGCONT to a guest on virtual time."""
+        self._signal(signal.SIGCONT)
+
+    def pause(self) -> None:
+        """SIGSTOP to a guest on virtual time."""
+        self._signal(signal.SIGSTOP)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._kind.stops_between_requests and self._group and self.running:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._group, number)
+
+    def rouse(self) -> None:
+        """Has a guest on virtual time that computes see what arrived. Its kernel runs when the program calls it,
+        when time passes, or when SIGALRM comes to the program, which is a process here.
+        """
+        if not (self._kind.stops_between_requests and self._group):
+            return
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdigit():
+                with contextlib.suppress(OSError, ValueError, IndexError):
+                    state, parent = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
+                    if state == "R" and int(parent) == self._group and _catches_alarm(folder):
+                        os.kill(int(folder.name), signal.SIGALRM)
+
+    def cpu_s(self) -> float:
+        """That of the supervisor and of all below it."""
+        return process_tree.tree_cpu_s(self._supervisor.pid)
+
+    def killed_for_memory(self, answer: Message) -> list[str]:
+        """Those that the guest's kernel told of on the console."""
+        size = os.fstat(self._console.fileno()).st_size
+        new = os.pread(self._console.fileno(), size - self._console_read, self._console_read)
+        self._console_read += new.rfind(b"\n") + 1
+        return _KILLED.findall(new.decode(errors="replace"))
+
+    def console_tail(self) -> str:
+        """The last lines, without empty ones."""
+        size = self._console.seek(0, os.SEEK_END)
+        self._console.seek(max(0, size - 4096))
+        lines = [line.strip() for line in self._console.read().decode(errors="replace").splitlines()]
+        return " | ".join([line for line in lines if line][-_CONSOLE_TAIL_LINES:])
+
+    def hang_up(self) -> None:
+        """Ends the lab and everything it made."""
+        with contextlib.suppress(OSError):
+            # wakes a request of another thread; after close alone it would go on with a number that others reuse
+            self._ours.shutdown(socket.SHUT_RDWR)
+        self._lifeline.close()
+        try:
+            self._supervisor.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._supervisor.kill()
+            self._supervisor.wait()
+
+    def close(self) -> None:
+        """Closes the channel and the console."""
+        self._ours.close()
+        self._console.close()
+
+
+class Borrowed:
+    """A lab on the lender's side, to be used as one's own. `number` is what the lender calls it."""
+
+    group_pid = 0
+
+    def __init__(self, lender: str, clock: str, kind: str | None, wall_limit_s: float, seed: int) -> None:
+        """Asks for a lab and returns when it answers. Raises `LabError` where the lender gives none."""
+        self._ours = connected(lender)
+        self.channel = Channel(self._ours.fileno(), self._ours.fileno(), frame_bytes=FRAME_BYTES)
+        try:
+            self.channel.send(
+                {"want": "lab", "clock": clock, "kind": kind, "wall_limit_s": wall_limit_s, "seed": str(seed)}
+            )
+            ready = self.channel.receive(2 * BOOT_LIMIT_S + LONGER_S)
+            if "error" in ready:
+                raise errors.BY_NAME.get(ready["kind"], LabError)(ready["error"])
+            self.number = int(ready["number"])
+            lent = Kind(ready["name"], ready["clock"])
+            self.about = About(
+                lent, ready["kernel"], bool(ready["kernel_seeded"]), ready["clock_s"], ready["memory_mb"]
+            )
+        except (ChannelClosed, ChannelTimeout):
+            self._ours.close()
+            raise LabError("no lab could be had here: the lender did not answer") from None
+        except BaseException:
+            self._ours.close()
+            raise
+
+    @property
+    def running(self) -> bool:
+        """True: a lab that has ended is told of in the next answer."""
+        return True
+
+    def resume(self) -> None:
+        """The lender does."""
+
+    def pause(self) -> None:
+        """The lender does."""
+
+    def rouse(self) -> None:
+        """The lender does."""
+
+    def cpu_s(self) -> float:
+        """Nothing: the lender knows, and says so."""
+        return 0.0
+
+    def killed_for_memory(self, answer: Message) -> list[str]:
+        """Those that the answer tells of."""
+        return [str(program) for program in answer.get("killed", [])]
+
+    def console_tail(self) -> str:
+        """Nothing: the lender has it, and says what is of use."""
+        return ""
+
+    def hang_up(self) -> None:
+        """Gives the lab back, which ends it."""
+        with contextlib.suppress(OSError):
+            self._ours.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._ours.close()
+
+
+def connected(lender: str) -> socket.socket:
+    """A connection to the lender. Raises `LabError` where nobody is there."""
+    ours = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        ours.connect(lender)
+    except OSError as error:
+        ours.close()
+        raise LabError(f"no lab could be had here: {lender}: {error.strerror}") from None
+    return ours
+
+
+def _catches_alarm(folder: Path) -> bool:
+    """Says whether the process of /proc/PID has a handler for SIGALRM."""
+    caught = (folder / "status").read_text("utf-8", "replace").partition("SigCgt:")[2].split()[0]
+    return bool(int(caught, 16) >> (signal.SIGALRM - 1) & 1)

@@ -1,0 +1,526 @@
+"""What is expected of a live network, and each field in which it may differ, with its cause."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from linklab.network import (
+    CATALOGUE,
+    COURSE,
+    Difference,
+    Expectation,
+    ExpectedInterface,
+    ExpectedNode,
+    InterfaceState,
+    NetworkState,
+    NodeState,
+    Route,
+    Shape,
+    differences,
+    expected_state,
+    first_difference,
+)
+from linklab.network.state import Membership, TunnelState
+from linklab.network.switch_testbeds import l3_switch
+from tests.states import PLAN, change, change_node, routes_of
+
+from .live_course import L1, only, without_route
+
+
+def test_expected_of_the_course() -> None:
+    l1 = Shape(rate_mbps=40, delay_ms=10, queue_packets=67)
+    assert PLAN.interface("r1", "r1-eth1") == InterfaceState(
+        "r1-eth1", ("10.0.1.1/24",), 1500, True, l1, (), ("r2", "r2-eth0")
+    )
+    assert PLAN.interface("r2", "r2-eth0") == InterfaceState(
+        "r2-eth0", ("10.0.1.2/24",), 1500, True, l1, (), ("r1", "r1-eth1")
+    )
+    assert PLAN.node("s1") == NodeState(
+        "s1",
+        "switch",
+        tuple(
+            InterfaceState(f"s1-eth{port}", (), 1500, True, Shape(), (), (peer, f"{peer}-eth0"))
+            for port, peer in enumerate(("h1", "h2", "h3", "r1"), start=1)
+        ),
+        (),
+        False,
+        None,
+    )
+    assert {node.name for node in PLAN.nodes if node.forwarding} == {"r1", "r2", "r3", "r4"}
+    assert {node.congestion_control for node in PLAN.nodes if node.kind == "host"} == {"cubic"}
+    assert routes_of(PLAN, "h1") == (Route("0.0.0.0/0", "10.0.0.1", "h1-eth0"),)
+
+
+def test_a_shaped_link_to_a_switch_shapes_its_port_and_sets_both_mtus() -> None:
+    link = replace(COURSE.links[0], rate_mbps=5, mtu_bytes=1400)
+    state = expected_state(replace(COURSE, links=(link, *COURSE.links[1:])))
+    for node, name in (("h1", "h1-eth0"), ("s1", "s1-eth1")):
+        interface = state.interface(node, name)
+        assert interface is not None
+        assert (interface.shape.rate_mbps, interface.mtu_bytes) == (5, 1400)
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+def test_a_network_as_expected_has_no_difference(name: str) -> None:
+    state = expected_state(CATALOGUE[name])
+    assert differences(state, state) == ()
+    assert first_difference(state, state) is None
+
+
+@pytest.mark.parametrize(
+    ("node", "changes", "line"),
+    [
+        ("r2", {"forwarding": False}, "r2: forwarding is off, expected on: a router drops"),
+        ("h1", {"forwarding": True}, "h1: forwarding is on, expected off: a host does not"),
+        (
+            "h1",
+            {"congestion_control": "bbr"},
+            "h1: congestion control is bbr, expected cubic: the machine's default is in force",
+        ),
+        ("h1", {"congestion_control": None}, "h1: congestion control is unknown, expected cubic"),
+    ],
+)
+def test_a_node_that_differs(node: str, changes: dict[str, Any], line: str) -> None:
+    assert str(only(change_node(PLAN, node, **changes))).startswith(line)
+
+
+def test_a_missing_route_says_how_to_add_it() -> None:
+    assert str(only(without_route("r2", "10.0.5.0/24"))) == (
+        "r2: route to 10.0.5.0/24 is missing, expected via 10.0.3.2 out of r2-eth2: "
+        "r2 drops packets to that subnet; add it: ip route add 10.0.5.0/24 via 10.0.3.2"
+    )
+
+
+def test_a_missing_default_route() -> None:
+    difference = only(without_route("h1", "0.0.0.0/0"))
+    assert "addHost(defaultRoute='via 10.0.0.1')" in difference.cause
+
+
+def test_a_missing_route_out_of_an_interface_that_is_down() -> None:
+    found = change(without_route("r2", "10.0.5.0/24"), "r2-eth2", up=False)
+    state, route = differences(PLAN, found)
+    assert state.field == "state"
+    assert "r2-eth2 is down or has no address" in route.cause
+
+
+@pytest.mark.parametrize(
+    ("instead", "causes"),
+    [
+        (
+            Route("10.0.5.0/25", "10.0.3.2", "r2-eth2"),
+            ["the mask is /25 instead of /24", "the plan has no such route"],
+        ),
+        (
+            Route("0.0.0.0/0", "10.0.3.2", "r2-eth2"),
+            ["its packets follow the default route", "the plan has no default route here"],
+        ),
+    ],
+)
+def test_another_route_instead_of_the_planned_one(instead: Route, causes: list[str]) -> None:
+    found = differences(PLAN, without_route("r2", "10.0.5.0/24", instead))
+    assert [difference.found for difference in found] == ["missing", "via 10.0.3.2 out of r2-eth2"]
+    for difference, cause in zip(found, causes, strict=True):
+        assert cause in difference.cause
+
+
+@pytest.mark.parametrize(
+    ("via", "interface", "cause"),
+    [
+        (
+            "10.0.3.1",
+            "r2-eth2",
+            "10.0.3.1 is an address of r2 itself: name the other end of the link, 10.0.3.2",
+        ),
+        ("10.0.1.1", "r2-eth0", "10.0.1.1 belongs to r1, and the shortest way goes over r3"),
+        ("10.0.6.1", "r2-eth2", "10.0.6.1 is r3's address on another link"),
+        ("10.0.3.77", "r2-eth2", "no interface has the address 10.0.3.77: the next hop is 10.0.3.2"),
+        ("10.0.3.2", "r2-eth0", "the next hop is right, the interface is not: use dev r2-eth2"),
+        (None, "r2-eth2", "it has no next hop"),
+    ],
+)
+def test_a_route_that_leads_elsewhere(via: str | None, interface: str, cause: str) -> None:
+    difference = only(without_route("r2", "10.0.5.0/24", Route("10.0.5.0/24", via, interface)))
+    assert difference.field == "route to 10.0.5.0/24"
+    assert difference.expected == "via 10.0.3.2 out of r2-eth2"
+    assert cause in difference.cause
+
+
+def test_extra_routes() -> None:
+    extra = (Route("10.9.0.0/24", "10.0.1.2", "r1-eth1"), Route("10.0.5.0/24", "10.0.0.9", "r1-eth0"))
+    found = change_node(PLAN, "r1", routes=(*routes_of(PLAN, "r1"), *extra))
+    first, second = differences(PLAN, found)
+    assert "ip route del 10.9.0.0/24" in first.cause
+    assert "a second route to the same subnet" in second.cause
+
+
+def test_missing_and_renamed_nodes() -> None:
+    without = NetworkState(tuple(node for node in PLAN.nodes if node.name != "h3"))
+    assert str(only(without)).startswith("h3: node is missing, expected present: addHost or addSwitch was not")
+    renamed = change_node(PLAN, "h3", name="H3")
+    missing, extra = differences(PLAN, renamed)
+    assert "called H3 instead" in missing.cause
+    assert (extra.node, extra.found, extra.expected) == ("H3", "present", "none")
+
+
+def test_a_node_of_the_wrong_kind() -> None:
+    difference = first_difference(PLAN, change_node(PLAN, "h3", kind="switch"))
+    assert difference is not None
+    assert str(difference) == "h3: kind is a switch, expected a host: it was added with addSwitch: use addHost('h3')"
+    other = first_difference(PLAN, change_node(PLAN, "s1", kind="host", congestion_control="cubic"))
+    assert other is not None
+    assert "use addSwitch('s1')" in other.cause
+
+
+def test_a_missing_and_a_renamed_interface() -> None:
+    node = PLAN.node("r1")
+    assert node is not None
+    missing = only(change_node(PLAN, "r1", interfaces=node.interfaces[:1]))
+    assert (missing.interface, missing.field, missing.found) == ("r1-eth1", "interface", "missing")
+    assert "no addLink joins r1 and r2" in missing.cause
+    renamed = differences(PLAN, change(PLAN, "r1-eth1", name="r1-eth5"))
+    assert [difference.found for difference in renamed] == ["missing", "present"]
+    assert "its interface is called r1-eth5" in renamed[0].cause
+    assert "no such link to r2" in renamed[1].cause
+
+
+def test_what_a_switch_does_with_packets_of_layer_3_is_not_compared() -> None:
+    routes = (Route("0.0.0.0/0", "10.0.0.1", "s1-eth1"),)
+    found = change_node(PLAN, "s1", routes=routes, forwarding=True, congestion_control="bbr")
+    assert differences(PLAN, found) == ()
+
+
+def test_differences_come_in_a_stable_order_whatever_the_order_found() -> None:
+    found = change(PLAN, "h7-eth0", addresses=("10.0.2.9/24",), up=False, mtu_bytes=9000, offloads_on=("gro",))
+    found = change(found, "h7-eth0", peer=("r2", "r2-eth9"))
+    found = change(found, "r1-eth1", shape=Shape(loss_percent=1))
+    found = change_node(found, "r4", forwarding=False, congestion_control="bbr", routes=routes_of(PLAN, "r4")[1:])
+    wrong = Route("10.0.0.0/24", "10.0.3.2", "r3-eth0")
+    more = Route("10.9.0.0/24", "10.0.3.1", "r3-eth0")
+    found = change_node(found, "r3", routes=(wrong, *routes_of(PLAN, "r3")[1:], more))
+    node = found.node("h9")
+    assert node is not None
+    found = change_node(found, "h9", interfaces=(replace(node.interfaces[0], name="h9-eth1"),))
+    stranger = NodeState("x1", "host", (), (), False, "cubic")
+    found = NetworkState((stranger, *(node for node in found.nodes if node.name != "h3")))
+    expected = [
+        ("h3", "node"),
+        ("h9", "interface"),
+        ("h7", "addresses"),
+        ("h7", "state"),
+        ("h7", "mtu"),
+        ("h7", "peer"),
+        ("r1", "rate"),
+        ("r1", "delay"),
+        ("r1", "loss"),
+        ("r1", "queue"),
+        ("h7", "offloads"),
+        ("r4", "forwarding"),
+        ("r4", "congestion control"),
+        ("r4", "route to 10.0.0.0/24"),
+        ("r3", "route to 10.0.0.0/24"),
+        ("r3", "route to 10.9.0.0/24"),
+        ("h9", "interface"),
+        ("x1", "node"),
+    ]
+    assert [(d.node, d.field) for d in differences(PLAN, found)] == expected
+    backwards = NetworkState(found.nodes[::-1])
+    assert differences(PLAN, backwards) == differences(PLAN, found)
+
+
+PARTLY = Expectation(tuple(ExpectedNode(node.name) for node in PLAN.nodes))
+
+
+def test_a_partial_expectation_compares_only_what_it_says() -> None:
+    bare = NetworkState(tuple(NodeState(n.name, n.kind, (), (), True, None) for n in PLAN.nodes))
+    assert differences(PARTLY, bare) == ()
+    assert differences(PARTLY, PLAN) == ()
+    without = NetworkState(PLAN.nodes[1:])
+    assert [(d.node, d.field) for d in differences(PARTLY, without)] == [("h1", "node")]
+
+
+@pytest.mark.parametrize(
+    ("want", "field"),
+    [
+        (ExpectedInterface("r1-eth1", addresses=("10.0.1.9/24",)), "addresses"),
+        (ExpectedInterface("r1-eth1", mtu_bytes=1400), "mtu"),
+        (ExpectedInterface("r1-eth1", up=False), "state"),
+        (ExpectedInterface("r1-eth1", shape=replace(L1, delay_ms=15)), "delay"),
+        (ExpectedInterface("r1-eth1", offloads_on=("gro",)), "offloads"),
+        (ExpectedInterface("r1-eth1", peer=("r3", None)), "peer"),
+        (ExpectedInterface("r1-eth1", peer=("r2", "r2-eth7")), "peer"),
+        (ExpectedInterface("r1-eth7", peer=("r2", None)), "interface"),
+        (ExpectedInterface("r1-eth7"), "interface"),
+    ],
+)
+def test_each_field_of_a_partial_interface_is_compared(want: ExpectedInterface, field: str) -> None:
+    others = tuple(ExpectedNode(node.name) for node in PLAN.nodes if node.name != "r1")
+    plan = Expectation((ExpectedNode("r1", interfaces=(ExpectedInterface("r1-eth0"), want)), *others))
+    first = first_difference(plan, PLAN)
+    assert first is not None
+    assert (first.interface, first.field) == (want.name, field)
+
+
+def test_a_partial_peer_leaves_the_port_open() -> None:
+    wanted = (ExpectedInterface("h1-eth0", peer=("s1", None), shape=Shape()),)
+    others = tuple(ExpectedNode(node.name) for node in PLAN.nodes if node.name != "h1")
+    plan = Expectation((ExpectedNode("h1", interfaces=wanted), *others))
+    assert differences(plan, change(PLAN, "h1-eth0", peer=("s1", "s1-eth3"))) == ()
+    (moved,) = differences(plan, change(PLAN, "h1-eth0", peer=("s2", "s2-eth5")))
+    assert (moved.expected, moved.found) == ("on s1", "s2-eth5 on s2")
+
+
+@pytest.mark.parametrize(
+    ("want", "field"),
+    [
+        (ExpectedNode("r1", kind="switch"), "kind"),
+        (ExpectedNode("r1", forwarding=False), "forwarding"),
+        (ExpectedNode("r1", congestion_control="reno"), "congestion control"),
+        (ExpectedNode("r1", routes=()), "route to 10.0.2.0/24"),
+        (ExpectedNode("r1", interfaces=(ExpectedInterface("r1-eth0"),)), "interface"),
+    ],
+)
+def test_each_field_of_a_partial_node_is_compared(want: ExpectedNode, field: str) -> None:
+    others = tuple(ExpectedNode(node.name) for node in PLAN.nodes if node.name != "r1")
+    first = first_difference(Expectation((want, *others)), PLAN)
+    assert first is not None
+    assert (first.node, first.field) == ("r1", field)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shape(rate_mbps=40.039, delay_ms=10, queue_packets=67),
+        Shape(rate_mbps=39.961, delay_ms=10, queue_packets=67),
+        Shape(rate_mbps=40, delay_ms=10.0009, queue_packets=67),
+        Shape(rate_mbps=40, delay_ms=9.9991, queue_packets=67),
+        Shape(rate_mbps=40, delay_ms=10, loss_percent=0.0009, queue_packets=67),
+    ],
+)
+def test_what_the_kernel_rounds_is_no_difference(shape: Shape) -> None:
+    assert differences(PLAN, change(PLAN, "r1-eth1", shape=shape)) == ()
+
+
+def test_order_of_addresses_offloads_interfaces_and_routes_is_no_difference() -> None:
+    want = change(PLAN, "h1-eth0", addresses=("10.0.0.2/24", "10.0.9.2/24"), offloads_on=("gro", "tso"))
+    have = change(PLAN, "h1-eth0", addresses=("10.0.9.2/24", "10.0.0.2/24"), offloads_on=("tso", "gro"))
+    node = have.node("r2")
+    assert node is not None
+    have = change_node(have, "r2", interfaces=node.interfaces[::-1], routes=node.routes[::-1])
+    assert differences(want, NetworkState(have.nodes[::-1])) == ()
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "cause"),
+    [
+        (L1, replace(L1, jitter_ms=2), "set on one side only: r2-eth0"),
+        (L1, L1, "netem is there, but the link was made without jitter="),
+        (replace(L1, jitter_ms=3), replace(L1, jitter_ms=3), "has another number"),
+        (Shape(rate_mbps=40), Shape(rate_mbps=40), "made without jitter= or TCLink"),
+    ],
+)
+def test_jitter_that_was_asked_for_and_is_not_there(near: Shape, far: Shape, cause: str) -> None:
+    want = change(change(PLAN, "r1-eth1", shape=replace(L1, jitter_ms=2)), "r2-eth0", shape=replace(L1, jitter_ms=2))
+    have = change(change(PLAN, "r1-eth1", shape=near), "r2-eth0", shape=far)
+    found = next(each for each in differences(want, have) if each.field == "jitter")
+    assert found.expected == "2 ms"
+    assert cause in found.cause
+
+
+def test_a_queue_nobody_asked_for_is_not_compared() -> None:
+    assert differences(PLAN, change(PLAN, "h7-eth0", shape=Shape(queue_packets=1000))) == ()
+
+
+@pytest.mark.parametrize(
+    ("shape", "field", "found", "cause"),
+    [
+        (replace(L1, rate_mbps=39.9), "rate", "39.9 Mbit/s", "set on one side only: r2-eth0"),
+        (replace(L1, rate_mbps=None), "rate", "not limited", "set on one side only: r2-eth0"),
+        (replace(L1, delay_ms=0), "delay", "0 ms", "set on one side only: r2-eth0"),
+        (replace(L1, delay_ms=10.0015), "delay", "10.0015 ms", "set on one side only: r2-eth0"),
+        (replace(L1, jitter_ms=2), "jitter", "2 ms", "jitter= was given to a link that has none"),
+        (replace(L1, loss_percent=0.0015), "loss", "0.0015 %", "loss= was given to a link that has none"),
+        (replace(L1, loss_percent=1), "loss", "1 %", "loss= was given to a link that has none"),
+        (replace(L1, queue_packets=66), "queue", "66 packets", "set on one side only: r2-eth0"),
+        (replace(L1, queue_packets=None), "queue", "not limited", "set on one side only: r2-eth0"),
+    ],
+)
+def test_one_end_of_a_link_with_another_shape(shape: Shape, field: str, found: str, cause: str) -> None:
+    difference = only(change(PLAN, "r1-eth1", shape=shape))
+    assert (difference.node, difference.interface) == ("r1", "r1-eth1")
+    assert (difference.field, difference.found) == (field, found)
+    assert cause in difference.cause
+
+
+def on_both_ends(shape: Shape) -> tuple[Difference, ...]:
+    both = differences(PLAN, change(change(PLAN, "r1-eth1", shape=shape), "r2-eth0", shape=shape))
+    assert [difference.node for difference in both] == ["r1", "r2"] * (len(both) // 2)
+    return both[::2]
+
+
+@pytest.mark.parametrize(
+    ("shape", "field", "cause"),
+    [
+        (replace(L1, rate_mbps=None), "rate", "HTB is not there: the kernel has no sch_htb"),
+        (replace(L1, rate_mbps=5), "rate", "bits and bytes are mixed up"),
+        (replace(L1, rate_mbps=320), "rate", "bits and bytes are mixed up"),
+        (replace(L1, rate_mbps=50), "rate", "bw= of this link has another number"),
+        (replace(L1, delay_ms=0), "delay", "netem is there, but the link was made without delay="),
+        (replace(L1, delay_ms=20), "delay", "one direction"),
+        (replace(L1, delay_ms=5), "delay", "one direction"),
+        (replace(L1, delay_ms=0.01), "delay", "write delay='10ms'"),
+        (replace(L1, delay_ms=10_000), "delay", "write delay='10ms'"),
+        (replace(L1, delay_ms=13), "delay", "delay= of this link has another number"),
+        (replace(L1, queue_packets=1000), "queue", "netem's own limit"),
+        (replace(L1, queue_packets=100), "queue", "max_queue_size= of this link has another number"),
+        (replace(L1, queue_packets=None), "queue", "or the kernel has no netem"),
+    ],
+)
+def test_a_link_with_another_shape_on_both_ends(shape: Shape, field: str, cause: str) -> None:
+    (difference,) = on_both_ends(shape)
+    assert difference.field == field
+    assert cause in difference.cause
+
+
+def test_without_netem_delay_and_queue_are_missing_and_the_cause_says_so() -> None:
+    delay, queue = on_both_ends(Shape(rate_mbps=40))
+    assert str(delay) == (
+        "r1-eth1 on r1: delay is 0 ms, expected 10 ms: "
+        "the link was made without delay= or TCLink, or the kernel has no netem (sch_netem)"
+    )
+    assert (queue.field, queue.found, queue.expected) == ("queue", "not limited", "67 packets")
+
+
+def test_two_links_swapped() -> None:
+    l3 = Shape(rate_mbps=20, delay_ms=10, queue_packets=33)
+    for difference in on_both_ends(l3):
+        assert difference.field in ("rate", "queue")
+        assert "r3-eth3 on r3 is to have this shape" in difference.cause
+
+
+def test_a_shape_where_none_is_planned() -> None:
+    found = change(PLAN, "h7-eth0", shape=Shape(rate_mbps=10, delay_ms=5, queue_packets=9))
+    rate, delay = differences(PLAN, found)
+    assert (rate.expected, rate.found) == ("not limited", "10 Mbit/s")
+    assert "bw= was given" in rate.cause
+    assert (delay.expected, delay.found) == ("0 ms", "5 ms")
+    assert "delay= was given" in delay.cause
+
+
+def test_loss_that_is_missing_or_wrong() -> None:
+    lossy = replace(COURSE, links=tuple(replace(li, loss_percent=2) if li.name == "L1" else li for li in COURSE.links))
+    plan = expected_state(lossy)
+    both = differences(plan, PLAN)
+    assert [(d.field, d.found, d.expected) for d in both] == [("loss", "0 %", "2 %")] * 2
+    assert "without loss=" in both[0].cause
+    wrong = change(
+        change(plan, "r1-eth1", shape=replace(L1, loss_percent=1)),
+        "r2-eth0",
+        shape=replace(L1, loss_percent=1),
+    )
+    assert "it is in percent" in differences(plan, wrong)[0].cause
+    assert "one side only" in differences(plan, change(plan, "r1-eth1", shape=L1))[0].cause
+
+
+@pytest.mark.parametrize(
+    ("interface", "changes", "field", "found", "cause"),
+    [
+        (
+            "h1-eth0",
+            {"addresses": ("10.0.0.2/16",)},
+            "addresses",
+            "10.0.0.2/16",
+            "the mask is /16 instead of /24",
+        ),
+        ("r1-eth1", {"addresses": ()}, "addresses", "none", "sets only a node's first interface"),
+        ("h1-eth0", {"addresses": ("10.0.0.3/24",)}, "addresses", "10.0.0.3/24", "belongs to h2-eth0 on h2"),
+        ("h7-eth0", {"addresses": ("10.0.0.7/8",)}, "addresses", "10.0.0.7/8", "Mininet's own choice"),
+        ("h7-eth0", {"addresses": ("10.0.2.9/24",)}, "addresses", "10.0.2.9/24", "another address was typed"),
+        (
+            "h7-eth0",
+            {"addresses": ("10.0.2.2/24", "10.9.9.9/24")},
+            "addresses",
+            "10.0.2.2/24 and 10.9.9.9/24",
+            "10.9.9.9/24 is there besides",
+        ),
+        ("r1-eth1", {"up": False}, "state", "down", "ip link set r1-eth1 up"),
+        ("r1-eth1", {"mtu_bytes": 1400}, "mtu", "1400 bytes", "on one side only: r2-eth0"),
+        ("h1-eth0", {"peer": ("s2", "s2-eth1")}, "peer", "s2-eth1 on s2", "joins h1 to s2 instead of s1"),
+        (
+            "h1-eth0",
+            {"peer": ("s1", "s1-eth2")},
+            "peer",
+            "s1-eth2 on s1",
+            "links of s1 were added in another order",
+        ),
+        ("h1-eth0", {"peer": None}, "peer", "unknown", "was not found"),
+        ("h1-eth0", {"offloads_on": ("gro",)}, "offloads", "gro on", "ethtool -K h1-eth0"),
+    ],
+)
+def test_an_interface_that_differs(interface: str, changes: dict[str, Any], field: str, found: str, cause: str) -> None:
+    difference = only(change(PLAN, interface, **changes))
+    assert (difference.interface, difference.field, difference.found) == (interface, field, found)
+    assert cause in difference.cause
+
+
+def test_swapped_addresses_name_each_other() -> None:
+    found = change(change(PLAN, "r1-eth0", addresses=("10.0.1.1/24",)), "r1-eth1", addresses=("10.0.0.1/24",))
+    assert ["swapped" in difference.cause for difference in differences(PLAN, found)] == [True, True]
+
+
+def test_an_mtu_wrong_on_both_ends() -> None:
+    found = change(change(PLAN, "r1-eth1", mtu_bytes=1400), "r2-eth0", mtu_bytes=1400)
+    assert "set it on both ends: ip link set r1-eth1 mtu 1500" in differences(PLAN, found)[0].cause
+
+
+def test_offloads_that_are_to_be_on() -> None:
+    difference = first_difference(change(PLAN, "h1-eth0", offloads_on=("gro",)), PLAN)
+    assert difference is not None
+    assert (difference.expected, difference.found) == ("gro on", "all off")
+    assert "switch them on" in difference.cause
+
+
+_OTHERWISE: dict[str, Any] = {
+    "addresses": ("10.9.9.9/24",),
+    "offloads_on": ("gro",),
+    "peer": ("h1", "h1-eth0"),
+    "tunnel": TunnelState("10.0.1.1", "10.0.1.2", "r1", False),
+    "vlans": Membership(untagged=7),
+    "overhead_bytes": 24,
+    "kind": "switch",
+    "routes": (),
+    "congestion_control": "reno",
+}
+
+
+def _another(field: str, value: Any) -> Any:
+    """Another value for a field: from the list above, or the other truth, or a larger number."""
+    if field in _OTHERWISE:
+        return _OTHERWISE[field]
+    return not value if isinstance(value, bool) else value + 7
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(InterfaceState) if each.name not in ("name", "shape")])
+def test_no_field_of_an_interface_is_forgotten(field: str) -> None:
+    value = _another(field, getattr(PLAN.interface("r1", "r1-eth1"), field))
+    assert differences(change(PLAN, "r1-eth1", **{field: value}), PLAN)
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(Shape)])
+def test_no_field_of_a_shape_is_forgotten(field: str) -> None:
+    shape = replace(L1, **{field: _another(field, getattr(L1, field))})
+    assert differences(change(PLAN, "r1-eth1", shape=shape), PLAN)
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(NodeState) if each.name not in ("name", "interfaces")])
+def test_no_field_of_a_node_is_forgotten(field: str) -> None:
+    have = change_node(PLAN, "r4", **{field: _another(field, getattr(PLAN.node("r4"), field))})
+    assert differences(PLAN, have)
+
+
+def test_a_layer_3_switch_that_does_not_forward_is_told_before_routes() -> None:
+    plan = expected_state(l3_switch(10))
+    have = change_node(change_node(plan, "s1", forwarding=False), "h1", routes=())
+    assert [each.field for each in differences(plan, have)] == ["forwarding", "route to 0.0.0.0/0"]

@@ -1,0 +1,220 @@
+"""Static routes, and the paths that follow them."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from linklab.errors import NetworkError
+from linklab.network import (
+    COURSE,
+    TWO_HOSTS,
+    End,
+    Host,
+    Link,
+    Network,
+    Route,
+    Router,
+    Switch,
+    path,
+    static_routes,
+)
+
+DEFAULT = "0.0.0.0/0"
+HOSTS = [host.name for host in COURSE.hosts]
+
+
+def test_hosts_of_the_course_have_one_default_route() -> None:
+    routes = static_routes(COURSE)
+    gateways = {
+        "h1": "10.0.0.1",
+        "h2": "10.0.0.1",
+        "h3": "10.0.0.1",
+        "h4": "10.0.5.1",
+        "h5": "10.0.5.1",
+        "h6": "10.0.5.1",
+        "h7": "10.0.2.1",
+        "h8": "10.0.4.1",
+        "h9": "10.0.7.1",
+    }
+    for host, gateway in gateways.items():
+        assert routes[host] == (Route(DEFAULT, gateway, f"{host}-eth0"),)
+
+
+@pytest.mark.parametrize(
+    ("router", "hops"),
+    [
+        ("r1", dict.fromkeys([2, 3, 4, 5, 6, 7], ("10.0.1.2", "r1-eth1"))),
+        (
+            "r2",
+            {0: ("10.0.1.1", "r2-eth0"), **dict.fromkeys([4, 5, 6, 7], ("10.0.3.2", "r2-eth2"))},
+        ),
+        ("r3", {**dict.fromkeys([0, 1, 2], ("10.0.3.1", "r3-eth0")), 7: ("10.0.6.2", "r3-eth3")}),
+        ("r4", dict.fromkeys([0, 1, 2, 3, 4, 5], ("10.0.6.1", "r4-eth0"))),
+    ],
+)
+def test_routers_of_the_course_have_a_route_to_each_remote_subnet(
+    router: str, hops: dict[int, tuple[str, str]]
+) -> None:
+    expected = {Route(f"10.0.{third}.0/24", via, out) for third, (via, out) in hops.items()}
+    assert set(static_routes(COURSE)[router]) == expected
+    assert len(static_routes(COURSE)[router]) == len(expected)
+
+
+def test_switches_have_no_routes_and_two_hosts_need_none() -> None:
+    assert not {"s1", "s2"} & set(static_routes(COURSE))
+    assert static_routes(TWO_HOSTS) == {"h1": (), "h2": ()}
+
+
+@pytest.mark.parametrize(("source", "target"), list(permutations(HOSTS, 2)))
+def test_every_host_of_the_course_reaches_every_other_and_back_the_same_way(source: str, target: str) -> None:
+    there, back = path(COURSE, source, target), path(COURSE, target, source)
+    assert there.node_names[0] == source
+    assert there.node_names[-1] == target
+    assert there.node_names == back.node_names[::-1]
+    assert there.links == back.links[::-1]
+    for (near, far), hop in zip(zip(there.node_names, there.node_names[1:], strict=False), there.hops, strict=True):
+        assert (hop.out.node, hop.into.node) == (near, far)
+        assert {hop.out, hop.into} == set(hop.link.ends)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "nodes"),
+    [
+        ("h1", "h2", "h1 - s1 - h2"),
+        ("h1", "h4", "h1 - s1 - r1 - r2 - r3 - s2 - h4"),
+        ("h7", "h9", "h7 - r2 - r3 - r4 - h9"),
+        ("h1", "h9", "h1 - s1 - r1 - r2 - r3 - r4 - h9"),
+        ("r1", "r2", "r1 - r2"),
+        ("r2", "r1", "r2 - r1"),
+        ("r4", "r1", "r4 - r3 - r2 - r1"),
+        ("h8", "r3", "h8 - r3"),
+    ],
+)
+def test_paths_of_the_course(source: str, target: str, nodes: str) -> None:
+    assert str(path(COURSE, source, target)) == nodes
+
+
+def test_between_the_two_hosts() -> None:
+    assert path(TWO_HOSTS, "h1", "h2").links == TWO_HOSTS.links
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("h1", "h1", "to itself"),
+        ("h1", "s1", "s1 is a switch"),
+        ("s1", "h1", "s1 is a switch"),
+        ("h1", "h10", "no node 'h10'"),
+        ("h10", "h1", "no node 'h10'"),
+    ],
+)
+def test_paths_that_cannot_be_asked_for(source: str, target: str, message: str) -> None:
+    with pytest.raises(NetworkError, match=message):
+        path(COURSE, source, target)
+
+
+@pytest.mark.parametrize(
+    ("router", "route", "message"),
+    [
+        ("r2", None, "r2 has no route to 10.0.5.2: add one"),
+        ("r2", Route("10.0.5.0/24", "10.0.1.1", "r2-eth0"), r"in a circle \(r1 - r2 - r1\)"),
+        ("r2", Route("10.0.5.0/24", "10.0.3.9", "r2-eth2"), "no neighbour has that address"),
+        ("r2", Route("10.0.5.0/24", "10.0.3.1", "r2-eth2"), "no neighbour has that address"),
+        ("r2", Route("10.0.5.0/24", None, "r2-eth2"), "no neighbour has that address"),
+        ("r2", Route("10.0.5.0/24", "10.0.3.2", "r2-eth9"), "by r2-eth9, which it lacks"),
+    ],
+)
+def test_a_path_over_wrong_routes_says_where_it_ends(router: str, route: Route | None, message: str) -> None:
+    routes = static_routes(COURSE)
+    kept = tuple(entry for entry in routes[router] if entry.destination != "10.0.5.0/24")
+    routes[router] = (*kept, *((route,) if route else ()))
+    with pytest.raises(NetworkError, match=message):
+        path(COURSE, "h1", "h4", routes)
+
+
+def test_the_longest_prefix_wins() -> None:
+    routes = static_routes(COURSE)
+    wrong = (Route("10.0.0.0/16", "10.0.1.1", "r2-eth0"), Route(DEFAULT, "10.0.1.1", "r2-eth0"))
+    routes["r2"] = (*wrong, *routes["r2"])
+    assert path(COURSE, "h1", "h4", routes) == path(COURSE, "h1", "h4")
+
+
+def router_cable(one: str, two: str, third: int) -> Link:
+    return Link(End(one, f"{one}-to-{two}", f"10.0.{third}.1/24"), End(two, f"{two}-to-{one}", f"10.0.{third}.2/24"))
+
+
+def ring(size: int) -> Network:
+    """Routers in a ring, a host at each."""
+    names = [f"r{number}" for number in range(size)]
+    links = [router_cable(one, names[(i + 1) % size], i) for i, one in enumerate(names)]
+    links += [router_cable(f"h{i}", name, 100 + i) for i, name in enumerate(names)]
+    return Network("ring", (*(Host(f"h{i}") for i in range(size)), *(Router(name) for name in names)), tuple(links))
+
+
+@pytest.mark.parametrize("size", [3, 4, 5, 6])
+def test_in_a_ring_every_path_is_shortest_and_the_same_in_both_directions(size: int) -> None:
+    network = ring(size)
+    for i, j in permutations(range(size), 2):
+        there, back = path(network, f"h{i}", f"h{j}"), path(network, f"h{j}", f"h{i}")
+        assert len(there.hops) == 2 + min((i - j) % size, (j - i) % size)
+        assert there.node_names == back.node_names[::-1]
+
+
+def test_among_equal_paths_the_choice_is_the_same_in_both_directions() -> None:
+    # Two routers between the same two switches: nothing but the order of the links decides.
+    def port(node: str, interface: str, address: str, switch: str, number: int) -> Link:
+        return Link(End(node, interface, address), End(switch, f"{switch}-eth{number}"))
+
+    network = Network(
+        "diamond",
+        (Host("h1"), Host("h2"), *(Router(f"r{n}") for n in range(1, 5)), Switch("s1"), Switch("s2")),
+        (
+            router_cable("h1", "r1", 1),
+            router_cable("r4", "h2", 2),
+            port("r1", "r1-eth1", "10.0.3.1/24", "s1", 1),
+            port("r2", "r2-eth0", "10.0.3.2/24", "s1", 2),
+            port("r3", "r3-eth0", "10.0.3.3/24", "s1", 3),
+            port("r4", "r4-eth1", "10.0.4.1/24", "s2", 1),
+            port("r3", "r3-eth1", "10.0.4.3/24", "s2", 2),
+            port("r2", "r2-eth1", "10.0.4.2/24", "s2", 3),
+        ),
+    )
+    assert path(network, "h1", "h2").node_names == path(network, "h2", "h1").node_names[::-1]
+
+
+def test_a_chain_of_switches_is_crossed_link_by_link() -> None:
+    network = Network(
+        "chain",
+        (Host("h1"), Host("h2"), Host("h3"), Switch("s1"), Switch("s2"), Switch("s3")),
+        (
+            Link(End("s1", "s1-eth1"), End("s2", "s2-eth1"), name="left"),
+            Link(End("s3", "s3-eth1"), End("s2", "s2-eth2"), name="right"),
+            Link(End("h1", "h1-eth0", "10.0.0.1/24"), End("s1", "s1-eth2")),
+            Link(End("h2", "h2-eth0", "10.0.0.2/24"), End("s3", "s3-eth2")),
+            Link(End("h3", "h3-eth0", "10.0.0.3/24"), End("s2", "s2-eth3")),
+        ),
+    )
+    way = path(network, "h1", "h2")
+    assert str(way) == "h1 - s1 - s2 - s3 - h2"
+    assert [link.label for link in way.links] == ["h1-s1", "left", "right", "h2-s3"]
+    assert str(path(network, "h3", "h1")) == "h3 - s2 - s1 - h1"
+
+
+def test_a_host_beside_two_routers_takes_the_first_of_them() -> None:
+    network = Network(
+        "two gateways",
+        (Host("h1"), Router("r2"), Router("r1"), Host("h2"), Switch("s1")),
+        (
+            Link(End("h1", "h1-eth0", "10.0.0.10/24"), End("s1", "s1-eth1")),
+            Link(End("r1", "r1-eth0", "10.0.0.1/24"), End("s1", "s1-eth2")),
+            Link(End("r2", "r2-eth0", "10.0.0.2/24"), End("s1", "s1-eth3")),
+            router_cable("r1", "h2", 1),
+        ),
+    )
+    routes = static_routes(network)
+    assert routes["h1"] == (Route(DEFAULT, "10.0.0.2", "h1-eth0"),)
+    assert routes["r2"] == (Route("10.0.1.0/24", "10.0.0.1", "r2-eth0"),)
+    assert routes["r1"] == ()
+    assert str(path(network, "h1", "h2")) == "h1 - s1 - r2 - s1 - r1 - h2"

@@ -1,0 +1,327 @@
+"""Each mistake in a network's description has one clear line; what is allowed passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from linklab.errors import NetworkError
+from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Subnet, Switch
+
+H1, H2, H3 = Host("h1"), Host("h2"), Host("h3")
+R1, R2 = Router("r1"), Router("r2")
+S1, S2, S3 = Switch("s1"), Switch("s2"), Switch("s3")
+
+
+def end(interface: str, address: str | None = None, node: str | None = None) -> End:
+    """An end whose node is named in the interface: h1-eth0 is on h1."""
+    return End(interface.partition("-")[0] if node is None else node, interface, address)
+
+
+def cable(near: str, near_address: str | None, far: str, far_address: str | None, **shape: Any) -> Link:
+    return Link(end(near, near_address), end(far, far_address), **shape)
+
+
+def pair(**shape: Any) -> Network:
+    return Network("n", (H1, H2), (cable("h1-eth0", "10.0.0.1/24", "h2-eth0", "10.0.0.2/24", **shape),))
+
+
+def addressed(one: str | None, two: str | None, *subnets: Subnet) -> Network:
+    return Network("n", (H1, H2), (cable("h1-eth0", one, "h2-eth0", two),), subnets)
+
+
+def message_of(*args: Any) -> str:
+    with pytest.raises(NetworkError) as caught:
+        Network(*args)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ({"rate_mbps": 0}, "rate_mbps is 0: choose 0.001 to 1000 Mbit/s"),
+        ({"rate_mbps": -1}, "rate_mbps is -1"),
+        ({"rate_mbps": 1000.5}, "rate_mbps is 1000.5: choose 0.001 to 1000 Mbit/s"),
+        ({"rate_mbps": float("nan")}, "rate_mbps is nan"),
+        ({"rate_mbps": float("inf")}, "rate_mbps is inf"),
+        ({"rate_mbps": "40"}, "rate_mbps is '40', which is not a number"),
+        ({"rate_mbps": True}, "rate_mbps is True, which is not a number"),
+        ({"delay_ms": -0.1}, "delay_ms is -0.1: choose 0 to 60000 ms"),
+        ({"delay_ms": 60_001}, "delay_ms is 60001"),
+        ({"delay_ms": float("nan")}, "delay_ms is nan"),
+        ({"delay_ms": "10ms"}, "delay_ms is '10ms', which is not a number"),
+        ({"loss_percent": -1}, "loss_percent is -1: choose 0 to 100 %"),
+        ({"loss_percent": 100.1}, "loss_percent is 100.1"),
+        ({"loss_percent": float("nan")}, "loss_percent is nan"),
+        ({"queue_packets": 0}, "queue_packets is 0: choose 1 to 1000000 packets"),
+        ({"queue_packets": -5}, "queue_packets is -5"),
+        ({"queue_packets": 67.0}, "queue_packets is 67.0, which is not a whole number"),
+        ({"queue_packets": 1_000_001}, "queue_packets is 1000001"),
+        ({"mtu_bytes": 67}, "mtu_bytes is 67: choose 68 to 65535 bytes"),
+        ({"mtu_bytes": 65_536}, "mtu_bytes is 65536"),
+        ({"mtu_bytes": None}, "mtu_bytes is None, which is not a whole number"),
+    ],
+)
+def test_out_of_range(shape: dict[str, Any], message: str) -> None:
+    with pytest.raises(NetworkError) as caught:
+        pair(**shape)
+    assert str(caught.value).startswith("link h1-h2: ")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"rate_mbps": 1000},
+        {"rate_mbps": 0.001},
+        {"delay_ms": 0},
+        {"delay_ms": 60_000},
+        {"loss_percent": 100},
+        {"queue_packets": 1},
+        {"mtu_bytes": 68},
+        {"mtu_bytes": 65_535},
+    ],
+)
+def test_the_bounds_themselves_are_allowed(shape: dict[str, Any]) -> None:
+    assert pair(**shape).links[0].label == "h1-h2"
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "message"),
+    [
+        (None, "10.0.0.2/24", "h1-eth0: h1 has no address here"),
+        ("10.0.0.1", "10.0.0.2/24", "h1-eth0: '10.0.0.1' is no address with prefix length"),
+        ("10.0.0.256/24", "10.0.0.2/24", "'10.0.0.256/24' is no address"),
+        ("10.0.0.1/33", "10.0.0.2/24", "'10.0.0.1/33' is no address"),
+        ("10.0.0.1/255.255.255.0", "10.0.0.2/24", "is no address with prefix length"),
+        ("10.0.0.01/24", "10.0.0.2/24", "is no address"),
+        ("", "10.0.0.2/24", "'' is no address"),
+        ("fd00::1/64", "fd00::2/64", "'fd00::1/64' is no address"),
+        ("10.0.0.0/24", "10.0.0.2/24", "10.0.0.0 is the address of subnet 10.0.0.0/24 itself"),
+        ("10.0.0.1/24", "10.0.0.255/24", "h2-eth0: 10.0.0.255 is the broadcast address of 10.0.0.0/24"),
+        ("127.0.0.1/24", "127.0.0.2/24", "127.0.0.1 is reserved"),
+        ("224.0.0.1/24", "224.0.0.2/24", "224.0.0.1 is reserved"),
+        ("0.0.0.1/24", "0.0.0.2/24", "0.0.0.1 is reserved"),
+        ("10.0.0.1/32", "10.0.0.2/32", "a /32 has no room for a neighbour"),
+        ("10.0.0.1/24", "10.0.0.1/24", "10.0.0.1 is the address of h1-eth0 and of h2-eth0"),
+        ("10.0.0.1/24", "10.0.1.2/24", "joined by one link but lie in different subnets"),
+        ("10.0.0.1/24", "10.0.0.2/16", "joined by one link but lie in different subnets"),
+    ],
+)
+def test_wrong_addresses(one: str | None, two: str | None, message: str) -> None:
+    with pytest.raises(NetworkError) as caught:
+        addressed(one, two)
+    assert message in str(caught.value)
+
+
+def test_a_31_has_room_for_two() -> None:
+    assert addressed("10.0.0.0/31", "10.0.0.1/31").address_of("h1") == "10.0.0.0"
+
+
+@pytest.mark.parametrize(
+    ("subnets", "message"),
+    [
+        ((Subnet("A", "10.0.9.0/24"),), "h1-eth0: 10.0.0.1/24 is outside its subnet: none of the subnets"),
+        ((Subnet("A", "10.0.0.0/16"),), "prefix length /24, but subnet A is 10.0.0.0/16: write 10.0.0.1/16"),
+        ((Subnet("A", "10.0.0.1/24"),), "subnet A: '10.0.0.1/24' is not a prefix"),
+        ((Subnet("A", "ten"),), "subnet A: 'ten' is not a prefix"),
+        ((Subnet("A", "10.0.0.0"),), "subnet A: '10.0.0.0' is not a prefix"),
+        ((Subnet("A", "10.0.0.0/24"), Subnet("A", "10.0.1.0/24")), "two subnets are called A"),
+        (
+            (Subnet("A", "10.0.0.0/24"), Subnet("B", "10.0.0.128/25")),
+            "subnets A (10.0.0.0/24) and B (10.0.0.128/25) overlap",
+        ),
+        ((Subnet("A", "10.0.0.0/24"), Subnet("B", "10.0.0.0/24")), "overlap"),
+    ],
+)
+def test_addresses_must_fit_the_plan(subnets: tuple[Subnet, ...], message: str) -> None:
+    with pytest.raises(NetworkError) as caught:
+        addressed("10.0.0.1/24", "10.0.0.2/24", *subnets)
+    assert message in str(caught.value)
+
+
+H1_R1 = cable("h1-eth0", "10.0.0.2/24", "r1-eth0", "10.0.0.1/24")
+R1_H2 = cable("r1-eth1", "10.0.1.1/24", "h2-eth0", "10.0.1.2/24")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "links", "message"),
+    [
+        pytest.param((), (), "network n has no nodes", id="empty"),
+        pytest.param((H1, Router("h1")), (), "two nodes are called h1", id="duplicate node"),
+        pytest.param((H1, H2), (), "h1 has no link", id="host without link"),
+        pytest.param((H1, R1, H2), (H1_R1,), "h2 has no link", id="unconnected host"),
+        pytest.param((H1, R1), (H1_R1, R1_H2), "ends at 'h2', which is no node", id="unknown node"),
+        pytest.param(
+            (H1, R1, H2),
+            (H1_R1, cable("r1-eth0", "10.0.1.1/24", "h2-eth0", "10.0.1.2/24")),
+            "interface r1-eth0 is used by two ends of links (on r1)",
+            id="duplicate interface",
+        ),
+        pytest.param(
+            (H1, R1),
+            (Link(End("h1", "eth0", "10.0.0.1/24"), End("r1", "eth0", "10.0.0.2/24")),),
+            "interface eth0 is used by two ends of links (on h1 and r1)",
+            id="duplicate interface on two nodes",
+        ),
+        pytest.param(
+            (H1, R1, H2),
+            (replace(H1_R1, name="L"), replace(R1_H2, name="L")),
+            "two links are called L",
+            id="duplicate link name",
+        ),
+        pytest.param(
+            (R1,),
+            (cable("r1-eth0", "10.0.0.1/24", "r1-eth1", "10.0.0.2/24"),),
+            "joins r1 to itself",
+            id="link to itself",
+        ),
+        pytest.param(
+            (H1, S1),
+            (cable("h1-eth0", "10.0.0.1/24", "s1-eth1", "10.0.0.2/24"),),
+            "s1-eth1: a switch port has no address",
+            id="address on a switch",
+        ),
+        pytest.param(
+            (H1, R1, H2),
+            (H1_R1, cable("r1-eth1", "10.0.0.5/24", "h2-eth0", "10.0.0.6/24")),
+            "subnets overlap: 10.0.0.0/24 at h1-eth0 and 10.0.0.0/24 at r1-eth1",
+            id="one subnet in two places",
+        ),
+        pytest.param(
+            (H1, R1, H2),
+            (H1_R1, cable("r1-eth1", "10.0.1.1/16", "h2-eth0", "10.0.1.2/16")),
+            "subnets overlap: 10.0.0.0/24 at h1-eth0 and 10.0.0.0/16 at r1-eth1",
+            id="overlap without plan",
+        ),
+        pytest.param(
+            (H1, H2, R1, R2),
+            (H1_R1, cable("h2-eth0", "10.0.1.2/24", "r2-eth0", "10.0.1.1/24")),
+            "h2 cannot be reached from h1: no chain of links joins them",
+            id="two islands",
+        ),
+        pytest.param(
+            (H1, H2, H3),
+            (
+                cable("h1-eth0", "10.0.0.1/24", "h2-eth0", "10.0.0.2/24"),
+                cable("h2-eth1", "10.0.1.1/24", "h3-eth0", "10.0.1.2/24"),
+            ),
+            "h3 cannot be reached from h1: the way leads through h2, and a host does not forward",
+            id="host in the middle",
+        ),
+        pytest.param(
+            (H1, S1, H2),
+            (
+                cable("h1-eth0", "10.0.0.1/24", "s1-eth1", None),
+                cable("h2-eth0", "10.0.1.2/24", "s1-eth2", None),
+            ),
+            "h1-eth0 (10.0.0.1/24) and h2-eth0 (10.0.1.2/24) are joined over s1 but lie in different subnets",
+            id="two subnets on a switch",
+        ),
+        pytest.param(
+            (R1, S1),
+            (
+                cable("r1-eth0", "10.0.0.1/24", "s1-eth1", None),
+                cable("r1-eth1", "10.0.0.2/24", "s1-eth2", None),
+            ),
+            "r1 is in subnet 10.0.0.0/24 twice, with r1-eth0 and r1-eth1",
+            id="twice on a switch",
+        ),
+        pytest.param(
+            (S1, S2, S3),
+            (
+                cable("s1-eth1", None, "s2-eth1", None),
+                cable("s2-eth2", None, "s3-eth1", None),
+                cable("s3-eth2", None, "s1-eth2", None),
+            ),
+            "switches in a ring (s1, s2, s3)",
+            id="ring of switches",
+        ),
+    ],
+)
+def test_what_does_not_fit_together(nodes: tuple[PlannedNode, ...], links: tuple[Link, ...], message: str) -> None:
+    assert message in message_of("n", nodes, links)
+
+
+@pytest.mark.parametrize("start", ["h1", "h2", "h3"])
+def test_a_host_between_is_found_whichever_host_comes_first(start: str) -> None:
+    nodes = tuple(sorted((H1, H2, H3), key=lambda node: node.name != start))
+    links = (
+        cable("h1-eth0", "10.0.0.1/24", "h2-eth0", "10.0.0.2/24"),
+        cable("h2-eth1", "10.0.1.1/24", "h3-eth0", "10.0.1.2/24"),
+    )
+    assert "make h2 a Router" in message_of("n", nodes, links)
+
+
+@pytest.mark.parametrize("position", range(len(COURSE.links)))
+def test_the_course_network_needs_each_of_its_links(position: int) -> None:
+    links = COURSE.links[:position] + COURSE.links[position + 1 :]
+    assert "link" in message_of("course", COURSE.nodes, links, COURSE.subnets)
+
+
+def test_a_host_with_two_interfaces_beside_a_router_is_allowed() -> None:
+    links = (H1_R1, R1_H2, cable("h1-eth1", "10.0.2.1/24", "r1-eth2", "10.0.2.2/24"))
+    assert len(Network("n", (H1, R1, H2), links).ends_of("h1")) == 2
+
+
+FAR = End("h2", "h2-eth0", "10.0.0.2/24")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a-name-of-16-chr", "has 16 characters and Linux takes at most 15"),
+        ("", "the interface name is empty"),
+        ("h1/eth0", "contains '/'"),
+        ("h1 eth0", "contains ' '"),
+        ("h1:0", "contains ':'"),
+        ("h1%d", "contains '%'"),
+        ("h1;reboot", "contains ';'"),
+        ("h1-ethö", "contains 'ö'"),
+        ("lo", "'lo' has a meaning of its own"),
+        (".", "'.' has a meaning of its own"),
+        ("..", "'..' has a meaning of its own"),
+        ("-eth0", "'-eth0' has a meaning of its own"),
+    ],
+)
+def test_interface_names_that_linux_refuses(name: str, message: str) -> None:
+    link = Link(End("h1", name, "10.0.0.1/24"), FAR)
+    text = message_of("n", (H1, H2), (link,))
+    assert message in text
+    assert "on h1" in text
+
+
+def test_an_interface_name_of_15_characters_is_allowed() -> None:
+    link = Link(End("h1", "a-name-of-15-ch", "10.0.0.1/24"), FAR)
+    assert Network("n", (H1, H2), (link,)).ends_of("h1")[0].interface == "a-name-of-15-ch"
+
+
+@pytest.mark.parametrize("name", ["", "h 1", "1h", "h/1", "h1\n", "hö", "$h", "h.1", "-h"])
+def test_node_names_that_mininet_cannot_use(name: str) -> None:
+    assert "cannot be used by Mininet" in message_of("n", (Host(name),), ())
+
+
+def test_a_long_node_name_is_allowed_where_its_interface_is_short() -> None:
+    name = "measurement-station"
+    link = Link(End(name, "ms-eth0", "10.0.0.1/24"), FAR)
+    assert Network("n", (Host(name), H2), (link,)).node(name) == Host(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("core", "switch core: Mininet takes a switch's number from its name"),
+        ("a-switch-number-1", "has 17 characters"),
+    ],
+)
+def test_a_switch_is_a_device_with_a_number(name: str, message: str) -> None:
+    assert message in message_of("n", (Switch(name),), ())
+
+
+def test_an_interface_must_not_be_called_like_a_switch() -> None:
+    link = Link(End("h1", "s1", "10.0.0.1/24"), End("s1", "s1-eth1"))
+    assert "interface s1 is called like switch s1" in message_of("n", (H1, S1), (link,))
