@@ -217,30 +217,61 @@ def test_of_a_folder_in_roots_home_a_lab_sees_itself_alone(native: Kind) -> None
         assert Path(home, "secret").exists()
 
 
-_ON_AN_OVERLAY = """\
-mount -t tmpfs none "$1" && mkdir "$1"/lower "$1"/upper "$1"/work "$1"/both &&
-mount -t overlay -o "lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work" none "$1/both" || exit 77
-exec "$2" -c '
+_START = """\
 import sys
 from pathlib import Path
 from linklab.errors import LabError
 from linklab.runtime.kinds import native
 from linklab.runtime.process import LabProcess
 try:
-    LabProcess.spawn(native(), Path(sys.argv[1]))
+    LabProcess.spawn(native(), Path(sys.argv[1]) if sys.argv[1:] else None)
 except LabError as error:
     print(error)
-' "$1/both"
+"""
+
+_ON_AN_OVERLAY = """\
+mount -t tmpfs none "$1" && mkdir "$1"/lower "$1"/upper "$1"/work "$1"/both &&
+mount -t overlay -o "lowerdir=$1/lower,upperdir=$1/upper,workdir=$1/work" none "$1/both" || exit 77
+exec "$2" -c "$3" "$1/both"
 """
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount")
 def test_a_folder_that_cannot_be_lent_is_refused_with_what_helps(native: Kind, lab_folder: Path) -> None:
     """Root's files in a container, say, whose file system is an overlay."""
-    words = ["unshare", "--mount", "sh", "-c", _ON_AN_OVERLAY, "sh", str(lab_folder), sys.executable]
+    words = ["unshare", "--mount", "sh", "-c", _ON_AN_OVERLAY, "sh", str(lab_folder), sys.executable, _START]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode == 77:
         pytest.skip(f"needs overlay mounts: {done.stderr.strip()}")
     assert f"{lab_folder}/both cannot lend it to a native lab: give the folder to an ordinary user" in done.stdout
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
+
+
+_WITHOUT_USER_NAMESPACES = """\
+import ctypes, os, socket, sys
+from pathlib import Path
+ours, theirs = socket.socketpair()
+child = os.fork()
+if child == 0:
+    assert ctypes.CDLL(None).unshare(0x10000000) == 0
+    theirs.send(b"!")
+    theirs.recv(1)
+    os.setresgid(0, 0, 0)
+    os.setresuid(0, 0, 0)
+    Path("/proc/sys/user/max_user_namespaces").write_text("0")
+    os.execv(sys.executable, [sys.executable, "-c", sys.argv[1]])
+ours.recv(1)
+for name in ("uid_map", "gid_map"):
+    Path(f"/proc/{child}/{name}").write_text("0 0 4294967295")
+ours.send(b"!")
+os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to forbid them to a process and what it starts")
+def test_a_machine_that_allows_no_user_namespaces_says_so(native: Kind) -> None:
+    words = [sys.executable, "-c", _WITHOUT_USER_NAMESPACES, _START]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert "sudo sysctl -w user.max_user_namespaces=10000, or say kind='guest'" in done.stdout, done.stderr
+    assert len(done.stdout.splitlines()) == 1

@@ -16,6 +16,7 @@ Run as a script with only the standard library, by a Python that takes nothing f
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -115,7 +116,8 @@ def main() -> NoReturn:
         _furnish(chosen)
         lab = _start(words, chosen, folder)
     except OSError as error:
-        sys.exit(f"a native lab cannot be confined: {error.strerror}")
+        mend = "sudo sysctl -w user.max_user_namespaces=10000" if error.errno == errno.ENOSPC else "linklab doctor"
+        sys.exit(f"a native lab cannot be confined ({error.strerror}): {mend}, or say kind='guest'")
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     ends = select.poll()
