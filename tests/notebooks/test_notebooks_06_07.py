@@ -62,7 +62,7 @@ def test_lab_07_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     hosts = [host for _, host in single]
     assert max(hosts) - min(hosts) > 0.02, "in a single run chance decides much"
     per_connection, per_host = rows["mean throughput of all 4"]
-    assert per_connection > 0.98
+    assert per_connection > 0.96
     assert per_host == pytest.approx(8 / 9, abs=0.03)
     assert rows["report"] == (0.990, 0.916)
 
