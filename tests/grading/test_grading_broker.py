@@ -17,10 +17,10 @@ from linklab.errors import LabError, MeasurementError
 from linklab.grading import broker as lending
 from linklab.grading.broker import LABS_AT_MOST, Broker
 from linklab.runtime.agent import Context
+from linklab.runtime.channel import Channel, ChannelClosed
 from linklab.runtime.kinds import Kind
 from linklab.runtime.process import LabProcess
 from linklab.runtime.transport import FRAME_BYTES, Borrowed, connected
-from linklab.runtime.wire import Channel, ChannelClosed
 
 
 class Pretended:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from linklab.runtime.wire import FROM_GUEST_BYTES, Channel, ChannelClosed, ChannelTimeout
+from linklab.runtime.channel import FROM_GUEST_BYTES, Channel, ChannelClosed, ChannelTimeout
 
 Pair = tuple[Channel, Channel, socket.socket, socket.socket]
 

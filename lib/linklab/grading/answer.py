@@ -15,7 +15,7 @@ from linklab.grading import values
 from linklab.lab import Lab
 from linklab.measure.clip import Video
 from linklab.runtime import transport
-from linklab.runtime.wire import Channel
+from linklab.runtime.channel import Channel
 
 _MODULE: Final = "linklab.grading.answer"
 CODE: Final = f"__import__('importlib').import_module('{_MODULE}').serve()"

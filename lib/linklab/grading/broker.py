@@ -20,10 +20,10 @@ from typing import Any, Final
 
 from linklab.errors import LabError, LinklabError
 from linklab.lab import Lab, names_of
+from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.runtime.kinds import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.process import LabProcess
 from linklab.runtime.transport import FRAME_BYTES
-from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
 
 LABS_AT_MOST: Final = 8
 """How many labs one notebook may have at once: Lab 10 has six of them."""

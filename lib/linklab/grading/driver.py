@@ -25,7 +25,7 @@ from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
 from linklab.runtime import transport
-from linklab.runtime.wire import Channel, ChannelClosed
+from linklab.runtime.channel import Channel, ChannelClosed
 
 SOCKETS: Final = "/tmp/kernel"
 _START_S: Final = 120

@@ -15,7 +15,7 @@ from linklab.grading.cells import Argument
 from linklab.grading.student import Student
 from linklab.measure.clip import Clip, Video
 from linklab.measure.prober import Prober
-from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
+from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
 
 _CONNECT_S: Final = 15.0
 _HEED_S: Final = 5.0

@@ -27,7 +27,7 @@ from linklab.grading.model import Limits
 from linklab.grading.room import Room
 from linklab.runtime import bwrap, process_tree, transport
 from linklab.runtime import limits as process_limits
-from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout
+from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
 
 _GIVEN: Final = "/run/linklab"
 _MB: Final = 1024 * 1024

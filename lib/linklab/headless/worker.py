@@ -20,9 +20,9 @@ from typing import Any
 
 from linklab.errors import LinklabError
 from linklab.headless.execute import run_notebook
+from linklab.runtime.channel import Channel, ChannelClosed
 from linklab.runtime.kinds import Clock
 from linklab.runtime.process_tree import become_head, end_below
-from linklab.runtime.wire import Channel, ChannelClosed
 from linklab.signals import dropped
 
 ORPHAN_LIMIT_S = 20.0

@@ -26,8 +26,8 @@ from typing import Any
 
 from linklab.errors import LinklabError
 from linklab.runtime import boot
+from linklab.runtime.channel import FROM_GUEST_BYTES, Channel, ChannelClosed
 from linklab.runtime.printed import Printed
-from linklab.runtime.wire import FROM_GUEST_BYTES, Channel, ChannelClosed
 
 MATURE_S = 16.0
 BEAT_NS = 10_000_000

@@ -21,9 +21,9 @@ from typing import Final, Protocol
 from linklab import errors
 from linklab.errors import LabError
 from linklab.runtime import process_tree
+from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.kinds import Kind, guest_memory_mb
 from linklab.runtime.launch import launch
-from linklab.runtime.wire import Channel, ChannelClosed, ChannelTimeout, Message
 
 VARIABLE: Final = "LINKLAB_LABS"
 """The environment variable that names the lender's socket."""
