@@ -12,7 +12,7 @@ from typing import Literal
 from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.lab import lab_process, writable
-from linklab.runtime.process import LabProcess
+from linklab.runtime.client import LabProcess
 
 _SILENCE_LIMIT_S = 3600.0
 """In real time: longer than in a notebook, since a script may ping 64 hosts in silence, and a person is there."""

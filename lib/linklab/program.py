@@ -9,7 +9,7 @@ from typing import Literal
 
 from linklab.emulation import service
 from linklab.errors import LabTimeout
-from linklab.runtime.process import LabProcess
+from linklab.runtime.client import LabProcess
 from linklab.signals import Held
 
 

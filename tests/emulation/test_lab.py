@@ -174,7 +174,7 @@ def test_a_students_own_topo_is_built_and_read_back(virtual: Kind, tmp_path: Pat
 def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, tmp_path: Path) -> None:
     """The netem request asks for a qdisc that no kernel has, as netem is for a kernel without sch_netem."""
     from linklab.emulation import service
-    from linklab.runtime.process import LabProcess
+    from linklab.runtime.client import LabProcess
 
     def refuse(context: Any) -> None:
         from linklab.emulation.netlink import qdisc

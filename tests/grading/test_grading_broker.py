@@ -18,8 +18,8 @@ from linklab.grading import broker as lending
 from linklab.grading.broker import LABS_AT_MOST, Broker
 from linklab.runtime.agent import Context
 from linklab.runtime.channel import Channel, ChannelClosed
+from linklab.runtime.client import LabProcess
 from linklab.runtime.kinds import Kind
-from linklab.runtime.process import LabProcess
 from linklab.runtime.transport import FRAME_BYTES, Borrowed, connected
 
 

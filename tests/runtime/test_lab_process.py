@@ -17,8 +17,8 @@ import pytest
 from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 from linklab.runtime.agent import BEAT_NS
+from linklab.runtime.client import LabProcess
 from linklab.runtime.kinds import Kind
-from linklab.runtime.process import LabProcess
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 KINDS = ["virtual", "real", "native"]
@@ -133,7 +133,7 @@ def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(
         import os, signal, sys, threading
         from pathlib import Path
         from linklab.runtime.kinds import choose
-        from linklab.runtime.process import LabProcess
+        from linklab.runtime.client import LabProcess
 
         def wait(context):
             context.emit("waiting")

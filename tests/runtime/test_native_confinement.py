@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from linklab.runtime.client import LabProcess
 from linklab.runtime.kinds import Kind
-from linklab.runtime.process import LabProcess
 from tests.conftest import SESSION
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -222,7 +222,7 @@ import sys
 from pathlib import Path
 from linklab.errors import LabError
 from linklab.runtime.kinds import native
-from linklab.runtime.process import LabProcess
+from linklab.runtime.client import LabProcess
 try:
     LabProcess.spawn(native(), Path(sys.argv[1]) if sys.argv[1:] else None)
 except LabError as error:

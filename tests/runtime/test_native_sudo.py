@@ -42,7 +42,7 @@ _NOTEBOOK = """\
 import os, sys
 from pathlib import Path
 from linklab.runtime.kinds import native
-from linklab.runtime.process import LabProcess
+from linklab.runtime.client import LabProcess
 
 def busy(context, mark):
     import os

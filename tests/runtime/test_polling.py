@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from linklab.runtime.client import LabProcess
 from linklab.runtime.kinds import Kind
-from linklab.runtime.process import LabProcess
 
 pytestmark = pytest.mark.lab
 

@@ -27,7 +27,7 @@ from linklab.runtime.kinds import Clock, choose
 from linklab.signals import calling_once
 
 CELL_LIMIT_S = 900
-"""Above `linklab.runtime.process.WALL_LIMIT_S`, so that a lab that hangs is told apart from a cell that does."""
+"""Above `linklab.runtime.client.WALL_LIMIT_S`, so that a lab that hangs is told apart from a cell that does."""
 _KERNEL_START_LIMIT_S = 300  # many kernels that start at once on a slow machine
 
 

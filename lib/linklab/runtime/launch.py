@@ -34,7 +34,7 @@ class Launched:
 
 
 def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, seed: int) -> Launched:
-    """Starts a lab as `linklab.runtime.process.LabProcess` says. Raises `LabError` where nothing can confine it."""
+    """Starts a lab as `linklab.runtime.client.LabProcess` says. Raises `LabError` where nothing can confine it."""
     is_native = kind.name == "native"
     given = None if is_native else container.own_folder(memory_mb, narrow=narrow)
     own, memory = given or (None, "")
