@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.kinds import Kind, choose
+from linklab.runtime.backends import Kind, choose
 from linklab.signals import SIGNALS
 
 LONGEST_VALUE_IN_A_NAME = 60

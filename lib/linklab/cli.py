@@ -20,8 +20,8 @@ from linklab.grading import cli as grade_cli
 from linklab.headless import cli as run_cli
 from linklab.notebooks import cli as notebooks_cli
 from linklab.report import cli as report_cli
+from linklab.runtime.backends import need_linux
 from linklab.runtime.kernel import cli as kernel_cli
-from linklab.runtime.kinds import need_linux
 from linklab.study import cli as study_cli
 
 _INTERRUPTED = 130

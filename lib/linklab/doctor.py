@@ -19,7 +19,7 @@ from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import container, kernel
-from linklab.runtime.kinds import guest_memory_mb, native
+from linklab.runtime.backends import guest_memory_mb, native
 
 INSTALL = "make lab (it installs what is missing), or as root: bash vagrant/provision.sh"
 _TOOLS = {

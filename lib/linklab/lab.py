@@ -21,8 +21,8 @@ from linklab.errors import LabError, LabTimeout, UnknownNode
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
 from linklab.runtime import attach, kernel, transport
+from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
-from linklab.runtime.kinds import KindName, choose
 
 if TYPE_CHECKING:
     from mininet.topo import Topo

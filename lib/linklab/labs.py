@@ -11,8 +11,8 @@ from typing import Any, Literal
 import linklab
 from linklab.errors import LabError
 from linklab.lab import Lab
+from linklab.runtime.backends import KindName
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import KindName
 
 Clock = Literal["virtual", "real"]
 SwitchKind = Literal["bridge", "ovs", "ovs-user"]

@@ -22,7 +22,7 @@ from linklab.bench.settings import Settings
 from linklab.bench.starts_report import report
 from linklab.errors import LabError
 from linklab.network import COURSE, TWO_HOSTS
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 

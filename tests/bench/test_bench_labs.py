@@ -11,7 +11,7 @@ from linklab.bench.findings import Record, Verdict
 from linklab.bench.search import INCREASE, TRAIN
 from linklab.bench.settings import Settings
 from linklab.errors import LabError
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 
 def _found(search: str, error_percent: float, sent_mb: float) -> Record:

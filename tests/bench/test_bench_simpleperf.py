@@ -10,7 +10,7 @@ from linklab.bench import simpleperf
 from linklab.bench.findings import Record, Verdict
 from linklab.bench.settings import Settings
 from linklab.errors import LabError
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 
 def _records(connections: int, *reference_mbps: float) -> list[Record]:

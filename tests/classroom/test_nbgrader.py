@@ -15,7 +15,7 @@ import pytest
 import linklab
 from linklab.classroom.nbgrader_course import CONFIG, write_course
 from linklab.errors import LinklabError
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT
 
 BIN = Path(sys.executable).parent

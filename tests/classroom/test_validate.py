@@ -13,7 +13,7 @@ from linklab.classroom.validate import Failure, notebooks_of, read_report, valid
 from linklab.cli import main
 from linklab.errors import LinklabError
 from linklab.network.variants import variant
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT
 
 _v4: Any = nbformat.v4

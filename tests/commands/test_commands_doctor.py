@@ -16,8 +16,8 @@ from linklab import doctor, lab
 from linklab.cli import main
 from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
-from linklab.runtime import kernel, kinds
-from linklab.runtime.kinds import Kind
+from linklab.runtime import backends, kernel
+from linklab.runtime.backends import Kind
 
 from .terminal import Terminal
 
@@ -176,7 +176,7 @@ def test_a_kernel_that_is_not_there_is_left_to_its_lab(tmp_path: Path, monkeypat
 
 def test_netem_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The capability taken away: a line of the doctor's, and an error of the lab's, never a wrong measurement."""
-    monkeypatch.setattr(kinds, "_has_netem", lambda kind: False)
+    monkeypatch.setattr(backends, "_has_netem", lambda kind: False)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     found = doctor._lab("lab in real time, native", TWO_HOSTS, "native", "real")
     assert not found.works

@@ -11,7 +11,7 @@ import pytest
 from linklab import __version__
 from linklab.cli import main
 from linklab.errors import LabError
-from linklab.runtime import kinds
+from linklab.runtime import backends
 
 from .terminal import one_line
 
@@ -78,7 +78,7 @@ def test_no_kind_of_lab_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     def none(*_: object, **__: object) -> object:
         raise LabError("no kernel was found: linklab kernel build")
 
-    monkeypatch.setattr(kinds, "find_kernel", none)
-    monkeypatch.setattr(kinds, "native", none)
+    monkeypatch.setattr(backends, "find_kernel", none)
+    monkeypatch.setattr(backends, "native", none)
     assert main(["shell", "--network", "two-hosts"]) == 1
     assert one_line(capsys.readouterr().err).endswith("linklab kernel build")

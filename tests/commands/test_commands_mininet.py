@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from .terminal import Terminal, one_line
 

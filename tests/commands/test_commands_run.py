@@ -15,7 +15,7 @@ import pytest
 
 from linklab import __version__
 from linklab.cli import main
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from .terminal import Terminal, one_line
 

@@ -17,7 +17,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.headless import pool
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from .terminal import Terminal, one_line
 from .test_commands_run import START, notebook, outputs, run

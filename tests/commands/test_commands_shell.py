@@ -21,7 +21,7 @@ from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.network import TWO_HOSTS
 from linklab.runtime.attach import Listener, Visit, listen, running_labs
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from .terminal import Terminal, one_line
 

@@ -25,7 +25,7 @@ from jupyter_client.blocking.client import BlockingKernelClient
 
 from linklab import jupyter
 from linklab.cli import main
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from .terminal import Terminal, one_line
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from linklab.jupyter import FIRST_NOTEBOOK
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from . import browser
 from .browser import Page

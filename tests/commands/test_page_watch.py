@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from linklab.jupyter import FIRST_NOTEBOOK
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from . import browser
 from .browser import Page

@@ -16,7 +16,7 @@ from mininet.topolib import TreeTopo
 import linklab
 from linklab.errors import LabError
 from linklab.network import End, Host, Link, Network, Switch
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = [
     pytest.mark.lab,

@@ -10,7 +10,7 @@ import pytest
 
 import linklab
 from linklab.network import COURSE, goodput_ceiling_mbps, path, rtt_floor_ms
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
 

@@ -17,7 +17,7 @@ from linklab.bench.course import ROWS
 from linklab.bench.load import LOOPS_PER_CORE, busy
 from linklab.measure import PingFlow, TcpFlow, ping, tcp
 from linklab.network import COURSE
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 

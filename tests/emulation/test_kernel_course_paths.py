@@ -21,7 +21,7 @@ import pytest
 import linklab
 from linklab.measure.capture import capture
 from linklab.network import End, Host, Link, Network, Router, Switch
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from .inside import Datagrams, Transfer, answers, at, attempt, carry, do, needs, root, send
 

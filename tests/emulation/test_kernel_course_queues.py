@@ -17,7 +17,7 @@ import pytest
 import linklab
 from linklab.measure.capture import capture
 from linklab.network import End, Host, Link, Network, Router
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from .inside import Datagrams, Transfer, attempt, carry, do, root, send
 

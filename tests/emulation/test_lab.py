@@ -15,7 +15,7 @@ from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
 from linklab.lab import Completed
 from linklab.measure import PingFlow, ping
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
 
@@ -194,10 +194,10 @@ def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, t
 
 
 def test_a_native_lab_without_netem_never_measures(native: Kind, tmp_path: Path) -> None:
-    from linklab.runtime import kinds
+    from linklab.runtime import backends
 
     try:
-        kinds.native(with_netem=True)
+        backends.native(with_netem=True)
     except LabError:
         with pytest.raises(LabError, match="netem"):
             linklab.start(TWO_HOSTS, "real", kind="native", folder=tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests import mininet_material
 from tests.thorough import some
 

@@ -16,7 +16,7 @@ from mininet.topo import SingleSwitchTopo, Topo
 import linklab
 from linklab.errors import LabError
 from linklab.network import InterfaceState, Shape
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
 

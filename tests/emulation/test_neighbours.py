@@ -10,7 +10,7 @@ import pytest
 from mininet.topo import SingleSwitchTopo
 
 import linklab
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
 HOSTS = 60

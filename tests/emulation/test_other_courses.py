@@ -15,7 +15,7 @@ from mininet.node import Node
 from mininet.topo import Topo
 
 import linklab
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 

@@ -17,8 +17,8 @@ from linklab.measure.cbr import CbrFlow, cbr
 from linklab.measure.echo import EchoFlow, echo
 from linklab.measure.train import TrainFlow, train
 from linklab.network import TWO_HOSTS
+from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import Kind
 from linklab.study import Measured, Metric, Point, Study, run
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]

@@ -16,7 +16,7 @@ from linklab.measure.layers import layers
 from linklab.measure.train import TrainFlow, train
 from linklab.network import TunnelState, expected_state, first_difference
 from linklab.network.mtu_testbeds import mtu_gre, payload_bytes
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 GRE = mtu_gre(1518, 10)
 

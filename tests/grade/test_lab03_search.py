@@ -15,7 +15,7 @@ from linklab.grade import Result, lab03, unknown
 from linklab.measure.prober import Prober
 from linklab.network import Network
 from linklab.network.random_chain import random_chain
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 Arrivals = Sequence[float]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from linklab.grading.model import Limits
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT, Verdicts, changed, judge, solution, without
 from tests.grading.searching import search
 from tests.thorough import some_cases

@@ -9,7 +9,7 @@ import pytest
 
 from linklab.course import write_variant
 from linklab.network.variants import variant
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT, changed, judge, solution, starter
 from tests.thorough import some
 

@@ -24,8 +24,8 @@ from linklab.measure import PingFlow, PingResult
 from linklab.measure.clip import Clip, Video
 from linklab.measure.prober import Probe, Prober
 from linklab.measure.results import Origin
+from linklab.runtime.backends import Kind
 from linklab.runtime.channel import ChannelClosed
-from linklab.runtime.kinds import Kind
 
 
 class Pretended:

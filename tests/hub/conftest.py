@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from . import served
 from .served import ClassMachine

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from linklab.runtime.kinds import GUEST_MEMORY_MB
+from linklab.runtime.backends import GUEST_MEMORY_MB
 
 pytest.importorskip("jupyterhub", reason="needs JupyterHub: make test installs it")
 from linklab.hub.student import IDLE_S

@@ -16,7 +16,7 @@ from linklab.measure import Origin
 from linklab.measure.cbr import CbrFlow, CbrResult, CbrRun, cbr, sending
 from linklab.measure.cbr_program import instants
 from linklab.network.switch_testbeds import fairness
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 RUN = CbrRun(
     (CbrResult(CbrFlow("h1", "t1", 2.0), 500, 400, 250, 0.5),), Origin("linklab cbr 1", "virtual", "7.3.4"), 1.0

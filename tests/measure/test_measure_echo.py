@@ -15,7 +15,7 @@ from linklab.measure.echo import EchoFlow, EchoResult, echo, parse_echo
 from linklab.measure.moderated import moderated
 from linklab.network.switch_testbeds import l3_switch
 from linklab.network.theory import cable_rtt_ms
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 ORIGIN = Origin("linklab echo 1", "virtual", "7.3.4")
 RESULT = EchoResult(EchoFlow("h1", "h2", 3), ORIGIN, (1.0, None, 3.0), 1004.0, 17.0)

@@ -17,7 +17,7 @@ import linklab
 from linklab.measure import Fidelity, TcpFlow, UdpFlow, tcp, udp, verdict_on
 from linklab.measure.surroundings import CpuTimes, Turns, changes, percentile
 from linklab.network import TWO_HOSTS
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 QUIET = Fidelity(
     clock="real",

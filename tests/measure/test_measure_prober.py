@@ -12,7 +12,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.prober import Prober
 from linklab.network import TWO_HOSTS
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
 

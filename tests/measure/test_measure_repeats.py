@@ -13,7 +13,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import AtOnce, Flow, Origin, PingFlow, PingResult, Result, Spread, TcpFlow, TcpResult, repeated
 from linklab.measure.repeats import disagree, summary, two_states, warning_for
 from linklab.network import TWO_HOSTS
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 FLOW, ECHO = TcpFlow("h1", "h4"), PingFlow("h1", "h4", 1)
 ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")

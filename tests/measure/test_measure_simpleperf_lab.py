@@ -11,7 +11,7 @@ import linklab
 from linklab.errors import MeasurementError
 from linklab.measure import Flow, PingFlow, SimpleperfFlow, SimpleperfResult, TcpFlow, UdpFlow, at_once, simpleperf
 from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from ..simpleperf.programs.make import Program, programs
 

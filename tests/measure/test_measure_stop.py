@@ -25,7 +25,7 @@ from linklab.measure import (
     tcp,
 )
 from linklab.network import TWO_HOSTS
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
 

@@ -15,7 +15,7 @@ from linklab.measure import Clip, StreamResult, Video, VideoFlow, bucket_of_one_
 from linklab.measure.rtp import RtpPacket, passage
 from linklab.measure.stream import _ffmpeg
 from linklab.network.video_testbeds import video_network
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests.measure.streams import made_stream
 
 SMALL = Clip(duration_s=3, width=320, height=240, frames_per_s=25, bitrate_kbps=1026)

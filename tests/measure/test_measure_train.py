@@ -16,7 +16,7 @@ from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.train import TrainFlow, TrainResult, train
 from linklab.network import COURSE
 from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 RESULT = TrainResult(
     TrainFlow("h1", "h4", 3), Origin("linklab train 1", "virtual", "7.3.4"), (0.0, 1e-5, 2e-5), (0.06, None, 0.061), 0

@@ -11,7 +11,7 @@ import pytest
 
 from linklab.grade import simpleperf
 from linklab.notebooks.starters import leaks, read_blocks, stage
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT, graded, read, run, shown
 
 FINISHED = (ROOT / "solutions" / "simpleperf.py").read_text()

@@ -10,7 +10,7 @@ import pytest
 import linklab
 from linklab.network import COURSE
 from linklab.notebooks.own_simpleperf import own_simpleperf
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT
 
 pytestmark = pytest.mark.lab

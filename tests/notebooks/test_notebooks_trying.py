@@ -14,7 +14,7 @@ from linklab.lab import Lab
 from linklab.network import TWO_HOSTS
 from linklab.notebooks import trying
 from linklab.notebooks.sends import cost_of_sends
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT
 
 REFERENCE = """\

@@ -10,7 +10,7 @@ import pytest
 from linklab.network import TWO_HOSTS
 from linklab.report.lab import lab_of
 from linklab.report.model import Graded, LabRecord, Picture
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from linklab.show import describe
 from tests.notebooks.run_notebook import read, run
 

@@ -21,8 +21,8 @@ from linklab.errors import LabError
 from linklab.measure import ffmpeg
 from linklab.network import COURSE
 from linklab.runtime import bwrap, container
+from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import Kind
 from tests.conftest import lab_processes, wait_for_none_left
 
 PING = "ping -c 3 10.0.5.2"

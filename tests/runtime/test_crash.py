@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from tests.conftest import lab_processes, wait_for_none_left
 
 pytestmark = pytest.mark.lab

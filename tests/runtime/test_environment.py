@@ -6,7 +6,7 @@ import pytest
 
 import linklab
 from linklab.network import TWO_HOSTS
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 
 @pytest.mark.lab

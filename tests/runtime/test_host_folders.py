@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from linklab.emulation import service
+from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import Kind
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 

@@ -17,7 +17,7 @@ import linklab
 from linklab.errors import LabEnded
 from linklab.measure import MeasurementStopped, PingFlow, SimpleperfFlow, at_once
 from linklab.network import TWO_HOSTS
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
 LONG = "x" * 400_000

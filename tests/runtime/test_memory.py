@@ -12,7 +12,7 @@ import linklab
 from linklab import Lab
 from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
-from linklab.runtime.kinds import Kind, guest_memory_mb
+from linklab.runtime.backends import Kind, guest_memory_mb
 
 GROW = "python3 -c 'kept = []\nwhile True: kept.append(bytearray(1_000_000))'"
 SEVERAL = (

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import Kind
 from tests.conftest import SESSION
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -221,7 +221,7 @@ _START = """\
 import sys
 from pathlib import Path
 from linklab.errors import LabError
-from linklab.runtime.kinds import native
+from linklab.runtime.backends import native
 from linklab.runtime.client import LabProcess
 try:
     LabProcess.spawn(native(), Path(sys.argv[1]) if sys.argv[1:] else None)

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.kinds import native as native_kind
+from linklab.runtime.backends import native as native_kind
 from tests.conftest import lab_processes, wait_for_none_left
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -41,7 +41,7 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
 _NOTEBOOK = """\
 import os, sys
 from pathlib import Path
-from linklab.runtime.kinds import native
+from linklab.runtime.backends import native
 from linklab.runtime.client import LabProcess
 
 def busy(context, mark):

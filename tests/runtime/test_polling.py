@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import Kind
 
 pytestmark = pytest.mark.lab
 

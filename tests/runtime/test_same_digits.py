@@ -18,8 +18,8 @@ import linklab
 from linklab.emulation import service
 from linklab.network import TWO_HOSTS
 from linklab.runtime.agent import BEAT_NS, PHASE_NS
+from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import Kind
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 STEP_NS = 250  # of the clock on virtual time

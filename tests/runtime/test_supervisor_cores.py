@@ -15,7 +15,7 @@ import pytest
 import linklab
 from linklab.network import TWO_HOSTS
 from linklab.runtime import supervisor
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 # Each lab's supervisor is a process of its own; a core is free again when it ends.
 _LABS = """

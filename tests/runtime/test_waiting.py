@@ -16,7 +16,7 @@ import pytest
 import linklab
 from linklab.errors import LabError
 from linklab.network import End, Host, Link, Network
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from linklab.runtime.printed import KEPT_BYTES
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]

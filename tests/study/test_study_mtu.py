@@ -14,7 +14,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import Origin
 from linklab.measure.train import TrainFlow, TrainResult
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from linklab.study import Study, Table, run, study_by_name
 from linklab.study.mtu import evaluate, rates_mbps
 from linklab.study.mtu_verdicts import judge_mtu

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabError, MeasurementError
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from linklab.study import Study, run, study_by_name
 from linklab.study.point import Point
 from linklab.study.switches_cost import testbed as cost_testbed

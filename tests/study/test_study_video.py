@@ -9,7 +9,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure.picture import FrameQuality, Quality
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 from linklab.study import run, study_by_name
 from linklab.study.picture import evaluate as evaluate_picture
 from linklab.study.picture import lost_numbers

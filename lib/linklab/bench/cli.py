@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linklab.bench.report import as_json, as_markdown, verdict_lines
     from linklab.bench.run import run_parts
     from linklab.bench.settings import settings
-    from linklab.runtime.kinds import choose
+    from linklab.runtime.backends import choose
     from linklab.signals import dropped, interrupted_once
 
     parts = chosen(arguments.only)

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from linklab.lab import Lab
 from linklab.labs import Clock, Labs, SwitchKind
+from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import KindName, choose
 
 Item = TypeVar("Item")
 Given = TypeVar("Given")

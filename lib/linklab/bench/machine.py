@@ -12,7 +12,7 @@ from linklab import __version__
 from linklab.emulation.service import tool_versions
 from linklab.errors import LabError
 from linklab.record import processor
-from linklab.runtime.kinds import choose
+from linklab.runtime.backends import choose
 
 
 def about_machine() -> dict[str, str]:

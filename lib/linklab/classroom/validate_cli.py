@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linklab.errors import LinklabError
     from linklab.headless.pool import how_many
     from linklab.network import Network
-    from linklab.runtime.kinds import choose
+    from linklab.runtime.backends import choose
 
     choose(arguments.clock)  # raises with the fix where this clock cannot be had
     if (arguments.students is None) != (arguments.secret is None):

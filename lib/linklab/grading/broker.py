@@ -20,9 +20,9 @@ from typing import Any, Final
 
 from linklab.errors import LabError, LinklabError
 from linklab.lab import Lab, names_of
+from linklab.runtime.backends import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.transport import FRAME_BYTES
 
 LABS_AT_MOST: Final = 8

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Grades and says where everything is; gives the exit status. Raises LinklabError before anything is judged."""
     from linklab.errors import LinklabError
     from linklab.grading.grade import grade
-    from linklab.runtime.kinds import choose, need_linux
+    from linklab.runtime.backends import choose, need_linux
 
     need_linux()
     if arguments.dask is None:

@@ -36,8 +36,8 @@ from linklab.headless.execute import label, read_book, run_facts, runs, write_bo
 from linklab.network import COURSE, Network
 from linklab.report.graded import graded, kind_of
 from linklab.runtime import transport
+from linklab.runtime.backends import choose
 from linklab.runtime.channel import Channel
-from linklab.runtime.kinds import choose
 
 JUDGED: Final = "judged.json"
 _KERNELS_AT_MOST: Final = 4

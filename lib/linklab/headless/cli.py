@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linklab.headless import progress
     from linklab.headless.execute import copy_path, read_book, refuse_same_names
     from linklab.headless.pool import Limits, Pool, how_many
-    from linklab.runtime.kinds import need_linux
+    from linklab.runtime.backends import need_linux
 
     need_linux()
     notebooks: list[Path] = arguments.notebooks

@@ -23,7 +23,7 @@ from traitlets.config import Config
 
 from linklab import __version__, record
 from linklab.errors import LabError
-from linklab.runtime.kinds import Clock, choose
+from linklab.runtime.backends import Clock, choose
 from linklab.signals import calling_once
 
 CELL_LIMIT_S = 900

@@ -23,8 +23,8 @@ from linklab.headless.execute import CELL_LIMIT_S
 from linklab.headless.worker import Task
 from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.runtime import process_tree
+from linklab.runtime.backends import Clock
 from linklab.runtime.channel import Channel, ChannelClosed
-from linklab.runtime.kinds import Clock
 from linklab.signals import calling_once
 
 _LOOK_S = 2.0

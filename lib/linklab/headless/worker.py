@@ -20,8 +20,8 @@ from typing import Any
 
 from linklab.errors import LinklabError
 from linklab.headless.execute import run_notebook
+from linklab.runtime.backends import Clock
 from linklab.runtime.channel import Channel, ChannelClosed
-from linklab.runtime.kinds import Clock
 from linklab.runtime.process_tree import become_head, end_below
 from linklab.signals import dropped
 

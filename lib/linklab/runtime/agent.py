@@ -268,7 +268,7 @@ def _is_alone() -> bool:
 
 
 def main() -> None:
-    """``python -m linklab.runtime.agent JSON``: what `linklab.runtime.kinds` wrote into the init script."""
+    """``python -m linklab.runtime.agent JSON``: what `linklab.runtime.backends` wrote into the init script."""
     wish = json.loads(sys.argv[1])
     seed = int(wish["seed"])
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts

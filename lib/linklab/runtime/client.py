@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 from linklab import errors, record
 from linklab.errors import LabEnded, LabError
+from linklab.runtime.backends import Kind, whole_seed
 from linklab.runtime.carried import carried
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
-from linklab.runtime.kinds import Kind, whole_seed
 from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
 from linklab.signals import Held
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from linklab.runtime import bwrap, container, native
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from typing import Final, Protocol
 from linklab import errors
 from linklab.errors import LabError
 from linklab.runtime import process_tree
+from linklab.runtime.backends import Kind, guest_memory_mb
 from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout, Message
-from linklab.runtime.kinds import Kind, guest_memory_mb
 from linklab.runtime.launch import launch
 
 VARIABLE: Final = "LINKLAB_LABS"

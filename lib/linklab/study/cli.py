@@ -112,7 +112,7 @@ def _show(study: Study) -> None:
 
 
 def _run(study: Study, arguments: argparse.Namespace) -> int:
-    from linklab.runtime.kinds import need_linux
+    from linklab.runtime.backends import need_linux
     from linklab.signals import interrupted_once
     from linklab.study.runner import run as carry_out
 

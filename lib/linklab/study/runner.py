@@ -17,7 +17,7 @@ from typing import Any, Final
 from linklab.errors import LinklabError
 from linklab.labs import Clock, Labs
 from linklab.record import processor
-from linklab.runtime.kinds import choose
+from linklab.runtime.backends import choose
 from linklab.study import table
 from linklab.study.declare import Selection, Study
 from linklab.study.digest import definition, testbed_digest

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from linklab.cli import main
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from ...conftest import lab_processes
 from ...simpleperf.runner import REFERENCE

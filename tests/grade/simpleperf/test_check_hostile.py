@@ -11,7 +11,7 @@ import pytest
 
 from linklab.grade.simpleperf import Where
 from linklab.grade.simpleperf.mistakes import Mistake
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from ...simpleperf.programs.make import programs, registry
 from .checked import check

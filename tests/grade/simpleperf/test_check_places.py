@@ -11,7 +11,7 @@ from linklab.grade import GradeError, simpleperf
 from linklab.grade.simpleperf import STEPS, place
 from linklab.grade.simpleperf.catalogue import ITEMS
 from linklab.grade.simpleperf.run import STALLED_NOTE
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from ...simpleperf.runner import REFERENCE
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from ...simpleperf.programs.make import programs
 from .checked import check

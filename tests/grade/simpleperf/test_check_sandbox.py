@@ -17,7 +17,7 @@ from linklab.grade.simpleperf import run, submission
 from linklab.grade.simpleperf.loopback import LoopbackPlace
 from linklab.grade.simpleperf.place import LabPlace
 from linklab.grade.simpleperf.session import Session
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from ...simpleperf.runner import REFERENCE
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.runtime.kinds import Kind
+from linklab.runtime.backends import Kind
 
 from .checked import advice, check
 from .expected import ADVISED, FAILED

@@ -15,7 +15,7 @@ from linklab import lab as labs
 from linklab.errors import LabError
 from linklab.grade.simpleperf.submission import Submission
 from linklab.network import End, Host, Link, Network, Subnet, Switch
-from linklab.runtime.kinds import choose
+from linklab.runtime.backends import choose
 from linklab.trial import in_lab
 
 RATE_MBPS: Final = 8.0

@@ -17,8 +17,8 @@ import pytest
 from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 from linklab.runtime.agent import BEAT_NS
+from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.kinds import Kind
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 KINDS = ["virtual", "real", "native"]
@@ -132,7 +132,7 @@ def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(
     program = f"""
         import os, signal, sys, threading
         from pathlib import Path
-        from linklab.runtime.kinds import choose
+        from linklab.runtime.backends import choose
         from linklab.runtime.client import LabProcess
 
         def wait(context):
