@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import site
 import sys
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
+
+import cloudpickle
 
 from linklab import errors, record
 from linklab.errors import LabEnded, LabError
 from linklab.runtime.backends import Kind, whole_seed
-from linklab.runtime.carried import carried
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
 from linklab.signals import Held
@@ -123,7 +127,7 @@ class LabProcess:
         longer than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
         show = _show if on_print is None else on_print
-        request = {"pickle": carried((function, arguments), function, *arguments)}
+        request = {"pickle": _carried((function, arguments), function, *arguments)}
         answer, interrupted = self.relay(request, on_event, stop, show)
         for program in self.killed_for_memory(answer):
             print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)
@@ -340,3 +344,31 @@ def _result(answer: Message, show: Callable[[str], None]) -> Any:
             error.add_note(f"inside the lab:\n{answer['trace']}")
         raise error
     return answer["result"]
+
+
+def _carried(value: Any, *parts: Any) -> str:
+    """Functions and objects with all that they need. What comes from a module of the user's own goes by value: the
+    lab's Python finds Linklab and what is installed, not the files beside a notebook.
+    """
+    names = {getattr(part, "__module__", type(part).__module__) for part in parts}
+    own = [module for name in names if (module := sys.modules.get(name)) and not _installed(module)]
+    for module in own:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return base64.b64encode(cloudpickle.dumps(value)).decode()
+    finally:
+        for module in own:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _installed(module: ModuleType) -> bool:
+    """Whether the lab's Python finds this module as well: Linklab's own, the standard library's, an installed one."""
+    name = module.__name__.partition(".")[0]
+    places = (*map(Path, site.getsitepackages()), Path("/usr/lib/python3"))
+    file = getattr(module, "__file__", None)
+    return (
+        name in ("__main__", "linklab")  # what __main__ defines goes by value anyway
+        or name in sys.stdlib_module_names
+        or file is None
+        or any(Path(file).is_relative_to(place) for place in places)
+    )
