@@ -334,10 +334,10 @@ def lab_process(
     seed: int,
 ) -> LabProcess:
     """A lab process of our own, or where such are lent one of those. Its arguments are those of `start`."""
-    wish = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
+    asked = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
     if transport.VARIABLE in os.environ:
-        return LabProcess.borrow(os.environ[transport.VARIABLE], wish, kind, wall_limit_s, seed)
-    chosen = choose(wish, kind)  # type: ignore[arg-type]
+        return LabProcess.borrow(os.environ[transport.VARIABLE], asked, kind, wall_limit_s, seed)
+    chosen = choose(asked, kind)  # type: ignore[arg-type]
     if clock == "auto" and chosen.clock == "real":
         _tell_why_real()
     return LabProcess.spawn(chosen, folder, wall_limit_s, seed=seed)

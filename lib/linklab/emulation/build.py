@@ -34,13 +34,13 @@ _SETTLE_S = 4.0
 
 def build(
     context: Context,
-    wish: Network | Topo,
+    topology: Network | Topo,
     expected: NetworkState | None,
     switch: str,
     verify: bool,
     controller: str | type | Callable[..., Any] | None,
 ) -> list[str]:
-    """Builds `wish` in this lab, once, and reads it back; lines on what of it is not checked, or not done.
+    """Builds `topology` in this lab, once, and reads it back; lines on what of it is not checked, or not done.
 
     `expected` comes with a `Network`, with the routes to set; a Topo says itself what it asks for.
     `controller` is a command line or a Controller class, to which switches of Open vSwitch leave what they do.
@@ -48,7 +48,7 @@ def build(
     """
     if "net" in context.state:
         raise LabError("this lab has its network already: stop it and start another")
-    topo = NetworkTopo(wish) if isinstance(wish, Network) else wish
+    topo = NetworkTopo(topology) if isinstance(topology, Network) else topology
     asked = Asked(expected, (), {}) if expected else expectation_of(topo)
     said = _Said()
     lg.addHandler(said)
@@ -69,11 +69,11 @@ def build(
         net.build()
         if controller is not None and not any(isinstance(it, OVSSwitch) for it in net.switches):
             raise LabError("no switch of this network asks a controller: say switch='ovs'")
-        if isinstance(wish, Network):
-            make_tunnels(net, wish)
+        if isinstance(topology, Network):
+            make_tunnels(net, topology)
         net.start()
-        if isinstance(wish, Network):
-            make_vlans(net, wish)
+        if isinstance(topology, Network):
+            make_vlans(net, topology)
     except LinklabError:
         raise
     except (Exception, SystemExit) as error:  # Mininet exits where it misses a program
@@ -114,9 +114,9 @@ def settle(net: LabNetwork, pause: Callable[[float], object]) -> None:
 def raise_file_limit(nodes: int) -> None:
     """Allows as many open files as so many nodes take: a namespace that is held open three, a shell two."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wish = min(_FILES_PER_NODE * nodes + _FILES_BESIDES, hard)
-    if wish > soft:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wish, hard))
+    needed = min(_FILES_PER_NODE * nodes + _FILES_BESIDES, hard)
+    if needed > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 class _Said(logging.Handler):

@@ -66,14 +66,14 @@ def expectation_of(topo: Topo) -> Asked:
         for number, (node, other) in enumerate(((one, two), (two, one)), 1):
             name = _interface_name(info, number, node)
             _check_name(name, node)
-            shape, wish = _shape_of_end(info, number, node, name, notes)
-            addresses = None if topo.isSwitch(node) or wish.get("ip") is None else (wish["ip"],)
+            shape, options = _shape_of_end(info, number, node, name, notes)
+            addresses = None if topo.isSwitch(node) or options.get("ip") is None else (options["ip"],)
             interfaces[node].append(
                 ExpectedInterface(
                     name=name,
                     addresses=addresses,
                     shape=shape,
-                    offloads_on=(GRO,) if gro_asked(wish) else (),
+                    offloads_on=(GRO,) if gro_asked(options) else (),
                     peer=(other, None if other in own_ways else _interface_name(info, 3 - number, other)),
                 )
             )

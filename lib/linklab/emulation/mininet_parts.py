@@ -88,16 +88,16 @@ class LateShell(Node):
     def _open_shell(self) -> None:
         for name in _OF_THE_SHELL:
             self.__dict__[name] = None
-        wish, self.inNamespace = self.inNamespace, False  # it is born in the namespace, and needs no new one
+        in_namespace, self.inNamespace = self.inNamespace, False  # it is born in the namespace, and needs no new one
         try:
-            with self.namespace.furnished() if wish else self.namespace.entered():
+            with self.namespace.furnished() if in_namespace else self.namespace.entered():
                 super().startShell("-d")
         except BaseException:
             for name in _OF_THE_SHELL:
                 self.__dict__.pop(name, None)
             raise
         finally:
-            self.inNamespace = wish
+            self.inNamespace = in_namespace
 
     def cmd(self, *args: Any, **kwargs: Any) -> Any:
         """As Mininet's. What its constructors ask of every node needs no shell."""
@@ -270,8 +270,8 @@ class LabIntf(TCIntf):
 
     def _set_offloads(self, *, gro: bool, txo: bool, rxo: bool) -> None:
         there = namespace_of(self.node)
-        wish = dict.fromkeys(SEGMENTATION_OFFLOADS, False) | {GRO: gro}
-        for name, on in (wish | ({} if txo else {"tx-checksumming": False})).items():
+        features = dict.fromkeys(SEGMENTATION_OFFLOADS, False) | {GRO: gro}
+        for name, on in (features | ({} if txo else {"tx-checksumming": False})).items():
             there.set_offload(self.name, name, on)
         if not rxo:
             there.set_offload(self.name, "rx-checksumming", False)
@@ -291,7 +291,7 @@ class LabIntf(TCIntf):
         bucket = bw is not None and not cable
         requests = qdisc.htb(index, float(bw)) if bucket else []
         if delay is not None or jitter is not None or loss or queue_packets is not None or cable:
-            wish = qdisc.Netem(
+            netem = qdisc.Netem(
                 delay_ms=delay_ms(delay) if delay is not None else 0.0,
                 jitter_ms=delay_ms(jitter) if jitter is not None else 0.0,
                 loss_percent=float(loss or 0),
@@ -300,7 +300,7 @@ class LabIntf(TCIntf):
                 rate_mbps=float(bw) if cable else None,
                 overhead_bytes=overhead_bytes or 0,
             )
-            requests.append(qdisc.netem(index, wish, under_htb=bucket))
+            requests.append(qdisc.netem(index, netem, under_htb=bucket))
         self._ask(*requests)
 
     def _seed(self) -> int:

@@ -58,13 +58,13 @@ def make_vlans(net: Mininet, network: Network) -> None:
 def _set_bridge(switch: Node, plan: SwitchVlans) -> None:
     there = namespace_of(switch)
     bridge = there.index(switch.name)
-    wishes = [links.filter_vlans(bridge)]
-    wishes += [links.access_port(there.index(port.interface), port.vlan) for port in plan.access]
-    wishes += [links.trunk_vlan(there.index(it.interface), number) for it in plan.trunks for number in it.vlans]
+    requests = [links.filter_vlans(bridge)]
+    requests += [links.access_port(there.index(port.interface), port.vlan) for port in plan.access]
+    requests += [links.trunk_vlan(there.index(it.interface), number) for it in plan.trunks for number in it.vlans]
     for gateway in plan.gateways:
-        wishes.append(links.bridge_vlan(bridge, gateway.vlan))
-        wishes.append(links.vlan_device(plan.gateway_interface(gateway), bridge, gateway.vlan, ONE_SEGMENT))
-    there.kernel.ask_all(wishes)
+        requests.append(links.bridge_vlan(bridge, gateway.vlan))
+        requests.append(links.vlan_device(plan.gateway_interface(gateway), bridge, gateway.vlan, ONE_SEGMENT))
+    there.kernel.ask_all(requests)
 
 
 def _ovs_words(plan: SwitchVlans) -> Iterator[list[str]]:

@@ -105,9 +105,9 @@ def _interfaces(node: Node, devices: dict[str, links.Device], wanted: NodeState 
         if not isinstance(interface, LabIntf):
             for name in SEGMENTATION_OFFLOADS:
                 there.set_offload(device.name, name, name == GRO and gro_asked(interface.params))
-        wish = wanted.interface(device.name) if wanted else None
-        if wish is not None and wish.mtu_bytes != device.mtu_bytes:
-            yield links.change(device.index, mtu_bytes=wish.mtu_bytes)
+        planned = wanted.interface(device.name) if wanted else None
+        if planned is not None and planned.mtu_bytes != device.mtu_bytes:
+            yield links.change(device.index, mtu_bytes=planned.mtu_bytes)
     for route in wanted.routes if wanted else ():
         device_of_route = devices.get(route.interface)
         if device_of_route is not None:

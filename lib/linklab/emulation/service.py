@@ -45,7 +45,7 @@ _LOOK_S = 0.01
 
 def build(
     context: Context,
-    wish: Network | Topo,
+    topology: Network | Topo,
     expected: NetworkState | None,
     switch: str,
     verify: bool,
@@ -58,7 +58,7 @@ def build(
     """
     from linklab.emulation import build, counters  # noqa: F401 - so that nothing is left to load between two measurements
 
-    not_checked = build.build(context, wish, expected, switch, verify, controller)
+    not_checked = build.build(context, topology, expected, switch, verify, controller)
     if context.clock == "virtual":
         time.sleep(1 - time.monotonic() % 1)
     return not_checked

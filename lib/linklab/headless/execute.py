@@ -217,9 +217,9 @@ def run_facts(clock: Clock | None) -> dict[str, Any]:
     """What a notebook says of its run: when, by which Linklab, on what a lab that leaves the choice to us runs."""
     from linklab.emulation.service import tool_versions
 
-    wish: Literal["auto", "real", "virtual"] = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
+    asked: Literal["auto", "real", "virtual"] = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
     try:
-        kind = choose(wish)
+        kind = choose(asked)
         kernel = kind.kernel.version if kind.kernel else platform.release()
         ran = {"kind": kind.name, "clock": kind.clock, "kernel": kernel}
     except LabError as error:

@@ -116,8 +116,8 @@ class Context:
         if self.clock == "virtual":
             # Time stands still while this process computes, so its turn never ends: the kernel thread that hands over
             # what the serial line received has to interrupt it, which those with shorter slices may.
-            wish = struct.pack("IIQiIQQQ", 48, 0, 1, 0, 0, _LONG_SLICE_NS if on else 0, 0, 0)
-            ctypes.CDLL(None).syscall(_SYS_SCHED_SETATTR, 0, wish, 0)
+            attributes = struct.pack("IIQiIQQQ", 48, 0, 1, 0, 0, _LONG_SLICE_NS if on else 0, 0, 0)
+            ctypes.CDLL(None).syscall(_SYS_SCHED_SETATTR, 0, attributes, 0)
 
     def _on_input(self, number: int, frame: FrameType | None) -> None:
         """SIGIO: the notebook has sent something."""
@@ -269,29 +269,29 @@ def _is_alone() -> bool:
 
 def main() -> None:
     """``python -m linklab.runtime.agent JSON``: what `linklab.runtime.backends` wrote into the init script."""
-    wish = json.loads(sys.argv[1])
-    seed = int(wish["seed"])
+    options = json.loads(sys.argv[1])
+    seed = int(options["seed"])
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts
         os.environ.pop(name, None)
-    if wish["kind"] == "guest":
-        boot.boot_guest(wish["folder"], wish["private"], wish["modules"])
+    if options["kind"] == "guest":
+        boot.boot_guest(options["folder"], options["private"], options["modules"])
         boot.become_init("guest")
         line = boot.serial_line("/dev/ttyS1")
-        if wish["clock"] == "virtual":
+        if options["clock"] == "virtual":
             boot.exact_timers()
             grow_up()
             boot.whole_seconds_apart()
             await_beat()
             boot.seed_kernel(seed)
-        channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=wish["clock"] == "virtual")
+        channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=options["clock"] == "virtual")
     else:
-        boot.boot_native(wish["folder"])
+        boot.boot_native(options["folder"])
         boot.become_init("native")
         channel = Channel(os.dup(0), os.dup(1))
         quiet = os.open(os.devnull, os.O_RDWR)
         os.dup2(quiet, 0)
         os.dup2(2, 1)
-    context = Context(channel, wish["clock"], seed)
+    context = Context(channel, options["clock"], seed)
     about = {"kernel": os.uname().release, "clock_s": time.monotonic()}
     with contextlib.suppress(ChannelClosed):
         channel.send({"ready": True, **about})

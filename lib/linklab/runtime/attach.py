@@ -99,9 +99,9 @@ def _welcome(visitor: socket.socket, nodes: Callable[[], list[str]], run: Run) -
     with visitor, contextlib.suppress(ChannelClosed):
         channel.send({"nodes": nodes()})
         while True:
-            wish = channel.receive()
-            if "command" in wish:  # else an interrupt that came when the command was done already
-                error = _carry_out(str(wish.get("node")), str(wish["command"]), channel, run)
+            request = channel.receive()
+            if "command" in request:  # else an interrupt that came when the command was done already
+                error = _carry_out(str(request.get("node")), str(request["command"]), channel, run)
                 channel.send({"error": error, "ended": not nodes()})
 
 

@@ -83,8 +83,8 @@ class Kind:
     def script(self, folder: Path | None, private: str, seed: int) -> str:
         """The init script: the agent under the same Python as the notebook, with nothing of its environment."""
         modules = str(self.kernel.modules) if self.kernel and self.kernel.modules else None
-        wish = {"kind": self.name, "clock": self.clock, "private": private, "modules": modules}
-        wish |= {"folder": str(folder) if folder else None, "seed": str(seed)}
+        options = {"kind": self.name, "clock": self.clock, "private": private, "modules": modules}
+        options |= {"folder": str(folder) if folder else None, "seed": str(seed)}
         environment = {
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": "/root",
@@ -99,19 +99,18 @@ class Kind:
         }
         settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
         python = shlex.quote(sys.executable)
-        return (
-            f"#!/bin/sh\nexec env -i {settings} {python} -S -m linklab.runtime.agent {shlex.quote(json.dumps(wish))}\n"
-        )
+        words = f"{python} -S -m linklab.runtime.agent {shlex.quote(json.dumps(options))}"
+        return f"#!/bin/sh\nexec env -i {settings} {words}\n"
 
 
 def guest_memory_mb() -> int:
     """The memory of a guest, in MB (2^20 bytes): LINKLAB_GUEST_MB, or else 512. Raises `LabError` for what is none."""
-    wish = os.environ.get("LINKLAB_GUEST_MB", str(GUEST_MEMORY_MB))
-    if not wish.isascii() or not wish.isdigit() or int(wish) < _LEAST_GUEST_MEMORY_MB:
+    given = os.environ.get("LINKLAB_GUEST_MB", str(GUEST_MEMORY_MB))
+    if not given.isascii() or not given.isdigit() or int(given) < _LEAST_GUEST_MEMORY_MB:
         raise LabError(
-            f"LINKLAB_GUEST_MB is {wish!r}: set it to a whole number of MB, {_LEAST_GUEST_MEMORY_MB} or more"
+            f"LINKLAB_GUEST_MB is {given!r}: set it to a whole number of MB, {_LEAST_GUEST_MEMORY_MB} or more"
         )
-    return int(wish)
+    return int(given)
 
 
 def whole_seed(seed: object) -> int:

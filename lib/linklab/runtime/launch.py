@@ -53,12 +53,12 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
         try:
             os.write(script, text.encode())
             os.lseek(script, 0, os.SEEK_SET)
-            wish: dict[str, Any] = {"pin": not is_native, "channel": -1 if is_native else theirs.fileno()}
+            options: dict[str, Any] = {"pin": not is_native, "channel": -1 if is_native else theirs.fileno()}
             command = kind.command(theirs.fileno(), private, seed)
             if own is not None:
                 container.furnish(own, text)
-                wish |= {"argv": command, "info": info_theirs, "folder": private}
-                wish["environment"] = {"TMPDIR": memory}
+                options |= {"argv": command, "info": info_theirs, "folder": private}
+                options["environment"] = {"TMPDIR": memory}
             else:
                 ids = native.ids(folder) if is_native else None
                 words = bwrap.through_sudo(script, text) if kind.sudo else []
@@ -72,7 +72,7 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
                 )
                 if ids is not None:
                     words += native.command(ids, folder)
-                wish["argv"] = words + command
+                options["argv"] = words + command
             passed = [lifeline_theirs.fileno(), script, *([] if is_native else [theirs.fileno(), info_theirs])]
             supervisor = subprocess.Popen(
                 [
@@ -81,7 +81,7 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
                     "-S",
                     str(Path(__file__).with_name("supervisor.py")),
                     str(lifeline_theirs.fileno()),
-                    json.dumps(wish),
+                    json.dumps(options),
                 ],
                 stdin=theirs.fileno() if is_native else subprocess.DEVNULL,
                 stdout=theirs.fileno() if is_native else console,

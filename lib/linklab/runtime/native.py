@@ -104,14 +104,14 @@ def closed_folders(paths: list[Path], chosen: Ids) -> list[Path]:
 
 def command(chosen: Ids, folder: Path | None) -> list[str]:
     """The words that go before those of the lab's own command, behind bubblewrap's."""
-    wish = {"ids": chosen, "folder": None if folder is None else str(folder)}
-    return [os.path.realpath(sys.executable), "-I", "-S", str(Path(__file__).resolve()), json.dumps(wish)]
+    options = {"ids": chosen, "folder": None if folder is None else str(folder)}
+    return [os.path.realpath(sys.executable), "-I", "-S", str(Path(__file__).resolve()), json.dumps(options)]
 
 
 def main() -> NoReturn:
     """``native.py JSON COMMAND ...``, as `command` writes it. Standard input is the channel to the notebook."""
-    wish, words = json.loads(sys.argv[1]), sys.argv[2:]
-    chosen, folder = Ids(*wish["ids"]), wish["folder"]
+    options, words = json.loads(sys.argv[1]), sys.argv[2:]
+    chosen, folder = Ids(*options["ids"]), options["folder"]
     try:
         _furnish(chosen)
         lab = _start(words, chosen, folder)

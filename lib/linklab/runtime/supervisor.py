@@ -73,19 +73,19 @@ def main() -> None:
     Where no bubblewrap tells the lab's process id, and gives it a folder that ends with it, there are ``"info"``, the
     file to tell it, ``"folder"``, which is removed in the end, and what is added to the ``"environment"``.
     """
-    lifeline, wish = int(sys.argv[1]), json.loads(sys.argv[2])
-    for kept in (lifeline, *([wish["info"]] if "info" in wish else [])):
+    lifeline, options = int(sys.argv[1]), json.loads(sys.argv[2])
+    for kept in (lifeline, *([options["info"]] if "info" in options else [])):
         os.set_inheritable(kept, False)
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(ignored, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    claim = claim_core() if wish["pin"] else None
-    child = spawn(wish["argv"], lifeline, wish.get("environment", {}))
-    if "info" in wish:
-        os.write(wish["info"], json.dumps({"child-pid": child}).encode())
-        os.close(wish["info"])
-    if wish["channel"] > 2:
-        os.close(wish["channel"])  # or the notebook would never see the lab's end close
+    claim = claim_core() if options["pin"] else None
+    child = spawn(options["argv"], lifeline, options.get("environment", {}))
+    if "info" in options:
+        os.write(options["info"], json.dumps({"child-pid": child}).encode())
+        os.close(options["info"])
+    if options["channel"] > 2:
+        os.close(options["channel"])  # or the notebook would never see the lab's end close
     ended = os.pidfd_open(child)
     ready, _, _ = select.select([ended, lifeline], [], [])
     if ended not in ready:
@@ -96,8 +96,8 @@ def main() -> None:
         while True:  # whatever lived below the lab is handed to this process: wait for the last of it
             os.wait()
             _kill_orphans()
-    if "folder" in wish:
-        shutil.rmtree(wish["folder"], ignore_errors=True)
+    if "folder" in options:
+        shutil.rmtree(options["folder"], ignore_errors=True)
     if claim is not None:
         claim.close()
 

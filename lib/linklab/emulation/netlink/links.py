@@ -81,7 +81,7 @@ class Device:
 
 @dataclass(frozen=True)
 class RouteEntry:
-    """A route of the main table. `by_kernel`: made with an address, by no one's wish. A route that refuses packets
+    """A route of the main table. `by_kernel`: made with an address, by nobody. A route that refuses packets
     (blackhole, unreachable) has no `index`, which is 0 then.
     """
 

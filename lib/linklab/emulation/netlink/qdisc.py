@@ -99,18 +99,18 @@ def htb(index: int, rate_mbps: float) -> list[Request]:
     return [(_NEWQDISC, qdisc, CREATE | EXCLUSIVE), (_NEWTCLASS, tc_class, CREATE | EXCLUSIVE)]
 
 
-def netem(index: int, wish: Netem, *, under_htb: bool) -> Request:
+def netem(index: int, shape: Netem, *, under_htb: bool) -> Request:
     """Delay, loss and queue, at the root or under the class that `htb` makes."""
-    delay_ns, jitter_ns = round(wish.delay_ms * 1e6), round(wish.jitter_ms * 1e6)
-    limit = wish.queue_packets if wish.queue_packets is not None else _NETEM_DEFAULT_LIMIT
-    loss = round(wish.loss_percent / 100 * _ALL)
+    delay_ns, jitter_ns = round(shape.delay_ms * 1e6), round(shape.jitter_ms * 1e6)
+    limit = shape.queue_packets if shape.queue_packets is not None else _NETEM_DEFAULT_LIMIT
+    loss = round(shape.loss_percent / 100 * _ALL)
     ticks = (min(delay_ns // _TICK_NS, _ALL), min(jitter_ns // _TICK_NS, _ALL))
     body = _TC.pack(0, index, NETEM_HANDLE, HTB_CLASS if under_htb else _ROOT, 0) + netlink.text(_TCA_KIND, "netem")
     options = _NETEM.pack(ticks[0], limit, loss, 0, 0, ticks[1])
-    for kind, value in ((_NETEM_DELAY_NS, delay_ns), (_NETEM_JITTER_NS, jitter_ns), (_NETEM_SEED, wish.seed)):
+    for kind, value in ((_NETEM_DELAY_NS, delay_ns), (_NETEM_JITTER_NS, jitter_ns), (_NETEM_SEED, shape.seed)):
         options += netlink.attribute(kind, struct.pack("=Q", value)) if value else b""
-    if wish.rate_mbps is not None:
-        cable = _NETEM_CABLE.pack(int(wish.rate_mbps * 1e6 / 8), wish.overhead_bytes, 0, 0)
+    if shape.rate_mbps is not None:
+        cable = _NETEM_CABLE.pack(int(shape.rate_mbps * 1e6 / 8), shape.overhead_bytes, 0, 0)
         options += netlink.attribute(_NETEM_RATE, cable)
     return _NEWQDISC, body + netlink.attribute(_TCA_OPTIONS, options), CREATE | EXCLUSIVE
 
