@@ -15,7 +15,6 @@ from mininet.topo import Topo
 
 from linklab.emulation import switches
 from linklab.emulation.controllers import CommandController, await_connected
-from linklab.emulation.expectation import Asked, expectation_of
 from linklab.emulation.mininet_parts import LabIntf
 from linklab.emulation.namespace import first_namespace
 from linklab.emulation.net import LabNetwork, is_ovs
@@ -24,6 +23,7 @@ from linklab.emulation.overlays import make_tunnels, make_vlans, tunnels_of
 from linklab.emulation.prepare import prepare
 from linklab.emulation.readback import read_state
 from linklab.emulation.topo import NetworkTopo
+from linklab.emulation.topo_expectation import Asked, expectation_of
 from linklab.errors import LabError, LinklabError
 from linklab.network import Network, NetworkState, differences
 from linklab.runtime.agent import Context

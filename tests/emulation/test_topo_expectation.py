@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("mininet.topo", reason="needs the distribution's Mininet: apt-get install mininet")
 from mininet.topo import Topo
 
-from linklab.emulation.expectation import expectation_of
 from linklab.emulation.mininet_parts import delay_ms
 from linklab.emulation.topo import NetworkTopo
+from linklab.emulation.topo_expectation import expectation_of
 from linklab.errors import NetworkError
 from linklab.network import COURSE, Shape
 
