@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -62,3 +63,28 @@ def test_no_function_is_named_by_a_string() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and named.fullmatch(node.value)
     ]
     assert wrong == []
+
+
+def test_modules_import_each_other_in_no_circle_not_even_within_functions() -> None:
+    modules = {".".join(path.relative_to(HOUSE.parent).with_suffix("").parts): path for path in FILES}
+    imported = {name: {each for each in _modules(path) if each in modules} - {name} for name, path in modules.items()}
+    order = list(TopologicalSorter(imported).static_order())  # raises CycleError where there is a circle
+    assert order.index("linklab.errors") < order.index("linklab.emulation.service") < order.index("linklab.lab")
+
+
+def _modules(path: Path) -> Iterator[str]:
+    """What a file imports, wherever in the file it does, but for what only the type checker reads."""
+    for node in _read_at_run_time(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def _read_at_run_time(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        yield child
+        yield from _read_at_run_time(child)

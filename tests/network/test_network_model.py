@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
-from graphlib import TopologicalSorter
 from ipaddress import IPv4Interface, IPv4Network
 from pathlib import Path
 
@@ -178,19 +176,3 @@ def test_import_leaves_the_testbeds_and_the_variants_for_later() -> None:
 def test_no_module_is_hidden_by_what_the_package_exports() -> None:
     modules = {path.stem for path in Path(linklab.network.__file__).parent.glob("*.py")}
     assert not modules & set(linklab.network.__all__)
-
-
-def test_modules_import_each_other_in_no_circle_not_even_within_functions() -> None:
-    modules = {path.stem: path for path in Path(linklab.network.__file__).parent.glob("[!_]*.py")}
-    imported = {
-        name: {
-            module
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("linklab.network")
-            for module in [str(node.module).rpartition(".")[2], *(alias.name for alias in node.names)]
-            if module in modules
-        }
-        for name, path in modules.items()
-    }
-    order = list(TopologicalSorter(imported).static_order())  # raises CycleError where there is a circle
-    assert order.index("model") < order.index("explain") < order.index("compare")

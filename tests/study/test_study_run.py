@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabError, LinklabError, MeasurementError
-from linklab.study import Measured, Metric, Point, Progress, Study, Table, run
+from linklab.study import Measured, Metric, Point, Progress, Study, run
 from linklab.study.labs import how_many
 
 from .pretend import CALLS, FAIL_AT, HOLD_AT, METRICS, STARTED, STUDY
@@ -245,9 +245,8 @@ def test_as_many_jobs_as_there_are_points() -> None:
     assert how_many(None, 99, "real") == 1
 
 
-def test_a_study_runs_by_itself_and_its_table_names_what_it_lacks(tmp_path: Path) -> None:
-    table = STUDY.run(tmp_path, only={"size": [1]})
-    assert isinstance(table, Table)
+def test_a_table_names_what_it_lacks(tmp_path: Path) -> None:
+    table = run(STUDY, tmp_path, only={"size": [1]})
     if importlib.util.find_spec("pandas") is None:
         with pytest.raises(LabError, match="pandas is not installed"):
             table.to_dataframe()

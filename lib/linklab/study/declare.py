@@ -6,16 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Final, Literal
 
 from linklab.errors import LinklabError, MeasurementError
 from linklab.lab import Lab
 from linklab.network import Network, by_name
 from linklab.study.point import Level, Measured, Metric, Point
-
-if TYPE_CHECKING:
-    from linklab.study.table import Table
 
 COLUMNS: Final = ("repeat", "of", "number", "metric", "value", "unit")
 """What a study's table has besides its factors."""
@@ -126,12 +122,6 @@ class Study:
         """The quick look; its name ends in ``-short``."""
         factors = _changed(self, self.short)
         return replace(self, name=self.name + _SHORT, factors=factors, repeats=self.short_repeats, short={})
-
-    def run(self, folder: str | Path, **options: Any) -> Table:
-        """Carries it out; see `linklab.study.run`."""
-        from linklab.study.runner import run
-
-        return run(self, folder, **options)
 
 
 def _changed(study: Study, levels: Mapping[str, Sequence[Level]]) -> dict[str, Sequence[Level]]:
