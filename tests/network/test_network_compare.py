@@ -294,9 +294,8 @@ def test_each_field_of_a_partial_node_is_compared(want: ExpectedNode, field: str
     [
         Shape(rate_mbps=40.039, delay_ms=10, queue_packets=67),
         Shape(rate_mbps=39.961, delay_ms=10, queue_packets=67),
-        Shape(rate_mbps=40, delay_ms=10.0009, queue_packets=67),
-        Shape(rate_mbps=40, delay_ms=9.9991, queue_packets=67),
-        Shape(rate_mbps=40, delay_ms=10, loss_percent=0.0009, queue_packets=67),
+        Shape(rate_mbps=40, delay_ms=10.00009, queue_packets=67),
+        Shape(rate_mbps=40, delay_ms=9.99991, queue_packets=67),
     ],
 )
 def test_what_the_kernel_rounds_is_no_difference(shape: Shape) -> None:
@@ -524,3 +523,14 @@ def test_a_layer_3_switch_that_does_not_forward_is_told_before_routes() -> None:
     plan = expected_state(l3_switch(10))
     have = change_node(change_node(plan, "s1", forwarding=False), "h1", routes=())
     assert [each.field for each in differences(plan, have)] == ["forwarding", "route to 0.0.0.0/0"]
+
+
+def test_nothing_is_passed_over_because_the_plan_has_none_of_it() -> None:
+    for field, change_of in (
+        ("VLAN", {"vlans": Membership(10)}),
+        ("tunnel", {"tunnel": TunnelState("10.0.0.1", "10.0.0.2", "r1", True)}),
+        ("delay", {"shape": Shape(rate_mbps=40, delay_ms=10.0008, queue_packets=67)}),
+        ("loss", {"shape": Shape(rate_mbps=40, delay_ms=10, loss_percent=0.0009, queue_packets=67)}),
+    ):
+        found = [it.field for it in differences(PLAN, change(PLAN, "r1-eth1", **change_of))]
+        assert found == [field]

@@ -11,7 +11,7 @@ from linklab.network import explain
 from linklab.network.explain import InterfacePair, NodePair
 from linklab.network.model import Shape
 from linklab.network.routing import Route
-from linklab.network.state import Expected, Membership, NetworkState, TunnelState
+from linklab.network.state import Expected, InterfaceState, Membership, NetworkState, TunnelState
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,15 @@ class _Field:
             if not self.same(want, have):
                 cause = self.why(pair, want, have)
                 yield Difference(pair.node, pair.interface, self.name, self.say(want), self.say(have), cause)
+
+
+def _is_whole(pair: InterfacePair) -> bool:
+    """Return True where the plan says all of an interface, and None means none."""
+    return isinstance(pair.want, InterfaceState) or pair.want.tunnel is not None
+
+
+def _has_vlans(pair: InterfacePair) -> bool:
+    return isinstance(pair.want, InterfaceState) or pair.want.vlans is not None
 
 
 def _has_shape(pair: InterfacePair) -> bool:
@@ -136,7 +145,7 @@ _INTERFACE_FIELDS: Final = (
     _Field("addresses", lambda side: side.addresses, _all_of, explain.addresses, _same_items),
     _Field("state", lambda side: side.up, _up_or_down, explain.state),
     _Field("mtu", lambda side: side.mtu_bytes, "{} bytes".format, explain.mtu),
-    _Field("tunnel", lambda side: side.tunnel, _tunnel, explain.tunnel),
+    _Field("tunnel", lambda side: side.tunnel, _tunnel, explain.tunnel, given=_is_whole),
     _Field("peer", lambda side: side.peer, _peer, explain.peer, _same_peer),
     _shape_field("rate", lambda shape: shape.rate_mbps, _mbps, explain.rate, explain.same_rate),
     _shape_field("delay", lambda shape: shape.delay_ms, "{:.9g} ms".format, explain.delay, explain.same_delay),
@@ -145,7 +154,7 @@ _INTERFACE_FIELDS: Final = (
     _Field("queue", lambda side: side.shape.queue_packets, _packets, explain.queue, given=_has_queue),
     _shape_field("overhead of a frame", lambda shape: shape.overhead_bytes, _overhead, explain.overhead),
     _Field("offloads", lambda side: side.offloads_on, _offloads, explain.offloads, _same_items),
-    _Field("VLAN", lambda side: side.vlans, _vlan, explain.vlan),
+    _Field("VLAN", lambda side: side.vlans, _vlan, explain.vlan, given=_has_vlans),
 )
 """What is compared of an interface, what explains most first."""
 
@@ -189,8 +198,8 @@ def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ..
     congestion control, routes (missing, wrong, then extra), and at last interfaces and nodes that should not be
     there. Within one kind the order of ``expected``.
 
-    Only what the kernel rounds is compared with tolerance: rates within 0.1 %, delays within 0.001 ms,
-    losses within 0.001 percentage points. Not compared are fields of ``expected`` that are None, a queue
+    Only what the kernel rounds is compared with tolerance: rates within 0.1 %, delays within 0.0001 ms,
+    losses within 0.001 % of themselves. Not compared are fields of ``expected`` that are None, a queue
     without a limit, routes and congestion control of switches, and forwarding of those without VLANs.
     """
     return tuple(_all_differences(expected, found))

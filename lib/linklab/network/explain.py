@@ -144,8 +144,10 @@ def mtu(pair: InterfacePair, want_bytes: int, have_bytes: int) -> str:
     return f"set it on both ends: ip link set {pair.interface} mtu {want_bytes}"
 
 
-def tunnel(pair: InterfacePair, want: TunnelState, have: TunnelState | None) -> str:
-    """Why a tunnel's port is none, or of another tunnel."""
+def tunnel(pair: InterfacePair, want: TunnelState | None, have: TunnelState | None) -> str:
+    """Why a tunnel's port is none, or of another tunnel, or an interface one."""
+    if want is None:
+        return "the plan has a cable there"
     if have is None:
         return f"no tunnel was made, or it is of another kind: ip -d link show {pair.interface}"
     if want.carrier != have.carrier:
@@ -172,8 +174,10 @@ def offloads(pair: InterfacePair, want: tuple[str, ...], have: tuple[str, ...]) 
     return f"switch them on with ethtool -K {pair.interface}"
 
 
-def vlan(pair: InterfacePair, want: Membership, have: Membership | None) -> str:
+def vlan(pair: InterfacePair, want: Membership | None, have: Membership | None) -> str:
     """Why an interface is in other VLANs."""
+    if want is None:
+        return "the plan has no VLANs there"
     have = have or Membership()
     if want.tagged and not want.untagged:
         lacking = sorted(set(want.tagged) - set(have.tagged))
@@ -271,13 +275,14 @@ def same_rate(one: float | None, two: float | None) -> bool:
 
 
 def same_delay(one_ms: float, two_ms: float) -> bool:
-    """Equal within 0.001 ms: netem counts in ticks of 64 ns."""
-    return abs(one_ms - two_ms) <= 0.001
+    """Equal within 0.0001 ms, netem counts in ticks of 64 ns; none at all is another one."""
+    return abs(one_ms - two_ms) <= 0.0001 and (one_ms == 0) == (two_ms == 0)
 
 
 def same_loss(one_percent: float, two_percent: float) -> bool:
-    """Equal within 0.001 percentage points: netem keeps the loss as a 32-bit fraction."""
-    return abs(one_percent - two_percent) <= 0.001
+    """Equal within 0.001 % of themselves, netem keeps the loss as a 32-bit fraction; none at all is another one."""
+    close = abs(one_percent - two_percent) <= max(1e-7, 1e-5 * abs(one_percent))
+    return close and (one_percent == 0) == (two_percent == 0)
 
 
 def rate(pair: InterfacePair, want_mbps: float | None, have_mbps: float | None) -> str:
