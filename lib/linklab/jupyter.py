@@ -69,7 +69,8 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
         finally:
             with dropped():
                 _end(server)
-                redirect.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # a lab may have put something else there
+                    redirect.unlink(missing_ok=True)
     if server.returncode != 0:
         raise LabError(f"JupyterLab ended with status {server.returncode}: {said.last_line()}")
     return 0
@@ -103,8 +104,13 @@ def _open_browser(redirect: Path, url: str) -> None:
     Jupyter's own such file (``use_redirect_file``) lies in a hidden folder of the user's home or in /tmp. A browser
     from a snap, as Ubuntu has it, may not read there, but other users can. Ours lies among the labs.
     """
-    redirect.unlink(missing_ok=True)  # of labs that were killed
-    number = os.open(redirect, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    said = f"{redirect.parent} keeps no file from other users, and the address holds a token"
+    try:
+        redirect.unlink(missing_ok=True)  # of labs that were killed
+        number = os.open(redirect, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        print(f"linklab: open the address yourself: {redirect}: {error.strerror}", file=sys.stderr)
+        return
     with open(number, "w", encoding="utf-8") as file:
         private = not os.fstat(number).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
         if private:
@@ -113,7 +119,6 @@ def _open_browser(redirect: Path, url: str) -> None:
         webbrowser.open(redirect.as_uri())
     else:
         redirect.unlink()
-        said = f"{redirect.parent} keeps no file from other users, and the address holds a token"
         print(f"linklab: open the address yourself: {said}", file=sys.stderr)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,8 +13,12 @@ from typing import Any
 
 import pytest
 
+from linklab.errors import LabError
+from linklab.runtime import bwrap
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
+from linklab.runtime.native import Ids
+from linklab.runtime.transport import Spawned
 from tests.conftest import SESSION
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -198,7 +203,7 @@ def test_netem_and_open_vswitch_serve_a_native_lab(virtual: Kind, lab_folder: Pa
         said, outcome = lab.call(measure, switch)
     assert "3 received" in said
     assert "rtt min/avg/max/mdev = 20.0" in said
-    assert "no realtime" not in said
+    assert "no realtime" in said, "no lab comes before this machine's other programs"
     assert "Permission denied" in outcome
 
 
@@ -275,3 +280,64 @@ def test_a_machine_that_allows_no_user_namespaces_says_so(native: Kind) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert "sudo sysctl -w user.max_user_namespaces=10000, or say kind='guest'" in done.stdout, done.stderr
     assert len(done.stdout.splitlines()) == 1
+
+
+_LATER_MOUNTED = """
+import os, subprocess, sys
+from pathlib import Path
+import linklab
+from linklab.runtime.backends import choose
+from linklab.runtime.client import LabProcess
+
+def touch(context, words):
+    import subprocess
+    return subprocess.run(words, shell=True, capture_output=True).returncode
+
+disk, folder, clock, kind = sys.argv[1:]
+with LabProcess.spawn(choose(clock, kind), Path(folder)) as lab:
+    subprocess.run(["mount", "-t", "tmpfs", "disk", disk], check=True)
+    os.chmod(disk, 0o777)
+    lab.call(touch, f"touch {disk}/native")
+    lab.call(touch, f"mkdir -p /tmp/h; mount -t hostfs none /tmp/h -o {disk} && touch /tmp/h/guest")
+    print("found", os.listdir(disk))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, which can mount a disk")
+@pytest.mark.parametrize(("clock", "kind"), [("real", "native"), ("virtual", "guest")])
+def test_a_disk_that_is_mounted_later_stays_out(
+    native: Kind, virtual: Kind, lab_folder: Path, tmp_path: Path, clock: str, kind: str
+) -> None:
+    """On a machine whose mounts are shared, as systemd makes them."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    apart = ["unshare", "--mount", "--propagation", "shared"]
+    done = subprocess.run(
+        [*apart, sys.executable, "-c", _LATER_MOUNTED, str(disk), str(lab_folder), clock, kind],
+        capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.stdout == "found []\n", done.stderr
+
+
+def test_a_folder_that_holds_linklab_is_not_lent_to_a_native_lab() -> None:
+    folder = Path(bwrap.__file__).parents[2]
+    with pytest.raises(LabError, match="holds Linklab itself, and a native lab could change it"):
+        bwrap.for_lab(folder, 0, native=Ids(2_000_000_000, 2_000_000_000, 65535, lend=True))
+    words = bwrap.for_lab(folder, 0)
+    package = str(folder / "linklab")
+    assert words[words.index(str(folder)) + 1 :].count(package) == 2, "it is bound again, to be read"
+
+
+def test_ending_a_lab_does_not_wait_for_children_of_the_notebook(native: Kind, lab_folder: Path) -> None:
+    lab = LabProcess.spawn(native, lab_folder)
+    child = os.fork()
+    if child == 0:
+        signal.pause()
+        os._exit(0)
+    try:
+        assert isinstance(lab.transport, Spawned)
+        lab.stop()
+        assert lab.transport._supervisor.returncode == 0, "it was not killed"
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)

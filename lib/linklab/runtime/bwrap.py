@@ -87,6 +87,13 @@ def for_lab(
         words += ["--setenv", "TMPDIR", "/dev/shm"]
     if folder is not None:
         words += ["--bind", str(folder), str(folder)]
+        held = [place for place in _own_places() if place.is_relative_to(folder)]
+        if held and native is not None and native.lend:
+            raise LabError(
+                f"{folder} holds Linklab itself, and a native lab could change it there: say folder= with a folder of "
+                "the lab's own, or kind='guest'"
+            )
+        words += [word for place in held for word in ("--ro-bind", str(place), str(place))]
     if narrow is not None:
         words += ["--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--"]
@@ -107,9 +114,14 @@ def system_view() -> list[str]:
 
 def own_view(more: Iterable[Path] = ()) -> list[str]:
     """bubblewrap's words for Linklab and its Python, where they lie here, and for some paths besides."""
-    places = [Path(__file__).resolve().parents[1], *more]
-    places += [Path(prefix) for prefix in {sys.prefix, sys.base_prefix} if not Path(prefix).is_relative_to("/usr")]
+    places = [*_own_places(), *more]
     return [word for place in places for word in ("--ro-bind", str(place.resolve()), str(place))]
+
+
+def _own_places() -> list[Path]:
+    """Where Linklab and its Python lie, but for those that are the system's."""
+    prefixes = sorted({Path(prefix) for prefix in (sys.prefix, sys.base_prefix)})
+    return [Path(__file__).resolve().parents[1], *(it for it in prefixes if not it.is_relative_to("/usr"))]
 
 
 def through_sudo(script_fd: int, script: str) -> list[str]:
@@ -194,7 +206,7 @@ def _opened(native: Ids, folder: Path | None) -> list[str]:
     is needed all the same: Linklab, its Python and all that the notebook's Python finds.
     """
     needed = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix)} | {Path(__file__).resolve().parents[2]}
-    needed |= {Path(entry).absolute() for entry in sys.path if entry and Path(entry).exists()}
+    needed |= {Path(entry).absolute() for entry in sys.path if entry and os.path.exists(entry)}
     hidden = [Path("/tmp"), *closed_folders([*needed, *([folder] if folder else [])], native)]
     words = [word for place in hidden for word in ("--tmpfs", str(place))]
 

@@ -19,7 +19,6 @@ import ctypes
 import errno
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -32,7 +31,7 @@ from typing import NamedTuple, NoReturn
 _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = (
     0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
 )  # fmt: skip
-_MS_NOSUID = 2
+_MS_NOSUID, _MS_REC, _MS_PRIVATE = 2, 0x4000, 0x40000
 _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442  # of all processors alike
 _OPEN_TREE_CLONE, _OPEN_TREE_CLOEXEC, _MOVE_MOUNT_F_EMPTY_PATH, _AT_EMPTY_PATH = 1, os.O_CLOEXEC, 4, 0x1000
 _AT_FDCWD = -100
@@ -129,6 +128,8 @@ def main() -> NoReturn:
 
 def _furnish(chosen: Ids) -> None:
     """Give the lab's root what bubblewrap made for it, and what root alone could allow itself."""
+    # a disk that is mounted on this machine later must not come into the lab, where it could be written
+    _check(_libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None))
     # bubblewrap's own cover parts of the host, and the kernel gives a user namespace no more than is seen already
     for kind, where in (("proc", "/proc"), ("sysfs", "/sys")):
         _mount(kind, where)
@@ -137,9 +138,6 @@ def _furnish(chosen: Ids) -> None:
             os.chown(place, chosen.user, chosen.group)
     for place in ("/tmp", "/dev/shm"):
         os.chmod(place, 0o1777)
-    # a scene in which a student's program is tried plays before all that runs in it
-    with suppress(ValueError):  # root of some containers may not
-        resource.setrlimit(resource.RLIMIT_RTPRIO, (1, 1))
 
 
 def _start(words: list[str], chosen: Ids, folder: str | None) -> int:
@@ -154,7 +152,7 @@ def _start(words: list[str], chosen: Ids, folder: str | None) -> int:
         for name, root in (("uid_map", chosen.user), ("gid_map", chosen.group)):
             Path(f"/proc/{child}/{name}").write_text(chosen.table(root))
         if folder is not None and chosen.lend:
-            _lend(folder, child)
+            _lend(folder, chosen)
         ours.send(b"!")
         lab = int(_await(ours))
         _await(ours)  # it runs
@@ -193,12 +191,12 @@ def _become_the_lab(words: list[str], end: socket.socket) -> NoReturn:
     os._exit(1)
 
 
-def _lend(folder: str, owner: int) -> None:
-    """Mount a folder over itself so that its files belong to the users of another process's user namespace."""
+def _lend(folder: str, chosen: Ids) -> None:
+    """Mount a folder over itself so that root's files in it belong to the lab's root, and all others to nobody."""
     tree = _check(
         _libc.syscall(_OPEN_TREE, _AT_FDCWD, folder.encode(), ctypes.c_uint(_OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC))
     )
-    namespace = os.open(f"/proc/{owner}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    namespace = _namespace_of_root_alone(chosen)
     attributes = (ctypes.c_uint64 * 4)(_MOUNT_ATTR_IDMAP, 0, 0, namespace)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     if _libc.syscall(_MOUNT_SETATTR, tree, b"", ctypes.c_uint(_AT_EMPTY_PATH), attributes, size) != 0:
@@ -209,6 +207,31 @@ def _lend(folder: str, owner: int) -> None:
     _check(_libc.syscall(_MOVE_MOUNT, tree, b"", _AT_FDCWD, folder.encode(), ctypes.c_uint(_MOVE_MOUNT_F_EMPTY_PATH)))
     os.close(tree)
     os.close(namespace)
+
+
+def _namespace_of_root_alone(chosen: Ids) -> int:
+    """Return an open user namespace that knows no user but root, who is the lab's."""
+    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        child = os.fork()
+        if child == 0:
+            try:
+                _check(_libc.unshare(_NEWUSER))
+                theirs.send(b"!")
+                ours.close()
+                theirs.recv(1)
+            except OSError as error:
+                theirs.send(str(-(error.errno or 1)).encode())
+            os._exit(0)
+        try:
+            theirs.close()
+            _await(ours)
+            for name, root in (("uid_map", chosen.user), ("gid_map", chosen.group)):
+                Path(f"/proc/{child}/{name}").write_text(f"0 {root} 1\n")
+            return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        finally:
+            ours.close()
+            os.waitpid(child, 0)
 
 
 def _mount(kind: str, where: str) -> None:

@@ -35,7 +35,7 @@ def below(head: int) -> list[psutil.Process]:
     """
     try:
         return list(psutil.Process(head).children(recursive=True))
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, psutil.AccessDenied):  # /proc may be mounted so that others' processes are hidden
         return []
 
 

@@ -14,6 +14,7 @@ import contextlib
 import ctypes
 import json
 import os
+import platform
 import random
 import select
 import shutil
@@ -22,6 +23,9 @@ import socket
 import sys
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_SYS_KEYCTL = {"x86_64": 250, "aarch64": 219}
+_KEYCTL_JOIN_SESSION_KEYRING = 1
+_CLONE_NEWNS, _MS_REC, _MS_PRIVATE = 0x20000, 0x4000, 0x40000
 _SECONDS_TO_DIE = 8
 _SEATS_PER_CORE = 64
 
@@ -60,11 +64,23 @@ def spawn(argv: list[str], lifeline: int, environment: dict[str, str]) -> int:
         os._exit(1)
     os.setpgid(0, 0)
     os.close(lifeline)
+    _keep_apart()
     try:
         os.execvpe(argv[0], argv, {**os.environ, **environment})
     except OSError as error:
         os.write(2, f"cannot run {argv[0]}: {error.strerror}\n".encode())
     os._exit(127)
+
+
+def _keep_apart() -> None:
+    """Lets nothing of this session into the lab that bubblewrap knows nothing of: the session's keys, and disks that
+    root mounts later (those of an ordinary user's guest are that user's to write anyway).
+    """
+    libc = ctypes.CDLL(None)
+    if platform.machine() in _SYS_KEYCTL:
+        libc.syscall(_SYS_KEYCTL[platform.machine()], _KEYCTL_JOIN_SESSION_KEYRING, None)
+    if os.geteuid() == 0 and libc.unshare(_CLONE_NEWNS) == 0:
+        libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
 
 
 def main() -> None:
@@ -87,8 +103,10 @@ def main() -> None:
     if options["channel"] > 2:
         os.close(options["channel"])  # or the notebook would never see the lab's end close
     ended = os.pidfd_open(child)
-    ready, _, _ = select.select([ended, lifeline], [], [])
-    if ended not in ready:
+    ends = select.poll()  # select takes no file descriptor above 1023, and they have the notebook's numbers
+    for end in (ended, lifeline):
+        ends.register(end, select.POLLIN)
+    if ended not in [end for end, _ in ends.poll()]:
         _kill(child)
     signal.signal(signal.SIGALRM, _give_up)
     signal.alarm(_SECONDS_TO_DIE)

@@ -212,14 +212,18 @@ def version_key(version: str) -> tuple[int, ...]:
 
 
 def finished_kernels(folder: Path, config_hash: str) -> list[tuple[Path, Record]]:
-    """Verified kernels made from this configuration, newest first."""
+    """Verified kernels made from this configuration: those with most of Linklab's changes first, then the newest."""
     found: list[tuple[Path, Record]] = []
     for path in folder.glob("*/kernel.json"):
         record = Record.read(path)
         if record and record.verified and record.config_hash == config_hash and (path.parent / "linux").is_file():
             found.append((path.parent / "linux", record))
-    found.sort(key=lambda item: (version_key(item[1].kernel_version), item[1].built_at), reverse=True)
-    return found
+
+    def rank(item: tuple[Path, Record]) -> tuple[int, tuple[int, ...], str]:
+        _, record = item
+        return len(record.patches or ()), version_key(record.kernel_version), record.built_at
+
+    return sorted(found, key=rank, reverse=True)
 
 
 @dataclass(frozen=True)
