@@ -23,12 +23,19 @@ from linklab.program import Program
 from linklab.runtime import attach, kernel, transport
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
+from linklab.signals import Held
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
 
+_OF_THE_SYSTEM = (
+    "/tmp", "/var/tmp", "/dev", "/dev/shm", "/run", "/run/lock", "/var", "/home", "/opt", "/srv", "/mnt", "/media",
+    "/bin", "/sbin", "/lib", "/lib64", "/root",
+)  # fmt: skip
+"""Folders that many programs share, or that a lab has of its own."""
 _SLICE_S = 0.2
 _LONGEST_SLICE_S = {"real": _SLICE_S, "virtual": 60.0}
+_LONGEST_TURN_S = 1.0
 _REST_S = 0.005
 
 
@@ -64,8 +71,10 @@ class Node:
 
     def run(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> Completed:
         """Runs a command in the node's shell; what it prints, and its exit status. The rest is as for `cmd`."""
-        output = self.cmd(command, timeout_s=timeout_s, show=show)
-        return Completed(output, self.lab.process.call(service.status, self.name))
+        output, status = self._done(command, timeout_s, show, with_status=True)
+        if not isinstance(status, int):
+            raise LabError(f"the lab does not say how {command!r} on {self.name} ended: start it again")
+        return Completed(output, status)
 
     def cmd(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> str:
         """Runs a command in the node's shell and returns what it prints.
@@ -73,27 +82,32 @@ class Node:
         `timeout_s` is in the lab's own time. `show` prints the output as it comes. Ctrl-C ends the command, not
         the lab. Raises `LabTimeout` when the time is over, with what was printed until then in the message.
         """
+        return self._done(command, timeout_s, show, with_status=False)[0]
+
+    def _done(self, command: str, timeout_s: float | None, show: bool, with_status: bool) -> tuple[str, int | None]:
         pieces: list[str] = []
 
-        def hear(piece: str) -> None:
-            pieces.append(piece)
+        def hear(piece: object) -> None:
+            pieces.append(str(piece))
             if show:
                 print(piece, end="", flush=True)
 
-        outcome = self.lab.process.call(service.command, self.name, command, timeout_s, on_event=hear)
-        output = "".join(pieces)
-        if outcome == "interrupted":
-            raise KeyboardInterrupt
+        ended = self.lab.process.call(service.command, self.name, command, timeout_s, with_status, on_event=hear)
+        outcome, output = ended["outcome"], "".join(pieces)
+        if outcome == "interrupted":  # else Ctrl-C was pressed, and this is not reached
+            raise LabError(f"{command!r} on {self.name} was interrupted inside the lab, and not from here")
         if outcome == "timeout":
             tail = " ".join(output.split()[-20:])
             raise LabTimeout(
                 f"{command!r} on {self.name} was not done after {timeout_s:g} s and was ended; it said: {tail}"
             )
-        return output
+        return output, ended["status"]
 
     def popen(self, command: str | list[str]) -> Program:
         """Starts a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
-        return Program.start(self.lab.process, self.name, command)
+        program = Program(self.lab.process, command if isinstance(command, str) else " ".join(command))
+        program.start(self.name, command)
+        return program
 
     def wait_listening(self, port: int, timeout_s: float = 10.0) -> None:
         """Waits until a program on this node listens on a TCP port. Raises `LabTimeout` after `timeout_s`."""
@@ -198,7 +212,7 @@ class Lab:
         return base64.b64decode(self.process.call(service.read_file, path))
 
     def write_file(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
-        """Writes a file in the lab. Raises `LabError`."""
+        """Writes a file in the lab, and makes the folders above it. Raises `LabError`."""
         raw = data.encode() if isinstance(data, str) else data
         file = PurePosixPath(path)
         files = {file.name: base64.b64encode(raw).decode()}
@@ -235,8 +249,9 @@ def names_of(process: LabProcess) -> list[str]:
 
 
 def _end(listener: attach.Listener, process: LabProcess) -> None:
-    listener.close()
-    process.stop()
+    with Held():  # this is called once only
+        listener.close()
+        process.stop()
 
 
 def _nodes(process: LabProcess, names: list[str]) -> list[str]:
@@ -250,6 +265,13 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
     It runs in slices of the lab's time, and between two the notebook has its turn. In a command that is silent they
     become longer and rarer: on virtual time nothing else keeps the lab, and this machine, from running hot.
     """
+    turn_s: list[float] = []
+
+    def long_enough() -> bool:
+        """Asked first when the turn starts, then now and then: a slice of a busy lab's time may take long."""
+        turn_s.append(time.monotonic())
+        return turn_s[-1] - turn_s[0] > _LONGEST_TURN_S
+
     longest_s = _LONGEST_SLICE_S[process.kind.clock]
     slice_s, rest_s = _SLICE_S, _REST_S
     process.call(service.begin_command, node, command)
@@ -260,7 +282,8 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
                 running = False
                 yield process.call(service.end_command, node)
                 return
-            piece, running = process.call(service.continue_command, node, slice_s)
+            turn_s.clear()
+            piece, running = process.call(service.continue_command, node, slice_s, stop=long_enough)
             slice_s, rest_s = (_SLICE_S, _REST_S) if piece else (min(2 * slice_s, longest_s), min(2 * rest_s, _SLICE_S))
             yield piece
             time.sleep(rest_s)  # a lock is no queue: without a pause this thread would have it again at once
@@ -285,7 +308,7 @@ def start(
 
     `network` is a `linklab.network.Network` or a Mininet `Topo`. `clock` ``auto`` takes virtual time where its
     kernel is built, else real time, and says so. `folder` is the only one the lab may write to: the present one
-    unless that is your home or the root. `verify=False` skips the comparison with what was asked for.
+    unless that is your home, above it, or the system's. `verify=False` skips the comparison with what was asked for.
     `wall_limit_s` ends a lab that computes that long in real time without an answer. What a Topo asks of Mininet that
     cannot be read back is told in one line on stderr, and stands in `Lab.not_checked`.
 
@@ -303,17 +326,19 @@ def start(
     if not isinstance(network, Network) and not hasattr(network, "addLink"):
         raise LabError(f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())")
     name = network.name if isinstance(network, Network) else type(network).__name__
-    with ThreadPoolExecutor(1) as beside:
-        # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
-        planned = beside.submit(expected_state, network) if isinstance(network, Network) else None
-        process = lab_process(clock, kind, writable(folder), wall_limit_s, seed)
+    process: LabProcess | None = None
     try:
+        with ThreadPoolExecutor(1) as computing:
+            # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
+            planned = computing.submit(expected_state, network) if isinstance(network, Network) else None
+            process = lab_process(clock, kind, writable(folder), wall_limit_s, seed)
         expected = planned.result() if planned else None
         not_checked = process.call(service.build, network, expected, switch, verify, controller)
+        lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
     except BaseException:
-        process.stop()
+        if process is not None:
+            process.stop()
         raise
-    lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
     if lab.not_checked:
         print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
     ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
@@ -348,7 +373,8 @@ def writable(folder: str | Path | None) -> Path | None:
     path = Path(folder or Path.cwd()).resolve()
     if not path.is_dir():
         raise LabError(f"{path} is not a folder: make it first, or leave folder= away")
-    too_wide = path == Path.home() or path in Path.home().parents
+    too_wide = path in (Path.home(), *Path.home().parents, *map(Path, _OF_THE_SYSTEM))
+    too_wide |= any(path.is_relative_to(place) for place in ("/proc", "/sys", "/etc", "/usr", "/boot"))
     if too_wide and folder is not None:
         raise LabError(f"{path} holds more than a lab may write to: name a folder of the lab's own")
     if too_wide:

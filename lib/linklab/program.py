@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import random
 import signal
 from collections.abc import Iterator
 from typing import Literal
 
 from linklab.emulation import service
-from linklab.errors import LabTimeout
+from linklab.errors import LabError, LabTimeout
 from linklab.runtime.client import LabProcess
-from linklab.signals import Held
+
+_numbers = itertools.count(random.SystemRandom().getrandbits(48))
+"""What this notebook calls programs: others, as a judge, may have some in the same lab."""
 
 
 class Program:
     """The handle that ``popen`` returns. Time passes in the lab only while you wait for something."""
 
-    def __init__(self, process: LabProcess, number: int, command: str) -> None:
-        self._process, self.number, self.command = process, number, command
+    def __init__(self, process: LabProcess, command: str) -> None:
+        self._process, self.number, self.command = process, next(_numbers), command
         self.returncode: int | None = None
         self.output = ""
         self._unread = ""
 
-    @classmethod
-    def start(cls, process: LabProcess, node: str, command: str | list[str]) -> Program:
-        """Starts one; a string goes through a shell. Ctrl-C meanwhile leaves none. Raises `LabError`."""
-        program = None
+    def start(self, node: str, words: str | list[str]) -> None:
+        """Starts it; a string goes through a shell. Ctrl-C meanwhile leaves none. Raises `LabError`."""
         try:
-            with Held():  # else it could run without a handle
-                number = process.call(service.start_program, node, command)
-                program = cls(process, number, command if isinstance(command, str) else " ".join(command))
-        except BaseException:
-            if program is not None:
-                program.send_signal(signal.SIGKILL)
+            self._process.call(service.start_program, self.number, node, words)
+        except KeyboardInterrupt:  # it may have been started all the same
+            with contextlib.suppress(LabError):
+                self.send_signal(signal.SIGKILL)
             raise
-        return program
 
     def read(self, timeout_s: float | None = None) -> str:
         """What it printed since the last look; waits for some, at most `timeout_s` of the lab's time."""

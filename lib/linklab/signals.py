@@ -104,7 +104,7 @@ class Held:
             self.__enter__()
 
     def _let_go(self) -> None:
-        for number, handler in self._before.items():
+        for number, handler in reversed(self._before.items()):  # Ctrl-C last, which may come in between
             signal.signal(number, handler)
         came, self._came = self._came, []
         for each in came:

@@ -262,6 +262,13 @@ def test_a_node_says_its_addresses_and_a_command_its_exit_status(course: linklab
             _ = lab["s1"].address
 
 
+def test_a_command_may_print_anything(course: linklab.Lab) -> None:
+    assert course["h2"].cmd(r"printf 'a\377b\001c'") == "a\ufffdb\x01c"
+    done = course["h2"].run("(sleep 0.2; echo late) & sleep 0.5; false")
+    assert (done.output.splitlines()[-1], done.returncode) == ("late", 1)
+    assert course["h2"].cmd("echo well") == "well\n"
+
+
 def test_errors_can_be_told_apart(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
         with pytest.raises(UnknownNode, match="choose one of h1, h2"):
@@ -290,7 +297,7 @@ class Pressed(Topo):  # type: ignore[misc]
 
 
 def test_ctrl_c_while_a_network_is_built_is_no_fault_of_the_network(virtual: Kind, tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(LabError, match="it was interrupted inside the lab, and not from here"):
         linklab.start(Pressed(), "virtual", folder=tmp_path)
 
 

@@ -183,3 +183,35 @@ def test_who_sends_no_message_counts_as_gone(ends: tuple[Channel, socket.socket]
     theirs.shutdown(socket.SHUT_WR)
     with pytest.raises(ChannelClosed):
         here.receive(5)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        struct.pack(">BI", 3, 0),  # an acknowledgement of nothing
+        struct.pack(">BI", 0, 0),
+        struct.pack(">BI", 1, 0) * 300,  # parts without an end
+        (struct.pack(">BI", 2, 2) + b"{}") * 200,  # messages that nobody takes
+    ],
+)
+def test_what_is_held_is_bounded(ends: tuple[Channel, socket.socket], sent: bytes) -> None:
+    here, theirs = ends
+    theirs.send(sent)
+    with pytest.raises(ChannelClosed):
+        assert [here.receive_waiting("interrupt") for _ in range(1000)] == []
+
+
+def test_bytes_that_trickle_in_do_not_put_off_the_time_limit(ends: tuple[Channel, socket.socket]) -> None:
+    here, theirs = ends
+    ended = threading.Event()
+
+    def trickle() -> None:
+        while not ended.wait(0.02):
+            theirs.send(struct.pack(">BI", 1, 0))
+
+    thread = threading.Thread(target=trickle)
+    thread.start()
+    with pytest.raises(ChannelTimeout):
+        here.receive(0.3)
+    ended.set()
+    thread.join()

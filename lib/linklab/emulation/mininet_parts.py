@@ -7,6 +7,7 @@ interfaces are made and shaped over netlink instead of by shell commands.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import hashlib
 import re
@@ -92,6 +93,8 @@ class LateShell(Node):
         try:
             with self.namespace.furnished() if in_namespace else self.namespace.entered():
                 super().startShell("-d")
+            # a command may print bytes that are no text
+            self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         except BaseException:
             for name in _OF_THE_SHELL:
                 self.__dict__.pop(name, None)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = "root"
 """The node that is a shell in the lab's first namespace, where the switches live: the guest itself, as root."""
-_GRACE_S = 2.0
+_GRACE_S, _INT_EACH_S = 2.0, 0.5
 _PROMPT = "\x7f"  # of the shells of Mininet's nodes
 _CHUNK = 64 * 1024
 _TICK_S = 1.0
@@ -112,9 +112,14 @@ def counters(context: Context, with_state: bool) -> dict[str, Any]:
 # Commands in a node's shell
 
 
-def command(
-    context: Context, name: str, text: str, timeout_s: float | None
-) -> Literal["done", "interrupted", "timeout"]:
+class Ended(TypedDict):
+    """How a command ended, and its exit status where it is done and was asked for that."""
+
+    outcome: Literal["done", "interrupted", "timeout"]
+    status: int | None
+
+
+def command(context: Context, name: str, text: str, timeout_s: float | None, with_status: bool) -> Ended:
     """Runs `text` in the node's shell, as Mininet's ``cmd``, and says how that ended. Output is emitted as it comes.
 
     Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for.
@@ -137,7 +142,10 @@ def command(
             break
         if ready and (piece := _piece(host)):  # else the channel was readable, without an interrupt
             context.emit(piece)
-    return outcome
+    status = None
+    if outcome == "done" and with_status:
+        status = int(host.cmd("echo $?").split()[-1])  # what runs in the background may print before
+    return {"outcome": outcome, "status": status}
 
 
 def begin_command(context: Context, name: str, text: str) -> None:
@@ -146,12 +154,13 @@ def begin_command(context: Context, name: str, text: str) -> None:
 
 
 def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, bool]:
-    """Waits for output of the command in the node's shell, at most `limit_s` of the lab's time; what it printed, and
-    whether it still runs.
+    """Waits for output of the command in the node's shell, at most `limit_s` of the lab's time or until this is
+    interrupted; what it printed, and whether it still runs.
     """
     host = node(context, name)
-    if host.waiting and context.poll([host.stdout.fileno()], limit_s):
-        return _piece(host), host.waiting
+    with contextlib.suppress(KeyboardInterrupt):
+        if host.waiting and context.poll([host.stdout.fileno()], limit_s):
+            return _piece(host), host.waiting
     return "", host.waiting
 
 
@@ -161,24 +170,24 @@ def end_command(context: Context, name: str) -> str:
     return "".join(_end_command(context, host)) if host.waiting else ""
 
 
-def status(context: Context, name: str) -> int:
-    """The exit status of the last command in the node's shell."""
-    return int(_idle(context, name).cmd("echo $?"))
-
-
 def _idle(context: Context, name: str) -> Node:
     host = node(context, name)
     if host.waiting:
-        raise LabError(
-            f"{name} is still busy with {host.lastCmd!r}, perhaps in a linklab shell: end it, or run long programs "
-            "with popen"
-        )
+        raise LabError(_busy(host))
     return host
+
+
+def _busy(host: Node) -> str:
+    return (
+        f"{host.name} is still busy with {host.lastCmd!r}, perhaps in a linklab shell: end it, or run long programs "
+        "with popen"
+    )
 
 
 def _piece(host: Node) -> str:
     """What the node's shell has printed, when there is something to read."""
-    return str(host.monitor()).replace("\r", "")
+    # Mininet waits for a process id behind each \x01, and only what ends with & has one
+    return str(host.monitor(findPid=host.lastCmd.endswith("&"))).replace("\r", "")
 
 
 def _end_command(context: Context, host: Node) -> list[str]:
@@ -188,15 +197,18 @@ def _end_command(context: Context, host: Node) -> list[str]:
     """
     from linklab.runtime import process_tree  # psutil, which few labs need
 
-    host.sendInt()
-    pieces, deadline = [], time.monotonic() + _GRACE_S
-    while host.waiting and time.monotonic() < deadline:
+    pieces, start_s, given = [], time.monotonic(), 0
+    while host.waiting and (passed_s := time.monotonic() - start_s) < _GRACE_S:
+        if passed_s >= given * _INT_EACH_S:  # a shell's loop goes on where its child has just ended by itself
+            host.sendInt()
+            given += 1
         with contextlib.suppress(KeyboardInterrupt):
-            if context.poll([host.stdout.fileno()], deadline - time.monotonic()):
+            if context.poll([host.stdout.fileno()], max(0.0, given * _INT_EACH_S - passed_s)):
                 pieces.append(_piece(host))
     deadline = time.monotonic() + _GRACE_S
     while host.waiting and time.monotonic() < deadline:
         process_tree.kill_below(host.pid)
+        host.sendInt()
         with contextlib.suppress(KeyboardInterrupt):
             if context.poll([host.stdout.fileno()], 0.1):
                 pieces.append(_piece(host))
@@ -299,6 +311,10 @@ def _at_terminal(context: Context) -> Iterator[Mininet]:
                 continue
             _end_command(context, host)
         raise
+    except AssertionError:  # Mininet's, where a node has a command already
+        if busy:
+            raise LabError(_busy(busy[0])) from None
+        raise
 
 
 # Programs that run on while the notebook does something else
@@ -308,6 +324,7 @@ def _at_terminal(context: Context) -> Iterator[Mininet]:
 class _Program:
     process: subprocess.Popen[bytes]
     open_fds: list[int] = field(default_factory=list)
+    unread: list[bytes] = field(default_factory=list)
 
 
 class Heard(TypedDict):
@@ -317,8 +334,10 @@ class Heard(TypedDict):
     status: int | None
 
 
-def start_program(context: Context, name: str, words: str | list[str]) -> int:
-    """Starts a program on a node, its output kept; the handle's number. A string goes through the shell."""
+def start_program(context: Context, number: int, name: str, words: str | list[str]) -> None:
+    """Starts a program on a node, its output kept, under a number that the notebook has chosen: it can end one of which
+    it does not know whether it was started. A string goes through the shell.
+    """
     host = node(context, name)
     argv = ["/bin/sh", "-c", words] if isinstance(words, str) else words
     try:
@@ -326,22 +345,25 @@ def start_program(context: Context, name: str, words: str | list[str]) -> int:
     except OSError as error:
         raise LabError(f"{argv[0]} cannot be started on {name}: {error.strerror}") from None
     os.set_blocking(process.stdout.fileno(), False)
+    _programs(context)[number] = _Program(process, [process.stdout.fileno()])
+
+
+def _programs(context: Context) -> dict[int, _Program]:
     table: dict[int, _Program] = context.state.setdefault("programs", {})
-    number = len(table) + 1
-    table[number] = _Program(process, [process.stdout.fileno()])
-    return number
+    return table
 
 
 def read_program(context: Context, number: int, timeout_s: float | None, until: Literal["output", "end"]) -> Heard:
     """Waits for output, or for the end, at most `timeout_s` of the lab's time."""
-    program: _Program = context.state["programs"][number]
-    pieces: list[bytes] = []
+    program = _programs(context).get(number)
+    if program is None:  # interrupted before it was started
+        return {"output": "", "status": -signal.SIGKILL}
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     while program.open_fds:
         left = None if deadline is None else deadline - time.monotonic()
         piece = _read(program)
         if piece:
-            pieces.append(piece)
+            program.unread.append(piece)  # not lost where this is interrupted
             if until == "output":
                 break
             continue
@@ -349,6 +371,7 @@ def read_program(context: Context, number: int, timeout_s: float | None, until: 
             break
         context.poll(program.open_fds, left)
     status = None if program.open_fds else _status(context, program, deadline)
+    pieces, program.unread = program.unread, []
     return {"output": b"".join(pieces).decode(errors="replace"), "status": status}
 
 
@@ -360,6 +383,8 @@ def _read(program: _Program) -> bytes:
         return b""
     if not data:
         program.open_fds.clear()
+        assert program.process.stdout is not None
+        program.process.stdout.close()
     return data
 
 
@@ -374,8 +399,8 @@ def _status(context: Context, program: _Program, deadline: float | None) -> int 
 
 def signal_program(context: Context, number: int, sign: int) -> None:
     """Sends a signal to the program and whatever it started."""
-    program: _Program = context.state["programs"][number]
-    if program.process.poll() is None:
+    program = _programs(context).get(number)
+    if program is not None and program.process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(program.process.pid, signal.Signals(sign))
 
@@ -440,7 +465,7 @@ def follow_programs(context: Context, numbers: list[int], limit_s: float) -> Lit
                     late_ms.append(_lateness_ms())
                     sleep_s = now_s + _REAL_TICK_S
                 wake_s = min(wake_s, sleep_s, now_s + _LOOK_S)
-            fds = {fd: number for number in running for fd in context.state["programs"][number].open_fds}
+            fds = {fd: number for number in running for fd in _programs(context)[number].open_fds}
             ready = context.poll(fds, max(0.0, wake_s - time.monotonic()))
             if context.clock == "real":
                 longest_late_ms = max(longest_late_ms, 1000 * (time.monotonic() - wake_s))

@@ -70,8 +70,9 @@ class _Answers:
         return self._functions[request["call"]](*positional, **named)
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
-        if isinstance(value, Lab) and isinstance(value.process.transport, transport.Borrowed):
-            return {values.TAG: "lab", "number": value.process.transport.number}
+        reached_by = getattr(value.process, "transport", None) if isinstance(value, Lab) else None
+        if isinstance(reached_by, transport.Borrowed):
+            return {values.TAG: "lab", "number": reached_by.number}
         if isinstance(value, Video):
             return {values.TAG: "video", "clip": values.to_text(value.clip)}
         if callable(value):

@@ -35,10 +35,11 @@ _LARGEST_BYTES: Final = 64 * 1024 * 1024
 _LINES_AT_MOST: Final = 500_000
 _ROUND_TRIP: Final = re.compile(r"\btime=(\d{1,7}(?:\.\d{1,6})?) ms")
 _REST_AT_MOST: Final = 64 * 1024
+_DIGITS_AT_MOST: Final = 20
 
 
 class SeenLab(Lab):
-    """The judge's own handle on a lab that a student's kernel has borrowed: it neither opens a door nor ends it."""
+    """The judge's own handle on a lab that a student's kernel has borrowed: it lets nobody in and does not end it."""
 
     def __init__(self, process: LabProcess, number: int) -> None:
         self.process, self.name, self.network = process, f"lab {number}", None
@@ -175,7 +176,7 @@ class Broker:
 
     def _with_lab(self, channel: Channel, wish: dict[str, Any]) -> None:
         limit = wish.get("wall_limit_s")
-        asked_s = float(limit) if isinstance(limit, int | float) and limit > 0 else self._wall_limit_s
+        asked_s = limit if isinstance(limit, int | float) and limit > 0 else self._wall_limit_s
         try:
             process = LabProcess.spawn(
                 self._kind, self._folder, min(asked_s, self._wall_limit_s), narrow=True, seed=_seed_of(wish)
@@ -232,15 +233,14 @@ class Broker:
         except LinklabError as error:
             answer = {"error": str(error), "kind": type(error).__name__}
         self._note([rest, answer.get("result"), answer.get("printed")])
-        if process.running:
-            answer["killed"] = process.killed_for_memory(answer)
         channel.send({**answer, "id": number, "clock_s": process.clock_s}, self._wall_limit_s)
 
     def _note(self, told: object, depth: int = 0) -> None:
         """Keeps what was printed, to be found again in what is handed in as measured."""
         if isinstance(told, str):
             if len(self.printed) < _LINES_AT_MOST:
-                self.printed.update(hash(line.strip()) for line in told.split("\n"))
+                lines = told.split("\n", _LINES_AT_MOST)[:_LINES_AT_MOST]
+                self.printed.update(hash(line.strip()) for line in lines)
                 self.round_trips_ms.update(map(float, _ROUND_TRIP.findall(told)))
         elif depth < 6 and isinstance(told, dict | list):
             for each in told.values() if isinstance(told, dict) else told:
@@ -250,7 +250,8 @@ class Broker:
 def _seed_of(wish: dict[str, Any]) -> int:
     """Return the seed that a borrower asks for. Raise `LabError` for what is none."""
     seed = wish.get("seed", "0")
-    return whole_seed(int(seed) if isinstance(seed, str) and seed.isascii() and seed.isdigit() else seed)
+    number = isinstance(seed, str) and seed.isascii() and seed.isdigit() and len(seed) <= _DIGITS_AT_MOST
+    return whole_seed(int(str(seed)) if number else seed)
 
 
 def _interrupted(channel: Channel) -> Callable[[], bool]:

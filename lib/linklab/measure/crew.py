@@ -45,15 +45,16 @@ class Crew:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for member in reversed(self._members):
-            self.end(member)
+        with Held():  # a second Ctrl-C must leave none running
+            for member in reversed(self._members):
+                self.end(member)
 
     def start(self, node: str, command: str) -> Member:
         """Starts one. Raises LabError."""
-        with Held():  # one that was started must not be forgotten
-            program = Program.start(self._lab.process, node, command)
-            member = Member(program, program.number)
-            self._members.append(member)
+        program = Program(self._lab.process, command)
+        member = Member(program, program.number)
+        self._members.append(member)  # first, so that one which is started is not forgotten
+        program.start(node, command)
         return member
 
     def end(self, member: Member) -> None:

@@ -120,7 +120,7 @@ def _carry_out(node: str, command: str, channel: Channel, run: Run) -> str | Non
                     channel.send({"output": piece})
     except ChannelClosed:
         raise
-    except Exception as failure:
+    except (Exception, KeyboardInterrupt) as failure:
         return str(failure)
     return None
 

@@ -75,10 +75,11 @@ class Channel:
         what is written, or else it is taken for gone; None waits for ever."""
         self.read_fd, self.write_fd, self.spin, self._acknowledging = read_fd, write_fd, spin, acknowledged
         self._frame_bytes, self._largest_bytes, self._write_limit_s = frame_bytes, largest_bytes, write_limit_s
-        self._received_bytes = 0
+        self._held_bytes = 0  # of messages that were not taken yet, and of the parts of the next one
         self._buffer = bytearray()
         self._parts: list[bytes] = []
-        self._inbox: deque[Message] = deque()
+        self._parts_bytes = 0
+        self._inbox: deque[tuple[int, Message]] = deque()
         self._sent = self._acknowledged = 0
         self._asked = ctypes.byref(_PollFd(read_fd, select.POLLIN, 0))
         for fd in {read_fd, write_fd} - {-1}:
@@ -129,10 +130,12 @@ class Channel:
             if self.all_read:
                 return
             left_s = None if deadline is None else deadline - time.monotonic()
+            if left_s is not None and left_s <= 0:
+                raise ChannelTimeout
             try:
                 self._fill(left_s if between is None else min(_BETWEEN_S, _BETWEEN_S if left_s is None else left_s))
             except ChannelTimeout:
-                if left_s is not None and left_s <= _BETWEEN_S:
+                if between is None:
                     raise
 
     @property
@@ -142,9 +145,10 @@ class Channel:
 
     def receive(self, timeout_s: float | None = None) -> Message:
         """The next message. Raises `ChannelTimeout` after `timeout_s` of silence, `ChannelClosed` at the end."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not self._inbox:
-            self._fill(timeout_s)
-        return self._inbox.popleft()
+            self._fill(None if deadline is None else max(0.0, deadline - time.monotonic()))
+        return self._take(0)
 
     def receive_waiting(self, key: str | None = None) -> Message | None:
         """A message that is already here, the first one with `key`, or None; never waits. Others stay for `receive`."""
@@ -155,11 +159,16 @@ class Channel:
         return message
 
     def _from_inbox(self, key: str | None) -> Message | None:
-        for number, message in enumerate(self._inbox):
+        for number, (_, message) in enumerate(self._inbox):
             if key is None or key in message:
-                del self._inbox[number]
-                return message
+                return self._take(number)
         return None
+
+    def _take(self, number: int) -> Message:
+        size, message = self._inbox[number]
+        del self._inbox[number]
+        self._held_bytes -= size
+        return message
 
     def _fill(self, timeout_s: float | None) -> None:
         """Waits until at least some bytes arrived."""
@@ -194,8 +203,10 @@ class Channel:
     def _take_frames(self) -> None:
         while len(self._buffer) >= _HEADER.size:
             kind, size = _HEADER.unpack_from(self._buffer)
-            if self._received_bytes + size > self._largest_bytes:
-                raise ChannelClosed("the other side sends more than a message may hold")
+            if kind not in (_MORE, _LAST, _ACK, _DROP) or (kind == _ACK and self._acknowledged == self._sent):
+                raise ChannelClosed("the other side sent no message")
+            if self._held_bytes + _HEADER.size + size > self._largest_bytes:
+                raise ChannelClosed("the other side sends more than may be held")
             if len(self._buffer) < _HEADER.size + size:
                 return
             piece = bytes(self._buffer[_HEADER.size : _HEADER.size + size])
@@ -206,15 +217,17 @@ class Channel:
             if self._acknowledging:
                 self._write(_HEADER.pack(_ACK, 0))
             if kind == _DROP:
+                self._held_bytes -= self._parts_bytes
                 self._parts.clear()
-                self._received_bytes = 0
+                self._parts_bytes = 0
                 continue
             self._parts.append(piece)
-            self._received_bytes += size
+            self._parts_bytes += _HEADER.size + size
+            self._held_bytes += _HEADER.size + size
             if kind == _LAST:
-                self._inbox.append(_message(b"".join(self._parts)))
+                self._inbox.append((self._parts_bytes, _message(b"".join(self._parts))))
                 self._parts.clear()
-                self._received_bytes = 0
+                self._parts_bytes = 0
 
     def _write(self, data: bytes, timeout_s: float | None = None) -> None:
         view = memoryview(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import math
 import site
 import sys
 import threading
@@ -32,6 +33,7 @@ Answer = TypeVar("Answer")
 WALL_LIMIT_S = 600.0
 _INTERRUPT_LIMIT_S = 15.0
 _LOOK_UP_S = 0.2
+_KEPT_CHARACTERS = 8_000_000
 _BUSY_SHARE = 0.1
 """Of the time in which a lab was silent. One that waits computes next to nothing; one that computes shares its core."""
 _MORE_MEMORY = "let programs in it use less, or set LINKLAB_GUEST_MB to more before you start it"
@@ -48,7 +50,7 @@ class LabProcess:
         self._lock = threading.RLock()
         self._requests = 0
         self._clock_s = transport.about.clock_s
-        self._stopped = False
+        self._stopped = self._asking = False
 
     @classmethod
     def spawn(
@@ -129,7 +131,7 @@ class LabProcess:
         show = _show if on_print is None else on_print
         request = {"pickle": _carried((function, arguments), function, *arguments)}
         answer, interrupted = self.relay(request, on_event, stop, show)
-        for program in self.killed_for_memory(answer):
+        for program in answer.get("killed", []):
             print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)
         result: Answer = _result(answer, show)
         if interrupted:  # what was asked for came to its end before it looked
@@ -153,13 +155,16 @@ class LabProcess:
                 raise LabEnded("this lab has been stopped: start a new one with linklab.start(...)")
             if stop is not None and stop():  # while it waited for another request to end
                 raise KeyboardInterrupt
+            if self._asking:
+                raise LabError("a lab cannot be asked by what it calls back: note what came, and ask afterwards")
             self._requests += 1
+            self._asking = True
             with Held() as held:  # nothing may come between the lab's going on and its pause, nor tear a message
                 self.transport.resume()
                 try:
                     answer, failure = self._ask({**request, "id": self._requests}, on_event, stop, on_print, held)
-                except ChannelClosed:
-                    reason = self._why_it_ended()
+                except ChannelClosed as closed:
+                    reason = self._why_it_ended(str(closed))
                     self.stop()
                     raise LabEnded(f"{reason}; start a new one with linklab.start(...)") from None
                 except ChannelTimeout as silence:
@@ -168,7 +173,10 @@ class LabProcess:
                 except BaseException:
                     self.stop()
                     raise
+                finally:
+                    self._asking = False
                 self.transport.pause()
+                answer["killed"] = self.transport.killed_for_memory(answer)
             if failure is not None and not isinstance(failure, KeyboardInterrupt):
                 raise failure
             return answer, failure is not None and not isinstance(failure, _Stopped)
@@ -195,7 +203,7 @@ class LabProcess:
         try:
             channel.send(request, self.wall_limit_s, wait=False, between=held.let_through)
         except ChannelTimeout:
-            raise ChannelTimeout(silence.message("and was ended")) from None
+            raise ChannelTimeout(silence.message(" and was ended")) from None
         except KeyboardInterrupt as pressed:  # the lab has dropped what it had of the request
             return {"interrupted": True}, pressed
         while True:
@@ -203,15 +211,16 @@ class LabProcess:
             with contextlib.suppress(ChannelTimeout):
                 message = channel.receive(_LOOK_UP_S)
             try:
-                if message is None:
+                if message is None or message.get("id") != request["id"]:
                     held.let_through()
-                elif message.get("id") == request["id"]:
+                else:
                     if "event" not in message:
                         break
                     since, silence = time.monotonic(), _Silence(self)
-                    told = told and since
+                    if told is not None and failure is None:
+                        told = since  # it was asked only whether it lives
                     if on_print is None:
-                        printed += str(message.get("printed", ""))
+                        printed = (printed + str(message.get("printed", "")))[-_KEPT_CHARACTERS:]
                     held.let_through(partial(_hand_over, message, on_event, on_print))
                 if failure is None and stop is not None and stop():
                     raise _Stopped
@@ -220,9 +229,8 @@ class LabProcess:
                     failure, told = error, time.monotonic()
                     interrupt = {"interrupt": request["id"], "number": interrupt["number"] + 1}
                     channel.send(interrupt, wait=False)
-            if message is not None:
-                continue
-            silence.goes_on()
+            if message is None:
+                silence.goes_on()
             now = time.monotonic()
             if told is None:
                 if now - since >= self.wall_limit_s:
@@ -241,17 +249,16 @@ class LabProcess:
         if printed:
             message["printed"] = printed + str(message.get("printed", ""))
         self._clock_s = _clock_s(message)
+        if "interrupted" in message and failure is None:
+            del message["interrupted"]
+            message |= {"error": "it was interrupted inside the lab, and not from here", "kind": "LabError"}
         return message, failure
 
-    def killed_for_memory(self, answer: Message) -> list[str]:
-        """The programs that were ended since the last answer because the lab's memory was full."""
-        return self.transport.killed_for_memory(answer)
-
-    def _why_it_ended(self) -> str:
+    def _why_it_ended(self, closed: str) -> str:
         tail = self.transport.console_tail()
-        if self.killed_for_memory({}) or "deadlocked on memory" in tail:
+        if self.transport.killed_for_memory({}) or "deadlocked on memory" in tail:
             return f"{self._short_of_memory} and ended: {_MORE_MEMORY}"
-        return f"the lab ended unexpectedly: {tail or 'killed'}"
+        return f"the lab ended unexpectedly: {tail or closed}"
 
     @property
     def _short_of_memory(self) -> str:
@@ -261,12 +268,13 @@ class LabProcess:
         """Ends the lab and everything it made, and returns when it is gone. Calling it twice does no harm."""
         if self._stopped:
             return
-        self._stopped = True
+        with Held():  # a lab that is half ended could not be ended again
+            self._stopped = True
+            self.transport.hang_up()
+            with self._lock:
+                self.transport.close()
         if self.kind.clock == "virtual":
             record.tally(self._clock_s - self.transport.about.clock_s)
-        self.transport.hang_up()
-        with self._lock:
-            self.transport.close()
 
     def __enter__(self) -> LabProcess:
         return self
@@ -328,9 +336,11 @@ def _hand_over(
 def _clock_s(answer: Message) -> float:
     """The lab's clock in an answer. Raises `ChannelClosed` for what no lab would answer: it may have been made up."""
     clock_s = answer.get("clock_s")
-    if not isinstance(clock_s, int | float) or not {"result", "error", "interrupted"} & set(answer):
-        raise ChannelClosed("the lab answers what no lab would")
-    return float(clock_s)
+    sound = isinstance(clock_s, float) and math.isfinite(clock_s)
+    if not sound or not {"result", "error", "interrupted"} & set(answer):
+        raise ChannelClosed("it answers what no lab would")
+    assert isinstance(clock_s, float)
+    return clock_s
 
 
 def _result(answer: Message, show: Callable[[str], None]) -> Any:

@@ -14,6 +14,7 @@ import re
 import signal
 import socket
 import subprocess
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -31,8 +32,12 @@ FRAME_BYTES: Final = 64 * 1024
 BOOT_LIMIT_S: Final = 30.0
 LONGER_S: Final = 30.0
 """How much longer than asked a borrower waits: the lender looks on the wall clock too, and says what is wrong."""
+LARGEST_BYTES: Final = 64 * 1024 * 1024
+"""No message of a lab is longer: what comes out of one may have been made up."""
+_WRITE_LIMIT_S = 60.0
 _CONSOLE_TAIL_LINES = 5
-_KILLED = re.compile(r"^Out of memory.*: Killed process \d+ \((.*?)\)", re.MULTILINE)
+_CONSOLE_BYTES = 1024 * 1024  # are looked at, at each answer
+_KILLED = re.compile(r"Killed process \d{1,10} \(([^()]{1,64})\)")
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,9 @@ class Spawned:
         launched = launch(kind, folder, narrow=narrow, memory_mb=memory_mb, seed=seed)
         self._supervisor, self._console, info = launched.supervisor, launched.console, launched.info_fd
         self._lifeline, self._ours = launched.lifeline, launched.ours
-        self.channel = Channel(self._ours.fileno(), self._ours.fileno())
+        _spawned.add(self)
+        ours = self._ours.fileno()
+        self.channel = Channel(ours, ours, largest_bytes=LARGEST_BYTES, write_limit_s=_WRITE_LIMIT_S)
         try:
             ready = self.channel.receive(BOOT_LIMIT_S)
             self._group = 0 if kind.name == "native" else json.loads(os.read(info, 4096))["child-pid"]
@@ -165,10 +172,11 @@ class Spawned:
 
     def killed_for_memory(self, answer: Message) -> list[str]:
         """Those that the guest's kernel told of on the console."""
-        size = os.fstat(self._console.fileno()).st_size
-        new = os.pread(self._console.fileno(), size - self._console_read, self._console_read)
-        self._console_read += new.rfind(b"\n") + 1
-        return _KILLED.findall(new.decode(errors="replace"))
+        new = os.pread(self._console.fileno(), _CONSOLE_BYTES, self._console_read)
+        whole = new.rfind(b"\n") + 1 or (len(new) if len(new) == _CONSOLE_BYTES else 0)
+        self._console_read += whole
+        lines = new[:whole].decode(errors="replace").splitlines()
+        return [name for line in lines if line.startswith("Out of memory") for name in _KILLED.findall(line)]
 
     def console_tail(self) -> str:
         """The last lines, without empty ones."""
@@ -182,6 +190,8 @@ class Spawned:
         with contextlib.suppress(OSError):
             # wakes a request of another thread; after close alone it would go on with a number that others reuse
             self._ours.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):
+            self._lifeline.shutdown(socket.SHUT_RDWR)  # a child that was forked may hold it too
         self._lifeline.close()
         try:
             self._supervisor.wait(timeout=10)
@@ -193,6 +203,19 @@ class Spawned:
         """Closes the channel and the console."""
         self._ours.close()
         self._console.close()
+
+
+_spawned: weakref.WeakSet[Spawned] = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    """In a child that this process has forked: a lab ends with this process, and not with the last of its children."""
+    for lab in list(_spawned):
+        lab._lifeline.close()
+        lab._ours.close()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 class Borrowed:
