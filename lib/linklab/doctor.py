@@ -20,6 +20,7 @@ from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_flo
 from linklab.network.routing import path
 from linklab.runtime import container, kernel
 from linklab.runtime.backends import guest_memory_mb, native
+from linklab.units import Clock
 
 INSTALL = "make lab (it installs what is missing), or as root: bash vagrant/provision.sh"
 _TOOLS = {
@@ -193,7 +194,7 @@ def _lab(
     what: str,
     network: Network,
     kind: Literal["guest", "native"],
-    clock: Literal["real", "virtual"],
+    clock: Clock,
     switch: Literal["bridge", "ovs", "ovs-user"] = "bridge",
 ) -> Finding:
     """Starts a small network with a delay, and asks for a ping that comes back no sooner than light would."""

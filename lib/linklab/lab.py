@@ -24,6 +24,7 @@ from linklab.runtime import attach, kernel, transport
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
 from linklab.signals import Held
+from linklab.units import AnyClock, Clock
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
@@ -138,7 +139,7 @@ class Lab:
         self._end = weakref.finalize(self, _end, self.listener, process)
 
     @property
-    def clock(self) -> Literal["real", "virtual"]:
+    def clock(self) -> Clock:
         """``virtual``: time passes only while the lab works, and jumps when all wait. ``real``: as on the wall."""
         return self.process.kind.clock
 
@@ -294,7 +295,7 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
 
 def start(
     network: Network | Topo,
-    clock: Literal["auto", "real", "virtual"] = "auto",
+    clock: AnyClock = "auto",
     *,
     switch: Literal["bridge", "ovs", "ovs-user"] = "bridge",
     controller: str | type | Callable[..., Any] | None = None,
@@ -352,7 +353,7 @@ def start(
 
 
 def lab_process(
-    clock: Literal["auto", "real", "virtual"],
+    clock: AnyClock,
     kind: KindName | None,
     folder: Path | None,
     wall_limit_s: float,

@@ -13,8 +13,8 @@ from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.runtime.backends import KindName
 from linklab.runtime.client import LabProcess
+from linklab.units import Clock
 
-Clock = Literal["virtual", "real"]
 SwitchKind = Literal["bridge", "ovs", "ovs-user"]
 
 

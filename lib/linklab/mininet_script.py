@@ -7,19 +7,19 @@ import readline  # noqa: F401 - gives input() its history and line editing
 import shutil
 import sys
 from pathlib import Path
-from typing import Literal
 
 from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.lab import lab_process, writable
 from linklab.runtime.client import LabProcess
+from linklab.units import AnyClock
 
 _SILENCE_LIMIT_S = 3600.0
 """In real time: longer than in a notebook, since a script may ping 64 hosts in silence, and a person is there."""
 _FOR_EVER_S = 1e9
 
 
-def run(words: list[str], clock: Literal["auto", "real", "virtual"] = "auto", seed: int = 0) -> int:
+def run(words: list[str], clock: AnyClock = "auto", seed: int = 0) -> int:
     """Runs a script with its arguments in a lab of its own, at this terminal, and returns its exit status.
 
     The script may write to the present folder. Lines that it reads come from standard input, and the lab's time stands

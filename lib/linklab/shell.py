@@ -12,7 +12,7 @@ from linklab.emulation.service import ROOT
 from linklab.errors import LabError
 from linklab.network import by_name
 from linklab.runtime.attach import Visit, running_labs
-from linklab.runtime.backends import Clock
+from linklab.units import Clock
 
 DEFAULT_NETWORK = "course"
 _HELP = """Commands run on {host}. `on HOST` goes to another: {hosts} (root is the lab itself).

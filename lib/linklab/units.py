@@ -1,11 +1,17 @@
-"""Sizes of headers and of what a cable adds, in bytes, and how long bytes occupy a link. Pure data and one-liners.
+"""Sizes of headers and of what a cable adds, in bytes, how long bytes occupy a link, and by which clock. Pure data and
+one-liners.
 
 Rates are in Mbit/s (10**6 bits a second), times in the unit that the name ends with.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
+
+Clock = Literal["real", "virtual"]
+"""The clock of a lab: the wall's, or one that passes only while the lab works."""
+AnyClock = Literal["auto", "real", "virtual"]
+"""What may be asked for: ``auto`` is virtual where that can be had, else real."""
 
 BITS_PER_BYTE: Final = 8
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from linklab.lab import Lab
-from linklab.labs import Clock, Labs, SwitchKind
+from linklab.labs import Labs, SwitchKind
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import LabProcess
+from linklab.units import Clock
 
 Item = TypeVar("Item")
 Given = TypeVar("Given")

@@ -11,9 +11,6 @@ from typing import Literal
 from linklab.errors import MeasurementError
 from linklab.grade.check import Check
 
-Clock = Literal["real", "virtual"]
-"""Which clock the lab ran on: ``lab.clock``."""
-
 
 @dataclass(frozen=True)
 class Quantity:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, cycle, islice
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import linklab
 from linklab.analysis.expect import udp_ceiling_mbps
@@ -22,6 +22,7 @@ from linklab.grade.result import Result
 from linklab.measure.prober import Prober
 from linklab.network import Network
 from linklab.network.random_chain import random_chain
+from linklab.units import AnyClock
 
 NETWORKS: Final = 4
 """On how many networks a search is tried."""
@@ -105,7 +106,7 @@ def _train_check(estimate: Callable[[Sequence[float], int], object], train: _Tra
 def check_search(
     find: Callable[[Prober], object],
     seeds: Sequence[int] | None = None,
-    clock: Literal["auto", "real", "virtual"] = "auto",
+    clock: AnyClock = "auto",
     folder: Path | None = None,
 ) -> Result:
     """``find(prober)`` gives the highest rate of payload that a network carries, in Mbit/s, within 5 %.
@@ -150,9 +151,7 @@ class _Try:
         return self.error is not None or unreadable(Quantity("", 1, ""), self.answer) is not None
 
 
-def _tried(
-    find: Callable[[Prober], object], seed: int, clock: Literal["auto", "real", "virtual"], folder: Path | None
-) -> _Try:
+def _tried(find: Callable[[Prober], object], seed: int, clock: AnyClock, folder: Path | None) -> _Try:
     network = random_chain(seed, bottleneck_mbps=BOTTLENECK_MBPS, fastest_mbps=FASTEST_MBPS)
     with (
         tempfile.TemporaryDirectory() as made,

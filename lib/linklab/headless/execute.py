@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -23,8 +23,9 @@ from traitlets.config import Config
 
 from linklab import __version__, record
 from linklab.errors import LabError
-from linklab.runtime.backends import Clock, choose
+from linklab.runtime.backends import choose
 from linklab.signals import calling_once
+from linklab.units import AnyClock, Clock
 
 CELL_LIMIT_S = 900
 """Above `linklab.runtime.client.WALL_LIMIT_S`, so that a lab that hangs is told apart from a cell that does."""
@@ -217,7 +218,7 @@ def run_facts(clock: Clock | None) -> dict[str, Any]:
     """What a notebook says of its run: when, by which Linklab, on what a lab that leaves the choice to us runs."""
     from linklab.emulation.service import tool_versions
 
-    asked: Literal["auto", "real", "virtual"] = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
+    asked: AnyClock = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
     try:
         kind = choose(asked)
         kernel = kind.kernel.version if kind.kernel else platform.release()

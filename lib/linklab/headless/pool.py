@@ -23,9 +23,9 @@ from linklab.headless.execute import CELL_LIMIT_S
 from linklab.headless.worker import Task
 from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.runtime import process_tree
-from linklab.runtime.backends import Clock
 from linklab.runtime.channel import Channel, ChannelClosed
 from linklab.signals import calling_once
+from linklab.units import Clock
 
 _LOOK_S = 2.0
 _GRACE_S = 30.0

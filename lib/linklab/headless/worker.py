@@ -20,10 +20,10 @@ from typing import Any
 
 from linklab.errors import LinklabError
 from linklab.headless.execute import run_notebook
-from linklab.runtime.backends import Clock
 from linklab.runtime.channel import Channel, ChannelClosed
 from linklab.runtime.process_tree import become_head, end_below
 from linklab.signals import dropped
+from linklab.units import Clock
 
 ORPHAN_LIMIT_S = 20.0
 _LABS_END_S = 10.0

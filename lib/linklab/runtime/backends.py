@@ -22,8 +22,8 @@ from typing import Literal
 
 from linklab.errors import LabError
 from linklab.runtime.kernel import Kernel, find_kernel
+from linklab.units import AnyClock, Clock
 
-Clock = Literal["real", "virtual"]
 KindName = Literal["guest", "native"]
 GUEST_MEMORY_MB = 512
 _LEAST_GUEST_MEMORY_MB = 128
@@ -120,7 +120,7 @@ def whole_seed(seed: object) -> int:
     return seed
 
 
-def choose(clock: Literal["auto", "real", "virtual"] = "auto", name: KindName | None = None) -> Kind:
+def choose(clock: AnyClock = "auto", name: KindName | None = None) -> Kind:
     """Which kind of lab process serves `clock` here. Raises `LabError` with the fix where none does.
 
     ``auto`` prefers virtual time and takes real time only where virtual time cannot be had (yet).

@@ -3,12 +3,12 @@
 ``run(study, folder)``, or from a terminal ``linklab study run NAME``.
 """
 
-from linklab.labs import Clock
 from linklab.study.catalogue import STUDIES, study_by_name
 from linklab.study.declare import Measurement, Selection, Study, Testbed
 from linklab.study.point import Level, Measured, Metric, Point
 from linklab.study.runner import Progress, run
 from linklab.study.table import Missing, Table
+from linklab.units import Clock
 
 __all__ = [
     "STUDIES",

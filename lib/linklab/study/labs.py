@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from linklab.errors import LabError
-from linklab.labs import Clock
 from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.runtime.backends import guest_memory_mb
+from linklab.units import Clock
 
 
 def how_many(asked: int | None, points: int, clock: Clock) -> int:

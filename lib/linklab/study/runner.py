@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.labs import Clock, Labs
+from linklab.labs import Labs
 from linklab.record import processor
 from linklab.runtime.backends import choose
 from linklab.study import table
@@ -25,6 +25,7 @@ from linklab.study.labs import how_many
 from linklab.study.point import Point, refuse_rows
 from linklab.study.store import Finished, Store
 from linklab.study.table import Missing, Table
+from linklab.units import Clock
 
 _WALL_LIMIT_S: Final = 3600.0
 

@@ -4,6 +4,6 @@
 ``linklab kernel``.
 """
 
-from linklab.runtime.kernel.find import Clock, Kernel, build_is_running, find_kernel
+from linklab.runtime.kernel.find import Kernel, build_is_running, find_kernel
 
-__all__ = ["Clock", "Kernel", "build_is_running", "find_kernel"]
+__all__ = ["Kernel", "build_is_running", "find_kernel"]

@@ -20,14 +20,12 @@ import os
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
 
 from platformdirs import user_cache_dir
 
 from linklab.errors import LabError
 from linklab.runtime.kernel.config import PATCHES, WITHOUT, configuration_hash, configuration_text
-
-Clock = Literal["real", "virtual"]
+from linklab.units import Clock
 
 DEBIAN_KERNEL = Path("/usr/bin/linux.uml")
 DEBIAN_MODULES = Path("/usr/lib/uml/modules")
