@@ -21,10 +21,9 @@ _gates = itertools.count(1)
 
 @dataclass
 class Member:
-    """A program that runs, and its number in the lab."""
+    """A program of a run."""
 
     program: Program
-    number: int
 
     @property
     def running(self) -> bool:
@@ -52,7 +51,7 @@ class Crew:
     def start(self, node: str, command: str) -> Member:
         """Starts one. Raises LabError."""
         program = Program(self._lab.process, command)
-        member = Member(program, program.number)
+        member = Member(program)
         self._members.append(member)  # first, so that one which is started is not forgotten
         program.start(node, command)
         return member
@@ -75,7 +74,7 @@ class Crew:
         `tell` is called each second with the time since then; `stop` is asked whether to go on. What the programs say
         is in their `output`, also when this raises KeyboardInterrupt.
         """
-        by_number = {str(member.number): member for member in members if member.running}
+        by_number = {str(member.program.number): member for member in members if member.running}
         if not by_number:
             return "done"
 
@@ -89,7 +88,7 @@ class Crew:
             if tell is not None:
                 tell(event["done_s"])
 
-        numbers = [member.number for member in by_number.values()]
+        numbers = [member.program.number for member in by_number.values()]
         return self._lab.process.call(service.follow_programs, numbers, limit_s, on_event=heard, stop=stop)
 
     def interrupt(self, members: Sequence[Member], grace_s: float = 3.0) -> None:
