@@ -53,8 +53,8 @@ def build(
 ) -> list[str]:
     """Builds a network in this lab, once; see `linklab.emulation.build.build`.
 
-    On virtual time it ends at a whole second. Importing a module takes a guest a little of it, more where Python looks
-    for files in many folders: what is measured later must not depend on that, to the last digit.
+    On virtual time it ends at a whole second. Importing a module takes a guest a little of its time, and other versions
+    of Python and of Linklab import others: what is measured later must not depend on that, to the last digit.
     """
     from linklab.emulation import build, counters  # noqa: F401 - so that nothing is left to load between two measurements
 

@@ -158,10 +158,10 @@ class LabProcess:
             if self._asking:
                 raise LabError("a lab cannot be asked by what it calls back: note what came, and ask afterwards")
             self._requests += 1
-            self._asking = True
             with Held() as held:  # nothing may come between the lab's going on and its pause, nor tear a message
-                self.transport.resume()
+                self._asking = True
                 try:
+                    self.transport.resume()
                     answer, failure = self._ask({**request, "id": self._requests}, on_event, stop, on_print, held)
                 except ChannelClosed as closed:
                     reason = self._why_it_ended(str(closed))
