@@ -16,8 +16,8 @@ from linklab.measure import Origin
 from linklab.measure.train import TrainFlow, TrainResult
 from linklab.runtime.backends import Kind
 from linklab.study import Study, Table, run, study_by_name
-from linklab.study.mtu import evaluate, rates_mbps
-from linklab.study.mtu_verdicts import judge_mtu
+from linklab.study.mtu.claims import judge_mtu
+from linklab.study.mtu.runs import evaluate, rates_mbps
 
 from ..conftest import lab_processes
 

@@ -9,7 +9,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.published.mtu_study import CLAIMS
-from linklab.study.mtu_verdicts import judge_mtu
+from linklab.study.mtu.claims import judge_mtu
 
 Row = dict[str, Any]
 VALUES = {

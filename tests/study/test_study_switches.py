@@ -12,10 +12,10 @@ from linklab.errors import LabError, MeasurementError
 from linklab.runtime.backends import Kind
 from linklab.study import Study, run, study_by_name
 from linklab.study.point import Point
-from linklab.study.switches_cost import testbed as cost_testbed
-from linklab.study.switches_fairness import SWITCHES_FAIRNESS
-from linklab.study.switches_rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
-from linklab.study.switches_throughput import SWITCHES_THROUGHPUT
+from linklab.study.switches.cost import testbed as cost_testbed
+from linklab.study.switches.fairness import SWITCHES_FAIRNESS
+from linklab.study.switches.rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
+from linklab.study.switches.throughput import SWITCHES_THROUGHPUT
 from linklab.study.table import Table
 
 
@@ -101,7 +101,7 @@ def test_the_additional_flow_is_near_theory_and_a_seed_repeats_it(virtual: Kind,
 @pytest.mark.lab
 @pytest.mark.slow
 def test_senders_in_step_are_far_from_proportion_and_out_of_step_near_it(virtual: Kind, tmp_path: Path) -> None:
-    from linklab.study.switches_values import deviations
+    from linklab.study.switches.values import deviations
 
     table = short("switches-fairness", tmp_path)
     loose, exact = (deviations(table, pacing=pacing) for pacing in ("dithered", "exact"))

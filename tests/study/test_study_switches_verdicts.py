@@ -10,11 +10,11 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.published.switches_study import CLAIMS, FIGURES, proportional_shares
 from linklab.study.page import Picture
-from linklab.study.switches_fairness import OFFERED
-from linklab.study.switches_page import COST, page
-from linklab.study.switches_rtt import PAYLOADS
-from linklab.study.switches_values import FAIRNESS, INTERRUPTS, RTT, THROUGHPUT
-from linklab.study.switches_verdicts import judge_switches
+from linklab.study.switches.claims import judge_switches
+from linklab.study.switches.fairness import OFFERED
+from linklab.study.switches.page import COST, page
+from linklab.study.switches.rtt import PAYLOADS
+from linklab.study.switches.values import FAIRNESS, INTERRUPTS, RTT, THROUGHPUT
 from linklab.study.write_page import as_markdown
 
 Row = dict[str, Any]

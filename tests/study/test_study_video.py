@@ -11,11 +11,11 @@ from linklab.errors import MeasurementError
 from linklab.measure.picture import FrameQuality, Quality
 from linklab.runtime.backends import Kind
 from linklab.study import run, study_by_name
-from linklab.study.picture import evaluate as evaluate_picture
-from linklab.study.picture import lost_numbers
-from linklab.study.video import FRAME, HTB, evaluate, topology_of
-from linklab.study.video_values import Values
-from linklab.study.video_verdicts import judge_video
+from linklab.study.video.claims import judge_video
+from linklab.study.video.picture import evaluate as evaluate_picture
+from linklab.study.video.picture import lost_numbers
+from linklab.study.video.runs import FRAME, HTB, evaluate, topology_of
+from linklab.study.video.values import Values
 from tests.measure.streams import made_stream
 
 VIDEO, PICTURE = study_by_name("video"), study_by_name("picture")

@@ -9,10 +9,10 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.published.multimedia_study import CLAIMS, ROWS
 from linklab.study.page import Grid, Picture
-from linklab.study.video import FRAME, HTB
-from linklab.study.video_page import page
-from linklab.study.video_values import Values
-from linklab.study.video_verdicts import judge_video
+from linklab.study.video.claims import judge_video
+from linklab.study.video.page import page
+from linklab.study.video.runs import FRAME, HTB
+from linklab.study.video.values import Values
 
 from .video_rows import LINKS, video_rows
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from linklab.analysis.stream import Series
 from linklab.network.video_testbeds import RUNS_MBPS
-from linklab.study.video import FRAME, HTB, QUANTITIES, STATISTICS
+from linklab.study.video.runs import FRAME, HTB, QUANTITIES, STATISTICS
 
 LINKS = tuple(rate for rates in RUNS_MBPS.values() for rate in rates)
 LIKE_THE_STUDY: Mapping[str, float] = {

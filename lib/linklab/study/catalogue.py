@@ -7,18 +7,20 @@ from types import MappingProxyType
 from typing import Final
 
 from linklab.errors import MeasurementError
-from linklab.study import mtu_page, switches_page, video_page
-from linklab.study.burst import BURST
 from linklab.study.declare import Study
-from linklab.study.gre import GRE
-from linklab.study.mtu import MTU
+from linklab.study.mtu import page as mtu_page
+from linklab.study.mtu.burst import BURST
+from linklab.study.mtu.gre import GRE
+from linklab.study.mtu.runs import MTU
 from linklab.study.page import PageOf
-from linklab.study.picture import PICTURE
-from linklab.study.switches_cost import SWITCHES_COST
-from linklab.study.switches_fairness import SWITCHES_FAIRNESS
-from linklab.study.switches_rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
-from linklab.study.switches_throughput import SWITCHES_THROUGHPUT
-from linklab.study.video import VIDEO
+from linklab.study.switches import page as switches_page
+from linklab.study.switches.cost import SWITCHES_COST
+from linklab.study.switches.fairness import SWITCHES_FAIRNESS
+from linklab.study.switches.rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
+from linklab.study.switches.throughput import SWITCHES_THROUGHPUT
+from linklab.study.video import page as video_page
+from linklab.study.video.picture import PICTURE
+from linklab.study.video.runs import VIDEO
 
 _SWITCHES = (SWITCHES_RTT, SWITCHES_INTERRUPTS, SWITCHES_THROUGHPUT, SWITCHES_FAIRNESS, SWITCHES_COST)
 

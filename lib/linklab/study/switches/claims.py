@@ -13,9 +13,9 @@ from typing import Any, Final
 from linklab.errors import MeasurementError
 from linklab.published.claims import Claim, Judged, Verdict
 from linklab.published.switches_study import CLAIMS
-from linklab.study.switches_fairness import DITHERED, EXACT
-from linklab.study.switches_rtt import IDLE
-from linklab.study.switches_values import (
+from linklab.study.switches.fairness import DITHERED, EXACT
+from linklab.study.switches.rtt import IDLE
+from linklab.study.switches.values import (
     FAIRNESS,
     INTERRUPTS,
     RTT,

@@ -18,9 +18,9 @@ from linklab.network.theory import cable_rtt_ms
 from linklab.published.switches_study import Figure as Published
 from linklab.show.chart import LINES, SMALL_POINTS, dressed
 from linklab.show.colours import BLACK, BLUE, BLUISH_GREEN, ORANGE
-from linklab.study.switches_fairness import DITHERED, EXACT
-from linklab.study.switches_rtt import IDLE
-from linklab.study.switches_values import FAIRNESS, RTT, THROUGHPUT, Tables, values
+from linklab.study.switches.fairness import DITHERED, EXACT
+from linklab.study.switches.rtt import IDLE
+from linklab.study.switches.values import FAIRNESS, RTT, THROUGHPUT, Tables, values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import Any, Final
 from linklab.errors import MeasurementError
 from linklab.published.claims import Claim, Judged, Verdict
 from linklab.published.mtu_study import CLAIMS
-from linklab.study.mtu import DIRECT, GREEDY, PACED, rates_mbps
+from linklab.study.mtu.runs import DIRECT, GREEDY, PACED, rates_mbps
 from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 
 Row = Mapping[str, Any]

@@ -15,8 +15,8 @@ from linklab.measure.stream_result import StreamResult, VideoFlow
 from linklab.measure.transport import without
 from linklab.show.video import pictures, similarity_over_time
 from linklab.study.page import Chapter, Grid, Picture, Row
-from linklab.study.picture import ENDLESS, lost_numbers
-from linklab.study.video_values import Values
+from linklab.study.video.picture import ENDLESS, lost_numbers
+from linklab.study.video.values import Values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

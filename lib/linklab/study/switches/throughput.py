@@ -10,7 +10,7 @@ from linklab.lab import Lab
 from linklab.measure.cbr import CbrRun, cbr
 from linklab.study.declare import Study
 from linklab.study.point import Measured, Metric, Point
-from linklab.study.switches_rtt import PAYLOADS, SWITCHES, testbed
+from linklab.study.switches.rtt import PAYLOADS, SWITCHES, testbed
 
 _BITS: Final = 30e6
 """Of a link's capacity: 3 s at 10 Mbit/s, 0.3 s at 100, the same number of packets."""

@@ -9,8 +9,8 @@ from linklab.analysis.stream import NORMAL_BELOW
 from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.published.claims import Claim, Judged, Platform, Verdict
 from linklab.published.multimedia_study import CLAIMS, find
-from linklab.study.video import FRAME, HTB, QUANTITIES
-from linklab.study.video_values import Row, Values
+from linklab.study.video.runs import FRAME, HTB, QUANTITIES
+from linklab.study.video.values import Row, Values
 
 PACED: Final = "paced"
 ALIKE: Final = 0.05

@@ -17,7 +17,7 @@ from linklab.network import End, Host, Link, Network
 from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
 from linklab.study.declare import Study, Testbed
 from linklab.study.point import Measured, Metric, Point
-from linklab.study.switches_rtt import SWITCHES, switch_kind
+from linklab.study.switches.rtt import SWITCHES, switch_kind
 from linklab.units import ETHERNET_OVERHEAD_BYTES
 
 NONE: Final = "none"

@@ -8,8 +8,9 @@ from typing import Final
 from linklab.published.switches_study import FIGURES, INCONSISTENCIES
 from linklab.published.switches_study import Figure as Published
 from linklab.study.page import Chapter, Grid, Page, Picture, Row
-from linklab.study.switches_fairness import DITHERED, EXACT
-from linklab.study.switches_figures import (
+from linklab.study.switches.claims import judge_switches
+from linklab.study.switches.fairness import DITHERED, EXACT
+from linklab.study.switches.figures import (
     NAMES,
     curves,
     drawn_curves,
@@ -21,8 +22,7 @@ from linklab.study.switches_figures import (
     shares,
     theory,
 )
-from linklab.study.switches_values import INTERRUPTS, values
-from linklab.study.switches_verdicts import judge_switches
+from linklab.study.switches.values import INTERRUPTS, values
 
 COST: Final = "switches-cost"
 _SAYS: Final[Mapping[int, str]] = {

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from linklab.published.mtu_study import FRAME_BYTES, find
 from linklab.show.packet_size import first_packets, frames
-from linklab.study.burst import BYTE, HTB
-from linklab.study.gre import FRAGMENTS, LARGER, LOST, SHORTER
-from linklab.study.mtu import DIRECT, GRE, GRE_FRAGMENTS, GREEDY
-from linklab.study.mtu_values import Values
+from linklab.study.mtu.burst import BYTE, HTB
+from linklab.study.mtu.gre import FRAGMENTS, LARGER, LOST, SHORTER
+from linklab.study.mtu.runs import DIRECT, GRE, GRE_FRAGMENTS, GREEDY
+from linklab.study.mtu.values import Values
 from linklab.study.page import Grid, Picture
 from linklab.units import GRE_OVERHEAD_BYTES
 

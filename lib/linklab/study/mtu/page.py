@@ -8,11 +8,11 @@ from typing import Final
 from linklab.analysis.packet_size import real_mbps
 from linklab.published.mtu_study import FRAME_BYTES, INCONSISTENCIES, RATES_MBPS, MtuQuantity, find
 from linklab.show.packet_size import largest_by_run
-from linklab.study.burst import BYTE, HTB
-from linklab.study.mtu import DIRECT, GRE, GREEDY, PACED
-from linklab.study.mtu_page_causes import first, overhead, reckoning
-from linklab.study.mtu_values import Values, interval
-from linklab.study.mtu_verdicts import judge_mtu
+from linklab.study.mtu.burst import BYTE, HTB
+from linklab.study.mtu.claims import judge_mtu
+from linklab.study.mtu.page_causes import first, overhead, reckoning
+from linklab.study.mtu.runs import DIRECT, GRE, GREEDY, PACED
+from linklab.study.mtu.values import Values, interval
 from linklab.study.page import Chapter, Grid, Page, Picture, Row
 from linklab.units import GRE_OVERHEAD_BYTES
 

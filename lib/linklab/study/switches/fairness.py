@@ -12,7 +12,7 @@ from linklab.network import Network
 from linklab.network.theory import wire_bytes
 from linklab.study.declare import Study, Testbed
 from linklab.study.point import Measured, Metric, Point
-from linklab.study.switches_rtt import SWITCHES, switch_kind
+from linklab.study.switches.rtt import SWITCHES, switch_kind
 
 DITHERED: Final = "dithered"
 EXACT: Final = "exact"
