@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from linklab.analysis.stream import Series, gaps_ms, rtp_jitter_ms, series, window_kbps
-from linklab.measure.stream_result import StreamResult
+from linklab.measure.tools.video import StreamResult
 
 SKIPPED_PACKETS: Final = 20
 """Multimedia study, section 4.1: the first packets do not count for the least bandwidth."""

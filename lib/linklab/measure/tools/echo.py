@@ -22,7 +22,7 @@ PAYLOAD_BYTES: Final = (12, 1472)
 """Room for a number, and no more than fits an MTU of 1500 bytes: a fragment would be a packet of its own."""
 _TOOL: Final = "linklab echo 1"
 _COUNT: Final = (1, 100_000)
-_FILE: Final = "echo_program.py"
+_FILE: Final = "echo.py"
 
 
 @dataclass(frozen=True)
