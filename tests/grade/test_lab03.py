@@ -8,9 +8,7 @@ from dataclasses import replace
 import pytest
 
 from linklab.grade import Check, Result, lab03
-from linklab.measure import Origin, UdpFlow, UdpResult
-from linklab.measure.flows import payload_rate_mbps
-from linklab.measure.trust import Fidelity
+from linklab.measure import Fidelity, Origin, UdpFlow, UdpResult, payload_rate_mbps
 from linklab.network import COURSE, NetworkState
 from tests.grade.failures import failed_alone
 

@@ -9,8 +9,7 @@ import pytest
 import linklab
 from linklab.analysis.dispersion import steady_rate_mbps
 from linklab.errors import MeasurementError
-from linklab.measure.flows import payload_rate_mbps
-from linklab.measure.prober import Prober
+from linklab.measure import Prober, payload_rate_mbps
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 

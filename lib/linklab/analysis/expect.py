@@ -13,7 +13,7 @@ from linklab.analysis.pipes import bottleneck_hop, full_queue_share_ms, pipe_of
 from linklab.analysis.statistics import between, median
 from linklab.analysis.way import Way
 from linklab.errors import MeasurementError
-from linklab.measure.flows import payload_rate_mbps
+from linklab.measure import payload_rate_mbps
 from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, rtt_floor_ms
 from linklab.units import IPV4_HEADER_BYTES
 

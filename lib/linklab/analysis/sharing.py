@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from linklab.analysis.way import Way, way
 from linklab.errors import MeasurementError
-from linklab.measure import Flow, PingFlow, UdpFlow
+from linklab.measure import Flow, SimpleperfFlow, TcpFlow, UdpFlow
 from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps
 
 _TIE = 1e-9
@@ -82,7 +82,7 @@ def loads_of(flows: Iterable[Flow]) -> tuple[Load, ...]:
         if isinstance(flow, UdpFlow)
         else Load(flow.source, flow.destination, flow.streams)
         for flow in flows
-        if not isinstance(flow, PingFlow)
+        if isinstance(flow, TcpFlow | UdpFlow | SimpleperfFlow)
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from linklab.analysis.stream import Series, gaps_ms, rtp_jitter_ms, series, window_kbps
-from linklab.measure.tools.video import StreamResult
+from linklab.measure import VideoResult
 
 SKIPPED_PACKETS: Final = 20
 """Multimedia study, section 4.1: the first packets do not count for the least bandwidth."""
@@ -28,7 +28,7 @@ class StreamSummary:
     jitter_ms: Series
 
 
-def summed_up(result: StreamResult) -> StreamSummary:
+def summed_up(result: VideoResult) -> StreamSummary:
     """The summary of one run. Raises MeasurementError where too few packets arrived to say anything."""
     arrivals_s, sizes, bandwidth = bandwidths(result)
     lasted_s = arrivals_s[-1] - arrivals_s[0]
@@ -42,18 +42,18 @@ def summed_up(result: StreamResult) -> StreamSummary:
     )
 
 
-def bandwidths(result: StreamResult) -> tuple[tuple[float, ...], tuple[int, ...], tuple[float, ...]]:
+def bandwidths(result: VideoResult) -> tuple[tuple[float, ...], tuple[int, ...], tuple[float, ...]]:
     """Arrivals in s, sizes in bytes, and the bandwidth at each arrival in kbit/s."""
     arrivals_s = tuple(there for there, _, _ in result.arrived)
     sizes = tuple(size for _, _, size in result.arrived)
     return arrivals_s, sizes, window_kbps(arrivals_s, sizes)
 
 
-def delays(result: StreamResult) -> tuple[float, ...]:
+def delays(result: VideoResult) -> tuple[float, ...]:
     """The times between packets, in ms."""
     return gaps_ms([there for there, _, _ in result.arrived])
 
 
-def jitters(result: StreamResult) -> tuple[float, ...]:
+def jitters(result: VideoResult) -> tuple[float, ...]:
     """RFC 3550's jitter after each packet, in ms."""
     return rtp_jitter_ms([there for there, _, _ in result.arrived], [media for _, media, _ in result.arrived])

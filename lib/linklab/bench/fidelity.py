@@ -11,7 +11,7 @@ from linklab.bench.findings import Keep, Record, Say
 from linklab.bench.load import busy
 from linklab.bench.settings import Settings
 from linklab.lab import Lab
-from linklab.measure import PingFlow, TcpFlow, UdpFlow, ping, tcp, udp
+from linklab.measure import PingFlow, TcpFlow, UdpFlow, run
 from linklab.network import COURSE
 
 NAME, TITLE = "fidelity", "Fidelity: RTT, TCP and UDP of the links and paths, against theory, idle and busy"
@@ -66,9 +66,9 @@ def measure_row(lab: Lab, row: Row, settings: Settings) -> Record:
     pings = settings.pings if virtual else settings.real_pings
     ends, there = (row.source, row.destination), row.address
     payload_bytes = row.udp_payload_bytes
-    echo = ping(lab, PingFlow(*ends, count=pings, interval_s=0.2, address=there))
-    stream = tcp(lab, TcpFlow(*ends, duration_s=tcp_s, address=there))
-    datagrams = udp(lab, UdpFlow(*ends, row.udp_offered_mbps, udp_s, payload_bytes=payload_bytes, address=there))
+    echo = run(lab, PingFlow(*ends, count=pings, interval_s=0.2, address=there))
+    stream = run(lab, TcpFlow(*ends, duration_s=tcp_s, address=there))
+    datagrams = run(lab, UdpFlow(*ends, row.udp_offered_mbps, udp_s, payload_bytes=payload_bytes, address=there))
     return {
         "row": row.name,
         "rtt_mean_ms": echo.rtt_mean_ms,

@@ -19,8 +19,7 @@ import linklab
 from linklab.analysis.search import bisect, from_train, increase
 from linklab.errors import LinklabError
 from linklab.lab import Lab
-from linklab.measure.flows import payload_rate_mbps
-from linklab.measure.prober import Prober
+from linklab.measure import Prober, payload_rate_mbps
 from linklab.network import Network, bottleneck, path
 from linklab.network.random_chain import RATE_MBPS, random_chain
 

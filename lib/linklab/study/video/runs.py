@@ -16,9 +16,8 @@ from linklab.analysis.stream import Series, each_second_kbps
 from linklab.analysis.stream_summary import bandwidths, delays, jitters, summed_up
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.devices import bucket_of_one_frame
-from linklab.measure.tools.video import StreamResult, VideoFlow, stream
-from linklab.measure.video_file import IP_PACKET_BYTES, Clip, encoded
+from linklab.measure import Clip, VideoFlow, VideoResult, bucket_of_one_frame, encoded, run
+from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.network import Network
 from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
 from linklab.published.multimedia_study import VideoQuantity
@@ -82,11 +81,11 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     if point["shaper"] == FRAME:
         bucket_of_one_frame(lab, "r1", "r1-eth1", point.number("link_mbps"), FRAME_BYTES)
     video = encoded(Clip(duration_s=point.number("duration_s")))
-    result = stream(lab, VideoFlow("h1", "h2", point.text("sender")), video)  # type: ignore[arg-type]
+    result = run(lab, VideoFlow("h1", "h2", video, point.text("sender")))  # type: ignore[arg-type]
     return [*evaluate(result), Measured("coded_kbps", video.bitrate_kbps)]
 
 
-def evaluate(result: StreamResult) -> list[Measured]:
+def evaluate(result: VideoResult) -> list[Measured]:
     """The metrics of one run. Pure. Raises MeasurementError where too few packets arrived."""
     summary = summed_up(result)
     arrivals_s, sizes, _ = bandwidths(result)
