@@ -5,23 +5,28 @@
 and why. ``experiment(network, loads, ...)`` gives all of that for loads that run at once.
 """
 
-from linklab.analysis.comparison import Comparison, beside
-from linklab.analysis.expect import (
+from linklab.analysis.concurrent_tcp import Experiment, LoadExpectation, experiment
+from linklab.analysis.expectation import (
+    Comparison,
+    Expectation,
+    answered,
+    beside,
+    between,
+    from_baseline,
     full_queue_rtt,
     loaded_rtt,
+    median,
+    spread,
     tcp_throughput,
     udp_ceiling_mbps,
     udp_loss_percent,
     udp_throughput,
     unloaded_rtt,
 )
-from linklab.analysis.expectation import Expectation, from_baseline
-from linklab.analysis.experiment import Experiment, LoadExpectation, experiment
 from linklab.analysis.fairness import jain_index
-from linklab.analysis.pipes import full_queue_share_ms
+from linklab.analysis.measured_paths import Way, way
 from linklab.analysis.sharing import LinkUse, Load, Share, loads_of, max_min_shares, utilisation
-from linklab.analysis.statistics import answered, between, median, spread
-from linklab.analysis.way import Way, way
+from linklab.analysis.tcp_model import full_queue_share_ms
 
 __all__ = [
     "Comparison",

@@ -1,4 +1,8 @@
-"""How links are shared: max-min fair shares of flows, and the use that they make of each link."""
+"""Compute how links are shared: max-min fair shares, shares in proportion, and the use that flows make of each link.
+
+TCP tends to max-min shares. Constant rates get shares in proportion to what they offer: a full queue drops whatever
+comes next, whoever sent it, so that over time every flow loses the same share of what it offers there (a fluid model).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from linklab.analysis.way import Way, way
-from linklab.errors import MeasurementError
+from linklab.analysis.measured_paths import Way, way
+from linklab.errors import MeasurementError, NetworkError
 from linklab.measure import Flow, PingFlow, UdpFlow
-from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps
+from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps, path
+from linklab.network.theory import wire_bytes
 
 _TIE = 1e-9
 
@@ -95,8 +100,8 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
     host, because TCP shares by connection. Acknowledgements in the other direction are left out.
 
     Max-min is what flows of equal round trips and equal losses tend to; how near a finite measurement comes is for
-    `linklab.analysis.expect` to say. Raises NetworkError for a way that is not there, MeasurementError if a load has
-    neither a limit nor a rate-limited link on its way.
+    `linklab.analysis.expectation` to say. Raises NetworkError for a way that is not there, MeasurementError if a load
+    has neither a limit nor a rate-limited link on its way.
     """
     ways = [way(network, load.source, load.destination, state) for load in loads]
     crossing = [_limited_hops(it) for it in ways]
@@ -189,3 +194,74 @@ def _limited_hops(it: Way) -> list[Hop]:
 
 def _key(hop: Hop) -> tuple[str, str]:
     return hop.link.label, hop.out.node
+
+
+_ROUNDS = 100
+_WHOLE = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A constant rate of UDP payload, in Mbit/s, in datagrams of `payload_bytes`."""
+
+    source: str
+    destination: str
+    rate_mbps: float
+    payload_bytes: int
+
+
+@dataclass(frozen=True)
+class Served:
+    """What arrives of an offer, in Mbit/s of payload. `losses` are the shares lost at each full link on its way."""
+
+    offer: Offer
+    throughput_mbps: float
+    losses: tuple[tuple[str, float], ...]
+
+
+def proportional(network: Network, offers: Sequence[Offer]) -> tuple[Served, ...]:
+    """What arrives of each offer, in their order.
+
+    A link direction to which more is offered than it carries lets ``rate / offered`` of everything pass; what was
+    lost before is not offered any more. Exact for long runs of rates that keep no step with each other; queues add
+    and take away at the begin and end. Raises NetworkError for ways that do not exist, or links that are no cables.
+    """
+    ways = [path(network, offer.source, offer.destination).hops for offer in offers]
+    passing: dict[str, float] = {}
+    for _ in range(_ROUNDS):
+        offered: dict[str, float] = {}
+        rates: dict[str, float] = {}
+        for offer, hops in zip(offers, ways, strict=True):
+            left = offer.rate_mbps
+            for hop in hops:
+                name = _direction(hop)
+                rates[name] = _rate(hop)
+                on_wire = left * wire_bytes(network, hop.link, offer.payload_bytes) / offer.payload_bytes
+                offered[name] = offered.get(name, 0.0) + on_wire
+                left *= passing.get(name, 1.0)
+        new = {name: min(1.0, rates[name] / offered[name]) for name in offered}
+        if new == passing:
+            break
+        passing = new
+    return tuple(_served(offer, hops, passing) for offer, hops in zip(offers, ways, strict=True))
+
+
+def _served(offer: Offer, hops: Sequence[Hop], passing: dict[str, float]) -> Served:
+    rate, losses = offer.rate_mbps, []
+    for hop in hops:
+        share = passing[_direction(hop)]
+        rate *= share
+        if share < _WHOLE:
+            losses.append((hop.link.label, 1 - share))
+    return Served(offer, rate, tuple(losses))
+
+
+def _direction(hop: Hop) -> str:
+    """A link is used in one direction by what leaves at this interface of this node."""
+    return f"{hop.out.node} {hop.out.interface}"
+
+
+def _rate(hop: Hop) -> float:
+    if hop.link.rate_mbps is None or hop.link.overhead_bytes is None:
+        raise NetworkError(f"link {hop.link.label} is no cable with a rate: set rate_mbps and overhead_bytes")
+    return hop.link.rate_mbps

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linklab.analysis.expect import udp_loss_percent
-from linklab.analysis.expectation import Expectation
-from linklab.analysis.way import Way
+from linklab.analysis.expectation import Expectation, udp_loss_percent
+from linklab.analysis.measured_paths import Way
 from linklab.grade.check import Check
 from linklab.grade.own_network import elsewhere
 from linklab.grade.real_time import STRAY_PERCENT

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from linklab.analysis import Expectation, Way, unloaded_rtt
-from linklab.analysis.pipes import bottleneck_hop
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.grade.check import Check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check

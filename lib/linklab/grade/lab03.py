@@ -4,7 +4,7 @@ What belongs to networks that nobody knows is in :mod:`linklab.grade.unknown`, a
 
 Each function returns a :class:`~linklab.grade.result.Result`. Rates are of UDP payload, in Mbit/s, for datagrams of
 1448 bytes. What is expected of a measurement comes from theory for the network as it was read back right before it
-(`linklab.analysis.expect`), and each interval says how it is derived.
+(`linklab.analysis.expectation`), and each interval says how it is derived.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from linklab.analysis.expect import udp_ceiling_mbps, udp_loss_percent, udp_throughput
-from linklab.analysis.way import Way, way
+from linklab.analysis.expectation import udp_ceiling_mbps, udp_loss_percent, udp_throughput
+from linklab.analysis.measured_paths import Way, way
 from linklab.course import course_network
 from linklab.grade.check import Check
 from linklab.grade.datagrams import as_sent, chosen_check, loss_check, problem_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from linklab.analysis.pipes import bottleneck_hop, full_queue_share_ms, pipe_of
+from linklab.analysis.tcp_model import bottleneck_hop, full_queue_share_ms, pipe_of
 from linklab.grade.alone import loaded_checks, ping_check, transfer_check
 from linklab.grade.asked import choice_check, each
 from linklab.grade.check import Check

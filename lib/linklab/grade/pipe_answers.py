@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from linklab.analysis.cubic import BETA
-from linklab.analysis.pipes import bottleneck_hop, pipe_of
+from linklab.analysis.tcp_model import BETA, bottleneck_hop, pipe_of
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.idle_way import exactly, packet_ms

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from linklab.analysis.pipes import bottleneck_hop
-from linklab.analysis.way import Way, way
+from linklab.analysis.measured_paths import Way, way
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.idle_way import computed_check, exactly

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linklab.analysis import Expectation, Share, Way, full_queue_share_ms
-from linklab.analysis.pipes import bottleneck_hop
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.grade.numbers import Mistake
 from linklab.network import queueing_delay_ms
 

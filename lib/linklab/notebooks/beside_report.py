@@ -17,7 +17,7 @@ from linklab.analysis import (
     unloaded_rtt,
     way,
 )
-from linklab.analysis.pipes import bottleneck_hop
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network, is_variant
 from linklab.grade.together import pings
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult

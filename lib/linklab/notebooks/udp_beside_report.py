@@ -10,8 +10,7 @@ from dataclasses import replace
 from numbers import Real
 
 from linklab.analysis import Comparison, beside, way
-from linklab.analysis.expect import udp_ceiling_mbps, udp_throughput
-from linklab.analysis.expectation import Expectation
+from linklab.analysis.expectation import Expectation, udp_ceiling_mbps, udp_throughput
 from linklab.course import course_network, is_variant
 from linklab.measure import UdpResult
 from linklab.network import COURSE

@@ -2,7 +2,7 @@
 
 A rate fits if nothing was lost, as in RFC 2544, section 26.1. That signal is late: a queue of q packets swallows
 ``q * L`` bits before the first is lost, so a probe of d seconds at a rate up to ``q * L / d`` too high loses nothing.
-Longer probes help and cost; a packet train (`linklab.analysis.dispersion`) shows the rate without a queue's help.
+Longer probes help and cost; a packet train (`linklab.analysis.packets`) shows the rate without a queue's help.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from linklab.analysis.dispersion import steady_rate_mbps
+from linklab.analysis.packets import steady_rate_mbps
 from linklab.errors import MeasurementError
 
 PAYLOAD_BYTES: Final = 1448

@@ -6,11 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linklab.analysis.cubic import BETA, RENO_PACKETS_PER_RTT
-from linklab.analysis.expect import full_queue_rtt, loaded_rtt, tcp_throughput, unloaded_rtt
-from linklab.analysis.expectation import Expectation
-from linklab.analysis.pipes import pipe_of
+from linklab.analysis.expectation import Expectation, full_queue_rtt, loaded_rtt, tcp_throughput, unloaded_rtt
 from linklab.analysis.sharing import Load, Share, max_min_shares
+from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError
 from linklab.network import Network, NetworkState, goodput_ceiling_mbps
 
