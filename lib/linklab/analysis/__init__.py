@@ -1,8 +1,8 @@
 """What measurements mean: fairness, shares, and what theory expects of a network, as planned or as read back. Pure.
 
-``way(network, "h1", "h4", state)`` is where a flow goes, with every link as it really is. Of it ``unloaded_rtt``,
-``loaded_rtt``, ``full_queue_rtt``, ``tcp_throughput`` and ``udp_throughput`` give an `Expectation`: value, interval,
-and why. ``experiment(network, loads, ...)`` gives all of that for loads that run at once.
+``measured_path(network, "h1", "h4", state)`` is where a flow goes, with every link as it really is. Of it
+``unloaded_rtt``, ``loaded_rtt``, ``full_queue_rtt``, ``tcp_throughput`` and ``udp_throughput`` give an `Expectation`:
+value, interval, and why. ``experiment(network, loads, ...)`` gives all of that for loads that run at once.
 """
 
 from linklab.analysis.concurrent_tcp import Experiment, LoadExpectation, experiment
@@ -10,8 +10,8 @@ from linklab.analysis.expectation import (
     Comparison,
     Expectation,
     answered,
-    beside,
     between,
+    compared_with_report,
     from_baseline,
     full_queue_rtt,
     loaded_rtt,
@@ -24,7 +24,7 @@ from linklab.analysis.expectation import (
     unloaded_rtt,
 )
 from linklab.analysis.fairness import jain_index
-from linklab.analysis.measured_paths import Way, way
+from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.analysis.sharing import LinkUse, Load, Share, loads_of, max_min_shares, utilisation
 from linklab.analysis.tcp_model import full_queue_share_ms
 
@@ -35,11 +35,11 @@ __all__ = [
     "LinkUse",
     "Load",
     "LoadExpectation",
+    "MeasuredPath",
     "Share",
-    "Way",
     "answered",
-    "beside",
     "between",
+    "compared_with_report",
     "experiment",
     "from_baseline",
     "full_queue_rtt",
@@ -48,6 +48,7 @@ __all__ = [
     "loaded_rtt",
     "loads_of",
     "max_min_shares",
+    "measured_path",
     "median",
     "spread",
     "tcp_throughput",
@@ -56,5 +57,4 @@ __all__ = [
     "udp_throughput",
     "unloaded_rtt",
     "utilisation",
-    "way",
 ]

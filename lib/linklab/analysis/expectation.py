@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from linklab.analysis.measured_paths import Way
+from linklab.analysis.measured_paths import MeasuredPath
 from linklab.analysis.tcp_model import (
     BETA,
     CUBIC_C,
@@ -102,7 +102,7 @@ def from_baseline(theory: Expectation, baseline: Sequence[float]) -> Expectation
         low = max(low, 0.0)
     count = "1 baseline" if len(baseline) == 1 else f"the median of {len(baseline)} baselines"
     why = (
-        f"{count} of this session is {middle:.4g} {theory.unit}; a measurement beside it scatters as the baseline "
+        f"{count} of this session is {middle:.4g} {theory.unit}; a measurement next to it scatters as the baseline "
         f"does ({theory.why})"
     )
     return Expectation(middle, min(low, middle), max(high, middle), theory.unit, why, theory.slow_side)
@@ -153,40 +153,45 @@ _SAWTOOTH_DEVIATION = 1 / math.sqrt(12)
 """Standard deviation of a value that is equally often everywhere from 0 to 1."""
 
 
-def unloaded_rtt(it: Way, payload_bytes: int = 56) -> Expectation:
+def unloaded_rtt(path: MeasuredPath, payload_bytes: int = 56) -> Expectation:
     """The mean round trip of pings while nothing else is sent, in ms."""
-    floor = it.rtt_floor_ms
+    floor = path.rtt_floor_ms
     packet = payload_bytes + ICMP_HEADER_BYTES + IPV4_HEADER_BYTES
     serial = (
-        rtt_floor_ms(it.there, packet) - rtt_floor_ms(it.there) + rtt_floor_ms(it.back, packet) - rtt_floor_ms(it.back)
+        rtt_floor_ms(path.forward, packet)
+        - rtt_floor_ms(path.forward)
+        + rtt_floor_ms(path.reverse, packet)
+        - rtt_floor_ms(path.reverse)
     ) / 2
     why = (
-        f"propagation: the links' delays there and back are {floor:g} ms; serialisation of {packet} bytes adds "
+        f"propagation: the links' delays in both directions are {floor:g} ms; serialisation of {packet} bytes adds "
         f"{serial:.2g} ms at most and timers {_TIMER_MS:g}"
     )
     return Expectation(floor, floor - _TIMER_MS, floor + serial + _TIMER_MS, "ms", why, "above")
 
 
-def full_queue_rtt(it: Way, hop: Hop | None = None, connections: int = 1, interval_s: float = 1.0) -> Expectation:
+def full_queue_rtt(
+    path: MeasuredPath, hop: Hop | None = None, connections: int = 1, interval_s: float = 1.0
+) -> Expectation:
     """The largest round trip of pings beside a long TCP transfer that fills the queue of ``hop``, in ms.
 
-    ``hop`` is the way's bottleneck unless given. The interval's low end is the queue one ping interval before it is
+    ``hop`` is the path's bottleneck unless given. The interval's low end is the queue one ping interval before it is
     full: ``connections`` windows grow by 0.53 packets a round trip each. Where there are several, one that takes what
-    another gave up (30 % of its window) ends as long past its plateau as its way there took, and grows faster: by
+    another gave up (30 % of its window) ends as long past its plateau as its way up took, and grows faster: by
     CUBIC's cubic (RFC 9438, section 4.2).
     """
-    hop = bottleneck_hop(it) if hop is None else hop
-    pipe = pipe_of(it, hop)
-    full = it.rtt_floor_ms + full_queue_share_ms(hop.link)
+    hop = bottleneck_hop(path) if hop is None else hop
+    pipe = pipe_of(path, hop)
+    full = path.rtt_floor_ms + full_queue_share_ms(hop.link)
     growth = connections * RENO_PACKETS_PER_RTT * 1000 / full * interval_s * pipe.packet_ms
     if connections > 1:
         past_s = ((1 - BETA) * pipe.full_window_packets / connections / CUBIC_C) ** (1 / 3)
         last = CUBIC_C * (past_s**3 - max(0.0, past_s - interval_s) ** 3)
         growth = max(growth, last * pipe.packet_ms)
-    low = max(it.rtt_floor_ms, full - growth - pipe.packet_ms)
+    low = max(path.rtt_floor_ms, full - growth - pipe.packet_ms)
     high = full + 2 * pipe.packet_ms + _TIMER_MS
     why = (
-        f"{it.rtt_floor_ms:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
+        f"{path.rtt_floor_ms:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
         f"in, plus {pipe.limit_packets:g} packets * {pipe.packet_ms:.4g} ms; a ping every {interval_s:g} s may miss "
         f"the peak by {full - low:.2g} ms"
     )
@@ -194,7 +199,7 @@ def full_queue_rtt(it: Way, hop: Hop | None = None, connections: int = 1, interv
 
 
 def loaded_rtt(
-    it: Way, duration_s: float = 25, pings: int = 25, hop: Hop | None = None, connections: int = 1
+    path: MeasuredPath, duration_s: float = 25, pings: int = 25, hop: Hop | None = None, connections: int = 1
 ) -> Expectation:
     """The mean round trip of pings, spread over a TCP transfer of ``connections`` that begins with them, in ms.
 
@@ -202,8 +207,8 @@ def loaded_rtt(
     """
     if pings < 1:
         raise MeasurementError(f"pings is {pings}: there must be one at least")
-    hop = bottleneck_hop(it) if hop is None else hop
-    pipe, most = pipe_of(it, hop), full_queue_share_ms(hop.link)
+    hop = bottleneck_hop(path) if hop is None else hop
+    pipe, most = pipe_of(path, hop), full_queue_share_ms(hop.link)
     courses = [lossy(pipe, duration_s), lossy(pipe, duration_s, 2), early(pipe, duration_s)]
     shares = [course.queue_share for course in courses]
     # flows that back off one at a time let the queue sink by an nth of what one flow would
@@ -215,11 +220,11 @@ def loaded_rtt(
     low = max(0.0, min(shares) - first - sampling)
     high = min(1.0, fullest + sampling)
     why = (
-        f"{it.rtt_floor_ms:g} ms of delays, and of the {most:.3g} ms that {hop.link.label}'s full queue adds "
+        f"{path.rtt_floor_ms:g} ms of delays, and of the {most:.3g} ms that {hop.link.label}'s full queue adds "
         f"{100 * low:.0f} to {100 * high:.0f} %: CUBIC's window swings between 0.7 and 1 of what fills path and queue, "
         f"the first ping meets an empty queue, and {pings} pings sample the rest to {100 * sampling:.0f} %"
     )
-    base = it.rtt_floor_ms
+    base = path.rtt_floor_ms
     packet = 2 * pipe.packet_ms + _TIMER_MS
     return Expectation(
         base + between(likely, low, high) * most, base + low * most - _TIMER_MS, base + high * most + packet, "ms",
@@ -227,20 +232,20 @@ def loaded_rtt(
     )  # fmt: skip
 
 
-def tcp_throughput(it: Way, duration_s: float = 25, hop: Hop | None = None) -> Expectation:
-    """The application data of one TCP connection (CUBIC) that has the way to itself, in Mbit/s.
+def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None = None) -> Expectation:
+    """The application data of one TCP connection (CUBIC) that has the path to itself, in Mbit/s.
 
     The high end is what headers leave of the bottleneck (`goodput_ceiling_mbps`) and HTB's burst. The low end is the
     model's worst case of slow start (`linklab.analysis.tcp_model`), over the transfer's time and a last full-queue
     round trip more; where a loss leaves the path partly empty, less `MODEL_SHARE`.
     """
-    hop = bottleneck_hop(it) if hop is None else hop
-    pipe = pipe_of(it, hop)
-    ceiling = goodput_ceiling_mbps(hop.link.rate_mbps or 0, path_mtu_bytes(it.there))
+    hop = bottleneck_hop(path) if hop is None else hop
+    pipe = pipe_of(path, hop)
+    ceiling = goodput_ceiling_mbps(hop.link.rate_mbps or 0, path_mtu_bytes(path.forward))
     shares = [
         course.rate_share for course in (lossy(pipe, duration_s), lossy(pipe, duration_s, 2), early(pipe, duration_s))
     ]
-    last_s = (it.rtt_floor_ms + full_queue_share_ms(hop.link)) / 1000
+    last_s = (path.rtt_floor_ms + full_queue_share_ms(hop.link)) / 1000
     late = duration_s / (duration_s + last_s)
     sinks = BETA * pipe.full_window_packets < pipe.bdp_packets
     least = min(shares) * late * (1 - (MODEL_SHARE if sinks else 0.0))
@@ -262,19 +267,21 @@ def _filled(full: float, bdp: float) -> str:
     return f"it sinks to {100 * BETA * full / bdp:.0f} % of the rate for a while"
 
 
-def udp_throughput(it: Way, offered_mbps: float, duration_s: float = 10, payload_bytes: int = 1448) -> Expectation:
+def udp_throughput(
+    path: MeasuredPath, offered_mbps: float, duration_s: float = 10, payload_bytes: int = 1448
+) -> Expectation:
     """The payload that arrives of datagrams sent at ``offered_mbps`` of payload, in Mbit/s.
 
     Raises MeasurementError for rates, sizes or durations that are not above 0.
     """
     if not duration_s > 0:
         raise MeasurementError(f"duration_s is {duration_s}: it must be above 0")
-    ceiling = udp_ceiling_mbps(it, payload_bytes)
+    ceiling = udp_ceiling_mbps(path, payload_bytes)
     if not offered_mbps > 0:
         raise MeasurementError(f"offered_mbps is {offered_mbps}: it must be above 0")
     arriving = min(offered_mbps, ceiling)
-    hop = bottleneck_hop(it)
-    drain_s = (it.rtt_floor_ms + full_queue_share_ms(hop.link)) / 1000
+    hop = bottleneck_hop(path)
+    drain_s = (path.rtt_floor_ms + full_queue_share_ms(hop.link)) / 1000
     datagram = payload_bytes * 8 / 1e6 / duration_s
     # a queue that overflows may take the tool's own word that the test is over, which TCP then sends again
     late_s = drain_s + (_LEAST_TIMEOUT_S + drain_s if offered_mbps > ceiling else 0.0)
@@ -289,25 +296,27 @@ def udp_throughput(it: Way, offered_mbps: float, duration_s: float = 10, payload
     return Expectation(arriving, low, high, "Mbit/s", why)
 
 
-def udp_loss_percent(it: Way, offered_mbps: float, duration_s: float = 10, payload_bytes: int = 1448) -> Expectation:
+def udp_loss_percent(
+    path: MeasuredPath, offered_mbps: float, duration_s: float = 10, payload_bytes: int = 1448
+) -> Expectation:
     """The datagrams that are lost, in percent of those sent. Raises as `udp_throughput`."""
-    through = udp_throughput(it, offered_mbps, duration_s, payload_bytes)
-    lost = max(0.0, 100 * (1 - udp_ceiling_mbps(it, payload_bytes) / offered_mbps))
-    pipe = pipe_of(it)
+    through = udp_throughput(path, offered_mbps, duration_s, payload_bytes)
+    lost = max(0.0, 100 * (1 - udp_ceiling_mbps(path, payload_bytes) / offered_mbps))
+    pipe = pipe_of(path)
     sent = offered_mbps * 1e6 * duration_s / (8 * payload_bytes)
     waiting = 100 * pipe.limit_packets / sent
     low = max(0.0, lost - waiting)
     # a burst of the program's own making may overflow a queue that is nearly full
-    high = 0.0 if not lost and offered_mbps < 0.99 * udp_ceiling_mbps(it, payload_bytes) else lost + 100 / sent + 0.5
+    high = 0.0 if not lost and offered_mbps < 0.99 * udp_ceiling_mbps(path, payload_bytes) else lost + 100 / sent + 0.5
     why = (
         f"what is sent beyond the ceiling, less the {pipe.limit_packets:g} packets that the queue holds ({through.why})"
     )
     return Expectation(lost, low, max(high, lost), "%", why, "above")
 
 
-def udp_ceiling_mbps(it: Way, payload_bytes: int = 1448) -> float:
-    """The most UDP payload that the way carries, in Mbit/s. Raises NetworkError without a rate-limited link."""
-    return payload_rate_mbps(bottleneck_hop(it).link.rate_mbps or 0, payload_bytes)
+def udp_ceiling_mbps(path: MeasuredPath, payload_bytes: int = 1448) -> float:
+    """The most UDP payload that the path carries, in Mbit/s. Raises NetworkError without a rate-limited link."""
+    return payload_rate_mbps(bottleneck_hop(path).link.rate_mbps or 0, payload_bytes)
 
 
 @dataclass(frozen=True)
@@ -342,7 +351,7 @@ class Comparison:
 _QUANTITIES = {"rtt_ms": "RTT", "throughput_mbps": "throughput"}
 
 
-def beside(
+def compared_with_report(
     row: ReportRow,
     theory: float | Expectation | None = None,
     measured: float | None = None,

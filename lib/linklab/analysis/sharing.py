@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from linklab.analysis.measured_paths import Way, way
+from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.errors import MeasurementError, NetworkError
 from linklab.measure import Flow, PingFlow, UdpFlow
 from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps, path
@@ -53,7 +53,7 @@ class Share:
     """
 
     load: Load
-    way: Way
+    path: MeasuredPath
     total_mbps: float
     bottleneck: Hop | None
     rivals: int
@@ -92,7 +92,7 @@ def loads_of(flows: Iterable[Flow]) -> tuple[Load, ...]:
 
 
 def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState | None = None) -> tuple[Share, ...]:
-    """The max-min fair share of each load, in order, by progressive filling over the links of their ways.
+    """The max-min fair share of each load, in order, by progressive filling over the links of their paths.
 
     The rate of all connections grows alike; when a link is full, those on it stop there, and the rest go on
     (D. Bertsekas, R. Gallager, "Data Networks", 2nd edition, 1992, section 6.5.2). Shares are of TCP's application
@@ -100,11 +100,11 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
     host, because TCP shares by connection. Acknowledgements in the other direction are left out.
 
     Max-min is what flows of equal round trips and equal losses tend to; how near a finite measurement comes is for
-    `linklab.analysis.expectation` to say. Raises NetworkError for a way that is not there, MeasurementError if a load
-    has neither a limit nor a rate-limited link on its way.
+    `linklab.analysis.expectation` to say. Raises NetworkError for a path that is not there, MeasurementError if a load
+    has neither a limit nor a rate-limited link on its path.
     """
-    ways = [way(network, load.source, load.destination, state) for load in loads]
-    crossing = [_limited_hops(it) for it in ways]
+    paths = [measured_path(network, load.source, load.destination, state) for load in loads]
+    crossing = [_limited_hops(each) for each in paths]
     hops = {_key(hop): hop for mine in crossing for hop in mine}
     free = {key: goodput_ceiling_mbps(hop.link.rate_mbps or 0, hop.link.mtu_bytes) for key, hop in hops.items()}
     rate = [0.0] * len(loads)
@@ -124,7 +124,7 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
         step = min([*room.values(), *own.values()], default=math.inf)
         if math.isinf(step):
             raise MeasurementError(
-                f"nothing limits {loads[going[0]].name}: set rate_mbps on a link of its way, or limit_mbps"
+                f"nothing limits {loads[going[0]].name}: set rate_mbps on a link of its path, or limit_mbps"
             )
         for number in going:
             rate[number] += step
@@ -145,7 +145,7 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
         found.append(
             Share(
                 load,
-                ways[number],
+                paths[number],
                 rate[number] * load.connections,
                 None if where is None else hops[where],
                 load.connections if where is None else rivals,
@@ -168,16 +168,16 @@ def utilisation(
     Raises as `max_min_shares`, and MeasurementError if there is not one throughput for each load.
     """
     if throughput_mbps is None:
-        carried = [(share.way, share.total_mbps) for share in max_min_shares(network, loads, state)]
+        carried = [(share.path, share.total_mbps) for share in max_min_shares(network, loads, state)]
     elif len(throughput_mbps) != len(loads):
         raise MeasurementError(f"{len(throughput_mbps)} throughputs for {len(loads)} loads: give one for each")
     else:
-        ways = [way(network, load.source, load.destination, state) for load in loads]
-        carried = list(zip(ways, throughput_mbps, strict=True))
+        paths = [measured_path(network, load.source, load.destination, state) for load in loads]
+        carried = list(zip(paths, throughput_mbps, strict=True))
     used: dict[tuple[str, str], float] = {}
     hops: dict[tuple[str, str], Hop] = {}
-    for it, mbps in carried:
-        for hop in _limited_hops(it):
+    for each, mbps in carried:
+        for hop in _limited_hops(each):
             rate = hop.link.rate_mbps or math.inf
             used[_key(hop)] = used.get(_key(hop), 0.0) + mbps * rate / goodput_ceiling_mbps(rate, hop.link.mtu_bytes)
             hops[_key(hop)] = hop
@@ -188,8 +188,8 @@ def utilisation(
     )
 
 
-def _limited_hops(it: Way) -> list[Hop]:
-    return [hop for hop in it.there.hops if hop.link.rate_mbps is not None]
+def _limited_hops(measured: MeasuredPath) -> list[Hop]:
+    return [hop for hop in measured.forward.hops if hop.link.rate_mbps is not None]
 
 
 def _key(hop: Hop) -> tuple[str, str]:
@@ -212,7 +212,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Served:
-    """What arrives of an offer, in Mbit/s of payload. `losses` are the shares lost at each full link on its way."""
+    """What arrives of an offer, in Mbit/s of payload. `losses` are the shares lost at each full link on its path."""
 
     offer: Offer
     throughput_mbps: float
@@ -224,14 +224,14 @@ def proportional(network: Network, offers: Sequence[Offer]) -> tuple[Served, ...
 
     A link direction to which more is offered than it carries lets ``rate / offered`` of everything pass; what was
     lost before is not offered any more. Exact for long runs of rates that keep no step with each other; queues add
-    and take away at the begin and end. Raises NetworkError for ways that do not exist, or links that are no cables.
+    and take away at the begin and end. Raises NetworkError for paths that do not exist, or links that are no cables.
     """
-    ways = [path(network, offer.source, offer.destination).hops for offer in offers]
+    paths = [path(network, offer.source, offer.destination).hops for offer in offers]
     passing: dict[str, float] = {}
     for _ in range(_ROUNDS):
         offered: dict[str, float] = {}
         rates: dict[str, float] = {}
-        for offer, hops in zip(offers, ways, strict=True):
+        for offer, hops in zip(offers, paths, strict=True):
             left = offer.rate_mbps
             for hop in hops:
                 name = _direction(hop)
@@ -243,7 +243,7 @@ def proportional(network: Network, offers: Sequence[Offer]) -> tuple[Served, ...
         if new == passing:
             break
         passing = new
-    return tuple(_served(offer, hops, passing) for offer, hops in zip(offers, ways, strict=True))
+    return tuple(_served(offer, hops, passing) for offer, hops in zip(offers, paths, strict=True))
 
 
 def _served(offer: Offer, hops: Sequence[Hop], passing: dict[str, float]) -> Served:
