@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
+from linklab.measure.flows import Transport
 from linklab.measure.results import Origin
 from linklab.measure.run import address_of
 from linklab.measure.surroundings import origin_of
@@ -31,6 +32,8 @@ class EchoFlow:
     `wait_s`: what has not come back then is lost. Raises MeasurementError for a payload outside 12 to 1472 bytes, a
     count outside 1 to 100000, or a wait that is not positive.
     """
+
+    transport: ClassVar[Transport] = "udp"
 
     source: str
     destination: str
