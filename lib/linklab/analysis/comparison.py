@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from linklab.analysis.expectation import Expectation
-from linklab.published.seed_report import ReportRow
+from linklab.published.report import ReportRow
 
 
 @dataclass(frozen=True)

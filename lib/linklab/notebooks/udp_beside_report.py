@@ -15,7 +15,7 @@ from linklab.analysis.expectation import Expectation
 from linklab.course import course_network, is_variant
 from linklab.measure import UdpResult
 from linklab.network import COURSE
-from linklab.published.seed_report import ReportRow, rows
+from linklab.published.report import ReportRow, rows
 
 _CASE = 1
 
