@@ -22,7 +22,7 @@ from linklab.course import course_network, is_variant
 from linklab.grade.together import pings
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, NetworkState
-from linklab.published.seed_report import ReportRow, rows
+from linklab.published.report import ReportRow, rows
 from linklab.show.figure import Drawing
 from linklab.show.rtt_curves import RoundTrips, round_trips
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from linklab.bench.findings import Record
+from tools.bench.findings import Record
 
 
 @dataclass(frozen=True)

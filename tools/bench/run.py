@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from linklab.bench.findings import Findings, Record, Say
-from linklab.bench.parts import Part
-from linklab.bench.settings import Settings
 from linklab.errors import LinklabError
+from tools.bench.findings import Findings, Record, Say
+from tools.bench.parts import Part
+from tools.bench.settings import Settings
 
 
 @dataclass

@@ -7,14 +7,14 @@ import time
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 
-from linklab.bench.cases import Step, steps
-from linklab.bench.course import ROWS
-from linklab.bench.crew import Crew
-from linklab.bench.findings import Keep, Record, Say
-from linklab.bench.settings import Settings
 from linklab.lab import Lab
 from linklab.measure import Flow, PingFlow, TcpFlow, UdpFlow, at_once
 from linklab.network import COURSE
+from tools.bench.cases import Step, steps
+from tools.bench.course import ROWS
+from tools.bench.crew import Crew
+from tools.bench.findings import Keep, Record, Say
+from tools.bench.settings import Settings
 
 NAME, TITLE = "speed", "Speed: virtual seconds for each second on the wall"
 CASES = "the five test cases"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linklab.bench.findings import Claim, Findings, Record, Table, having
-from linklab.bench.settings import Settings
-from linklab.bench.starts import LINKLAB, PLAIN
-from linklab.bench.statistics import growth_exponent, median, seconds_text
+from tools.bench.findings import Claim, Findings, Record, Table, having
+from tools.bench.settings import Settings
+from tools.bench.starts import LINKLAB, PLAIN
+from tools.bench.statistics import growth_exponent, median, seconds_text
 
 SHARE = 1 / 5
 NEAR_LINEAR = 1.2

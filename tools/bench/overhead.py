@@ -11,13 +11,13 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 
-from linklab.bench.crew import Crew
-from linklab.bench.findings import Findings, Keep, Record, Say, Table, having
-from linklab.bench.settings import Settings
-from linklab.bench.statistics import median
 from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.network import COURSE
+from tools.bench.crew import Crew
+from tools.bench.findings import Findings, Keep, Record, Say, Table, having
+from tools.bench.settings import Settings
+from tools.bench.statistics import median
 
 NAME, TITLE = "overhead", "Overhead: boot, messages, notebooks"
 _EMPTY_CELLS = 10

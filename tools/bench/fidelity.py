@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 
-from linklab.bench.course import ROWS, Row
-from linklab.bench.crew import Crew
-from linklab.bench.findings import Keep, Record, Say
-from linklab.bench.load import busy
-from linklab.bench.settings import Settings
 from linklab.lab import Lab
 from linklab.measure import PingFlow, TcpFlow, UdpFlow, ping, tcp, udp
 from linklab.network import COURSE
+from tools.bench.course import ROWS, Row
+from tools.bench.crew import Crew
+from tools.bench.findings import Keep, Record, Say
+from tools.bench.load import busy
+from tools.bench.settings import Settings
 
 NAME, TITLE = "fidelity", "Fidelity: RTT, TCP and UDP of the links and paths, against theory, idle and busy"
 SAME_LAB_REPEATS = 2

@@ -9,12 +9,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from linklab.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
-from linklab.bench.settings import Settings
 from linklab.errors import LabError
+from tools.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
+from tools.bench.settings import Settings
 
 NAME, TITLE = "labs", "Labs: every solution, headless, in one command"
-SOLUTIONS = Path(__file__).parents[3] / "solutions"
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
 TEST_CASES = ("03-", "04-", "05-", "06-", "07-")
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linklab.bench.course import ROWS, Row
 from linklab.measure import Flow, PingFlow, TcpFlow, UdpFlow
 from linklab.network import COURSE
+from tools.bench.course import ROWS, Row
 
 _UDP_S, _FLOW_S = 10, 25
 """The report's durations."""

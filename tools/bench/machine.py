@@ -44,11 +44,11 @@ def _kernel(clock: str) -> str:
 
 
 def _commit(folder: Path) -> str:
-    """The commit of a git tree, marked where files of the package are changed; empty outside of one."""
+    """The commit of a git tree, marked where files are changed; empty outside of one."""
     words = ["git", "-C", str(folder)]
     try:
         head = subprocess.run([*words, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
-        status = [*words, "status", "--porcelain", "--untracked-files=no", "--", ".."]
+        status = [*words, "status", "--porcelain", "--untracked-files=no"]
         changed = subprocess.run(status, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""

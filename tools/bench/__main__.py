@@ -1,4 +1,4 @@
-"""``linklab bench``."""
+"""``python -m tools.bench``: the command line."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linklab import options
+from linklab.cli import INTERRUPTED, Parser, answered
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
-INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 OUTPUT = Path("bench-results")
 _DESCRIPTION = """\
 Measures what Linklab promises, side by side in one run, and writes bench.md and bench.json. The full benchmark takes
@@ -24,11 +21,15 @@ about 20 minutes on two cores, --quick about 4. Exit status: 0 if all parts were
 _FAILED, _NOT_MET = 1, 3
 
 
-def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds ``bench`` to the command line; `run` takes what it parsed."""
-    parser = subparsers.add_parser(
-        "bench", help="measure fidelity, starts and speed, side by side, with verdicts", description=_DESCRIPTION
-    )
+def main(words: list[str] | None = None) -> int:
+    """Run the benchmark that the words ask for; return the exit status."""
+    arguments = parser().parse_args(words)
+    return answered(lambda: run(arguments))
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = Parser(prog="python -m tools.bench", description=_DESCRIPTION)
     parser.add_argument("--quick", action="store_true", help="a look in a few minutes: fewer repeats, smaller networks")
     parser.add_argument(
         "--only", action="append", default=[], metavar="PART",
@@ -41,19 +42,20 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
         "--against", type=Path, metavar="JSON", help="an earlier bench.json: fidelity must have the same three digits"
     )
     parser.add_argument("--output", type=Path, default=OUTPUT, metavar="DIR", help="default: %(default)s")
+    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the benchmark; gives the exit status. Raises `LinklabError` for the caller to print, before it begins."""
+    """Run the benchmark; return the exit status. Raise LinklabError before it begins where it cannot run."""
     # what takes long to load is not needed for --help
-    from linklab.bench.findings import Verdict
-    from linklab.bench.machine import about_machine
-    from linklab.bench.parts import chosen
-    from linklab.bench.report import as_json, as_markdown, verdict_lines
-    from linklab.bench.run import run_parts
-    from linklab.bench.settings import settings
     from linklab.runtime.backends import choose
     from linklab.signals import dropped, interrupted_once
+    from tools.bench.findings import Verdict
+    from tools.bench.machine import about_machine
+    from tools.bench.parts import chosen
+    from tools.bench.report import as_json, as_markdown, verdict_lines
+    from tools.bench.run import run_parts
+    from tools.bench.settings import settings
 
     parts = chosen(arguments.only)
     output: Path = arguments.output
@@ -101,11 +103,15 @@ def _need_writable(output: Path) -> None:
 
 def _records(path: Path) -> list[dict[str, Any]]:
     """Fidelity's records in an earlier report. Raises `LinklabError` where there are none to read."""
-    from linklab.bench.report import fidelity_records
     from linklab.errors import LinklabError
+    from tools.bench.report import fidelity_records
 
     try:
         text = path.read_text("utf-8")
     except (OSError, ValueError) as error:
         raise LinklabError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}") from None
     return fidelity_records(text, str(path))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

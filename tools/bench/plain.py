@@ -8,10 +8,10 @@ from mininet.link import TCLink
 from mininet.net import Mininet
 from mininet.nodelib import LinuxBridge
 
-from linklab.bench.shapes import topology
 from linklab.emulation.topo import NetworkTopo
 from linklab.network import COURSE
 from linklab.runtime.agent import Context
+from tools.bench.shapes import topology
 
 
 def start(context: Context, shape: str, nodes: int, commands: list[list[str]]) -> int:

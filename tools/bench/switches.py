@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from linklab.bench.course import ROWS
-from linklab.bench.crew import Crew
-from linklab.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
-from linklab.bench.settings import Settings
-from linklab.bench.statistics import median, range_text, seconds_text
 from linklab.errors import LinklabError
 from linklab.measure import PingFlow, TcpFlow, ping, tcp
 from linklab.network import COURSE
+from tools.bench.course import ROWS
+from tools.bench.crew import Crew
+from tools.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
+from tools.bench.settings import Settings
+from tools.bench.statistics import median, range_text, seconds_text
 
 NAME, TITLE = "switches", "Switches: Linux bridge and Open vSwitch, on virtual time"
 SWITCHES = ("bridge", "ovs", "ovs-user")

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from linklab.bench.findings import Claim, Record, Table, Verdict
-from linklab.bench.run import Outcomes
-from linklab.bench.settings import Settings
 from linklab.errors import LinklabError
+from tools.bench.findings import Claim, Record, Table, Verdict
+from tools.bench.run import Outcomes
+from tools.bench.settings import Settings
 
 VERSION = 1
 """Of the JSON form."""
@@ -73,9 +73,7 @@ def fidelity_records(text: str, name: str) -> list[Record]:
             raise LinklabError(f"{name} is of version {data['version']}, and this Linklab reads {VERSION}")
         records: list[Record] = data["parts"]["fidelity"]["records"]
     except (ValueError, KeyError, TypeError):
-        raise LinklabError(
-            f"{name} is no bench.json with the part fidelity: name one that linklab bench wrote"
-        ) from None
+        raise LinklabError(f"{name} is no bench.json with the part fidelity: name one that make bench wrote") from None
     return records
 
 

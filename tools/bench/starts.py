@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from linklab.bench import plain
-from linklab.bench.crew import Crew
-from linklab.bench.findings import Keep, Record, Say
-from linklab.bench.settings import Settings
-from linklab.bench.shapes import topology
 from linklab.errors import LabError, LinklabError
 from linklab.network import COURSE, Router, Switch, static_routes
+from tools.bench import plain
+from tools.bench.crew import Crew
+from tools.bench.findings import Keep, Record, Say
+from tools.bench.settings import Settings
+from tools.bench.shapes import topology
 
 NAME, TITLE = "starts", "Start and stop: Linklab's way against plain Mininet, in the same runtime"
 LINKLAB, PLAIN = "linklab", "plain Mininet"

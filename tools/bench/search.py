@@ -1,6 +1,6 @@
 """Finding an unknown bandwidth on random networks: how close, and with how much traffic.
 
-``python -m linklab.bench.search [--networks 30]`` prints a Markdown table. All runs on virtual time, so the numbers
+``python -m tools.bench.search [--networks 30]`` prints a Markdown table. All runs on virtual time, so the numbers
 are the same on every machine.
 """
 
@@ -102,7 +102,7 @@ def as_markdown(results: Sequence[Found]) -> str:
 
 def main(words: Sequence[str] | None = None) -> int:
     """The command line; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m linklab.bench.search", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.bench.search", description=__doc__)
     parser.add_argument("--networks", type=int, default=30, metavar="N", help="how many (default: %(default)s)")
     parser.add_argument("--first-seed", type=int, default=1, metavar="SEED", help="default: %(default)s")
     chosen = parser.parse_args(words)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linklab.bench.findings import Claim, Findings, Record, Table, having
-from linklab.bench.settings import Settings
-from linklab.bench.speed import CASES
+from tools.bench.findings import Claim, Findings, Record, Table, having
+from tools.bench.settings import Settings
+from tools.bench.speed import CASES
 
 AT_LEAST = 10.0
 

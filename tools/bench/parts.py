@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from linklab.bench import (
+from linklab.errors import LinklabError
+from tools.bench import (
     fidelity,
     fidelity_report,
     labs,
@@ -18,9 +19,8 @@ from linklab.bench import (
     starts_report,
     switches,
 )
-from linklab.bench.findings import Findings, Keep, Record, Say
-from linklab.bench.settings import Settings
-from linklab.errors import LinklabError
+from tools.bench.findings import Findings, Keep, Record, Say
+from tools.bench.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from linklab.bench.crew import Crew
-from linklab.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
-from linklab.bench.settings import Settings
-from linklab.bench.statistics import median, range_text
 from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.network import End, Host, Link, Network
+from tools.bench.crew import Crew
+from tools.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
+from tools.bench.settings import Settings
+from tools.bench.statistics import median, range_text
 
 NAME, TITLE = "simpleperf", "simpleperf: the reference beside iperf3, on one unshaped link, in real time"
 CONNECTIONS = (1, 5)
@@ -21,7 +21,7 @@ SIMPLEPERF = "simpleperf"
 IPERF3 = {"iperf3 -l 1000": "-l 1000", "iperf3": ""}
 LEAST = {"iperf3 -l 1000": 1.0, "iperf3": 0.5}
 """What is asked of the reference, as a share of each: its chunks are of 1000 bytes, too."""
-REFERENCE = Path(__file__).parents[3] / "solutions" / "simpleperf.py"
+REFERENCE = Path(__file__).parents[2] / "solutions" / "simpleperf.py"
 _ADDRESS, _SIMPLEPERF_PORT, _IPERF3_PORT = "10.0.0.2", 8088, 5201
 _MBPS = re.compile(r"([\d.]+) Mbps")
 UNSHAPED = Network(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from linklab.bench.course import ROWS, UDP_SHARE, Row
-from linklab.bench.findings import Claim, Findings, Record, Table, having
-from linklab.bench.load import LOOPS_PER_CORE
-from linklab.bench.settings import Settings
-from linklab.bench.statistics import Sameness, agreement, range_text
+from tools.bench.course import ROWS, UDP_SHARE, Row
+from tools.bench.findings import Claim, Findings, Record, Table, having
+from tools.bench.load import LOOPS_PER_CORE
+from tools.bench.settings import Settings
+from tools.bench.statistics import Sameness, agreement, range_text
 
 TCP_SHARE = 0.98
 RTT_TOLERANCE_MS = 0.01

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from statistics import median
 
-from linklab.bench.crew import Crew
-from linklab.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
-from linklab.bench.search import INCREASE, SEARCHES, TRAIN, tried
-from linklab.bench.settings import Settings
+from tools.bench.crew import Crew
+from tools.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
+from tools.bench.search import INCREASE, SEARCHES, TRAIN, tried
+from tools.bench.settings import Settings
 
 NAME, TITLE = "search", "Search: an unknown bandwidth on random networks of 2 to 6 links, on virtual time"
 ERROR_PERCENT = 2.0
