@@ -16,7 +16,7 @@ import pytest
 
 from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.study import Measured, Metric, Point, Progress, Study, run
-from linklab.study.labs import how_many
+from linklab.study.runner import how_many
 
 from .pretend import CALLS, FAIL_AT, HOLD_AT, METRICS, STARTED, STUDY
 

@@ -11,7 +11,7 @@ import pytest
 from linklab.errors import LabError, MeasurementError
 from linklab.runtime.backends import Kind
 from linklab.study import Study, run, study_by_name
-from linklab.study.point import Point
+from linklab.study.declare import Point
 from linklab.study.switches.cost import testbed as cost_testbed
 from linklab.study.switches.fairness import SWITCHES_FAIRNESS
 from linklab.study.switches.rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT

@@ -6,8 +6,7 @@ import csv
 from pathlib import Path
 
 from linklab.errors import MeasurementError
-from linklab.study.declare import COLUMNS, Study
-from linklab.study.point import Level
+from linklab.study.declare import COLUMNS, Level, Study
 from linklab.study.table import Row
 
 

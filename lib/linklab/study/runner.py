@@ -14,20 +14,36 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from linklab.errors import LinklabError
+from linklab.errors import LabError, LinklabError
 from linklab.labs import Labs
+from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.record import processor
-from linklab.runtime.backends import choose
+from linklab.runtime.backends import choose, guest_memory_mb
 from linklab.study import table
-from linklab.study.declare import Selection, Study
-from linklab.study.digest import definition, testbed_digest
-from linklab.study.labs import how_many
-from linklab.study.point import Point, refuse_rows
-from linklab.study.store import Finished, Store
+from linklab.study.declare import Point, Selection, Study, refuse_rows
+from linklab.study.store import Finished, Store, definition, testbed_digest
 from linklab.study.table import Missing, Table
 from linklab.units import Clock
 
 _WALL_LIMIT_S: Final = 3600.0
+
+
+def how_many(asked: int | None, points: int, clock: Clock) -> int:
+    """How many labs run at once: as many as asked for, else one a core; never more than there are points.
+
+    Raises LabError for a number that is none, or more than cores and memory bear, and on real time for more than one.
+    """
+    if asked is not None:
+        if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
+            raise LabError(f"jobs is {asked!r}: choose a whole number above 0")
+        refuse_jobs(asked, "labs")
+        if clock == "real" and asked > 1:
+            raise LabError("on real time labs at once disturb each other's measurements: say jobs=1, or virtual time")
+    wanted = min(asked or (1 if clock == "real" else cores()), max(points, 1))
+    fitting = max(1, int(free_memory_mb() // guest_memory_mb()))
+    if asked is not None and wanted > fitting:
+        raise LabError(f"{wanted} labs at once may use {wanted * guest_memory_mb()} MB: say --jobs {fitting} or less")
+    return min(wanted, fitting)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from linklab.errors import LabError
-from linklab.study.declare import COLUMNS, Study
-from linklab.study.digest import digest
-from linklab.study.point import Point
-from linklab.study.store import Finished, write_whole
+from linklab.study.declare import COLUMNS, Point, Study
+from linklab.study.store import Finished, digest, write_whole
 
 Row = dict[str, Any]
 
