@@ -7,18 +7,23 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Final, Literal
+from typing import Final, get_args
 
 from linklab.errors import LinklabError, MeasurementError
 from linklab.lab import Lab
 from linklab.network import Network, by_name
+from linklab.units import SwitchName
 
 COLUMNS: Final = ("repeat", "of", "number", "metric", "value", "unit")
 """What a study's table has besides its factors."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 _SHORT: Final = "-short"
-SwitchName = Literal["bridge", "ovs", "ovs-user"]
-"""The Linux bridge, and Open vSwitch with the kernel's datapath or one in user space."""
+OPENFLOW: Final = "openflow"
+SWITCHES: Final = (*get_args(SwitchName), OPENFLOW)
+"""The levels of a factor ``switch``: the kinds of switches that learn by themselves, and ``"openflow"``: Open vSwitch
+with its own learning controller. ``"openflow:COMMAND"`` is any other controller's command line.
+"""
+_LEARNING: Final = "ovs-testcontroller ptcp:6653"
 
 Level = str | int | float
 """What a factor can be set to."""
@@ -97,10 +102,28 @@ class Point:
 
 @dataclass(frozen=True)
 class Testbed:
-    """A network, and the kind of its switches."""
+    """A network, the kind of its switches, and the command line of an OpenFlow controller, which runs in the current
+    folder of who starts the study. With a controller, hosts ask for each other's addresses (ARP), and a switch asks
+    the controller what to do with a flow's first packet.
+    """
 
     network: Network
     switch: SwitchName = "bridge"
+    controller: str | None = None
+
+    @classmethod
+    def on(cls, network: Network, switch: Level) -> Testbed:
+        """Return the testbed with a level of a factor ``switch``: see `SWITCHES`.
+
+        Raises MeasurementError for one that is no kind of switch.
+        """
+        kind, _, command = str(switch).partition(":")
+        if kind == OPENFLOW and (command.strip() or switch == OPENFLOW):
+            return cls(network, "ovs", command.strip() or _LEARNING)
+        for name in get_args(SwitchName):
+            if switch == name:
+                return cls(network, name)
+        raise MeasurementError(f"switch is {switch!r}: choose one of {', '.join(SWITCHES)} or openflow:COMMAND")
 
     __test__ = False
     """It is no test, whatever pytest makes of its name."""
@@ -121,6 +144,7 @@ class Study:
     change is a factor with one level.
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
     `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
+    ``command`` is what carries the study out from a terminal.
 
     Raises MeasurementError for a study that cannot be carried out.
     """
@@ -136,8 +160,11 @@ class Study:
     short: Mapping[str, Sequence[Level]] = field(default_factory=dict)
     short_repeats: int = 1
     source: str = ""
+    command: str = ""
 
     def __post_init__(self) -> None:
+        if not self.command:
+            object.__setattr__(self, "command", f"linklab study run {self.name}")
         for problem in _problems(self):
             raise MeasurementError(f"study {self.name!r}: {problem}")
 
@@ -195,7 +222,14 @@ class Study:
     def short_form(self) -> Study:
         """The quick look; its name ends in ``-short``."""
         factors = _changed(self, self.short)
-        return replace(self, name=self.name + _SHORT, factors=factors, repeats=self.short_repeats, short={})
+        return replace(
+            self,
+            name=self.name + _SHORT,
+            factors=factors,
+            repeats=self.short_repeats,
+            short={},
+            command=f"{self.command} --short",
+        )
 
 
 def _changed(study: Study, levels: Mapping[str, Sequence[Level]]) -> dict[str, Sequence[Level]]:
@@ -240,8 +274,8 @@ def _factor_problems(factor: str, levels: Sequence[Level]) -> Iterator[str]:
     for level in levels:
         if isinstance(level, bool) or not isinstance(level, str | int | float):
             yield f"factor {factor} has the level {level!r}: a level is a text or a number"
-        elif isinstance(level, str) and (not level.isprintable() or not level or "=" in level):
-            yield f"factor {factor} has the level {level!r}: a text has no line breaks and no '='"
+        elif isinstance(level, str) and (not level.isprintable() or not level):
+            yield f"factor {factor} has the level {level!r}: a text has no line breaks"
     if len({str(level) for level in levels}) < len(levels):
         yield f"factor {factor} has a level twice: {', '.join(map(str, levels))}"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -21,7 +22,7 @@ from linklab.record import processor
 from linklab.runtime.backends import choose, guest_memory_mb
 from linklab.study import table
 from linklab.study.declare import Point, Selection, Study, refuse_rows
-from linklab.study.store import Finished, Store, definition, testbed_digest
+from linklab.study.store import Finished, Store, definition, definition_of
 from linklab.study.table import Missing, Table
 from linklab.units import Clock
 
@@ -88,7 +89,7 @@ def run(
     asked = study.select(only or {})
     everything = study.points()
     now = definition(study, clock)
-    definitions = {point: {**now, "testbed": testbed_digest(study, point)} for point in everything}
+    definitions = {point: definition_of(study, point, clock) for point in everything}
     jobs = how_many(jobs, len(asked), clock)
     choose(clock)
     store = Store(Path(folder).absolute())
@@ -112,8 +113,8 @@ def run(
                 Missing(point, work.failures.get(point, "not measured")) for point in asked if point not in done
             )
             about = _about_run(jobs, time.monotonic() - began_s, done, missing)
-            rows, files = table.write(study, store.folder, clock, done, about, parquet)
-    return Table(rows, missing, files)
+            written = table.write(study, store.folder, clock, done, about, parquet)
+    return replace(written, missing=missing)
 
 
 class _Work:
@@ -151,13 +152,15 @@ class _Work:
         began_s = time.monotonic()
         try:
             testbed = self._study.place(point)
-            with labs.lab(testbed.network, self._clock, testbed.switch, point.seed) as lab:
+            command = testbed.controller and f"cd {shlex.quote(str(Path.cwd()))} && {testbed.controller}"
+            with labs.lab(testbed.network, self._clock, testbed.switch, point.seed, command) as lab:
                 network = lab.state().to_json()
                 about = lab.info()
                 rows = self._study.measurement(lab, point)
+                lab_s = lab.now()
             refuse_rows(rows, tuple(self._study.metrics))
             wall_s = time.monotonic() - began_s
-            self._store.save(point, Finished(self._definitions[point], tuple(rows), about, network, wall_s))
+            self._store.save(point, Finished(self._definitions[point], tuple(rows), about, network, lab_s, wall_s))
         except LinklabError as error:
             return "ended before it was done" if labs.ended else _one_line(str(error))
         except Exception as error:
@@ -188,6 +191,7 @@ def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: t
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "jobs": jobs,
         "wall_s": round(wall_s, 3),
+        "lab_s_of_all_points": round(sum(finished.lab_s for finished in done.values()), 3),
         "wall_s_of_all_points": round(sum(finished.wall_s for finished in done.values()), 3),
         "load": list(os.getloadavg()),
         "machine": {

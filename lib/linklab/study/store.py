@@ -10,6 +10,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import sys
 import tempfile
 import textwrap
@@ -22,7 +23,7 @@ from linklab import __version__
 from linklab.errors import LabError, MeasurementError
 from linklab.study.declare import Measured, Point, Study
 
-VERSION: Final = 1
+VERSION: Final = 2
 _LOCK: Final = ".linklab-study"
 
 
@@ -30,13 +31,15 @@ _LOCK: Final = ".linklab-study"
 class Finished:
     """A point that was measured. ``about`` is the lab's kind, clock, kernel and tools; ``network`` was read back.
 
-    ``wall_s`` is real time, which differs from run to run, and no part of the table.
+    ``lab_s`` is the lab's own time at the end of the measurement, ``wall_s`` real time, which differs from run to run;
+    neither is part of the table.
     """
 
     definition: dict[str, str]
     rows: tuple[Measured, ...]
     about: dict[str, str]
     network: dict[str, Any]
+    lab_s: float
     wall_s: float
 
 
@@ -77,6 +80,7 @@ class Store:
             "definition": finished.definition,
             "about": finished.about,
             "network": finished.network,
+            "lab_s": finished.lab_s,
             "wall_s": finished.wall_s,
             "rows": [asdict(row) for row in finished.rows],
         }
@@ -91,7 +95,7 @@ class Store:
             if (data["study"], data["levels"], data["repeat"]) != (point.study, dict(point.levels), point.repeat):
                 return None
             rows = tuple(Measured(**row) for row in data["rows"])
-            return Finished(data["definition"], rows, data["about"], data["network"], data["wall_s"])
+            return Finished(data["definition"], rows, data["about"], data["network"], data["lab_s"], data["wall_s"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -167,9 +171,9 @@ def _digest_of(body: dict[str, Any]) -> str:
     return digest(json.dumps(body, sort_keys=True))
 
 
-def digest(text: str) -> str:
-    """The first 16 digits of SHA-256: enough to tell two versions of one thing apart."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def digest(content: str | bytes) -> str:
+    """Return the first 16 digits of SHA-256: enough to tell two versions of one thing apart."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:16]
 
 
 def definition(study: Study, clock: str) -> dict[str, str]:
@@ -188,9 +192,16 @@ def definition(study: Study, clock: str) -> dict[str, str]:
     }
 
 
-def testbed_digest(study: Study, point: Point) -> str:
-    """A digest of a point's network and switches. Raises MeasurementError where there can be none."""
-    return digest(repr(study.place(point)))
+def definition_of(study: Study, point: Point, clock: str) -> dict[str, str]:
+    """Return `definition`, and a digest of the point's network, switches and controller, with the files in the current
+    folder that the controller's command names.
+
+    Raises MeasurementError where there can be no such testbed.
+    """
+    testbed = study.place(point)
+    words = shlex.split(testbed.controller or "")
+    programs = [digest(Path(word).read_bytes()) for word in words if Path(word).is_file()]
+    return {**definition(study, clock), "testbed": digest(" ".join([repr(testbed), *programs]))}
 
 
 def changes(before: Any, now: dict[str, str]) -> list[str]:
