@@ -31,6 +31,8 @@ VLAN_TAG_BYTES: Final = 4
 """What a tag adds to a frame (IEEE 802.1Q)."""
 IPV4_HEADER_BYTES: Final = 20
 """Without options (RFC 791)."""
+IPV6_HEADER_BYTES: Final = 40
+"""Without extension headers (RFC 8200, section 3)."""
 UDP_HEADER_BYTES: Final = 8
 """RFC 768."""
 TCP_HEADER_BYTES: Final = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from linklab.analysis.packet_size import real_mbps
+from linklab.analysis.packets import real_mbps
 from linklab.published.mtu_study import FRAME_BYTES, INCONSISTENCIES, RATES_MBPS, MtuQuantity, find
 from linklab.show.packet_size import largest_by_run
 from linklab.study.mtu.burst import BYTE, HTB

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Final
 
-from linklab.analysis.arrivals import bandwidth_mbps, burst_bytes, jitter_ms
+from linklab.analysis.packets import bandwidth_mbps, burst_bytes, jitter_ms
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.train import TrainFlow, TrainResult, train
