@@ -17,8 +17,7 @@ from linklab.lab import Lab
 from linklab.measure.train import TrainFlow, TrainResult, train
 from linklab.network import Network
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre, payload_bytes
-from linklab.study.declare import Study
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 
 PACED: Final = "paced"

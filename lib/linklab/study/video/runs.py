@@ -23,8 +23,7 @@ from linklab.measure.stream_result import StreamResult, VideoFlow
 from linklab.network import Network
 from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
 from linklab.published.multimedia_study import VideoQuantity
-from linklab.study.declare import Study
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.units import ETHERNET_HEADER_BYTES
 
 HTB: Final = "htb"
