@@ -10,7 +10,7 @@
 # %% id="imports"
 import linklab
 from linklab import measure, show
-from linklab.analysis.search import increase
+from linklab.analysis.searching import increase
 from linklab.grade import lab03
 from linklab.measure import UdpFlow
 from linklab.measure.flows import payload_rate_mbps

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import linklab
-from linklab.analysis import experiment, loads_of, unloaded_rtt, way
+from linklab.analysis import experiment, loads_of, measured_path, unloaded_rtt
 from linklab.measure import PingResult, TcpResult, at_once
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
@@ -32,7 +32,9 @@ def test_the_course_network_does_as_expected(lab: linklab.Lab, step: Step) -> No
     if not transfers:
         (ping,) = pings.values()
         assert ping.rtt_mean_ms is not None
-        assert unloaded_rtt(way(COURSE, ping.flow.source, ping.flow.destination, state)).holds(ping.rtt_mean_ms)
+        assert unloaded_rtt(measured_path(COURSE, ping.flow.source, ping.flow.destination, state)).holds(
+            ping.rtt_mean_ms
+        )
         return
     found = experiment(COURSE, loads_of(step.flows), 25, state=state)
     for expected, result in zip(found.loads, transfers, strict=True):

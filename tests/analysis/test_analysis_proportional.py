@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from linklab.analysis.proportional import Offer, proportional
+from linklab.analysis.sharing import Offer, proportional
 from linklab.analysis.switch_loads import (
     additional,
     additional_theory_mbps,

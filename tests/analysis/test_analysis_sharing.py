@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from linklab.analysis import Load, loads_of, max_min_shares, utilisation, way
+from linklab.analysis import Load, loads_of, max_min_shares, measured_path, utilisation
 from linklab.errors import MeasurementError
 from linklab.measure import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
 from linklab.network import COURSE, goodput_ceiling_mbps
@@ -75,7 +75,7 @@ def test_random_loads_meet_the_definition_of_max_min() -> None:
             assert share.bottleneck is not None
             key = (share.bottleneck.link.label, share.bottleneck.out.node)
             assert uses[key].share == pytest.approx(1)
-            rivals = [other for other in shares if share.bottleneck in other.way.there.hops]
+            rivals = [other for other in shares if share.bottleneck in other.path.forward.hops]
             assert share.connection_mbps >= max(other.connection_mbps for other in rivals) - 1e-9
 
 
@@ -84,8 +84,8 @@ def test_what_was_read_back_counts_and_each_direction_for_itself() -> None:
     there, back = max_min_shares(COURSE, [Load("h1", "h4"), Load("h4", "h1")], state)
     assert there.total_mbps == pytest.approx(goodput_ceiling_mbps(10))
     assert back.total_mbps == pytest.approx(L2)
-    assert way(COURSE, "h1", "h4", state).there.links[3].rate_mbps == 10
-    assert way(COURSE, "h1", "h4").there.links[3].rate_mbps == 30
+    assert measured_path(COURSE, "h1", "h4", state).forward.links[3].rate_mbps == 10
+    assert measured_path(COURSE, "h1", "h4").forward.links[3].rate_mbps == 30
 
 
 def test_use_of_links_counts_headers() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.analysis.stream_summary import delays, summed_up
+from linklab.analysis.video_statistics import delays, summed_up
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Clip, StreamResult, Video, VideoFlow, bucket_of_one_frame, encoded, quality, stream
 from linklab.measure.rtp import RtpPacket, passage

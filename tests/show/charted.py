@@ -12,9 +12,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from linklab.show import chart, colours
+from linklab.show import chart
 
-PALETTE = {colours.BLACK, *colours.OKABE_ITO, chart.GRID, chart.QUIET, "#FFFFFF"}
+PALETTE = {
+    *(chart.BLACK, chart.BLUE, chart.VERMILLION, chart.BLUISH_GREEN, chart.REDDISH_PURPLE),
+    *(chart.ORANGE, chart.SKY_BLUE, chart.YELLOW, chart.GRID, chart.GREY, "#FFFFFF"),
+    *(colour for colour, _, _ in chart.LINES),
+}
 
 
 def texts(figure: Figure) -> dict[str, Any]:

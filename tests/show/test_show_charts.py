@@ -12,7 +12,7 @@ from linklab.analysis import Comparison, Expectation, Load, experiment, jain_ind
 from linklab.errors import LinklabError, MeasurementError, NetworkError
 from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult
 from linklab.network import COURSE, TWO_HOSTS
-from linklab.show import colours
+from linklab.show import chart
 from linklab.show.figure import Drawing
 from tests.states import PLAN, change
 
@@ -174,8 +174,8 @@ def test_the_network_carries_the_use_of_its_links() -> None:
     assert "L3  r3\u2192r4 38 %, r4\u2192r3 100 %" in said
     assert any("the wider, the more" in text for text in said)
     assert "L1, r1 to r2: 30.00 of 40 Mbit/s used, 75 %." in figure.alt_text
-    bands = [line for line in figure.axes[0].get_lines() if line.get_color() in (colours.SKY_BLUE, colours.VERMILLION)]
-    assert [line.get_color() for line in bands] == [colours.SKY_BLUE, *[colours.VERMILLION] * 2]
+    bands = [line for line in figure.axes[0].get_lines() if line.get_color() in (chart.SKY_BLUE, chart.VERMILLION)]
+    assert [line.get_color() for line in bands] == [chart.SKY_BLUE, *[chart.VERMILLION] * 2]
     widths = [line.get_linewidth() for line in bands]
     assert widths[0] < widths[1] == widths[2]
 

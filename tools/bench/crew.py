@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from linklab.lab import Lab
-from linklab.labs import Labs, SwitchKind
+from linklab.labs import Labs
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import LabProcess
-from linklab.units import Clock
+from linklab.units import Clock, SwitchName
 
 Item = TypeVar("Item")
 Given = TypeVar("Given")
@@ -29,12 +29,13 @@ class Crew(Labs):
         self,
         network: Any,
         clock: Clock = "virtual",
-        switch: SwitchKind = "bridge",
+        switch: SwitchName = "bridge",
         kind: KindName | None = "guest",
         seed: int = 0,
+        controller: str | None = None,
     ) -> Lab:
         """A lab in a guest, as `linklab.start` makes it. Raises `LabError`."""
-        return super().start(network, clock, switch, kind, seed)
+        return super().start(network, clock, switch, kind, seed, controller)
 
     def boot(self, clock: Clock = "virtual") -> LabProcess:
         """A lab process without a network. Raises `LabError`."""

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import linklab
-from linklab.analysis.search import bisect, from_train, increase
+from linklab.analysis.searching import bisect, from_train, increase
 from linklab.errors import LinklabError
 from linklab.lab import Lab
 from linklab.measure.flows import payload_rate_mbps

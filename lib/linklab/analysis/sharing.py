@@ -1,4 +1,8 @@
-"""How links are shared: max-min fair shares of flows, and the use that they make of each link."""
+"""Compute how links are shared: max-min fair shares, shares in proportion, and the use that flows make of each link.
+
+TCP tends to max-min shares. Constant rates get shares in proportion to what they offer: a full queue drops whatever
+comes next, whoever sent it, so that over time every flow loses the same share of what it offers there (a fluid model).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from linklab.analysis.way import Way, way
-from linklab.errors import MeasurementError
+from linklab.analysis.measured_paths import MeasuredPath, measured_path
+from linklab.errors import MeasurementError, NetworkError
 from linklab.measure import Flow, PingFlow, UdpFlow
-from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps
+from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps, path
+from linklab.network.theory import wire_bytes
 
 _TIE = 1e-9
 
@@ -48,7 +53,7 @@ class Share:
     """
 
     load: Load
-    way: Way
+    path: MeasuredPath
     total_mbps: float
     bottleneck: Hop | None
     rivals: int
@@ -87,7 +92,7 @@ def loads_of(flows: Iterable[Flow]) -> tuple[Load, ...]:
 
 
 def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState | None = None) -> tuple[Share, ...]:
-    """The max-min fair share of each load, in order, by progressive filling over the links of their ways.
+    """The max-min fair share of each load, in order, by progressive filling over the links of their paths.
 
     The rate of all connections grows alike; when a link is full, those on it stop there, and the rest go on
     (D. Bertsekas, R. Gallager, "Data Networks", 2nd edition, 1992, section 6.5.2). Shares are of TCP's application
@@ -95,11 +100,11 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
     host, because TCP shares by connection. Acknowledgements in the other direction are left out.
 
     Max-min is what flows of equal round trips and equal losses tend to; how near a finite measurement comes is for
-    `linklab.analysis.expect` to say. Raises NetworkError for a way that is not there, MeasurementError if a load has
-    neither a limit nor a rate-limited link on its way.
+    `linklab.analysis.expectation` to say. Raises NetworkError for a path that is not there, MeasurementError if a load
+    has neither a limit nor a rate-limited link on its path.
     """
-    ways = [way(network, load.source, load.destination, state) for load in loads]
-    crossing = [_limited_hops(it) for it in ways]
+    paths = [measured_path(network, load.source, load.destination, state) for load in loads]
+    crossing = [_limited_hops(each) for each in paths]
     hops = {_key(hop): hop for mine in crossing for hop in mine}
     free = {key: goodput_ceiling_mbps(hop.link.rate_mbps or 0, hop.link.mtu_bytes) for key, hop in hops.items()}
     rate = [0.0] * len(loads)
@@ -119,7 +124,7 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
         step = min([*room.values(), *own.values()], default=math.inf)
         if math.isinf(step):
             raise MeasurementError(
-                f"nothing limits {loads[going[0]].name}: set rate_mbps on a link of its way, or limit_mbps"
+                f"nothing limits {loads[going[0]].name}: set rate_mbps on a link of its path, or limit_mbps"
             )
         for number in going:
             rate[number] += step
@@ -140,7 +145,7 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
         found.append(
             Share(
                 load,
-                ways[number],
+                paths[number],
                 rate[number] * load.connections,
                 None if where is None else hops[where],
                 load.connections if where is None else rivals,
@@ -163,16 +168,16 @@ def utilisation(
     Raises as `max_min_shares`, and MeasurementError if there is not one throughput for each load.
     """
     if throughput_mbps is None:
-        carried = [(share.way, share.total_mbps) for share in max_min_shares(network, loads, state)]
+        carried = [(share.path, share.total_mbps) for share in max_min_shares(network, loads, state)]
     elif len(throughput_mbps) != len(loads):
         raise MeasurementError(f"{len(throughput_mbps)} throughputs for {len(loads)} loads: give one for each")
     else:
-        ways = [way(network, load.source, load.destination, state) for load in loads]
-        carried = list(zip(ways, throughput_mbps, strict=True))
+        paths = [measured_path(network, load.source, load.destination, state) for load in loads]
+        carried = list(zip(paths, throughput_mbps, strict=True))
     used: dict[tuple[str, str], float] = {}
     hops: dict[tuple[str, str], Hop] = {}
-    for it, mbps in carried:
-        for hop in _limited_hops(it):
+    for each, mbps in carried:
+        for hop in _limited_hops(each):
             rate = hop.link.rate_mbps or math.inf
             used[_key(hop)] = used.get(_key(hop), 0.0) + mbps * rate / goodput_ceiling_mbps(rate, hop.link.mtu_bytes)
             hops[_key(hop)] = hop
@@ -183,9 +188,80 @@ def utilisation(
     )
 
 
-def _limited_hops(it: Way) -> list[Hop]:
-    return [hop for hop in it.there.hops if hop.link.rate_mbps is not None]
+def _limited_hops(measured: MeasuredPath) -> list[Hop]:
+    return [hop for hop in measured.forward.hops if hop.link.rate_mbps is not None]
 
 
 def _key(hop: Hop) -> tuple[str, str]:
     return hop.link.label, hop.out.node
+
+
+_ROUNDS = 100
+_WHOLE = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A constant rate of UDP payload, in Mbit/s, in datagrams of `payload_bytes`."""
+
+    source: str
+    destination: str
+    rate_mbps: float
+    payload_bytes: int
+
+
+@dataclass(frozen=True)
+class Served:
+    """What arrives of an offer, in Mbit/s of payload. `losses` are the shares lost at each full link on its path."""
+
+    offer: Offer
+    throughput_mbps: float
+    losses: tuple[tuple[str, float], ...]
+
+
+def proportional(network: Network, offers: Sequence[Offer]) -> tuple[Served, ...]:
+    """What arrives of each offer, in their order.
+
+    A link direction to which more is offered than it carries lets ``rate / offered`` of everything pass; what was
+    lost before is not offered any more. Exact for long runs of rates that keep no step with each other; queues add
+    and take away at the begin and end. Raises NetworkError for paths that do not exist, or links that are no cables.
+    """
+    paths = [path(network, offer.source, offer.destination).hops for offer in offers]
+    passing: dict[str, float] = {}
+    for _ in range(_ROUNDS):
+        offered: dict[str, float] = {}
+        rates: dict[str, float] = {}
+        for offer, hops in zip(offers, paths, strict=True):
+            left = offer.rate_mbps
+            for hop in hops:
+                name = _direction(hop)
+                rates[name] = _rate(hop)
+                on_wire = left * wire_bytes(network, hop.link, offer.payload_bytes) / offer.payload_bytes
+                offered[name] = offered.get(name, 0.0) + on_wire
+                left *= passing.get(name, 1.0)
+        new = {name: min(1.0, rates[name] / offered[name]) for name in offered}
+        if new == passing:
+            break
+        passing = new
+    return tuple(_served(offer, hops, passing) for offer, hops in zip(offers, paths, strict=True))
+
+
+def _served(offer: Offer, hops: Sequence[Hop], passing: dict[str, float]) -> Served:
+    rate, losses = offer.rate_mbps, []
+    for hop in hops:
+        share = passing[_direction(hop)]
+        rate *= share
+        if share < _WHOLE:
+            losses.append((hop.link.label, 1 - share))
+    return Served(offer, rate, tuple(losses))
+
+
+def _direction(hop: Hop) -> str:
+    """A link is used in one direction by what leaves at this interface of this node."""
+    return f"{hop.out.node} {hop.out.interface}"
+
+
+def _rate(hop: Hop) -> float:
+    if hop.link.rate_mbps is None or hop.link.overhead_bytes is None:
+        raise NetworkError(f"link {hop.link.label} is no cable with a rate: set rate_mbps and overhead_bytes")
+    return hop.link.rate_mbps

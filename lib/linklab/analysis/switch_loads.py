@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from linklab.analysis.proportional import Offer, Served, proportional
+from linklab.analysis.sharing import Offer, Served, proportional
 from linklab.errors import MeasurementError
 from linklab.measure.cbr import CbrFlow
 from linklab.network import Network
@@ -57,7 +57,7 @@ def additional(load: Load, communication: Communication | str, payload_bytes: in
 
 
 def served(network: Network, flows: Sequence[CbrFlow]) -> tuple[Served, ...]:
-    """What theory says arrives of each flow (`linklab.analysis.proportional`)."""
+    """What theory says arrives of each flow (`linklab.analysis.sharing`)."""
     return proportional(network, [Offer(it.source, it.destination, it.rate_mbps, it.payload_bytes) for it in flows])
 
 

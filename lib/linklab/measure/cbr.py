@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.addresses import address_in
+from linklab.measure.flows import Transport
 from linklab.measure.results import Origin
 from linklab.measure.surroundings import origin_of
 from linklab.measure.thin import PATIENCE_S, ThinProgram, await_ready, last_words
@@ -46,6 +47,8 @@ class CbrFlow:
 
     Raises MeasurementError for a rate that is not positive, or a payload outside 16 to 1472 bytes.
     """
+
+    transport: ClassVar[Transport] = "udp"
 
     source: str
     destination: str

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from statistics import fmean
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
+from linklab.measure.flows import Transport
 from linklab.measure.results import Origin
 from linklab.measure.run import address_of
 from linklab.measure.surroundings import origin_of
 from linklab.measure.thin import PATIENCE_S, ThinProgram, last_words, port_of
+from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
-PAYLOAD_BYTES: Final = (12, 1472)
-"""Room for a number, and no more than fits an MTU of 1500 bytes: a fragment would be a packet of its own."""
+PAYLOAD_BYTES: Final = (12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES)
+"""Room for a number, and no more than fits an MTU of 1500 bytes over IPv4: a fragment would be a packet of its own."""
 _TOOL: Final = "linklab echo 1"
 _COUNT: Final = (1, 100_000)
 _FILE: Final = "echo_program.py"
@@ -28,9 +30,12 @@ _FILE: Final = "echo_program.py"
 class EchoFlow:
     """`count` exchanges of datagrams of `payload_bytes`, after `warm_up` that do not count.
 
-    `wait_s`: what has not come back then is lost. Raises MeasurementError for a payload outside 12 to 1472 bytes, a
-    count outside 1 to 100000, or a wait that is not positive.
+    `wait_s`: what has not come back then is lost. `address` is the destination's, where it has not one IPv4 address
+    alone; an IPv6 address makes the exchange one of IPv6. Raises MeasurementError for a payload outside 12 to 1472
+    bytes (1452 over IPv6), a count outside 1 to 100000, or a wait that is not positive.
     """
+
+    transport: ClassVar[Transport] = "udp"
 
     source: str
     destination: str
@@ -41,8 +46,10 @@ class EchoFlow:
     address: str | None = None
 
     def __post_init__(self) -> None:
+        least, most = PAYLOAD_BYTES
+        payload_bytes = (least, most - (IPV6_HEADER_BYTES - IPV4_HEADER_BYTES if self.ip_version == 6 else 0))
         for name, value, (low, high) in (
-            ("payload_bytes", self.payload_bytes, PAYLOAD_BYTES),
+            ("payload_bytes", self.payload_bytes, payload_bytes),
             ("count", self.count, _COUNT),
             ("warm_up", self.warm_up, (0, _COUNT[1])),
         ):
@@ -50,6 +57,11 @@ class EchoFlow:
                 raise MeasurementError(f"{name} is {value!r}: choose {low} to {high}")
         if not 0 < self.wait_s <= 60:
             raise MeasurementError(f"wait_s is {self.wait_s}: choose more than 0 and at most 60 s")
+
+    @property
+    def ip_version(self) -> Literal[4, 6]:
+        """Return 6 if `address` is an IPv6 address, else 4."""
+        return 6 if self.address and ":" in self.address else 4
 
 
 @dataclass(frozen=True)
@@ -120,7 +132,7 @@ def echo(lab: Lab, flow: EchoFlow, *, begin_s: float = 0.0) -> EchoResult:
     lab[flow.source]
     address = flow.address or address_of(lab, flow.destination)
     with ThinProgram(lab, _FILE) as programs:
-        port = port_of(programs.start(flow.destination, "answer"), "the echo")
+        port = port_of(programs.start(flow.destination, "answer", flow.ip_version), "the echo")
         words = (address, port, flow.count, flow.payload_bytes, flow.wait_s, flow.warm_up, round(begin_s * 1e9))
         client = programs.start(flow.source, "ask", *words)
         waits_s = max(0.0, begin_s - lab.now()) if begin_s else 0.0

@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Literal
 
 from linklab.errors import MeasurementError
 from linklab.network.state import CONGESTION_CONTROL
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES
 
+Transport = Literal["tcp", "udp", "icmp"]
+"""What a flow's packets are: what differs in their headers, and in how they share a link."""
 UDP_HEADER_BYTES = 8
 """RFC 768."""
 _LARGEST_COUNT = 65535
@@ -31,6 +34,8 @@ class PingFlow:
     Raises MeasurementError for more requests than ICMP has sequence numbers (65535), for an interval that is not
     positive, or for a payload too small to carry a time stamp (16 bytes) or larger than IPv4 allows.
     """
+
+    transport: ClassVar[Transport] = "icmp"
 
     source: str
     destination: str
@@ -70,6 +75,8 @@ class TcpFlow:
     outside 0 to 86400 s or a number of streams outside 1 to 128 (iperf3's own limits).
     """
 
+    transport: ClassVar[Transport] = "tcp"
+
     source: str
     destination: str
     duration_s: float = 25
@@ -101,6 +108,8 @@ class UdpFlow:
     the socket, not the headers. `payload_rate_mbps` converts a link's rate. Each datagram carries `payload_bytes`.
     Raises MeasurementError as `TcpFlow`, and for a rate that is not positive.
     """
+
+    transport: ClassVar[Transport] = "udp"
 
     source: str
     destination: str
@@ -143,6 +152,8 @@ class SimpleperfFlow:
     connection. Raises MeasurementError for a duration or an interval that is not whole seconds, or a number of
     connections outside 1 to 5.
     """
+
+    transport: ClassVar[Transport] = "tcp"
 
     source: str
     destination: str

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.measure.clip import Clip
+from linklab.measure.flows import Transport
 from linklab.measure.results import Origin
 
 Sender = Literal["paced", "ffmpeg"]
@@ -22,6 +23,8 @@ class VideoFlow:
     ``sender``: ``"paced"`` sends each packet when the stream's clock says, as VLC does; ``"ffmpeg"`` is ``ffmpeg -re``,
     which sends the packets of a picture one behind the other. Raises MeasurementError for another sender or port.
     """
+
+    transport: ClassVar[Transport] = "udp"
 
     source: str
     destination: str

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.addresses import address_of
+from linklab.measure.flows import Transport
 from linklab.measure.results import Origin
 from linklab.measure.surroundings import origin_of
 from linklab.measure.thin import PATIENCE_S, ThinProgram, last_words, port_of
@@ -34,6 +35,8 @@ class TrainFlow:
     MeasurementError for a count outside 2 to 65536, a payload too small for its number (12 bytes) or larger than
     IPv4 allows, or a gap that is negative or longer than 10 s.
     """
+
+    transport: ClassVar[Transport] = "udp"
 
     source: str
     destination: str

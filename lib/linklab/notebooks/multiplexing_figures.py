@@ -11,7 +11,7 @@ from linklab.analysis import (
     Expectation,
     Load,
     LoadExpectation,
-    beside,
+    compared_with_report,
     jain_index,
     max_min_shares,
     utilisation,
@@ -44,12 +44,12 @@ def throughput_table(runs: Runs, predicted_mbps: Mapping[str, float | None]) -> 
             predicted = predicted_mbps.get(f"{name} {flow}", predicted_mbps.get(name))
             row = report.find(4, flow, "throughput_mbps", test=test)
             theirs = _of_the_report(COMBINATIONS[name], flow)
-            rows.append(_named(name, beside(row, one.total, rates.get(flow), predicted, theirs)))
+            rows.append(_named(name, compared_with_report(row, one.total, rates.get(flow), predicted, theirs)))
     return comparison(_once(rows), "Throughput") if rows else NOTHING
 
 
 def rtt_table(runs: Runs, predicted_full_ms: Mapping[str, float | None]) -> Table | str:
-    """Of every flow of Lab 06 the highest RTT, predicted, by theory and measured, and the mean beside the report."""
+    """Of every flow of Lab 06 the highest RTT, predicted, by theory and measured, and the mean next to the report."""
     rows, said = [], set[str]()
     for test, name, run in _measured(runs):
         means = mean_rtt_ms(run)
@@ -105,7 +105,7 @@ def used_links(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawing | str
 
 
 def fairness_beside_report(index: Mapping[str, float | None]) -> Table:
-    """Jain's index of each combination of Lab 06, beside the report's own."""
+    """Jain's index of each combination of Lab 06, next to the report's own."""
     printed = {row.test: row for row in report.FAIRNESS if row.case == _CASE}
     rows = [
         [
@@ -152,12 +152,12 @@ def parallel_table(runs: Repeats | None, predicted_mbps: Mapping[str, float | No
             row = report.find(5, one.load.name, "throughput_mbps", connection=number if several else None)
             theirs = _of_the_report(loads(2), one.load.name)
             share = None if theirs is None else theirs / one.load.connections
-            rows.append(beside(row, one.connection, rate, predicted_mbps.get("a connection"), share))
+            rows.append(compared_with_report(row, one.connection, rate, predicted_mbps.get("a connection"), share))
     return comparison(_once(rows), "Throughput")
 
 
 def fairness_table(runs: Repeats | None) -> Table | str:
-    """Jain's index of every run of Lab 07 and of the report, per connection and per host, beside ideal shares."""
+    """Jain's index of every run of Lab 07 and of the report, per connection and per host, next to ideal shares."""
     if runs is None:
         return NOTHING
     theirs = [row.value for row in report.rows(5)]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from linklab.analysis import Comparison, between
 from linklab.errors import MeasurementError
-from linklab.show.chart import QUIET, SMALL_POINTS, WIDTH_INCHES, dressed
-from linklab.show.colours import BLACK, BLUE, ORANGE, SKY_BLUE, VERMILLION
+from linklab.show.chart import BLACK, BLUE, GREY, ORANGE, SKY_BLUE, SMALL_POINTS, VERMILLION, WIDTH_INCHES, label_axes
 from linklab.show.tables import Table, table
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def compared(rows: Sequence[Comparison], title: str = "Beside theory") -> Drawin
     axes.set(xlim=(low, high), ylim=(len(rows) - 0.4, -0.6))
     axes.set_yticks(range(len(rows)), labels)
     axes.tick_params(axis="y", length=0)
-    dressed(axes, "percent of what theory says", "", grid="x")
+    label_axes(axes, "percent of what theory says", "", grid="x")
     axes.spines["left"].set_visible(False)
     axes.axvline(100, color=BLACK, linewidth=1, linestyle=(0, (1, 2)))
     for number, row in enumerate(rows):
@@ -145,7 +144,7 @@ def _row(axes: Axes, number: int, row: Comparison, limits: tuple[float, float]) 
             ha="right" if beyond else "left",
             va="center",
             fontsize=SMALL_POINTS,
-            color=QUIET,
+            color=GREY,
         )
 
 

@@ -8,8 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Protocol
 
 from linklab.errors import MeasurementError
-from linklab.show.chart import SMALL_POINTS, WIDTH_INCHES, dressed, level
-from linklab.show.colours import BLUE, VERMILLION
+from linklab.show.chart import BLUE, SMALL_POINTS, VERMILLION, WIDTH_INCHES, label_axes, level
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -68,7 +67,7 @@ def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None) -> Drawing
             )
     lowest = 0.9 * points[0][0]
     axes.set(xlim=(lowest, most), ylim=(lowest, most))
-    dressed(axes, "sent (Mbit/s of payload); the dashed line is where all arrives", "arrived (Mbit/s)", grid="both")
+    label_axes(axes, "sent (Mbit/s of payload); the dashed line is where all arrives", "arrived (Mbit/s)", grid="both")
     return figure
 
 
@@ -88,5 +87,5 @@ def arrivals(arrival_s: Sequence[float]) -> Drawing:
     axes = figure.add_axes((0.085, 0.155, 0.895, 0.80))
     axes.plot(times_ms, range(1, len(times_ms) + 1), color=BLUE, marker="o", markersize=5, linewidth=0.8)
     axes.set(xlim=(-0.02 * times_ms[-1], 1.03 * times_ms[-1]), ylim=(0, 1.05 * len(times_ms)))
-    dressed(axes, "ms since the first packet arrived", "packets that have arrived", grid="both")
+    label_axes(axes, "ms since the first packet arrived", "packets that have arrived", grid="both")
     return figure

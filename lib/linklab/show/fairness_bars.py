@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import jain_index
-from linklab.show.chart import SMALL_POINTS, WIDTH_INCHES, dressed
-from linklab.show.colours import BLACK, BLUE, BLUISH_GREEN
+from linklab.show.chart import BLACK, BLUE, BLUISH_GREEN, SMALL_POINTS, WIDTH_INCHES, label_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +66,7 @@ def _bars(axes: Axes, kind: str, values: Mapping[str, float], colour: str) -> No
     axes.set(xlim=(0, _ROOM * max(rates)), ylim=(len(rates) - 0.5, -0.5))
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)
-    dressed(axes, f"Mbit/s per {kind} (dashed: all equal, {equal:.2f})", "", grid="x")
+    label_axes(axes, f"Mbit/s per {kind} (dashed: all equal, {equal:.2f})", "", grid="x")
     axes.xaxis.label.set_fontsize(SMALL_POINTS)
     axes.set_title(f"per {kind}: Jain's index {jain_index(rates):.3f}", fontsize=10, weight="bold", loc="left")
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from linklab.errors import MeasurementError
 from linklab.measure import Sample, SimpleperfResult, TcpResult, UdpResult
-from linklab.show.chart import LINES, SMALL_POINTS, WIDTH_INCHES, dressed
-from linklab.show.colours import BLACK
+from linklab.show.chart import BLACK, LINES, SMALL_POINTS, WIDTH_INCHES, label_axes
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -52,14 +51,14 @@ def flows(
     total = _sum([samples for _, samples in lines]) if together and len(lines) > 1 else ()
     figure = Drawing(WIDTH_INCHES, _HEIGHT_INCHES, _in_words(lines, total, ceiling_mbps, fair_mbps), "Throughput")
     axes = figure.add_axes((0.085, 0.135, 0.895, 0.655))
-    for (name, samples), (colour, dashes) in zip(lines, LINES, strict=False):
+    for (name, samples), (colour, dashes, _) in zip(lines, LINES, strict=False):
         axes.plot(*_steps(samples), color=colour, linestyle=dashes, linewidth=2, label=name)
     if total:
         axes.plot(*_steps(total), color=BLACK, linewidth=1.4, label=_TOTAL)
     shown = [samples for _, samples in lines] + ([total] if total else [])
     highest = max([it.throughput_mbps for samples in shown for it in samples] + [ceiling_mbps or 0])
     axes.set(xlim=(0, max(samples[-1].end_s for samples in shown)), ylim=(0, _HEADROOM * highest or 1))
-    dressed(axes, "seconds since the start", "throughput (Mbit/s)")
+    label_axes(axes, "seconds since the start", "throughput (Mbit/s)")
     # in the legend and not on the line, where words would cover the curves
     if ceiling_mbps is not None:
         label = f"theory: at most {ceiling_mbps:.2f}"

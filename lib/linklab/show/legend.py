@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from linklab.show import colours
+from linklab.show.chart import ORANGE, VERMILLION
 from linklab.show.geometry import Box
 from linklab.show.labels import Line, size_of
 from linklab.show.paint import CABLE, node, words
@@ -24,9 +24,9 @@ _LINES = {
     "shaped": (CABLE, 2.8, "-"),
     "plain": (CABLE, 1.1, "-"),
     "tunnel": (CABLE, 2.8, "--"),
-    "differs": (colours.VERMILLION, 2.8, "-"),
-    "down": (colours.VERMILLION, 1.8, ":"),
-    "path": (colours.ORANGE, 6.0, "-"),
+    "differs": (VERMILLION, 2.8, "-"),
+    "down": (VERMILLION, 1.8, ":"),
+    "path": (ORANGE, 6.0, "-"),
 }
 _SHRUNK = 0.42
 
@@ -104,7 +104,7 @@ def _sign(axes: Axes, sign: str, x: float, y: float) -> None:
     elif sign == "eth0":
         words(axes, Line(sign, "quiet"), x + 0.22, y)
     elif sign == "loose":
-        axes.plot(x + 0.26, y, marker="x", color=colours.VERMILLION, markersize=7, markeredgewidth=2)
+        axes.plot(x + 0.26, y, marker="x", color=VERMILLION, markersize=7, markeredgewidth=2)
     else:
         colour, width, style = _LINES[sign]
         axes.plot([x + 0.08, x + 0.36], [y, y], color=colour, linewidth=width, linestyle=style, solid_capstyle="butt")

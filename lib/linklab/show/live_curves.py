@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from linklab.measure import Sample
-from linklab.show.chart import LINES
-from linklab.show.colours import BLACK
+from linklab.show.chart import BLACK, LINES
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -33,7 +32,7 @@ def throughput(curves: Curves, *, ceiling_mbps: float | None = None, duration_s:
     figure = Drawing(_WIDTH_INCHES, _HEIGHT_INCHES, _in_words(shown, ceiling_mbps), "Throughput")
     axes = figure.add_axes((0.085, 0.155, 0.895, 0.70))
     for number, (name, samples) in enumerate(shown.items()):
-        colour, dashes = LINES[number % len(LINES)]
+        colour, dashes, _ = LINES[number % len(LINES)]
         times = [time for sample in samples for time in (sample.start_s, sample.end_s)]
         rates = [rate for sample in samples for rate in (sample.throughput_mbps,) * 2]
         axes.plot(times, rates, color=colour, linestyle=dashes, linewidth=2, label=name)

@@ -7,8 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
-from linklab.show import colours
-from linklab.show.chart import LINES, SMALL_POINTS, WIDTH_INCHES, dressed
+from linklab.show.chart import (
+    BLACK,
+    BLUISH_GREEN,
+    LINES,
+    ORANGE,
+    REDDISH_PURPLE,
+    SKY_BLUE,
+    SMALL_POINTS,
+    WIDTH_INCHES,
+    label_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,17 +60,17 @@ def first_packets(panels: Mapping[str, Mapping[str, Series]], link_mbps: float, 
         axes = figure.add_axes((0.1, bottom, 0.88, (_PANEL_INCHES - 0.55) / height))
         axes.set_title(panel, loc="left", fontsize=10, fontweight="bold")
         for position, (name, series) in enumerate(lines.items()):
-            colour, dashes = LINES[position % len(LINES)]
+            colour, dashes, _ = LINES[position % len(LINES)]
             marker = _MARKERS[position % len(_MARKERS)]
             x, y = [it[0] for it in series], [it[1] for it in series]
             axes.plot(x, y, color=colour, linestyle=dashes, marker=marker, markersize=4.5, linewidth=1.6, label=name)
-        axes.axhline(link_mbps, color=colours.BLACK, linewidth=1, linestyle=(0, (4, 3)))
+        axes.axhline(link_mbps, color=BLACK, linewidth=1, linestyle=(0, (4, 3)))
         here = [value for series in lines.values() for _, value in series] or [link_mbps]
         _logarithmic(axes, min(0.9 * link_mbps, 0.9 * min(here)), 1.2 * max(*here, link_mbps))
         axes.set(xlim=(1, last + 0.5), xticks=[2, *range(5, last + 1, 5)])
         axes.legend(fontsize=SMALL_POINTS, frameon=False, loc="upper right")
         below = "packet (the dashed line is the link's rate)" if number == len(shown) - 1 else ""
-        dressed(axes, below, "Mbit/s since the first")
+        label_axes(axes, below, "Mbit/s since the first")
     return figure
 
 
@@ -81,10 +90,10 @@ def _logarithmic(axes: Axes, least: float, most: float) -> None:
 Block = tuple[str, int]
 """A header or data, and its bytes."""
 _BLOCK_COLOURS: Final = {
-    "Ethernet": colours.SKY_BLUE,
-    "IPv4": colours.ORANGE,
-    "GRE": colours.REDDISH_PURPLE,
-    "UDP": colours.BLUISH_GREEN,
+    "Ethernet": SKY_BLUE,
+    "IPv4": ORANGE,
+    "GRE": REDDISH_PURPLE,
+    "UDP": BLUISH_GREEN,
 }
 _DATA_COLOUR: Final = "#EEEEEE"
 _SHORTENED_INCHES: Final = 2.2
@@ -153,7 +162,7 @@ def largest_by_run(
     wide = 0.8 / len(values)
     most = max(it for given in values.values() for it in given if it is not None)
     for number, (name, given) in enumerate(values.items()):
-        colour, _ = LINES[number % len(LINES)]
+        colour, _, _ = LINES[number % len(LINES)]
         marker = _MARKERS[number % len(_MARKERS)]
         x = [run + (number - (len(values) - 1) / 2) * wide for run, it in enumerate(given) if it is not None]
         y = [max(it, least) for it in given if it is not None]
@@ -164,5 +173,5 @@ def largest_by_run(
     axes.set_ylim(least / 1.3, most * 10 ** (0.06 * math.log10(most / least)))
     axes.set_xticks(range(len(runs)), runs, fontsize=SMALL_POINTS)
     figure.legend(fontsize=SMALL_POINTS, frameon=False, loc="upper left", ncols=len(values), bbox_to_anchor=(0.08, 1))
-    dressed(axes, "run: frame in bytes, rates of link and traffic in Mbit/s", what)
+    label_axes(axes, "run: frame in bytes, rates of link and traffic in Mbit/s", what)
     return figure

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from linklab.show import colours
 from linklab.show.areas import outlines, tints
+from linklab.show.chart import BLUE, BLUISH_GREEN, ORANGE, REDDISH_PURPLE, SKY_BLUE, VERMILLION, YELLOW
 from linklab.show.geometry import Box, Point
 from linklab.show.labels import NAME_POINTS, Label, Line
 from linklab.show.placed import Placed, Stroke
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _TONES: Final = {"plain": "#1A1A1A", "quiet": "#595959", "warning": "#A33B00"}
 # Five that still differ as pale tints.
 _TINTS: Final = (
-    colours.SKY_BLUE,
-    colours.ORANGE,
-    colours.BLUISH_GREEN,
-    colours.REDDISH_PURPLE,
-    colours.YELLOW,
+    SKY_BLUE,
+    ORANGE,
+    BLUISH_GREEN,
+    REDDISH_PURPLE,
+    YELLOW,
 )
-_WARNING: Final = colours.VERMILLION
+_WARNING: Final = VERMILLION
 CABLE: Final = "#404040"
 _AREA_PADDING_POINTS: Final = 7.0
 
@@ -46,7 +46,7 @@ def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
     chosen = set(highlight)
     marked = [stroke for number, stroke in enumerate(placed.strokes) if number in chosen]
     for stroke in marked:
-        _line(axes, stroke.start, stroke.end, colours.ORANGE, 8, zorder=2)
+        _line(axes, stroke.start, stroke.end, ORANGE, 8, zorder=2)
     for stroke in placed.strokes:
         _cable(axes, stroke)
     for stub in placed.stubs:
@@ -120,16 +120,16 @@ def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = Fa
     from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
     fill, ink = {
-        "router": (colours.BLUE, "#FFFFFF"),
+        "router": (BLUE, "#FFFFFF"),
         "idle": ("#FFFFFF", "#1A1A1A"),
-        "switch": (blended(colours.BLUISH_GREEN, 0.75, "#000000"), "#FFFFFF"),
+        "switch": (blended(BLUISH_GREEN, 0.75, "#000000"), "#FFFFFF"),
         "host": ("#FFFFFF", "#1A1A1A"),
     }[kind]
     edge, width, style = ("#1A1A1A", 1.3, "-")
     if kind == "idle" or lonely:
         edge, style = _WARNING, "--"
     if marked:
-        edge, width = colours.ORANGE, 4.0
+        edge, width = ORANGE, 4.0
     x, y = box.centre
     left, bottom = box.left, box.bottom
     across, high = box.right - box.left, box.top - box.bottom

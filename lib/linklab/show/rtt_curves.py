@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 from linklab.analysis import LoadExpectation
 from linklab.errors import MeasurementError
 from linklab.measure import PingResult
-from linklab.show.chart import SMALL_POINTS, WIDTH_INCHES, dressed, level
-from linklab.show.colours import BLUE, SKY_BLUE, VERMILLION
+from linklab.show.chart import BLUE, SKY_BLUE, SMALL_POINTS, VERMILLION, WIDTH_INCHES, label_axes, level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +61,7 @@ def round_trips(paths: Sequence[RoundTrips]) -> Drawing:
         axes = figure.add_axes((0.085, bottom / height, 0.895, _PANEL_INCHES / height))
         _panel(axes, it, last_s)
         is_last = number == len(paths) - 1
-        dressed(axes, "seconds since the start" if is_last else "", "RTT (ms)")
+        label_axes(axes, "seconds since the start" if is_last else "", "RTT (ms)")
         if not is_last:
             axes.tick_params(labelbottom=False)
     return figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import LinkUse
 from linklab.errors import NetworkError
-from linklab.show.colours import SKY_BLUE, VERMILLION
+from linklab.show.chart import SKY_BLUE, VERMILLION
 from linklab.show.read_scene import scene_of
 from linklab.show.scene import Cable, Drawable, Scene
 from linklab.show.words import description

@@ -9,7 +9,7 @@ from statistics import quantiles
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.show.chart import LINES, QUIET, SMALL_POINTS, WIDTH_INCHES, dressed, level
+from linklab.show.chart import GREY, LINES, SMALL_POINTS, WIDTH_INCHES, label_axes, level
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -27,13 +27,13 @@ def rate_over_time(lines: Lines, *, limit_kbps: float | None = None) -> Drawing:
     Raises MeasurementError for no lines, or more than can be told apart.
     """
     figure, axes = _chart(lines, "Bandwidth", "kbit/s in each second", limit_kbps)
-    for (name, values), (colour, dashes) in zip(lines.items(), LINES, strict=False):
+    for (name, values), (colour, dashes, _) in zip(lines.items(), LINES, strict=False):
         edges = list(range(len(values) + 1))
         axes.stairs(values, edges, color=colour, linestyle=dashes, linewidth=1.8, label=name, baseline=None)
     axes.set(xlim=(0, max(map(len, lines.values()))), ylim=(0, None))
     if limit_kbps is not None:
         level(axes, limit_kbps, f"the link carries {limit_kbps:.0f}")
-    dressed(axes, "seconds since the first packet", "bandwidth (kbit/s)")
+    label_axes(axes, "seconds since the first packet", "bandwidth (kbit/s)")
     _legend(axes)
     return figure
 
@@ -47,7 +47,7 @@ def distribution(lines: Lines, what: str, unit: str, *, marks: Mapping[str, floa
     from matplotlib.ticker import LogLocator, NullFormatter
 
     figure, axes = _chart(lines, what, f"{unit}, from the least to the largest", None)
-    for (name, values), (colour, dashes) in zip(lines.items(), LINES, strict=False):
+    for (name, values), (colour, dashes, _) in zip(lines.items(), LINES, strict=False):
         shares = percentiles(values)
         points = [(value, share) for share, value in enumerate(shares) if value > 0]
         if not points:
@@ -59,9 +59,9 @@ def distribution(lines: Lines, what: str, unit: str, *, marks: Mapping[str, floa
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(0, 100)
     for text, value in (marks or {}).items():
-        axes.axvline(value, color=QUIET, linewidth=1, linestyle=(0, (1, 2)))
-        axes.annotate(text, (value, 3), (4, 0), textcoords="offset points", fontsize=SMALL_POINTS, color=QUIET)
-    dressed(axes, f"{what} ({unit})", "share of packets (%)")
+        axes.axvline(value, color=GREY, linewidth=1, linestyle=(0, (1, 2)))
+        axes.annotate(text, (value, 3), (4, 0), textcoords="offset points", fontsize=SMALL_POINTS, color=GREY)
+    label_axes(axes, f"{what} ({unit})", "share of packets (%)")
     _legend(axes)
     return figure
 
@@ -72,11 +72,11 @@ def similarity_over_time(lines: Lines, frames_per_s: int) -> Drawing:
     Raises MeasurementError as `rate_over_time` does.
     """
     figure, axes = _chart(lines, "Quality of the pictures", "SSIM of each picture", None)
-    for (name, values), (colour, dashes) in zip(lines.items(), LINES, strict=False):
+    for (name, values), (colour, dashes, _) in zip(lines.items(), LINES, strict=False):
         times = [number / frames_per_s for number in range(len(values))]
         axes.plot(times, values, color=colour, linestyle=dashes, linewidth=1.6, label=name)
     axes.set(xlim=(0, max(map(len, lines.values())) / frames_per_s), ylim=(0, 1.03))
-    dressed(axes, "seconds of the video", "SSIM (1 = as sent)")
+    label_axes(axes, "seconds of the video", "SSIM (1 = as sent)")
     _legend(axes)
     return figure
 

@@ -12,7 +12,7 @@ from linklab.study.mtu import page as mtu_page
 from linklab.study.mtu.burst import BURST
 from linklab.study.mtu.gre import GRE
 from linklab.study.mtu.runs import MTU
-from linklab.study.page import PageOf
+from linklab.study.page import Page
 from linklab.study.switches import page as switches_page
 from linklab.study.switches.cost import SWITCHES_COST
 from linklab.study.switches.fairness import SWITCHES_FAIRNESS
@@ -21,6 +21,7 @@ from linklab.study.switches.throughput import SWITCHES_THROUGHPUT
 from linklab.study.video import page as video_page
 from linklab.study.video.picture import PICTURE
 from linklab.study.video.runs import VIDEO
+from linklab.study.write_page import PageOf
 
 _SWITCHES = (SWITCHES_RTT, SWITCHES_INTERRUPTS, SWITCHES_THROUGHPUT, SWITCHES_FAIRNESS, SWITCHES_COST)
 
@@ -28,7 +29,7 @@ STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
     {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *_SWITCHES)}
 )
 
-PAGES: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
+PAGES: Final[Mapping[str, Page | tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
     {
         "mtu": (mtu_page.page, (MTU, BURST, GRE)),
         "video": (video_page.page, (VIDEO, PICTURE)),
@@ -38,7 +39,7 @@ PAGES: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
 """The page of each published study: what makes it, and the studies whose tables it needs."""
 
 
-def page_of(name: str) -> tuple[PageOf, tuple[Study, ...]]:
+def page_of(name: str) -> Page | tuple[PageOf, tuple[Study, ...]]:
     """What makes the page of that name, and of which studies. Raises MeasurementError, listing the names, if there is
     none.
     """

@@ -85,13 +85,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _page(arguments: argparse.Namespace) -> int:
     from linklab.study.catalogue import PAGES, page_of
-    from linklab.study.read_table import read_rows
-    from linklab.study.write_page import write_page
+    from linklab.study.page import Page, make_page, read_tables, write_page
+    from linklab.study.table import read_table
+    from linklab.study.write_page import write_chapters
 
     for name in arguments.names or PAGES:
-        make, studies = page_of(name)
-        tables = {study.name: read_rows(study, arguments.tables / study.name) for study in studies}
-        files = write_page(make(tables), arguments.output)
+        page = page_of(name)
+        if isinstance(page, Page):
+            files = write_page(page.name, make_page(page, read_tables(page, arguments.tables)), arguments.output)
+        else:
+            make, studies = page
+            rows = {study.name: list(read_table(study, arguments.tables)) for study in studies}
+            files = write_chapters(make(rows), arguments.output)
         print(f"page: {files[0]}, with {len(files) - 1} pictures")
     return 0
 

@@ -233,5 +233,5 @@ REFERENCE: Final = (
     "The client sends no start message, where the program of the course report begins with the time of its start: each "
     "side times the transfer by its own clock, so neither needs the other's.",
 )
-"""In what Linklab's own simpleperf, `solutions/simpleperf.py`, differs from the program that the course report describes.
-Labs that do without a student's program measure with it."""
+"""Where Linklab's own simpleperf (`solutions/simpleperf.py`) differs from the course report's program:
+labs measure with it where there is no student's program."""

@@ -15,8 +15,7 @@ from linklab.lab import Lab
 from linklab.measure.echo import EchoFlow, echo
 from linklab.network import End, Host, Link, Network
 from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
-from linklab.study.declare import Study, Testbed
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study, Testbed
 from linklab.study.switches.rtt import SWITCHES, switch_kind
 from linklab.units import ETHERNET_OVERHEAD_BYTES
 

@@ -10,8 +10,7 @@ from linklab.lab import Lab
 from linklab.measure.cbr import CbrRun, cbr
 from linklab.network import Network
 from linklab.network.theory import wire_bytes
-from linklab.study.declare import Study, Testbed
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study, Testbed
 from linklab.study.switches.rtt import SWITCHES, switch_kind
 
 DITHERED: Final = "dithered"

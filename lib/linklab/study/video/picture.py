@@ -18,8 +18,7 @@ from linklab.measure.stream import stream
 from linklab.measure.stream_result import StreamResult, VideoFlow
 from linklab.network import Network
 from linklab.network.video_testbeds import video_network
-from linklab.study.declare import Study
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study
 
 ENDLESS: Final = "endless"
 """No limit was asked for: the kernel's own, 1000 packets."""

@@ -6,11 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from linklab.analysis.cubic import BETA, RENO_PACKETS_PER_RTT
-from linklab.analysis.expect import full_queue_rtt, loaded_rtt, tcp_throughput, unloaded_rtt
-from linklab.analysis.expectation import Expectation
-from linklab.analysis.pipes import pipe_of
+from linklab.analysis.expectation import Expectation, full_queue_rtt, loaded_rtt, tcp_throughput, unloaded_rtt
 from linklab.analysis.sharing import Load, Share, max_min_shares
+from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError
 from linklab.network import Network, NetworkState, goodput_ceiling_mbps
 
@@ -50,7 +48,7 @@ def experiment(
     pings: int = 25,
     state: NetworkState | None = None,
 ) -> Experiment:
-    """What TCP loads that begin together give in ``duration_s``, for the network as planned or as read back.
+    """What TCP loads that start together give in ``duration_s``, for the network as planned or as read back.
 
     A load alone at its bottleneck is `tcp_throughput`. Connections that share one have its max-min share, and scatter
     around it: see `sharing_deviation`. Their sum does not scatter.
@@ -87,7 +85,7 @@ def sharing_deviation(share: Share, connections: int, duration_s: float) -> floa
     count = share.rivals
     if count <= 1 or connections >= count:
         return 0.0
-    pipe = pipe_of(share.way, share.bottleneck)
+    pipe = pipe_of(share.path, share.bottleneck)
     mean_window = (1 + BETA) / 2 * pipe.full_window_packets / count
     growth = RENO_PACKETS_PER_RTT * 1000 / (pipe.base_ms + pipe.room_packets * pipe.packet_ms / 2)
     memory = mean_window / growth / duration_s
@@ -103,7 +101,7 @@ def _sum(shares: Sequence[Share], duration_s: float) -> Expectation:
     first = shares[0]
     assert first.bottleneck is not None
     fair = sum(share.total_mbps for share in shares)
-    alone = [tcp_throughput(share.way, duration_s, share.bottleneck) for share in shares]
+    alone = [tcp_throughput(share.path, duration_s, share.bottleneck) for share in shares]
     link = first.bottleneck.link
     ceiling = goodput_ceiling_mbps(link.rate_mbps or 0, link.mtu_bytes)
     lowest, part = min(alone, key=lambda it: it.low), fair / ceiling
@@ -114,15 +112,15 @@ def _sum(shares: Sequence[Share], duration_s: float) -> Expectation:
 
 
 def _expected(share: Share, whole: Expectation, duration_s: float, pings: int) -> LoadExpectation:
-    it, hop, rivals = share.way, share.bottleneck, share.rivals
+    path, hop, rivals = share.path, share.bottleneck, share.rivals
     return LoadExpectation(
         share.load,
         share,
         _some(share, share.load.connections, whole, duration_s),
         _some(share, 1, whole, duration_s),
-        unloaded_rtt(it),
-        loaded_rtt(it, duration_s, pings, hop, rivals),
-        full_queue_rtt(it, hop, rivals, duration_s / pings),
+        unloaded_rtt(path),
+        loaded_rtt(path, duration_s, pings, hop, rivals),
+        full_queue_rtt(path, hop, rivals, duration_s / pings),
     )
 
 

@@ -1,4 +1,4 @@
-"""A path there and back, with every link as it is in that direction: planned, or read back from a running lab."""
+"""Describe a path in both directions, with every link as it is in that direction: planned, or read back from a lab."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from linklab.network import Hop, Link, Network, NetworkState, Path, Route, path
 
 
 @dataclass(frozen=True)
-class Way:
-    """The path of a flow's packets, ``there``, and that of the answers, ``back``.
+class MeasuredPath:
+    """The path of a flow's packets, ``forward``, and that of the answers, ``reverse``.
 
     The links of each carry the rate, delay and queue of the interface that sends in that direction, so the two may
     differ, in the network and on one link.
     """
 
-    there: Path
-    back: Path
+    forward: Path
+    reverse: Path
 
     @property
     def source(self) -> str:
-        """The node where it begins."""
-        return self.there.node_names[0]
+        """The node where it starts."""
+        return self.forward.node_names[0]
 
     @property
     def destination(self) -> str:
         """The node where it ends."""
-        return self.there.node_names[-1]
+        return self.forward.node_names[-1]
 
     @property
     def name(self) -> str:
@@ -37,26 +37,26 @@ class Way:
 
     @property
     def rtt_floor_ms(self) -> float:
-        """The delays of all links, there and back: the round trip of a lone small packet (propagation)."""
-        return sum(link.delay_ms for link in (*self.there.links, *self.back.links))
+        """The delays of all links in both directions: the round trip of a lone small packet (propagation)."""
+        return sum(link.delay_ms for link in (*self.forward.links, *self.reverse.links))
 
 
-def way(network: Network, source: str, destination: str, state: NetworkState | None = None) -> Way:
-    """The way from ``source`` to the first address of ``destination`` and back.
+def measured_path(network: Network, source: str, destination: str, state: NetworkState | None = None) -> MeasuredPath:
+    """Return the path from ``source`` to the first address of ``destination``, and the reverse path.
 
     Without ``state`` every link is as planned. With it, what was read back counts: shapes and MTUs of the interfaces
-    on the way, in each direction apart, and the routing tables.
+    on the path, in each direction apart, and the routing tables.
 
-    Raises NetworkError if there is no way, or if an interface of it is missing in ``state``.
+    Raises NetworkError if there is no path, or if an interface of it is missing in ``state``.
     """
     tables: Mapping[str, tuple[Route, ...]] | None = None
     if state is not None:
         tables = {node.name: node.routes for node in state.nodes}
-    there = path(network, source, destination, tables)
-    back = path(network, destination, source, tables)
+    forward = path(network, source, destination, tables)
+    reverse = path(network, destination, source, tables)
     if state is None:
-        return Way(there, back)
-    return Way(_as_read(there, state), _as_read(back, state))
+        return MeasuredPath(forward, reverse)
+    return MeasuredPath(_as_read(forward, state), _as_read(reverse, state))
 
 
 def _as_read(planned: Path, state: NetworkState) -> Path:

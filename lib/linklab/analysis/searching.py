@@ -2,7 +2,7 @@
 
 A rate fits if nothing was lost, as in RFC 2544, section 26.1. That signal is late: a queue of q packets swallows
 ``q * L`` bits before the first is lost, so a probe of d seconds at a rate up to ``q * L / d`` too high loses nothing.
-Longer probes help and cost; a packet train (`linklab.analysis.dispersion`) shows the rate without a queue's help.
+Longer probes help and cost; a packet train (`linklab.analysis.packets`) shows the rate without a queue's help.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from linklab.analysis.dispersion import steady_rate_mbps
+from linklab.analysis.packets import steady_rate_mbps
 from linklab.errors import MeasurementError
 
 PAYLOAD_BYTES: Final = 1448
@@ -43,9 +43,9 @@ class Probing(Protocol):
 def increase(
     prober: Probing, first_mbps: float = 1, step_mbps: float = 1, most_mbps: float = 1000, stray_percent: float = 0
 ) -> float:
-    """The plain way: a little more each time until something is lost; the last rate that fitted, in Mbit/s.
+    """The plain path: a little more each time until something is lost; the last rate that fitted, in Mbit/s.
 
-    In real time a late timer may cost a packet at any rate: a loss of up to `stray_percent` is none. The way takes
+    In real time a late timer may cost a packet at any rate: a loss of up to `stray_percent` is none. This takes
     about ``C**2 / (2 * step)`` of traffic for a path of C: the baseline that a search is to beat. Raises
     MeasurementError if the first rate is lost already, or if `most_mbps` still fits.
     """
@@ -82,7 +82,7 @@ def bisect(prober: Probing, low_mbps: float, high_mbps: float, resolution: float
 def from_train(prober: Probing, packets: int = _TRAIN_PACKETS) -> float:
     """A train says where to look, a probe just below confirms it; the rate in Mbit/s of payload.
 
-    Where the probe is lost (other traffic on the way, a policer behind a bucket), the rate is looked for below it.
+    Where the probe is lost (other traffic on the path, a policer behind a bucket), the rate is looked for below it.
     """
     guess_mbps = steady_rate_mbps(prober.train(packets, PAYLOAD_BYTES), PAYLOAD_BYTES)
     if prober.send(_BELOW * guess_mbps).loss_percent == 0:

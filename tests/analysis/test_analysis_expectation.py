@@ -11,12 +11,12 @@ from linklab.analysis import (
     from_baseline,
     full_queue_rtt,
     loaded_rtt,
+    measured_path,
     tcp_throughput,
     udp_ceiling_mbps,
     udp_loss_percent,
     udp_throughput,
     unloaded_rtt,
-    way,
 )
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import COURSE, TWO_HOSTS, goodput_ceiling_mbps
@@ -24,7 +24,7 @@ from tests.states import PLAN, change_node, reshape
 
 from .measured import RUNS
 
-H1_H4, H1_H9 = way(COURSE, "h1", "h4"), way(COURSE, "h1", "h9")
+H1_H4, H1_H9 = measured_path(COURSE, "h1", "h4"), measured_path(COURSE, "h1", "h9")
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -49,9 +49,9 @@ def test_what_was_measured_on_virtual_time_lies_in_the_intervals(name: str) -> N
 
 @pytest.mark.parametrize("pair", [("r1", "r2"), ("r2", "r3"), ("r3", "r4"), ("h1", "h4"), ("h7", "h9"), ("h1", "h9")])
 def test_typical_mistakes_lie_outside(pair: tuple[str, str]) -> None:
-    it = way(COURSE, *pair)
+    it = measured_path(COURSE, *pair)
     throughput, rtt = tcp_throughput(it), unloaded_rtt(it)
-    nominal = min(link.rate_mbps for link in it.there.links if link.rate_mbps is not None)
+    nominal = min(link.rate_mbps for link in it.forward.links if link.rate_mbps is not None)
     for wrong in (nominal, throughput.value / 8, throughput.value * 8, throughput.value / 2, 0.7 * nominal):
         assert not throughput.holds(wrong), wrong
     for wrong in (rtt.value / 2, rtt.value * 2, rtt.value / 1000, rtt.value + 1, 0.99 * rtt.value):
@@ -80,12 +80,12 @@ def test_a_full_queue_counts_the_packets_in_flight() -> None:
     assert full.value == pytest.approx(60 - 20 + 100 * 1514 * 8 / 30000)
     assert not full.holds(60 + 100 * 1514 * 8 / 30000)  # the queue on top of the delay
     assert not full.holds(60)
-    assert full_queue_rtt(way(COURSE, "h8", "h9")).value == pytest.approx(20 - 10 + 33 * 1514 * 8 / 20000)
+    assert full_queue_rtt(measured_path(COURSE, "h8", "h9")).value == pytest.approx(20 - 10 + 33 * 1514 * 8 / 20000)
 
 
 def test_a_queue_shorter_than_its_delay_line_adds_nothing_and_holds_the_rate_down() -> None:
     state = reshape(reshape(PLAN, "r2-eth2", queue_packets=25), "r3-eth0", queue_packets=25)
-    it = way(COURSE, "h1", "h4", state)
+    it = measured_path(COURSE, "h1", "h4", state)
     assert full_queue_rtt(it).value == 60
     assert loaded_rtt(it).high == pytest.approx(60 + 2 * 1514 * 8 / 30000 + 0.05)
     assert tcp_throughput(it).value < 0.55 * tcp_throughput(H1_H4).value
@@ -100,11 +100,13 @@ def test_the_longer_the_transfer_the_narrower_the_interval() -> None:
 
 def test_the_network_as_read_back_decides() -> None:
     slow = reshape(PLAN, "r2-eth2", rate_mbps=10.0)
-    assert tcp_throughput(way(COURSE, "h1", "h4", slow)).high == pytest.approx(goodput_ceiling_mbps(10), abs=0.01)
+    assert tcp_throughput(measured_path(COURSE, "h1", "h4", slow)).high == pytest.approx(
+        goodput_ceiling_mbps(10), abs=0.01
+    )
     one_sided = reshape(PLAN, "r2-eth0", delay_ms=0.0)
-    assert unloaded_rtt(way(COURSE, "r1", "r2", one_sided)).value == 10
+    assert unloaded_rtt(measured_path(COURSE, "r1", "r2", one_sided)).value == 10
     with pytest.raises(NetworkError, match="h9-eth0 of h9 is not there"):
-        way(COURSE, "h1", "h9", change_node(PLAN, "h9", interfaces=()))
+        measured_path(COURSE, "h1", "h9", change_node(PLAN, "h9", interfaces=()))
 
 
 @pytest.mark.parametrize("size", [1448, 1470, 1472])
@@ -139,7 +141,7 @@ def test_the_report_s_losses_follow_from_its_units() -> None:
         udp_throughput(H1_H4, 25),
         udp_loss_percent(H1_H4, 40),
         experiment(COURSE, [Load("h1", "h4", 2), Load("h2", "h5")]).loads[0].connection,
-        tcp_throughput(way(TWO_HOSTS, "h1", "h2"), 5),
+        tcp_throughput(measured_path(TWO_HOSTS, "h1", "h2"), 5),
     ],
 )
 def test_each_says_in_words_where_it_comes_from(expected: Expectation) -> None:
@@ -191,4 +193,4 @@ def test_refusals() -> None:
     with pytest.raises(MeasurementError, match="offered_mbps is 0"):
         udp_throughput(H1_H4, 0)
     with pytest.raises(NetworkError, match="no link of the path"):
-        tcp_throughput(way(COURSE, "h1", "h2"))
+        tcp_throughput(measured_path(COURSE, "h1", "h2"))

@@ -12,6 +12,10 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from linklab.analysis.measured_paths import MeasuredPath
+from linklab.errors import NetworkError
+from linklab.network import Hop, Link, bottleneck, queueing_delay_ms
+
 BETA: Final = 0.7
 """What remains of the window after a loss (RFC 9438, section 4.6)."""
 CUBIC_C: Final = 0.4
@@ -71,36 +75,36 @@ class Pipe:
 
 
 @dataclass(frozen=True)
-class Course:
+class Transfer:
     """What came of a transfer: the share of the bottleneck's rate, and how full its queue was on average, 0 to 1."""
 
     rate_share: float
     queue_share: float
 
 
-def lossy(pipe: Pipe, duration_s: float, found_late: float = 1.0) -> Course:
+def lossy(pipe: Pipe, duration_s: float, found_late: float = 1.0) -> Transfer:
     """Slow start ends with a loss. ``found_late`` 2: the window has doubled once more before the loss is noticed."""
     overshot = min(found_late * pipe.burst_window_packets, max(pipe.full_window_packets, INITIAL_WINDOW_PACKETS))
-    return _course(pipe, duration_s, until=overshot, window=BETA * overshot, plateau=overshot)
+    return _transfer(pipe, duration_s, until=overshot, window=BETA * overshot, plateau=overshot)
 
 
-def early(pipe: Pipe, duration_s: float) -> Course:
+def early(pipe: Pipe, duration_s: float) -> Transfer:
     """HyStart ends slow start early, without a loss.
 
     It does so when the acknowledgements of a round take half a round trip (RFC 9406 describes its successor): at half
     of the bandwidth-delay product.
     """
     window = max(pipe.bdp_packets / 2, INITIAL_WINDOW_PACKETS)
-    return _course(pipe, duration_s, until=window, window=window, plateau=window)
+    return _transfer(pipe, duration_s, until=window, window=window, plateau=window)
 
 
-def smooth(pipe: Pipe, duration_s: float) -> Course:
+def smooth(pipe: Pipe, duration_s: float) -> Transfer:
     """Slow start ends where the later oscillation begins: the best that can be hoped for."""
     full = pipe.full_window_packets
-    return _course(pipe, duration_s, until=BETA * full, window=BETA * full, plateau=full)
+    return _transfer(pipe, duration_s, until=BETA * full, window=BETA * full, plateau=full)
 
 
-def _course(pipe: Pipe, duration_s: float, until: float, window: float, plateau: float) -> Course:
+def _transfer(pipe: Pipe, duration_s: float, until: float, window: float, plateau: float) -> Transfer:
     bdp, full = pipe.bdp_packets, max(pipe.full_window_packets, 1.0)
     carried = waiting = time_s = 0.0
     starting: float = INITIAL_WINDOW_PACKETS
@@ -125,4 +129,51 @@ def _course(pipe: Pipe, duration_s: float, until: float, window: float, plateau:
         reno += RENO_PACKETS_PER_RTT * _STEP_S / ((pipe.base_ms + queue * pipe.packet_ms) / 1000)
         time_s += _STEP_S
     room = pipe.room_packets
-    return Course(min(1.0, carried / (bdp * duration_s)), waiting / (room * duration_s) if room else 0.0)
+    return Transfer(min(1.0, carried / (bdp * duration_s)), waiting / (room * duration_s) if room else 0.0)
+
+
+KERNEL_QUEUE_PACKETS: Final = 1000
+"""netem's own limit, and the queue of a network device, where none was asked for."""
+_MOST_INFLOW: Final = 2.0
+
+
+def bottleneck_hop(path: MeasuredPath) -> Hop:
+    """The first hop with the lowest rate. Raises NetworkError if no link there is rate-limited."""
+    narrow = bottleneck(path.forward)
+    return next(hop for hop in path.forward.hops if hop.link is narrow)
+
+
+def pipe_of(path: MeasuredPath, hop: Hop | None = None) -> Pipe:
+    """The path as ``hop`` sees it, its bottleneck unless given. Raises NetworkError if that hop has no rate."""
+    hop = bottleneck_hop(path) if hop is None else hop
+    rate_mbps = hop.link.rate_mbps
+    if rate_mbps is None:
+        raise NetworkError(f"link {hop.link.label} has no rate, so it is no bottleneck: set rate_mbps")
+    upstream = [
+        before.link.rate_mbps for before in path.forward.hops[: path.forward.hops.index(hop)] if before.link.rate_mbps
+    ]
+    return Pipe(
+        packet_ms=queueing_delay_ms(hop.link, 1),
+        base_ms=max(path.rtt_floor_ms, _least_round_trip_ms(path)),
+        delay_ms=hop.link.delay_ms,
+        limit_packets=limit_packets(hop.link),
+        inflow=min([_MOST_INFLOW, *(rate / rate_mbps for rate in upstream)]),
+    )
+
+
+def limit_packets(link: Link) -> int:
+    """The queue limit that counts: the link's, or what the kernel has by itself."""
+    return KERNEL_QUEUE_PACKETS if link.queue_packets is None else link.queue_packets
+
+
+def full_queue_share_ms(link: Link) -> float:
+    """How much a full queue of a link adds to a round trip, in ms: see `linklab.network.queueing_delay_ms`.
+
+    netem's limit counts packets in the delay line, so this is the queue's own time less the link's delay.
+    """
+    return max(0.0, queueing_delay_ms(link, limit_packets(link)) - link.delay_ms)
+
+
+def _least_round_trip_ms(path: MeasuredPath) -> float:
+    """Serialisation of one full frame at each limited link: the round trip of a path without delays."""
+    return sum(queueing_delay_ms(link, 1) for link in path.forward.links if link.rate_mbps)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from linklab.analysis.search import bisect, from_train, increase
+from linklab.analysis.searching import bisect, from_train, increase
 from linklab.errors import MeasurementError
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from linklab.analysis.dispersion import steady_rate_mbps, train_rate_mbps
+from linklab.analysis.packets import steady_rate_mbps, train_rate_mbps
 from linklab.errors import MeasurementError
 
 GAP_S = 1448 * 8e-6 / 10

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from linklab.analysis.stream import each_second_kbps, gaps_ms, rtp_jitter_ms, series, window_kbps
+from linklab.analysis.video_statistics import each_second_kbps, gaps_ms, rtp_jitter_ms, series, window_kbps
 from linklab.errors import MeasurementError
 
 
