@@ -17,8 +17,7 @@ from linklab.lab import Lab
 from linklab.measure import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow, at_once, udp
 from linklab.measure.results import PingResult, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, bottleneck, path
-from linklab.study.declare import Study
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study
 
 IPERF2_MEGA: Final = 1.048576
 """iperf 2 reads the M of ``-b 25M`` as 1024 * 1024, and prints rates in 10^6 bit/s (its source, `byte_atoi`)."""
