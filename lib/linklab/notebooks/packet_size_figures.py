@@ -22,7 +22,7 @@ from linklab.network.mtu_testbeds import payload_bytes
 from linklab.published.mtu_study import find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
-from linklab.show.packet_size import first_packets, frames
+from linklab.show.packets import first_packets, frames
 from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""A measurement, watched while it runs: a bar, a stop button, and the throughput of tools that tell it as they go.
+"""What is measured, seen while it runs: a bar with a stop button and a plot, or a program's lines and their plot.
 
 The widgets are there only where somebody can see and click them. A notebook that is executed without a page, as by
-``linklab run``, nbconvert or nbval, shows nothing and measures the same.
+``linklab run``, nbconvert or nbval, shows no widgets and measures the same.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from linklab.lab import Lab
 from linklab.measure.progress import OnProgress, Progress, Stop
-from linklab.show.live_curves import throughput
+from linklab.show.chart import LINES
+from linklab.show.rates import Curves, summed, throughput
 
 _REDRAWN_EVERY_S: Final = 0.25
 _STEPS: Final = 1000
@@ -104,7 +106,8 @@ class _Panel:
         self._bar.value = round(_STEPS * progress.share)
         self._label.value = f"{progress.words}: {progress.done_s:.0f} of {progress.total_s:.0f} s"
         if progress.curves:
-            figure = throughput(progress.curves, ceiling_mbps=ceiling_mbps, duration_s=progress.total_s)
+            curves = progress.curves if len(progress.curves) <= len(LINES) else summed(progress.curves)
+            figure = throughput(curves, ceiling_mbps=ceiling_mbps, duration_s=progress.total_s)
             self._plot.value = figure.png()
             self._plot.layout.display = ""
 
@@ -135,7 +138,64 @@ def _let_clicks_through(comm: Any) -> None:
 
 
 def somebody_watches() -> bool:
-    """Whether this runs in the kernel of a page. Jupyter's server names the notebook to kernels of its own only."""
+    """Return True in the kernel of a page. Jupyter's server names the notebook to kernels of its own only."""
+    return _in_notebook() and "JPY_SESSION_NAME" in os.environ
+
+
+def live(
+    lines: Iterable[str],
+    read: Callable[[Sequence[str]], Curves],
+    *,
+    ceiling_mbps: float | None = None,
+    duration_s: float | None = None,
+) -> Curves:
+    """Prints the lines as they come and draws what they say; returns what they said in the end.
+
+    ``lines`` is a `linklab.program.Program`, or anything else that gives lines. ``read`` makes intervals of all lines
+    so far. The other arguments are those of `throughput`. One figure stands above the lines and is drawn anew, a few
+    times a second at most. Where nobody watches, the last state is what stays in the notebook; outside of notebooks
+    only the lines are printed.
+    """
+    said: list[str] = []
+    curves: Curves = {}
+    shape: dict[str, Any] = {"ceiling_mbps": ceiling_mbps, "duration_s": duration_s}
+    picture = _Picture(curves, shape)
+    try:
+        for line in lines:
+            print(line, flush=True)
+            said.append(line)
+            found = read(said)
+            if found != curves:
+                curves = found
+                picture.show(curves)
+    finally:
+        picture.show(curves, finally_=True)
+    return curves
+
+
+class _Picture:
+    """The figure in the notebook's output; nothing where there is no notebook."""
+
+    def __init__(self, curves: Curves, shape: dict[str, Any]) -> None:
+        self._shape, self._drawn, self._drawn_at = shape, curves, time.monotonic()
+        self._handle = _displayed(throughput(curves, **shape)) if _in_notebook() else None
+
+    def show(self, curves: Curves, *, finally_: bool = False) -> None:
+        """Draws it anew, unless it has just been drawn; `finally_` draws whatever is not to be seen yet."""
+        if self._handle is None or curves == self._drawn:
+            return
+        if finally_ or time.monotonic() - self._drawn_at >= _REDRAWN_EVERY_S:
+            self._handle.update(throughput(curves, **self._shape))
+            self._drawn, self._drawn_at = curves, time.monotonic()
+
+
+def _in_notebook() -> bool:
     ipython = sys.modules.get("IPython")  # a program that has not loaded IPython is not run by it
     shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "kernel", None) is not None and "JPY_SESSION_NAME" in os.environ
+    return getattr(shell, "kernel", None) is not None
+
+
+def _displayed(figure: Any) -> Any:
+    from IPython.display import display
+
+    return display(figure, display_id=True)  # type: ignore[no-untyped-call]

@@ -7,7 +7,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.network import by_name
 from linklab.show import draw
-from linklab.show.packet_size import first_packets, frames, largest_by_run
+from linklab.show.packets import first_packets, frames, largest_by_run
 
 
 def test_first_packets_say_their_highest_and_show_only_the_first() -> None:
