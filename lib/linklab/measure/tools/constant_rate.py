@@ -29,7 +29,7 @@ from linklab.program import Program
 PAYLOAD_BYTES: Final = (16, 1472)
 """Room for flow and number, and no more than fits an MTU of 1500 bytes."""
 _TOOL: Final = "linklab cbr 1"
-_FILE: Final = "cbr_program.py"
+_FILE: Final = "constant_rate.py"
 _PORT: Final = 5600
 _READY_S: Final = {"virtual": 0.5, "real": 5.0}
 _DRAIN_S: Final = 2.0

@@ -17,9 +17,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.clip import CLOCK_HZ, Clip, Video
-from linklab.measure.ffmpeg import ffmpeg
-from linklab.measure.stream_result import StreamResult
+from linklab.measure.tools.video import StreamResult
+from linklab.measure.video_file import CLOCK_HZ, Clip, Video, ffmpeg
 
 _SENT: Final = "sent.ts"
 _RECEIVED: Final = "received.ts"

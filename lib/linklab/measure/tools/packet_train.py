@@ -18,7 +18,7 @@ from linklab.measure.results import Origin
 from linklab.measure.surroundings import origin_of
 from linklab.measure.thin import PATIENCE_S, ThinProgram, last_words, port_of
 
-_FILE: Final = "train_program.py"
+_FILE: Final = "packet_train.py"
 _TOOL: Final = "linklab train 1"
 _COUNT: Final = (2, 65536)
 _PAYLOAD_BYTES: Final = (12, 65507)

@@ -1,7 +1,7 @@
 """Datagrams at constant rates: who sends and who counts. It runs inside a lab, and imports nothing of Linklab.
 
 ``count FILE`` names a port and counts what arrives there until the time in FILE is over; ``send FILE`` sends the flows
-in FILE. Both print one line of JSON at their end. FILE is JSON, written by `linklab.measure.cbr`.
+in FILE. Both print one line of JSON at their end. FILE is JSON, written by `linklab.measure.tools.constant_rate`.
 """
 
 from __future__ import annotations

@@ -7,11 +7,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from linklab.errors import MeasurementError
-from linklab.measure import rows
 from linklab.measure.flows import SimpleperfFlow
-from linklab.measure.printed import amount_bytes, by_connection, plain_rows, rate_mbps, sample, told_apart, totals
 from linklab.measure.results import Origin, Sample, SimpleperfResult, Stream
-from linklab.measure.rows import Row
+from linklab.measure.simpleperf_rows import (
+    Row,
+    amount_bytes,
+    by_connection,
+    clean,
+    plain_rows,
+    rate_mbps,
+    read,
+    sample,
+    told_apart,
+    totals,
+)
 
 _CHECK = "linklab check"
 _LONGEST_QUOTE = 160
@@ -51,8 +60,8 @@ def parse_simpleperf(
         received_bytes=round(sum(map(amount_bytes, received))) if received else None,
         streams=tuple(Stream(rates[name], series[name]) for name in sent),
         samples=together(series),
-        said=rows.clean(client),
-        server_said=rows.clean(server),
+        said=clean(client),
+        server_said=clean(server),
         interrupted=interrupted,
     )
 
@@ -76,7 +85,7 @@ def _samples(found: tuple[Sample, ...], last: Row, interrupted: bool) -> tuple[S
 
 def _server_rows(lines: Sequence[str]) -> list[Row]:
     """A row for each connection, or the one over all where that is all there is."""
-    return plain_rows(lines) or [row for row in rows.read((0.0, line) for line in lines).rows if row.is_sum]
+    return plain_rows(lines) or [row for row in read((0.0, line) for line in lines).rows if row.is_sum]
 
 
 def _mean_mbps(series: Mapping[str, Sequence[Sample]]) -> float:
@@ -137,5 +146,5 @@ def _missing(said: str, start: str) -> MeasurementError | None:
 
 def last_words(said: str) -> str:
     """What it printed last, as a part of a message."""
-    lines = [line.strip() for line in rows.clean(said).splitlines() if line.strip()]
+    lines = [line.strip() for line in clean(said).splitlines() if line.strip()]
     return f"it printed last: {lines[-1][:_LONGEST_QUOTE]!r}" if lines else "it printed nothing"

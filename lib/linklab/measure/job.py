@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
-from linklab.measure.iperf3 import parse_tcp, parse_udp
-from linklab.measure.ping import parse_ping
 from linklab.measure.probe import tool_version
 from linklab.measure.program_file import Brought, bring
 from linklab.measure.results import Origin, Result
-from linklab.measure.simpleperf import last_words, name_of, no_server, parse_simpleperf
+from linklab.measure.tools.iperf3 import parse_tcp, parse_udp
+from linklab.measure.tools.ping import parse_ping
+from linklab.measure.tools.simpleperf import last_words, name_of, no_server, parse_simpleperf
 
 
 @dataclass

@@ -1,4 +1,5 @@
-"""A switch made of a PC whose network cards hold their interrupts back: what that does to a round trip.
+"""What links and switches of hardware do and Mininet's do not: a link without a burst, and a switch whose network
+cards hold their interrupts back.
 
 At 10 and 100 Mbit/s Linux's driver of the study's cards (e1000e, function ``e1000_set_itr``) allows each card 4000
 interrupts a second: none within 250 us of the one before. What happens meanwhile waits.
@@ -7,6 +8,8 @@ interrupts a second: none within 250 us of the one before. What happens meanwhil
 from __future__ import annotations
 
 import contextlib
+import re
+import shlex
 from collections.abc import Iterator
 from typing import Final, Literal
 
@@ -14,11 +17,37 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.thin import ThinProgram, await_ready
 
+_WAIT_MS: Final = 10_000
+"""How long a packet may wait in the queue before it is dropped: as long as no study's does."""
+_BURST: Final = re.compile(r"\bburst (\d+)b\b")
+
+
+def bucket_of_one_frame(lab: Lab, node: str, interface: str, rate_mbps: float, frame_bytes: int) -> None:
+    """Limits an interface by TBF with a bucket that holds one frame, in place of what limited it (HTB in a TCLink).
+
+    Then two frames of that size leave no sooner one after the other than the rate allows. Delay, loss and queue that
+    the link had are gone from this interface with its old shaper. Raises MeasurementError where tc refuses or the
+    interface is not so afterwards.
+    """
+    device, rate = shlex.quote(interface), f"{rate_mbps * 1e6:.0f}bit"
+    # tc counts the bucket in ticks of 64 ns, and rounds down: of a bucket that is a bit too small TBF drops the frame
+    burst = frame_bytes + 1
+    said = lab[node].cmd(
+        f"tc qdisc replace dev {device} root handle 7: tbf rate {rate} burst {burst} latency {_WAIT_MS}ms"
+    )
+    if said.strip():
+        raise MeasurementError(f"the bucket of {interface} could not be set: {' '.join(said.split())}")
+    shown = lab[node].cmd(f"tc qdisc show dev {device} root")
+    found = _BURST.search(shown)
+    if " tbf " not in shown or found is None or not frame_bytes <= int(found.group(1)) <= burst:
+        raise MeasurementError(f"{interface} has no bucket of {frame_bytes} bytes: {' '.join(shown.split())}")
+
+
 E1000E_INTERVAL_US: Final = 250.0
 """drivers/net/ethernet/intel/e1000e/netdev.c: "for non-gigabit speeds, just fix the interrupt rate at 4000"."""
 How = Literal["throttled", "ticking"]
 HOW: Final = ("throttled", "ticking")
-_FILE: Final = "moderated_program.py"
+_FILE: Final = "moderated.py"
 _LONGEST_US: Final = 10_000.0
 
 

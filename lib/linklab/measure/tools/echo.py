@@ -23,7 +23,7 @@ PAYLOAD_BYTES: Final = (12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_
 """Room for a number, and no more than fits an MTU of 1500 bytes over IPv4: a fragment would be a packet of its own."""
 _TOOL: Final = "linklab echo 1"
 _COUNT: Final = (1, 100_000)
-_FILE: Final = "echo_program.py"
+_FILE: Final = "echo.py"
 
 
 @dataclass(frozen=True)
