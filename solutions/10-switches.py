@@ -13,7 +13,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab import show
-from linklab.analysis.switch_loads import senders
+from linklab.published.switches_loads import senders
 from linklab.grade import lab10
 from linklab.measure.capture import capture
 from linklab.measure.cbr import cbr

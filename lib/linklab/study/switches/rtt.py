@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 from typing import Final, get_args
 
-from linklab.analysis.switch_loads import ENDS, background, load_of, network_of
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.cbr import sending
 from linklab.measure.echo import EchoFlow, EchoResult, echo
 from linklab.measure.moderated import E1000E_INTERVAL_US, moderated
+from linklab.published.switches_loads import ENDS, background, load_of, network_of
 from linklab.study.declare import Study, SwitchName, Testbed
 from linklab.study.point import Measured, Metric, Point
 
