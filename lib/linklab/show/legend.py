@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from linklab.show.chart import ORANGE, VERMILLION
+from linklab.show.chart import HIGHLIGHT, VERMILLION
 from linklab.show.geometry import Box
 from linklab.show.labels import Line, size_of
 from linklab.show.paint import CABLE, node, words
@@ -26,7 +26,7 @@ _LINES = {
     "tunnel": (CABLE, 2.8, "--"),
     "differs": (VERMILLION, 2.8, "-"),
     "down": (VERMILLION, 1.8, ":"),
-    "path": (ORANGE, 6.0, "-"),
+    "path": (HIGHLIGHT, 6.0, "-"),
 }
 _SHRUNK = 0.42
 

@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from linklab.show.areas import outlines, tints
-from linklab.show.chart import BLUE, BLUISH_GREEN, ORANGE, REDDISH_PURPLE, SKY_BLUE, VERMILLION, YELLOW
+from linklab.show.chart import (
+    BLUE,
+    BLUISH_GREEN,
+    HIGHLIGHT,
+    ORANGE,
+    REDDISH_PURPLE,
+    SKY_BLUE,
+    VERMILLION,
+    YELLOW,
+    blended,
+)
 from linklab.show.geometry import Box, Point
 from linklab.show.labels import NAME_POINTS, Label, Line
 from linklab.show.placed import Placed, Stroke
@@ -30,14 +40,6 @@ CABLE: Final = "#404040"
 _AREA_PADDING_POINTS: Final = 7.0
 
 
-def blended(colour: str, share: float, other: str = "#FFFFFF") -> str:
-    """``share`` of a colour, the rest another one."""
-    mixed = [
-        round(share * int(colour[at : at + 2], 16) + (1 - share) * int(other[at : at + 2], 16)) for at in (1, 3, 5)
-    ]
-    return "#" + "".join(f"{part:02X}" for part in mixed)
-
-
 def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
     """Draws everything. ``highlight`` are positions of cables to be drawn strongly."""
     tint = [_TINTS[number] for number in tints(placed, len(_TINTS))]
@@ -46,7 +48,7 @@ def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
     chosen = set(highlight)
     marked = [stroke for number, stroke in enumerate(placed.strokes) if number in chosen]
     for stroke in marked:
-        _line(axes, stroke.start, stroke.end, ORANGE, 8, zorder=2)
+        _line(axes, stroke.start, stroke.end, HIGHLIGHT, 8, zorder=2)
     for stroke in placed.strokes:
         _cable(axes, stroke)
     for stub in placed.stubs:
@@ -129,7 +131,7 @@ def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = Fa
     if kind == "idle" or lonely:
         edge, style = _WARNING, "--"
     if marked:
-        edge, width = ORANGE, 4.0
+        edge, width = HIGHLIGHT, 4.0
     x, y = box.centre
     left, bottom = box.left, box.bottom
     across, high = box.right - box.left, box.top - box.bottom

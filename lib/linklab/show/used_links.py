@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import LinkUse
 from linklab.errors import NetworkError
-from linklab.show.chart import SKY_BLUE, VERMILLION
+from linklab.show.chart import BLUE, VERMILLION
 from linklab.show.read_scene import scene_of
 from linklab.show.scene import Cable, Drawable, Scene
 from linklab.show.words import description
@@ -62,7 +62,7 @@ def used(thing: Drawable, uses: Sequence[LinkUse], title: str | None = None) -> 
         axes.plot(
             [stroke.start[0], stroke.end[0]],
             [stroke.start[1], stroke.end[1]],
-            color=VERMILLION if most >= _FULL else SKY_BLUE,
+            color=VERMILLION if most >= _FULL else BLUE,
             linewidth=_NARROW_POINTS + (_WIDE_POINTS - _NARROW_POINTS) * min(most, 1.0),
             solid_capstyle="butt",
             zorder=2,
