@@ -29,9 +29,8 @@ from linklab.network import (
 )
 from linklab.show import describe, draw
 from linklab.show.figure import Drawing
-from linklab.show.layout import positions
-from linklab.show.placing import place
-from linklab.show.read_scene import scene_of
+from linklab.show.network.layout import place, positions
+from linklab.show.network.scene import scene_of
 from tests.states import PLAN, change, change_node
 
 from .drawn import BROKEN, NOT_FORWARDING, PARALLEL, SHAPE, outside, overlaps, ring, routed, texts_of, tree
