@@ -12,7 +12,7 @@ from typing import Final
 from linklab.analysis.switch_loads import ENDS
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.echo import EchoFlow, echo
+from linklab.measure.tools.echo import EchoFlow, echo
 from linklab.network import End, Host, Link, Network
 from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
 from linklab.study.declare import Measured, Metric, Point, Study, Testbed

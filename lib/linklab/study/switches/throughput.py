@@ -7,7 +7,7 @@ from typing import Final
 
 from linklab.analysis.switch_loads import additional, background, load_of
 from linklab.lab import Lab
-from linklab.measure.cbr import CbrRun, cbr
+from linklab.measure.tools.constant_rate import CbrRun, cbr
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.study.switches.rtt import PAYLOADS, SWITCHES, testbed
 
