@@ -13,11 +13,11 @@ from mininet.topo import Topo
 
 import linklab
 from linklab import measure, show
-from linklab.analysis.switch_loads import senders
 from linklab.grade import lab10
 from linklab.measure import EchoFlow, capture, moderated
 from linklab.network import by_name, path
 from linklab.notebooks import switches as look
+from linklab.published.switches_loads import senders
 
 # %% [markdown] id="cables-intro"
 # ## 1. Five cables, one switch

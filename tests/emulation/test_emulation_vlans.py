@@ -16,7 +16,7 @@ from linklab.network import Network, expected_state, first_difference
 from linklab.network.state import Membership
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.runtime.backends import Kind
-from linklab.study.declare import SwitchName
+from linklab.units import SwitchName
 
 pytestmark = pytest.mark.lab
 KINDS: tuple[SwitchName, ...] = ("bridge", "ovs", "ovs-user")

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from linklab.grade import Check, Result, lab03
-from linklab.measure import Fidelity, Origin, UdpFlow, UdpResult, payload_rate_mbps
-from linklab.network import COURSE, NetworkState
+from linklab.measure import Fidelity, Origin, UdpFlow, UdpResult
+from linklab.network import COURSE, NetworkState, payload_rate_mbps
 from tests.grade.failures import failed_alone
 
 BOTTLENECKS = {"h1-h4": "L2", "h1-h9": "L3", "h7-h9": "L3"}

@@ -40,7 +40,7 @@ RUNS = {name: echoed(way.ends, way.payload_bytes, way.rtt_ms + 0.002) for name, 
 
 
 def sent(setting: str, shares: tuple[float, ...], origin: Origin = ORIGIN) -> AtOnce:
-    from linklab.analysis.switch_loads import senders
+    from linklab.published.switches_loads import senders
 
     flows = senders(setting, 10)
     results = tuple(

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import linklab
-from linklab.analysis.switch_loads import senders
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import AtOnce, ConstantRateFlow, ConstantRateResult, Origin, at_once, load_result, load_run, run
 from linklab.measure.in_lab.constant_rate import instants
 from linklab.measure.tools.constant_rate import parse_constant_rate
 from linklab.network.switch_testbeds import fairness
+from linklab.published.switches_loads import senders
 from linklab.runtime.backends import Kind
 
 ORIGIN = Origin("linklab constant rate", "virtual", "7.3.4")

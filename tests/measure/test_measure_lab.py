@@ -10,8 +10,8 @@ import pytest
 
 import linklab
 from linklab.errors import LabError, MeasurementError
-from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, at_once, payload_rate_mbps, run
-from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, rtt_floor_ms
+from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, at_once, run
+from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, payload_rate_mbps, rtt_floor_ms
 from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 import linklab
-from linklab.analysis.dispersion import steady_rate_mbps
+from linklab.analysis.packets import steady_rate_mbps
 from linklab.errors import MeasurementError
-from linklab.measure import Prober, payload_rate_mbps
-from linklab.network import TWO_HOSTS
+from linklab.measure import Prober
+from linklab.network import TWO_HOSTS, payload_rate_mbps
 from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab

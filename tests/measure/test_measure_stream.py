@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.analysis.stream_summary import delays, summed_up
+from linklab.analysis.video_statistics import delays, summed_up
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Clip, Video, VideoFlow, VideoResult, bucket_of_one_frame, encoded, load_result, quality, run
 from linklab.measure.tools.video import RtpPacket, ffmpeg_words, passage

@@ -11,8 +11,8 @@ import pytest
 
 import linklab
 from linklab.errors import LabError, MeasurementError
-from linklab.measure import Origin, TrainFlow, TrainResult, load_result, payload_rate_mbps, run
-from linklab.network import COURSE
+from linklab.measure import Origin, TrainFlow, TrainResult, load_result, run
+from linklab.network import COURSE, payload_rate_mbps
 from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
 from linklab.runtime.backends import Kind
 

@@ -157,7 +157,7 @@ def test_through_the_tunnel_a_full_link_carries_what_its_headers_leave(mtu_table
 def test_short_tables_have_verdicts_of_both_forms_and_show_what_gre_adds(
     mtu_table: Table, virtual: Kind, tmp_path: Path
 ) -> None:
-    direct, gre = ({it.claim.id: it.verdict for it in judge_mtu(mtu_table, form)} for form in ("direct", "gre"))
+    direct, gre = ({it.claim.id: it.verdict for it in judge_mtu(list(mtu_table), form)} for form in ("direct", "gre"))
     assert direct["mtu-first-packets"] == gre["mtu-first-packets"] == "confirmed"
     assert (direct["mtu-settles"], gre["mtu-settles"]) == ("confirmed", "refuted")
     table = run(GRE.short_form(), tmp_path)

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from linklab.analysis import Expectation
-from linklab.analysis.arrivals import burst_bytes
-from linklab.analysis.dispersion import steady_rate_mbps
-from linklab.analysis.packet_size import MININET_BUCKET_BYTES, virtual_mbps
+from linklab.analysis.packets import MININET_BUCKET_BYTES, burst_bytes, steady_rate_mbps, virtual_mbps
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.measured import measured_check

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from linklab.analysis import Expectation
-from linklab.analysis.stream_summary import delays
+from linklab.analysis.video_statistics import delays
 from linklab.grade.asked import choice_check, each
 from linklab.grade.check import Check
 from linklab.grade.lab09_jitter import jitter_checks

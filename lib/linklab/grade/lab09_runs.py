@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from linklab.analysis.stream_summary import delays
+from linklab.analysis.video_statistics import delays
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.real_time import late_ms

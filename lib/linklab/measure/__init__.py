@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from linklab.measure.captures import Capture, capture, layers
     from linklab.measure.devices import bucket_of_one_frame, moderated
-    from linklab.measure.flows import Flow, FlowOf, payload_rate_mbps
+    from linklab.measure.flows import Flow, FlowOf
     from linklab.measure.prober import Probe, Prober
     from linklab.measure.repeats import Repeats, Spread, repeated
     from linklab.measure.results import AtOnce, MeasurementStopped, Origin, Result, Sample, Stream, to_dataframe
@@ -83,7 +83,6 @@ __all__ = [
     "load_result",
     "load_run",
     "moderated",
-    "payload_rate_mbps",
     "picture_at",
     "quality",
     "repeated",
@@ -140,7 +139,6 @@ _LATER = {
     "load_result": "tools",
     "load_run": "tools",
     "moderated": "devices",
-    "payload_rate_mbps": "flows",
     "picture_at": "video_quality",
     "quality": "video_quality",
     "repeated": "repeats",

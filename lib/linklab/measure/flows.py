@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from linklab.errors import MeasurementError
-from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 Transport = Literal["tcp", "udp", "icmp"]
 """What a flow's packets are: what differs in their headers, and in how they share a link."""
@@ -64,19 +63,6 @@ class FlowOf(Generic[ResultT_co]):
 
 Flow = FlowOf[Any]
 """A flow of any tool."""
-
-
-def payload_rate_mbps(link_rate_mbps: float, payload_bytes: int = 1448) -> float:
-    """Return the rate of UDP payload that fills a link of `link_rate_mbps`, in Mbit/s.
-
-    HTB counts Ethernet frames. A datagram of L bytes is a frame of L + 8 (UDP) + 20 (IPv4) + 14 (Ethernet), so of a
-    rate R the payload is ``R * L / (L + 42)``: 38.89 of 40 Mbit/s for L = 1472, which fills an MTU of 1500.
-    Raises MeasurementError unless both are above 0.
-    """
-    refuse_not_positive("link_rate_mbps", link_rate_mbps)
-    refuse_not_positive("payload_bytes", payload_bytes)
-    frame_bytes = payload_bytes + UDP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES
-    return link_rate_mbps * payload_bytes / frame_bytes
 
 
 def refuse_duration(duration_s: float, name: str = "duration_s") -> None:

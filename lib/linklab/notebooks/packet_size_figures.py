@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Final
 
-from linklab.analysis.arrivals import bandwidth_mbps, burst_bytes
-from linklab.analysis.dispersion import steady_rate_mbps
-from linklab.analysis.packet_size import MININET_BUCKET_BYTES, first_bandwidth_mbps
+from linklab.analysis.packets import (
+    MININET_BUCKET_BYTES,
+    bandwidth_mbps,
+    burst_bytes,
+    first_bandwidth_mbps,
+    steady_rate_mbps,
+)
 from linklab.grade.lab08 import FRAMES, LATE, LINK_MBPS
 from linklab.grade.lab08_measured import SIZES
 from linklab.measure import Capture, TrainResult, layers
@@ -16,7 +20,7 @@ from linklab.network.mtu_testbeds import payload_bytes
 from linklab.published.mtu_study import find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
-from linklab.show.packet_size import first_packets, frames
+from linklab.show.packets import first_packets, frames
 from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 
 if TYPE_CHECKING:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from linklab.analysis.switch_loads import fairness_network, senders, served
+from linklab.analysis.sharing import proportional
 from linklab.grade import lab10
 from linklab.measure import AtOnce, Capture, ConstantRateResult, EchoResult
+from linklab.published.switches_loads import fairness_network, senders
 from linklab.show import Table, table
-from linklab.show.chart import LINES, WIDTH_INCHES, dressed
+from linklab.show.chart import LINES, WIDTH_INCHES, label_axes
 from linklab.show.figure import Drawing
 
 __all__ = ["NOTHING", "rtt_figure", "rtt_table", "shares_table", "tags"]
@@ -59,7 +60,7 @@ def shares_table(
         return NOTHING
     rows = []
     for setting in lab10.SETTINGS:
-        fair = served(fairness_network(setting, lab10.RATE_MBPS), senders(setting, lab10.RATE_MBPS))
+        fair = proportional(fairness_network(setting, lab10.RATE_MBPS), senders(setting, lab10.RATE_MBPS))
         for number, theory in enumerate(fair):
             name = f"{setting} h{number + 1}"
             found = [
@@ -80,12 +81,12 @@ def rtt_figure(curves: Mapping[str, Mapping[int, float]], title: str) -> Drawing
     ]
     figure = Drawing(WIDTH_INCHES, _HEIGHT_INCHES, f"{title}. {'; '.join(words)}.", title)
     axes = figure.add_axes((0.085, 0.155, 0.895, 0.76))
-    for (name, line), (colour, dashes), mark in zip(curves.items(), LINES, "os^v", strict=False):
+    for (name, line), (colour, dashes, _), mark in zip(curves.items(), LINES, "os^v", strict=False):
         axes.plot(list(line), list(line.values()), color=colour, linestyle=dashes, marker=mark, linewidth=2,
                   markerfacecolor="white", label=name)  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_xticks(sorted({payload for line in curves.values() for payload in line}))
-    dressed(axes, "UDP payload (bytes)", "round trip (ms)")
+    label_axes(axes, "UDP payload (bytes)", "round trip (ms)")
     axes.legend(frameon=False, loc="lower right")
     return figure
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from linklab.analysis.stream import each_second_kbps
-from linklab.analysis.stream_summary import bandwidths, delays, jitters, summed_up
+from linklab.analysis.video_statistics import bandwidths, delays, each_second_kbps, jitters, summed_up
 from linklab.grade.lab09 import FRAME_BYTES
 from linklab.measure import Quality, Video, VideoResult, picture_at
 from linklab.measure.video_file import IP_PACKET_BYTES

@@ -1,7 +1,7 @@
 """A UDP echo: who asks and who answers.
 
-``answer PORT`` sends every datagram back. ``ask GATE LATER_NS ADDRESS PORT COUNT PAYLOAD_BYTES WAIT_S WARM_UP``
-exchanges datagrams one after the other: all stamps are of this one clock.
+``answer IP_VERSION PORT`` (4 or 6) sends every datagram back. ``ask GATE LATER_NS ADDRESS PORT COUNT
+PAYLOAD_BYTES WAIT_S WARM_UP`` exchanges datagrams one after the other: all stamps are of this one clock.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from linklab.measure.in_lab.common import sleeper, start_at
 
 _HEADER = struct.Struct("!8sI")
 _MARK = b"LLecho 1"
+_FAMILIES = {"4": socket.AF_INET, "6": socket.AF_INET6}
 
 
-def answer(port: int) -> None:
+def answer(family: socket.AddressFamily, port: int) -> None:
     """Answer until it is ended."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
-        server.bind(("0.0.0.0", port))
+    with socket.socket(family, socket.SOCK_DGRAM) as server:
+        server.bind(("", port))
         print("ready", flush=True)
         while True:
             packet, sender = server.recvfrom(65535)
@@ -35,7 +36,7 @@ def ask(
     rest = bytes(payload_bytes - _HEADER.size)
     rtts_ns: list[int | None] = []
     sleep_until = sleeper()
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+    with socket.socket(_FAMILIES["6" if ":" in address else "4"], socket.SOCK_DGRAM) as client:
         client.connect((address, port))
         client.settimeout(wait_s)
         begin_ns = start_at(gate, later_ns)
@@ -70,7 +71,7 @@ def _exchange(client: socket.socket, packet: bytes) -> bool:
 if __name__ == "__main__":
     end, *words = sys.argv[1:]
     if end == "answer":
-        answer(int(words[0]))
+        answer(_FAMILIES[words[0]], int(words[1]))
     else:
         port, count, payload_bytes, warm_up = map(int, (*words[3:6], words[7]))
         ask(words[0], int(words[1]), words[2], port, count, payload_bytes, float(words[6]), warm_up)

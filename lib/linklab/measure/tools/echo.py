@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, Transport, refuse_outside
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 from linklab.measure.trust import Fidelity
+from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
-PAYLOAD_BYTES: Final = (12, 1472)
-"""Room for a number, and no more than fits an MTU of 1500 bytes: a fragment would be a packet of its own."""
+PAYLOAD_BYTES: Final = (12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES)
+"""Room for a number, and no more than fits an MTU of 1500 bytes over IPv4: a fragment would be a packet of its own."""
 _PROGRAM: Final = "echo.py"
 _COUNT: Final = (1, 100_000)
 _LONGEST_WAIT_S: Final = 60
@@ -27,8 +28,9 @@ _LONGEST_WAIT_S: Final = 60
 class EchoFlow(FlowOf["EchoResult"]):
     """`count` exchanges of datagrams of `payload_bytes`, after `warm_up` that do not count.
 
-    `wait_s`: what has not come back then is lost. Raises MeasurementError for a payload outside 12 to 1472 bytes, a
-    count outside 1 to 100000, or a wait that is not positive.
+    `wait_s`: what has not come back then is lost. `address` is the destination's, where it has not one IPv4 address
+    alone; an IPv6 address makes the exchange one of IPv6. Raises MeasurementError for a payload outside 12 to 1472
+    bytes (1452 over IPv6), a count outside 1 to 100000, or a wait that is not positive.
     """
 
     transport: ClassVar[Transport] = "udp"
@@ -41,11 +43,18 @@ class EchoFlow(FlowOf["EchoResult"]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_outside("payload_bytes", self.payload_bytes, PAYLOAD_BYTES)
+        least, most = PAYLOAD_BYTES
+        most -= IPV6_HEADER_BYTES - IPV4_HEADER_BYTES if self.ip_version == 6 else 0
+        refuse_outside("payload_bytes", self.payload_bytes, (least, most))
         refuse_outside("count", self.count, _COUNT)
         refuse_outside("warm_up", self.warm_up, (0, _COUNT[1]))
         if not 0 < self.wait_s <= _LONGEST_WAIT_S:
             raise MeasurementError(f"wait_s is {self.wait_s}: choose more than 0 and at most {_LONGEST_WAIT_S} s")
+
+    @property
+    def ip_version(self) -> Literal[4, 6]:
+        """Return 6 if `address` is an IPv6 address, else 4."""
+        return 6 if self.address and ":" in self.address else 4
 
     @property
     def lasts_s(self) -> float:
@@ -126,7 +135,7 @@ class Echo(Tool[EchoFlow, EchoResult]):
 
     def server(self, job: Job[EchoFlow]) -> str:
         """Return the command of who answers."""
-        return in_lab(_PROGRAM, "answer", job.port)
+        return in_lab(_PROGRAM, "answer", job.flow.ip_version, job.port)
 
     def client(self, job: Job[EchoFlow]) -> str:
         """Return the command of who asks."""

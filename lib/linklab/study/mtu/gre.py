@@ -14,8 +14,7 @@ from linklab.lab import Lab
 from linklab.measure import Capture, TrainFlow, capture, run
 from linklab.network import Network
 from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_gre, payload_bytes
-from linklab.study.declare import Study
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.units import GRE_OVERHEAD_BYTES
 
 LARGER: Final = "larger-cables"

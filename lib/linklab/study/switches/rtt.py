@@ -10,13 +10,13 @@ import contextlib
 from dataclasses import replace
 from typing import Final, get_args
 
-from linklab.analysis.switch_loads import ENDS, background, load_of, network_of
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import EchoFlow, EchoResult, at_once, moderated, run
 from linklab.measure.devices import E1000E_INTERVAL_US
-from linklab.study.declare import Study, SwitchName, Testbed
-from linklab.study.point import Measured, Metric, Point
+from linklab.published.switches_loads import ENDS, background, load_of, network_of
+from linklab.study.declare import Measured, Metric, Point, Study, Testbed
+from linklab.units import SwitchName
 
 PAYLOADS: Final = (100, 250, 500, 750, 1000, 1250, 1440)
 """The study prints the first and the last, and names 250, 500, 750 and 1000 in its text."""

@@ -10,9 +10,10 @@ from linklab.errors import MeasurementError
 from linklab.measure import Clip, Origin, VideoFlow, VideoResult, encoded, picture_at, quality
 from linklab.measure.video_file import without
 from linklab.show.video import pictures, similarity_over_time
-from linklab.study.page import Chapter, Grid, Picture, Row
+from linklab.study.page import Grid, Picture
 from linklab.study.video.picture import ENDLESS, lost_numbers
 from linklab.study.video.values import Values
+from linklab.study.write_page import Chapter, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,8 +14,7 @@ from linklab.lab import Lab
 from linklab.measure import Clip, Quality, VideoFlow, VideoResult, encoded, quality, run
 from linklab.network import Network
 from linklab.network.video_testbeds import video_network
-from linklab.study.declare import Study
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study
 
 ENDLESS: Final = "endless"
 """No limit was asked for: the kernel's own, 1000 packets."""
