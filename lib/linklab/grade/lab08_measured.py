@@ -133,11 +133,16 @@ def _refused(run: object, frame_bytes: int) -> Check | None:
     return None
 
 
+_SLACK: Final = "what the clock tells apart, and in real time how late its timers are"
+
+
 def _rate_check(run: TrainResult, frame_bytes: int, right: float) -> Check:
     """Of whole frames, after the first packets."""
     value = steady_rate_mbps(run.arrivals_s, run.payload_bytes) * frame_bytes / run.payload_bytes
     wide = _RATE if run.origin.clock == "virtual" else 0.05
-    expected = Expectation(right, (1 - wide) * right, (1 + wide) * right, "Mbit/s", "what the link carries of frames")
+    expected = Expectation(
+        right, (1 - wide) * right, (1 + wide) * right, "Mbit/s", "what the link carries of frames", allowance=_SLACK
+    )
     direct = virtual_mbps(frame_bytes, _LINK_MBPS)
     slips = (
         (Mistake(direct, "that is the rate without a tunnel", "send it in the lab with the tunnel", 0.003),)
@@ -157,7 +162,7 @@ def _burst_check(run: TrainResult, frame_bytes: int, right: float, slips: tuple[
     # small frames come in steps of one
     slack = _BYTES if run.origin.clock == "virtual" else 4 * on_link
     right += on_link
-    expected = Expectation(right, max(on_link, right - slack), right + slack, "bytes", how, "both")
+    expected = Expectation(right, max(on_link, right - slack), right + slack, "bytes", how, "both", allowance=_SLACK)
     what = f"bytes that pass at once, frames of {frame_bytes}"
     return measured_check(what, at_once, expected, inconclusive=_busy(run), mistakes=slips, how=how)
 
