@@ -19,11 +19,11 @@ from linklab.analysis import (
     udp_throughput,
     unloaded_rtt,
 )
-from linklab.bench.cases import Step, steps
 from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, UdpResult, at_once
 from linklab.network import COURSE, Network
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.runtime.backends import Kind
+from tools.bench.cases import Step, steps
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 STEPS = [step for step in steps(25) if step.case > 1]

@@ -8,7 +8,7 @@ import pytest
 
 from linklab.analysis.sharing import proportional
 from linklab.errors import MeasurementError, NetworkError
-from linklab.measure.cbr import CbrFlow
+from linklab.measure.tools.constant_rate import CbrFlow
 from linklab.network import COURSE
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.published.switches_loads import (

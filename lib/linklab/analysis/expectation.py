@@ -24,7 +24,7 @@ from linklab.analysis.tcp_model import (
 from linklab.errors import MeasurementError
 from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, payload_rate_mbps
 from linklab.network.theory import datagram_wire_bytes
-from linklab.published.seed_report import ReportRow
+from linklab.published.report import ReportRow
 from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, transmission_ms
 
 SlowSide = Literal["below", "above", "both"]

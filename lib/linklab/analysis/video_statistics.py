@@ -19,7 +19,7 @@ from linklab.errors import MeasurementError
 from linklab.units import BITS_PER_BYTE
 
 if TYPE_CHECKING:
-    from linklab.measure.stream_result import StreamResult
+    from linklab.measure.tools.video import StreamResult
 
 WINDOW_S: Final = 1.0
 NORMAL_BELOW: Final = 0.05

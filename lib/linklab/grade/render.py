@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from linklab.grade.check import Check, Outcome
 from linklab.grade.grouping import Group, each_reason, first_reason, merged, named
-from linklab.show.colours import BLUE, BLUISH_GREEN, VERMILLION
+from linklab.show.chart import BLUE, BLUISH_GREEN, VERMILLION
 
 # A word stands beside each sign, and the signs differ in shape: colour alone tells nobody anything.
 _SIGNS: Final[dict[Outcome, str]] = {"passed": "\u2713", "failed": "\u2717", "inconclusive": "?"}

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from linklab.analysis.sharing import proportional
 from linklab.grade import lab10
 from linklab.measure.capture import Capture
-from linklab.measure.cbr import CbrRun
-from linklab.measure.echo import EchoResult
+from linklab.measure.tools.constant_rate import CbrRun
+from linklab.measure.tools.echo import EchoResult
 from linklab.published.switches_loads import fairness_network, senders
 from linklab.show import Table, table
-from linklab.show.chart import LINES, WIDTH_INCHES, dressed
+from linklab.show.chart import LINES, WIDTH_INCHES, label_axes
 from linklab.show.figure import Drawing
 
 __all__ = ["NOTHING", "rtt_figure", "rtt_table", "shares_table", "tags"]
@@ -83,12 +83,12 @@ def rtt_figure(curves: Mapping[str, Mapping[int, float]], title: str) -> Drawing
     ]
     figure = Drawing(WIDTH_INCHES, _HEIGHT_INCHES, f"{title}. {'; '.join(words)}.", title)
     axes = figure.add_axes((0.085, 0.155, 0.895, 0.76))
-    for (name, line), (colour, dashes), mark in zip(curves.items(), LINES, "os^v", strict=False):
+    for (name, line), (colour, dashes, _), mark in zip(curves.items(), LINES, "os^v", strict=False):
         axes.plot(list(line), list(line.values()), color=colour, linestyle=dashes, marker=mark, linewidth=2,
                   markerfacecolor="white", label=name)  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_xticks(sorted({payload for line in curves.values() for payload in line}))
-    dressed(axes, "UDP payload (bytes)", "round trip (ms)")
+    label_axes(axes, "UDP payload (bytes)", "round trip (ms)")
     axes.legend(frameon=False, loc="lower right")
     return figure
 

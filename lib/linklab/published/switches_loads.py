@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.cbr import CbrFlow
+from linklab.measure.tools.constant_rate import CbrFlow
 from linklab.network import Network
 from linklab.network.switch_testbeds import fairness, l3_switch, router_on_a_stick
 from linklab.published.switches_study import BACKGROUND_PAYLOAD_BYTES, LOADS, STICK_PAIRS, Communication, Load

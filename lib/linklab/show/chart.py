@@ -1,43 +1,151 @@
-"""What all charts have in common: size, lines that differ without colour too, axes, a note on a level.
+"""The helper that all charts are made with: a figure and its axes, lines that differ without colour, legends, levels.
 
-Every chart is a white card with dark ink: on paper, in a light theme and in a dark one it looks the same.
+How to make a figure::
+
+    def round_trip_figure(curves: Mapping[str, Mapping[int, float]]) -> Drawing:
+        words = "; ".join(f"{name}: {min(it.values()):.2f} to {max(it.values()):.2f} ms" for name, it in curves.items())
+        figure, axes = chart(f"Round trips by payload. {words}.", x="UDP payload (bytes)", y="round trip (ms)")
+        for name, curve, style in told_apart(curves, markers=True):
+            axes.plot(list(curve), list(curve.values()), label=name, **style)
+        level(axes, 1.15, "theory: 1.15 ms")
+        axes.set_ylim(bottom=0)
+        legend(axes)
+        return figure
+
+The first argument, ``alt_text``, says in words what the figure shows, with its numbers; there is no figure without it.
+`chart` makes one pair of axes, `panels` several; both use matplotlib's constrained layout, so nothing needs to be
+placed by hand. Axes carry their units. Figures are dark ink on white, for paper and light themes; JupyterLab's dark
+themes show them inverted (`linklab.show.figure`). Text and lines therefore need contrast with white alone: at least
+4.5 and 3 to 1 (WCAG 2.2, 1.4.3 and 1.4.11). The colours here have it, except the pale ones, which fill areas.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from linklab.show.colours import BLACK, BLUE, BLUISH_GREEN, ORANGE, REDDISH_PURPLE, SKY_BLUE, VERMILLION
+from linklab.errors import MeasurementError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDTH_INCHES: Final = 7.5
-SMALL_POINTS: Final = 9.0
+    from linklab.show.figure import Drawing
+
+BLACK: Final = "#000000"
+BLUE: Final = "#0072B2"
+VERMILLION: Final = "#D55E00"
+BLUISH_GREEN: Final = "#009E73"
+REDDISH_PURPLE: Final = "#CC79A7"
+ORANGE: Final = "#E69F00"
+SKY_BLUE: Final = "#56B4E9"
+YELLOW: Final = "#F0E442"
+"""The palette of Okabe and Ito, "Color Universal Design" (2008): people with any kind of colour vision tell these
+apart. The last three are pale: they fill areas, and draw no line.
+"""
+HIGHLIGHT: Final = "#A66C00"
+"""Orange that is dark enough for lines."""
+GREY: Final = "#595959"
 GRID: Final = "#DDDDDD"
-QUIET: Final = "#595959"
-LINES: Final[tuple[tuple[str, Any], ...]] = (
-    (BLUE, "-"),
-    (VERMILLION, (0, (6, 1.5))),
-    (BLUISH_GREEN, (0, (2.5, 1))),
-    (REDDISH_PURPLE, (0, (6, 1.5, 1.5, 1.5))),
-    (ORANGE, (0, (1.2, 1.2))),
-    (SKY_BLUE, (0, (9, 2))),
+
+WIDTH_INCHES: Final = 7.5
+HEIGHT_INCHES: Final = 3.6
+SMALL_POINTS: Final = 9.0
+LINES: Final[tuple[tuple[str, Any, str], ...]] = (
+    ("#0067AD", "-", "o"),
+    (VERMILLION, (0, (6, 1.5)), "s"),
+    ("#004D3B", (0, (2.5, 1)), "^"),
+    (REDDISH_PURPLE, (0, (6, 1.5, 1.5, 1.5)), "D"),
+    ("#7A4B00", (0, (1.2, 1.2)), "v"),
+    ("#3B1152", (0, (9, 2)), "P"),
 )
-"""Colour and dashes of the first, second, ... line."""
+"""Colour, dashes and marker of the first, second, ... line. Their greys differ too."""
+
+_Values = TypeVar("_Values")
 
 
-def dressed(axes: Axes, horizontal: str, vertical: str, grid: str = "y") -> None:
-    """Names the axes, with their units; a light grid behind the data, no frame above and to the right."""
-    axes.set_xlabel(horizontal)
-    axes.set_ylabel(vertical)
-    axes.grid(axis=grid, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
+def chart(
+    alt_text: str,
+    *,
+    x: str,
+    y: str,
+    title: str = "",
+    height_inches: float = HEIGHT_INCHES,
+    grid: Literal["x", "y", "both"] = "y",
+) -> tuple[Drawing, Axes]:
+    """Return a figure with one pair of axes, whose labels carry the units: ``y="throughput (Mbit/s)"``.
+
+    ``title`` goes into the file's metadata. Raises ValueError if ``alt_text`` says nothing.
+    """
+    figure, (axes,) = panels(alt_text, 1, title=title, height_inches=height_inches)
+    label_axes(axes, x, y, grid)
+    return figure, axes
+
+
+def panels(
+    alt_text: str,
+    rows: int,
+    columns: int = 1,
+    *,
+    title: str = "",
+    height_inches: float = HEIGHT_INCHES,
+    width_inches: float = WIDTH_INCHES,
+) -> tuple[Drawing, list[Axes]]:
+    """Return a figure with several axes, row by row; `label_axes` labels each. The height is that of all together.
+
+    Raises ValueError if ``alt_text`` says nothing.
+    """
+    from linklab.show.figure import Drawing
+
+    figure = Drawing(width_inches, height_inches, alt_text, title, constrained=True)
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+
+
+def label_axes(axes: Axes, x: str, y: str, grid: Literal["x", "y", "both"] = "y") -> None:
+    """Label both axes, with their units; draw a light grid behind the data, and no frame above and to the right."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(axis=grid, color=GRID, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
 
 
+def told_apart(lines: Mapping[str, _Values], *, markers: bool = False) -> Iterator[tuple[str, _Values, dict[str, Any]]]:
+    """Yield each line's name, its values and a style for ``axes.plot``, ``stairs`` and others: colour, dashes, width.
+
+    ``markers`` adds a marker, for lines of few points. Raises MeasurementError for no line, or more than can be told
+    apart.
+    """
+    if not lines:
+        raise MeasurementError("there is nothing to draw: give one line at least")
+    if len(lines) > len(LINES):
+        raise MeasurementError(f"{len(lines)} lines in one figure cannot be told apart: give at most {len(LINES)}")
+    for (name, values), (colour, dashes, marker) in zip(lines.items(), LINES, strict=False):
+        style = {"color": colour, "linestyle": dashes, "linewidth": 1.8}
+        if markers:
+            style |= {"marker": marker, "markersize": 5.5, "markerfacecolor": "white", "markeredgewidth": 1.5}
+        yield name, values, style
+
+
+def legend(axes: Axes, columns: int = 3, **more: Any) -> None:
+    """Draw the legend above the axes, where it covers no data, in as many columns as there is room for.
+
+    ``more`` is for matplotlib's ``legend``, as ``handles``.
+    """
+    figure: Any = axes.figure
+    alone = len(figure.axes) == 1
+    owner = figure if alone else axes
+    where = {"loc": "outside upper left"} if alone else {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    room_pixels = figure.bbox.width if alone else axes.bbox.width
+    for count in range(columns, 0, -1):
+        drawn = owner.legend(ncols=count, frameon=False, fontsize=SMALL_POINTS, handlelength=3, **where, **more)
+        if drawn.get_window_extent().width < room_pixels:
+            break
+        if count > 1:
+            drawn.remove()
+
+
 def level(axes: Axes, value: float, text: str, *, below: bool = False) -> None:
-    """A dotted line across the chart at a value, and at its right end what it means."""
+    """Draw a dotted line across the axes at a value, with a text at its right end, above or below it."""
     axes.axhline(value, color=BLACK, linewidth=1, linestyle=(0, (1, 2)))
     axes.annotate(
         text,
@@ -51,3 +159,24 @@ def level(axes: Axes, value: float, text: str, *, below: bool = False) -> None:
         zorder=3,
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85},
     )
+
+
+def logarithmic(axes: Axes, which: Literal["x", "y"], least: float, most: float) -> None:
+    """Make an axis logarithmic from ``least`` to ``most``, with plain numbers: 1, 2, 5, 10 ..., or 1, 10, 100 ..."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axes.set(**{f"{which}scale": "log", f"{which}lim": (least, most)})
+    dense, few = (1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 8.0), (1.0, 2.0, 5.0)
+    steps = dense if most < 6 * least else few if most < 1000 * least else (1.0,)
+    axis.set_major_locator(LogLocator(10, steps, numticks=20))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def blended(colour: str, share: float, other: str = "#FFFFFF") -> str:
+    """Return a mixture: ``share`` of a colour, the rest another one."""
+    mixed = [
+        round(share * int(colour[at : at + 2], 16) + (1 - share) * int(other[at : at + 2], 16)) for at in (1, 3, 5)
+    ]
+    return "#" + "".join(f"{it:02X}" for it in mixed)

@@ -1,4 +1,4 @@
-"""A matplotlib figure that shows itself in a notebook, once, and with a description."""
+"""A matplotlib figure that shows itself in a notebook: once, with a description, and in dark themes too."""
 
 from __future__ import annotations
 
@@ -9,33 +9,62 @@ from typing import Any, Final
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 _PIXELS_PER_INCH: Final = 160
 _CSS_PIXELS_PER_INCH: Final = 96
+_PAD_INCHES: Final = 0.08
+_CLASS: Final = "linklab-figure"
+DARK_FILTER: Final = "invert(1) hue-rotate(180deg)"
+"""Turns white into black and keeps hues: blue stays blue, and becomes lighter."""
+_STYLE: Final = (
+    f'<style>@media screen{{body[data-jp-theme-light="false"] img.{_CLASS}{{filter:{DARK_FILTER}}}}}</style>'
+)
 
 
 class Drawing(Figure):
-    """A figure that pyplot knows nothing of. ``alt_text`` says in words what it shows."""
+    """A figure that pyplot knows nothing of. ``alt_text`` says in words what it shows.
 
-    def __init__(self, width_inches: float, height_inches: float, alt_text: str, title: str | None) -> None:
-        super().__init__(figsize=(width_inches, height_inches), dpi=100, facecolor="#FFFFFF")
+    ``constrained`` lets matplotlib place all axes. A figure is drawn on white. JupyterLab says in its page whether the
+    theme is dark, and then shows the figure inverted; any other page shows it as a white card. A
+    ``photograph`` is never inverted.
+
+    Raises ValueError if ``alt_text`` says nothing.
+    """
+
+    def __init__(
+        self,
+        width_inches: float,
+        height_inches: float,
+        alt_text: str,
+        title: str | None = None,
+        *,
+        constrained: bool = False,
+        photograph: bool = False,
+    ) -> None:
+        if not alt_text.strip():
+            raise ValueError("a figure needs words for those who do not see it: give alt_text")
+        engine = ConstrainedLayoutEngine(w_pad=_PAD_INCHES, h_pad=_PAD_INCHES) if constrained else None
+        super().__init__(figsize=(width_inches, height_inches), dpi=100, facecolor="#FFFFFF", layout=engine)
         FigureCanvasAgg(self)
         self.alt_text = alt_text
         self.title = title
+        self.photograph = photograph
 
     def png(self) -> bytes:
-        """The figure as a PNG file, with the description in its metadata."""
+        """Return the figure as a PNG file, with the description in its metadata."""
         stream = BytesIO()
-        metadata = {"Title": self.title or "Network", "Description": self.alt_text}
+        metadata = {"Title": self.title or "Figure", "Description": self.alt_text}
         self.savefig(stream, format="png", dpi=_PIXELS_PER_INCH, metadata=metadata)
         return stream.getvalue()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What a notebook shows: an image with a description; the image alone where HTML does not go."""
+        """Return what a notebook shows: an image with a description; the image alone where HTML does not go."""
         data = b64encode(self.png()).decode()
         pixels = round(_CSS_PIXELS_PER_INCH * self.get_figwidth())
+        style, named = ("", "") if self.photograph else (_STYLE, f'class="{_CLASS}" ')
         html = (
-            f'<img src="data:image/png;base64,{data}" alt="{escape(self.alt_text)}" '
+            f'{style}<img {named}src="data:image/png;base64,{data}" alt="{escape(self.alt_text)}" '
             f'style="width:{pixels}px;max-width:100%">'
         )
         return {"text/html": html, "image/png": data, "text/plain": self.alt_text}

@@ -6,12 +6,11 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.cbr import CbrRun, cbr
+from linklab.measure.tools.constant_rate import CbrRun, cbr
 from linklab.network import Network
 from linklab.network.theory import datagram_wire_bytes
 from linklab.published.switches_loads import fairness_network, senders
-from linklab.study.declare import Study, Testbed
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study, Testbed
 from linklab.study.switches.rtt import SWITCHES, switch_kind
 
 DITHERED: Final = "dithered"
@@ -43,7 +42,7 @@ def _network(point: Point) -> Network:
 
 
 def measure(lab: Lab, point: Point) -> list[Measured]:
-    """All senders at once. Paced exactly they keep step, dithered they do not (`linklab.measure.cbr`)."""
+    """All senders at once. Paced exactly they keep step, dithered they do not (`measure.tools.constant_rate`)."""
     if point["pacing"] not in (DITHERED, EXACT):
         raise MeasurementError(f"pacing is {point['pacing']!r}: choose {DITHERED} or {EXACT}")
     rate_mbps = point.number("rate_mbps")

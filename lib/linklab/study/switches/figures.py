@@ -17,8 +17,7 @@ from linklab.published.switches_loads import (
     senders,
 )
 from linklab.published.switches_study import Figure as Published
-from linklab.show.chart import LINES, SMALL_POINTS, dressed
-from linklab.show.colours import BLACK, BLUE, BLUISH_GREEN, ORANGE
+from linklab.show.chart import BLACK, BLUE, BLUISH_GREEN, LINES, ORANGE, SMALL_POINTS, label_axes
 from linklab.study.switches.fairness import DITHERED, EXACT
 from linklab.study.switches.rtt import IDLE
 from linklab.study.switches.values import FAIRNESS, RTT, THROUGHPUT, Tables, values
@@ -86,7 +85,7 @@ def drawn_curves(tables: Tables, published: Published) -> Callable[[], Figure]:
     def draw() -> Figure:
         figure, axes = _figure()
         found = curves(tables, published)
-        for (switch, line), (colour, dashes), (marker, size) in zip(found.items(), LINES, _MARKERS, strict=False):
+        for (switch, line), (colour, dashes, _), (marker, size) in zip(found.items(), LINES, _MARKERS, strict=False):
             axes.plot(list(line), list(line.values()), color=colour, linestyle=dashes, marker=marker, linewidth=1.8,
                       markersize=size, markerfacecolor="white", label=NAMES.get(switch, switch))  # fmt: skip
         payloads = sorted({payload for line in found.values() for payload in line})
@@ -101,7 +100,7 @@ def drawn_curves(tables: Tables, published: Published) -> Callable[[], Figure]:
                           textcoords="offset points", ha="right", fontsize=SMALL_POINTS)  # fmt: skip
         axes.set_ylim(bottom=0, top=1.12 * axes.get_ylim()[1])
         axes.set_xticks(payloads)
-        dressed(axes, "UDP payload (bytes)", what)
+        label_axes(axes, "UDP payload (bytes)", what)
         axes.legend(frameon=False, fontsize=SMALL_POINTS, loc="lower right")
         return figure
 
@@ -181,7 +180,7 @@ def _finish(axes: Axes, published: Published, settings: list[str], ticks: list[f
         axes.annotate(text, (number, 0), (0, -22), xycoords=("data", "axes fraction"), textcoords="offset points",
                       ha="center", va="top", fontsize=SMALL_POINTS, weight="bold", annotation_clip=False)  # fmt: skip
     axes.set_xlim(-0.52, len(settings) - 0.48)
-    dressed(axes, "", "share at t1 (Mbit/s)")
+    label_axes(axes, "", "share at t1 (Mbit/s)")
     count = len(published.offered_mbps[0])
     handles: list[Any] = [
         Patch(facecolor=_SENDERS[it], hatch=_HATCHES[it], edgecolor="white", label=f"h{it + 1}") for it in range(count)
@@ -204,13 +203,13 @@ def drawn_interrupts(tables: Tables, name: str) -> Callable[[], Figure]:
         panels = figure.subplots(1, len(rates), squeeze=False)[0]
         for rate, axes in zip(rates, panels, strict=True):
             kinds = dict.fromkeys(cards for each, cards, _ in found if each == rate)
-            for cards, (colour, dashes), (marker, _) in zip(kinds, LINES, _MARKERS, strict=False):
+            for cards, (colour, dashes, _), (marker, _) in zip(kinds, LINES, _MARKERS, strict=False):
                 line = {payload: ms for (each, of, payload), ms in found.items() if (each, of) == (rate, cards)}
                 axes.plot(list(line), list(line.values()), color=colour, linestyle=dashes, marker=marker,
                           markerfacecolor="white", label=cards)  # fmt: skip
             axes.set_ylim(bottom=0)
             axes.set_title(f"{rate} Mbit/s", fontsize=10, loc="left")
-            dressed(axes, "UDP payload (bytes)", "round trip (ms)")
+            label_axes(axes, "UDP payload (bytes)", "round trip (ms)")
             axes.legend(frameon=False, fontsize=SMALL_POINTS, loc="lower right")
         return figure
 
