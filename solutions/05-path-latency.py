@@ -15,7 +15,7 @@ from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
 from linklab.network import path
 from linklab.notebooks.beside_report import beside_report, frames_dropped, queue_over_time
 from linklab.notebooks.own_simpleperf import own_simpleperf
-from linklab.published.seed_report import find
+from linklab.published.report import find
 
 # %% [markdown] id="paths-intro"
 # ## 1. Three paths

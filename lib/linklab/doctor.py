@@ -20,7 +20,7 @@ from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_flo
 from linklab.network.routing import path
 from linklab.runtime import container, kernel
 from linklab.runtime.backends import guest_memory_mb, native
-from linklab.units import Clock
+from linklab.units import Clock, SwitchName
 
 INSTALL = "make lab (it installs what is missing), or as root: bash vagrant/provision.sh"
 _TOOLS = {
@@ -195,7 +195,7 @@ def _lab(
     network: Network,
     kind: Literal["guest", "native"],
     clock: Clock,
-    switch: Literal["bridge", "ovs", "ovs-user"] = "bridge",
+    switch: SwitchName = "bridge",
 ) -> Finding:
     """Starts a small network with a delay, and asks for a ping that comes back no sooner than light would."""
     target = network.address_of("h2")

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from linklab import __version__, record
 from linklab.emulation import service
@@ -24,7 +24,7 @@ from linklab.runtime import attach, kernel, transport
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
 from linklab.signals import Held
-from linklab.units import AnyClock, Clock
+from linklab.units import AnyClock, Clock, SwitchName
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
@@ -297,7 +297,7 @@ def start(
     network: Network | Topo,
     clock: AnyClock = "auto",
     *,
-    switch: Literal["bridge", "ovs", "ovs-user"] = "bridge",
+    switch: SwitchName = "bridge",
     controller: str | type | Callable[..., Any] | None = None,
     folder: str | Path | None = None,
     kind: KindName | None = None,

@@ -6,16 +6,14 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import linklab
 from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.runtime.backends import KindName
 from linklab.runtime.client import LabProcess
-from linklab.units import Clock
-
-SwitchKind = Literal["bridge", "ovs", "ovs-user"]
+from linklab.units import Clock, SwitchName
 
 
 class Labs:
@@ -33,23 +31,36 @@ class Labs:
         self,
         network: Any,
         clock: Clock = "virtual",
-        switch: SwitchKind = "bridge",
+        switch: SwitchName = "bridge",
         kind: KindName | None = None,
         seed: int = 0,
+        controller: str | None = None,
     ) -> Lab:
         """A lab, as `linklab.start` makes it. Raises LabError, also when all labs were ended meanwhile."""
         lab = linklab.start(
-            network, clock, switch=switch, kind=kind, folder=self.folder, wall_limit_s=self.wall_limit_s, seed=seed
+            network,
+            clock,
+            switch=switch,
+            controller=controller,
+            kind=kind,
+            folder=self.folder,
+            wall_limit_s=self.wall_limit_s,
+            seed=seed,
         )
         self.watch(lab)
         return lab
 
     @contextlib.contextmanager
     def lab(
-        self, network: Any, clock: Clock = "virtual", switch: SwitchKind = "bridge", seed: int = 0
+        self,
+        network: Any,
+        clock: Clock = "virtual",
+        switch: SwitchName = "bridge",
+        seed: int = 0,
+        controller: str | None = None,
     ) -> Iterator[Lab]:
         """A lab for the time of a block. Raises LabError, as `start`."""
-        lab = self.start(network, clock, switch, seed=seed)
+        lab = self.start(network, clock, switch, seed=seed, controller=controller)
         try:
             yield lab
         finally:

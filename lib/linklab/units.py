@@ -1,5 +1,5 @@
-"""Sizes of headers and of what a cable adds, in bytes, how long bytes occupy a link, and by which clock. Pure data and
-one-liners.
+"""Sizes of headers and of what a cable adds, in bytes, how long bytes occupy a link, by which clock, and the kinds of
+switches. Pure data and one-liners.
 
 Rates are in Mbit/s (10**6 bits a second), times in the unit that the name ends with.
 """
@@ -12,6 +12,8 @@ Clock = Literal["real", "virtual"]
 """The clock of a lab: the wall's, or one that passes only while the lab works."""
 AnyClock = Literal["auto", "real", "virtual"]
 """What may be asked for: ``auto`` is virtual where that can be had, else real."""
+SwitchName = Literal["bridge", "ovs", "ovs-user"]
+"""The kinds of switches of a lab: the Linux bridge, Open vSwitch with the kernel's datapath or one in user space."""
 
 BITS_PER_BYTE: Final = 8
 
@@ -29,6 +31,8 @@ VLAN_TAG_BYTES: Final = 4
 """What a tag adds to a frame (IEEE 802.1Q)."""
 IPV4_HEADER_BYTES: Final = 20
 """Without options (RFC 791)."""
+IPV6_HEADER_BYTES: Final = 40
+"""Without extension headers (RFC 8200, section 3)."""
 UDP_HEADER_BYTES: Final = 8
 """RFC 768."""
 TCP_HEADER_BYTES: Final = 20

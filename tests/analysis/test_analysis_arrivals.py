@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linklab.analysis.arrivals import bandwidth_mbps, burst_bytes, jitter_ms
+from linklab.analysis.packets import bandwidth_mbps, burst_bytes, jitter_ms
 from linklab.errors import MeasurementError
 
 GAP_S = 0.0012

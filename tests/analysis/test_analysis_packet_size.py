@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linklab.analysis.arrivals import bandwidth_mbps
-from linklab.analysis.packet_size import after_first_s, first_bandwidth_mbps, real_mbps, virtual_mbps
+from linklab.analysis.packets import after_first_s, bandwidth_mbps, first_bandwidth_mbps, real_mbps, virtual_mbps
 from linklab.errors import MeasurementError
 from linklab.published.mtu_study import GRE_OVERHEAD_BYTES as PUBLISHED
 from linklab.published.mtu_study import find

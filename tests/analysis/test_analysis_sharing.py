@@ -6,10 +6,12 @@ import random
 
 import pytest
 
-from linklab.analysis import Load, loads_of, max_min_shares, utilisation, way
+from linklab.analysis import Load, loads_of, max_min_shares, measured_path, utilisation
 from linklab.errors import MeasurementError
 from linklab.measure import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
+from linklab.measure.tools.packet_train import TrainFlow
 from linklab.network import COURSE, goodput_ceiling_mbps
+from linklab.network.switch_testbeds import l3_switch
 from tests.states import PLAN, reshape
 
 L1, L2, L3 = (goodput_ceiling_mbps(rate) for rate in (40, 30, 20))
@@ -75,7 +77,7 @@ def test_random_loads_meet_the_definition_of_max_min() -> None:
             assert share.bottleneck is not None
             key = (share.bottleneck.link.label, share.bottleneck.out.node)
             assert uses[key].share == pytest.approx(1)
-            rivals = [other for other in shares if share.bottleneck in other.way.there.hops]
+            rivals = [other for other in shares if share.bottleneck in other.path.forward.hops]
             assert share.connection_mbps >= max(other.connection_mbps for other in rivals) - 1e-9
 
 
@@ -84,8 +86,8 @@ def test_what_was_read_back_counts_and_each_direction_for_itself() -> None:
     there, back = max_min_shares(COURSE, [Load("h1", "h4"), Load("h4", "h1")], state)
     assert there.total_mbps == pytest.approx(goodput_ceiling_mbps(10))
     assert back.total_mbps == pytest.approx(L2)
-    assert way(COURSE, "h1", "h4", state).there.links[3].rate_mbps == 10
-    assert way(COURSE, "h1", "h4").there.links[3].rate_mbps == 30
+    assert measured_path(COURSE, "h1", "h4", state).forward.links[3].rate_mbps == 10
+    assert measured_path(COURSE, "h1", "h4").forward.links[3].rate_mbps == 30
 
 
 def test_use_of_links_counts_headers() -> None:
@@ -114,6 +116,38 @@ def test_flows_of_measurements_become_loads_and_pings_none() -> None:
     flows: list[Flow] = [PingFlow("h1", "h4"), TcpFlow("h1", "h4", streams=2), UdpFlow("h7", "h9", 3.0, streams=2)]
     assert loads_of([*flows, SimpleperfFlow("h2", "h5", streams=3)]) == (
         Load("h1", "h4", 2),
-        Load("h7", "h9", 2, 6.0),
+        Load("h7", "h9", 2, 6.0, 1448),
         Load("h2", "h5", 3),
     )
+
+
+def test_headers_of_udp_are_those_of_its_datagrams() -> None:
+    """100 bytes of payload are 142 of frame: 19 Mbit/s of them take 27 of L2's 30."""
+    loads = loads_of([UdpFlow("h1", "h4", 19, payload_bytes=100)])
+    assert loads == (Load("h1", "h4", limit_mbps=19, payload_bytes=100),)
+    (use,) = [use for use in utilisation(COURSE, loads) if use.link == "L2"]
+    assert use.used_mbps == pytest.approx(19 * 142 / 100)
+    assert use.share == pytest.approx(0.9, abs=0.001)
+    (measured,) = [use for use in utilisation(COURSE, loads, [9.5]) if use.link == "L2"]
+    assert measured.used_mbps == pytest.approx(9.5 * 142 / 100)
+
+
+def test_tcp_gets_what_udp_and_its_headers_leave() -> None:
+    small, rest = totals(Load("h1", "h4", limit_mbps=10, payload_bytes=100), Load("h2", "h5"))
+    assert small == pytest.approx(10)
+    assert rest == pytest.approx((30 - 10 * 142 / 100) * 1448 / 1514)
+    assert totals(Load("h1", "h4", limit_mbps=50, payload_bytes=100)) == pytest.approx([30 * 100 / 142])
+
+
+def test_udp_without_a_rate_is_no_load() -> None:
+    with pytest.raises(MeasurementError, match="a TrainFlow has no constant rate"):
+        loads_of([TrainFlow("h1", "h4")])
+    with pytest.raises(MeasurementError, match="payload_bytes is 0"):
+        Load("h1", "h4", payload_bytes=0)
+
+
+def test_a_cable_s_overhead_counts_in_shares_and_in_use() -> None:
+    network = l3_switch(100)
+    (share,) = max_min_shares(network, [Load("h1", "h3")])
+    assert share.total_mbps == pytest.approx(100 * 1448 / 1538)
+    assert [use.share for use in utilisation(network, [Load("h1", "h3")])] == pytest.approx([1, 1])

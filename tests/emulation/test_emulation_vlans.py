@@ -15,7 +15,7 @@ from linklab.network import Network, expected_state, first_difference
 from linklab.network.state import Membership
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.runtime.backends import Kind
-from linklab.study.declare import SwitchName
+from linklab.units import SwitchName
 
 pytestmark = pytest.mark.lab
 KINDS: tuple[SwitchName, ...] = ("bridge", "ovs", "ovs-user")
@@ -94,7 +94,7 @@ def test_a_switch_without_vlans_has_none(virtual: Kind, lab_folder: Path) -> Non
 
 @pytest.mark.parametrize("switch", KINDS)
 def test_a_cable_serialises_each_frame_tag_included(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
-    from linklab.measure.echo import EchoFlow, echo
+    from linklab.measure.tools.echo import EchoFlow, echo
     from linklab.network.theory import cable_rtt_ms
 
     network = router_on_a_stick(10)

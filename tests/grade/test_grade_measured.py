@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from linklab.analysis import Expectation, Load, experiment, from_baseline, tcp_throughput, unloaded_rtt, way
+from linklab.analysis import Expectation, Load, experiment, from_baseline, measured_path, tcp_throughput, unloaded_rtt
 from linklab.grade.measured import measured_check
 from linklab.grade.slips import rtt_slips, share_slips, throughput_slips
 from linklab.network import COURSE
 
-H1_H4 = way(COURSE, "h1", "h4")
+H1_H4 = measured_path(COURSE, "h1", "h4")
 RTT, RATE = unloaded_rtt(H1_H4), tcp_throughput(H1_H4)
 SHARE = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")]).loads[0]
 BUSY = "load 3.1 per core"

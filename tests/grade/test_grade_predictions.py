@@ -13,17 +13,21 @@ from linklab.analysis import (
     experiment,
     full_queue_rtt,
     jain_index,
+    measured_path,
     tcp_throughput,
     udp_loss_percent,
     unloaded_rtt,
-    way,
 )
 from linklab.grade import Check
 from linklab.grade.predictions import FreeText, Number, grade_predictions, number_check
 from linklab.grade.slips import jain_slips, loaded_rtt_slips, loss_slips, rtt_slips, share_slips, throughput_slips
 from linklab.network import COURSE
 
-H1_H4, H1_H9, L1 = way(COURSE, "h1", "h4"), way(COURSE, "h1", "h9"), way(COURSE, "r1", "r2")
+H1_H4, H1_H9, L1 = (
+    measured_path(COURSE, "h1", "h4"),
+    measured_path(COURSE, "h1", "h9"),
+    measured_path(COURSE, "r1", "r2"),
+)
 PARALLEL = experiment(COURSE, [Load("h1", "h4", 2), Load("h2", "h5"), Load("h3", "h6")]).loads
 TWO = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")])
 

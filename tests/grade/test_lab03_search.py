@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from linklab.analysis.dispersion import steady_rate_mbps, train_rate_mbps
-from linklab.analysis.search import bisect, from_train, increase
+from linklab.analysis.packets import steady_rate_mbps, train_rate_mbps
+from linklab.analysis.searching import bisect, from_train, increase
 from linklab.grade import Result, lab03, unknown
 from linklab.measure.prober import Prober
 from linklab.network import Network

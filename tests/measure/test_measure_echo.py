@@ -11,8 +11,8 @@ import pytest
 import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Origin
-from linklab.measure.echo import EchoFlow, EchoResult, echo, parse_echo
-from linklab.measure.moderated import moderated
+from linklab.measure.devices import moderated
+from linklab.measure.tools.echo import EchoFlow, EchoResult, echo, parse_echo
 from linklab.network.switch_testbeds import l3_switch
 from linklab.network.theory import cable_rtt_ms
 from linklab.runtime.backends import Kind
@@ -58,6 +58,7 @@ def test_what_the_program_never_says_is_refused(said: Any) -> None:
     [
         lambda: EchoFlow("h1", "h2", payload_bytes=11),
         lambda: EchoFlow("h1", "h2", payload_bytes=1473),
+        lambda: EchoFlow("h1", "h2", payload_bytes=1453, address="fd00::1"),
         lambda: EchoFlow("h1", "h2", payload_bytes=True),
         lambda: EchoFlow("h1", "h2", count=0),
         lambda: EchoFlow("h1", "h2", warm_up=-1),
@@ -82,6 +83,20 @@ def test_a_round_trip_is_serialisation_and_repeats_agree(lab: linklab.Lab, desti
     assert one.lost == 0
     assert 0 < one.rtt_mean_ms - cable_rtt_ms(l3_switch(100), "h1", destination, payload) < 0.003
     assert one.rtt_ms == two.rtt_ms
+
+
+@pytest.mark.lab
+def test_over_ipv6_a_round_trip_carries_a_header_of_40_bytes(virtual: Kind, tmp_path: Any) -> None:
+    with linklab.start(l3_switch(100), "virtual", folder=tmp_path) as lab:
+        for number in (1, 2):
+            lab[f"h{number}"].cmd(
+                f"echo 0 > /proc/sys/net/ipv6/conf/h{number}-eth0/disable_ipv6;"
+                f"ip -6 address add fd00::{number}/64 dev h{number}-eth0 nodad"
+            )
+        flow = EchoFlow("h1", "h2", 30, payload_bytes=1452, address="fd00::2")
+        one, two = echo(lab, flow), echo(lab, flow)
+    assert one.rtt_ms == two.rtt_ms
+    assert 0 < one.rtt_mean_ms - 4 * (1452 + 8 + 40 + 14 + 24) * 8e-5 < 0.003
 
 
 @pytest.mark.lab

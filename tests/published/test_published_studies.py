@@ -151,11 +151,11 @@ def test_inconsistencies_name_two_places_or_arithmetic(prefix: str) -> None:
 
 
 def test_a_verdict_rests_on_numbers() -> None:
-    claim = Claim("mtu-x", "It is so.", "V", "measure")
+    claim = Claim("mtu-x", "It is so.", "V", "either", "measure")
     assert claim.judged("refuted", "3 of 9 runs").verdict == "refuted"
     with pytest.raises(MeasurementError, match="confirmed without a number"):
         claim.judged("confirmed", "it seems so")
-    hardware = Claim("mtu-y", "It is so.", "V", "measure", testable=False)
+    hardware = Claim("mtu-y", "It is so.", "V", "hardware", "measure")
     assert hardware.judged("not testable here", "no such switch").claim is hardware
     with pytest.raises(MeasurementError, match="cannot be confirmed"):
         hardware.judged("confirmed", "9 of 9")

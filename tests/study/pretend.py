@@ -21,9 +21,10 @@ _STATE = NetworkState(expected_state(TWO_HOSTS).nodes)
 class PretendLab:
     """Answers what a study asks of a lab; `stop` makes it useless, as that of a lab does."""
 
-    def __init__(self, network: Any, clock: str, **_: Any) -> None:
+    def __init__(self, network: Any, clock: str, seed: int = 0, **_: Any) -> None:
         self.network, self.clock, self.running = network, clock, True
-        self.info = lambda: {"kind": "pretend", "clock": clock, "kernel": "7.3"}
+        self.info = lambda: {"kind": "pretend", "clock": clock, "kernel": "7.3", "seed": str(seed)}
+        self.now = lambda: 2.5
         STARTED.append(self)
 
     def state(self) -> NetworkState:

@@ -11,7 +11,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.network import TWO_HOSTS, Network
 from linklab.study import STUDIES, Measured, Metric, Point, Testbed, study_by_name
-from linklab.study.point import refuse_rows
+from linklab.study.declare import refuse_rows
 
 from .pretend import METRICS, STUDY, measure
 

@@ -13,7 +13,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin
-from linklab.measure.train import TrainFlow, TrainResult
+from linklab.measure.tools.packet_train import TrainFlow, TrainResult
 from linklab.runtime.backends import Kind
 from linklab.study import Study, Table, run, study_by_name
 from linklab.study.mtu.claims import judge_mtu
@@ -158,7 +158,7 @@ def test_through_the_tunnel_a_full_link_carries_what_its_headers_leave(mtu_table
 def test_short_tables_have_verdicts_of_both_forms_and_show_what_gre_adds(
     mtu_table: Table, virtual: Kind, tmp_path: Path
 ) -> None:
-    direct, gre = ({it.claim.id: it.verdict for it in judge_mtu(mtu_table, form)} for form in ("direct", "gre"))
+    direct, gre = ({it.claim.id: it.verdict for it in judge_mtu(list(mtu_table), form)} for form in ("direct", "gre"))
     assert direct["mtu-first-packets"] == gre["mtu-first-packets"] == "confirmed"
     assert (direct["mtu-settles"], gre["mtu-settles"]) == ("confirmed", "refuted")
     table = run(GRE.short_form(), tmp_path)

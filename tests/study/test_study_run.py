@@ -16,7 +16,7 @@ import pytest
 
 from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.study import Measured, Metric, Point, Progress, Study, run
-from linklab.study.labs import how_many
+from linklab.study.runner import how_many
 
 from .pretend import CALLS, FAIL_AT, HOLD_AT, METRICS, STARTED, STUDY
 
@@ -39,7 +39,7 @@ def test_the_table_is_tidy_and_the_file_says_the_same(tmp_path: Path) -> None:
     table = run(STUDY, tmp_path, jobs=2)
     assert len(table) == 12 * 3
     levels = {"size": 1, "kind": "a", "repeat": 1}
-    assert table[1] == {**levels, "of": "h1-h2", "number": 0, "metric": "gap_ms", "value": 1 / 7, "unit": "ms"}
+    assert list(table)[1] == {**levels, "of": "h1-h2", "number": 0, "metric": "gap_ms", "value": 1 / 7, "unit": "ms"}
     with table.files[0].open() as file:
         rows = list(csv.DictReader(file))
     assert [{name: "" if it is None else str(it) for name, it in row.items()} for row in table] == rows
@@ -54,7 +54,7 @@ def test_what_is_the_same_in_every_run_stands_apart_from_what_is_not(tmp_path: P
         assert text(tmp_path / "one", name) == text(tmp_path / "two", name)
     about = json.loads(text(tmp_path / "one", "made-up.json"))
     assert about["metrics"]["gap_ms"] == {"unit": "ms", "meaning": "a gap"}
-    assert about["labs"] == [{"kind": "pretend", "clock": "virtual", "kernel": "7.3"}]
+    assert about["labs"] == [{"kind": "pretend", "clock": "virtual", "kernel": "7.3", "seed": seed} for seed in "12"]
     assert about["networks"][0]["read_back"]["nodes"][0]["name"] == "h1"
     assert len(about["networks"][0]["of"]) == 6
     assert set(json.loads(text(tmp_path / "one", "made-up.run.json"))) >= {"date", "wall_s", "machine", "missing"}
@@ -71,7 +71,7 @@ def test_a_resumed_run_equals_one_without_a_break_and_repeats_nothing(tmp_path: 
             run(STUDY, tmp_path / "broken", jobs=jobs, on_progress=stop_after(points))
         assert 3 * points <= len(text(tmp_path / "broken").splitlines()) - 1 < len(whole)
     HOLD_AT.clear()
-    assert run(STUDY, tmp_path / "broken", jobs=jobs) == whole
+    assert run(STUDY, tmp_path / "broken", jobs=jobs).csv == whole.csv
     assert sorted(map(str, CALLS)) == sorted(map(str, STUDY.points()))
     assert text(tmp_path / "broken") == text(tmp_path / "whole")
     assert text(tmp_path / "broken", "made-up.json") == text(tmp_path / "whole", "made-up.json")
@@ -103,7 +103,7 @@ def test_a_damaged_file_is_measured_again(tmp_path: Path, damage: Callable[[Path
     damage(file)
     CALLS.clear()
     said: list[Progress] = []
-    assert run(STUDY, tmp_path, on_progress=said.append) == whole
+    assert run(STUDY, tmp_path, on_progress=said.append).csv == whole.csv
     assert len(CALLS) == 1
     assert said[0].damaged == 1
     assert text(tmp_path) == before
@@ -132,7 +132,7 @@ def test_a_failed_point_is_said_and_tried_again(tmp_path: Path) -> None:
     assert len(json.loads(text(tmp_path, "made-up.run.json"))["missing"]) == 4
     FAIL_AT.clear()
     CALLS.clear()
-    assert run(STUDY, tmp_path) == run(STUDY, tmp_path / "whole")
+    assert run(STUDY, tmp_path).csv == run(STUDY, tmp_path / "whole").csv
     assert len(CALLS) == 4 + 12
     assert text(tmp_path) == text(tmp_path / "whole")
 
@@ -247,11 +247,7 @@ def test_as_many_jobs_as_there_are_points() -> None:
 
 def test_a_table_names_what_it_lacks(tmp_path: Path) -> None:
     table = run(STUDY, tmp_path, only={"size": [1]})
-    if importlib.util.find_spec("pandas") is None:
-        with pytest.raises(LabError, match="pandas is not installed"):
-            table.to_dataframe()
-    else:
-        assert list(table.to_dataframe().columns)[:2] == ["size", "kind"]
+    assert list(table.frame.columns)[:3] == ["size", "kind", "repeat"]
     if importlib.util.find_spec("pyarrow") is None:
         with pytest.raises(LabError, match="needs pyarrow, which is not installed"):
             run(STUDY, tmp_path, parquet=True)

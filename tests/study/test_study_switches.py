@@ -11,7 +11,7 @@ import pytest
 from linklab.errors import LabError, MeasurementError
 from linklab.runtime.backends import Kind
 from linklab.study import Study, run, study_by_name
-from linklab.study.point import Point
+from linklab.study.declare import Point
 from linklab.study.switches.cost import testbed as cost_testbed
 from linklab.study.switches.fairness import SWITCHES_FAIRNESS
 from linklab.study.switches.rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
@@ -89,7 +89,7 @@ def test_ticking_cards_make_a_range_of_payloads_alike(virtual: Kind, tmp_path: P
 @pytest.mark.lab
 @pytest.mark.slow
 def test_the_additional_flow_is_near_theory_and_a_seed_repeats_it(virtual: Kind, tmp_path: Path) -> None:
-    from linklab.analysis.switch_loads import additional_theory_mbps
+    from linklab.study.switches.figures import additional_theory_mbps
 
     table, again = (short("switches-throughput", tmp_path / name, repeats=1) for name in ("one", "two"))
     assert list(table) == list(again)
@@ -104,7 +104,7 @@ def test_senders_in_step_are_far_from_proportion_and_out_of_step_near_it(virtual
     from linklab.study.switches.values import deviations
 
     table = short("switches-fairness", tmp_path)
-    loose, exact = (deviations(table, pacing=pacing) for pacing in ("dithered", "exact"))
+    loose, exact = (deviations(list(table), pacing=pacing) for pacing in ("dithered", "exact"))
     assert max(loose.values()) < 0.25
     assert min(exact.values()) > 0.2
     assert all(row["value"] == pytest.approx(100, rel=0.01) for row in table.where("bottleneck_mbps"))

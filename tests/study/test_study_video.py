@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.measure.picture import FrameQuality, Quality
+from linklab.measure.video_quality import FrameQuality, Quality
 from linklab.runtime.backends import Kind
 from linklab.study import run, study_by_name
 from linklab.study.video.claims import judge_video
@@ -83,10 +83,10 @@ def test_evaluation_of_pictures_that_are_known() -> None:
 def test_the_short_form_judges_every_claim(virtual: Kind, tmp_path: Path) -> None:
     table = run(VIDEO.short_form(), tmp_path)
     assert table.missing == ()
-    verdicts = {it.claim.id: it.verdict for it in judge_video(table) if it.claim.id != "video-bandwidth-alike"}
+    verdicts = {it.claim.id: it.verdict for it in judge_video(list(table)) if it.claim.id != "video-bandwidth-alike"}
     assert verdicts["video-wan-spacing"] == verdicts["video-10-or-100"] == "confirmed"
     assert verdicts["video-devices-minimum"] == "refuted"
-    values = Values("video", table)
+    values = Values("video", list(table))
     least = {link: values.one("delay_ms_minimum", link_mbps=link, shaper=FRAME) for link in (2, 4, 8)}
     assert all(value > 1370 * 8 / link / 1000 - 0.01 for link, value in least.items())
     assert least[2] == pytest.approx(5.48, abs=0.01)
@@ -101,7 +101,7 @@ def test_the_same_seed_gives_the_same_picture_to_the_last_digit(virtual: Kind, t
     table, again = (run(study, tmp_path / name) for name in ("one", "two"))
     assert table.missing == ()
     assert list(table) == list(again)
-    values = Values("picture", table)
+    values = Values("picture", list(table))
     lost = {row["queue_packets"]: row["value"] for row in table.where("lost_packets", link_mbps=1, repeat=1)}
     assert lost["endless"] == 0 < lost[10]
     assert values.one("damaged_percent", link_mbps=1, queue_packets="endless", loss_percent=0) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from linklab.analysis.stream import Series
+from linklab.analysis.video_statistics import Series
 from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.study.video.runs import FRAME, HTB, QUANTITIES, STATISTICS
 

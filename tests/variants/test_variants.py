@@ -13,7 +13,7 @@ import pytest
 
 import linklab
 from linklab import course
-from linklab.analysis import Load, max_min_shares, tcp_throughput, way
+from linklab.analysis import Load, max_min_shares, measured_path, tcp_throughput
 from linklab.errors import LinklabError, NetworkError
 from linklab.grade.alone import ping_check
 from linklab.grade.own_network import elsewhere
@@ -131,8 +131,8 @@ def test_tcp_s_lesson_of_lab_05_is_the_same(class_of_500: dict[str, Network]) ->
     def shares(network: Network) -> list[float]:
         ends = (("r3", "r4"), ("h1", "h4"), ("h7", "h9"), ("h1", "h9"))
         return [
-            tcp_throughput(it).value / (bottleneck(it.there).rate_mbps or 1)
-            for it in (way(network, *one) for one in ends)
+            tcp_throughput(it).value / (bottleneck(it.forward).rate_mbps or 1)
+            for it in (measured_path(network, *one) for one in ends)
         ]
 
     plain = shares(COURSE)
@@ -258,7 +258,7 @@ def _rights(network: Network, lab: str, function: str) -> list[float]:
 def test_a_measurement_on_another_network_is_refused(class_of_500: dict[str, Network]) -> None:
     mine, other, *_ = class_of_500.values()
     with course.using(mine):
-        floor = way(mine, "r1", "r2").rtt_floor_ms
+        floor = measured_path(mine, "r1", "r2").rtt_floor_ms
         good = ping_check("L1", pinged("r1", "r2", floor, network=expected_state(mine)), ("r1", "r2"))
         assert good.passed, good
         for network in (other, COURSE):

@@ -1,27 +1,32 @@
 """What measurements mean: fairness, shares, and what theory expects of a network, as planned or as read back. Pure.
 
-``way(network, "h1", "h4", state)`` is where a flow goes, with every link as it really is. Of it ``unloaded_rtt``,
-``loaded_rtt``, ``full_queue_rtt``, ``tcp_throughput`` and ``udp_throughput`` give an `Expectation`: value, interval,
-and why. ``experiment(network, loads, ...)`` gives all of that for loads that run at once.
+``measured_path(network, "h1", "h4", state)`` is where a flow goes, with every link as it really is. Of it
+``unloaded_rtt``, ``loaded_rtt``, ``full_queue_rtt``, ``tcp_throughput`` and ``udp_throughput`` give an `Expectation`:
+value, interval, and why. ``experiment(network, loads, ...)`` gives all of that for loads that run at once.
 """
 
-from linklab.analysis.comparison import Comparison, beside
-from linklab.analysis.expect import (
+from linklab.analysis.concurrent_tcp import Experiment, LoadExpectation, experiment
+from linklab.analysis.expectation import (
+    Comparison,
+    Expectation,
+    answered,
+    between,
+    compared_with_report,
+    from_baseline,
     full_queue_rtt,
     loaded_rtt,
+    median,
+    spread,
     tcp_throughput,
     udp_ceiling_mbps,
     udp_loss_percent,
     udp_throughput,
     unloaded_rtt,
 )
-from linklab.analysis.expectation import Expectation, from_baseline
-from linklab.analysis.experiment import Experiment, LoadExpectation, experiment
 from linklab.analysis.fairness import jain_index
-from linklab.analysis.pipes import full_queue_share_ms
+from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.analysis.sharing import LinkUse, Load, Share, loads_of, max_min_shares, utilisation
-from linklab.analysis.statistics import answered, between, median, spread
-from linklab.analysis.way import Way, way
+from linklab.analysis.tcp_model import full_queue_share_ms
 
 __all__ = [
     "Comparison",
@@ -30,11 +35,11 @@ __all__ = [
     "LinkUse",
     "Load",
     "LoadExpectation",
+    "MeasuredPath",
     "Share",
-    "Way",
     "answered",
-    "beside",
     "between",
+    "compared_with_report",
     "experiment",
     "from_baseline",
     "full_queue_rtt",
@@ -43,6 +48,7 @@ __all__ = [
     "loaded_rtt",
     "loads_of",
     "max_min_shares",
+    "measured_path",
     "median",
     "spread",
     "tcp_throughput",
@@ -51,5 +57,4 @@ __all__ = [
     "udp_throughput",
     "unloaded_rtt",
     "utilisation",
-    "way",
 ]

@@ -1,14 +1,31 @@
-"""What a measurement should give: a value, an interval, and where the interval comes from."""
+"""What a measurement should give, from theory: a value, an interval, and where the interval comes from."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from linklab.analysis.statistics import median, spread
+from linklab.analysis.measured_paths import MeasuredPath
+from linklab.analysis.tcp_model import (
+    BETA,
+    CUBIC_C,
+    RENO_PACKETS_PER_RTT,
+    bottleneck_hop,
+    early,
+    full_queue_share_ms,
+    limit_packets,
+    lossy,
+    pipe_of,
+    smooth,
+)
 from linklab.errors import MeasurementError
+from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, payload_rate_mbps
+from linklab.network.theory import datagram_wire_bytes
+from linklab.published.report import ReportRow
+from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, transmission_ms
 
 SlowSide = Literal["below", "above", "both"]
 """Where a busy machine puts a measurement: below the interval for throughput, above it for a delay.
@@ -86,7 +103,276 @@ def from_baseline(theory: Expectation, baseline: Sequence[float]) -> Expectation
         low = max(low, 0.0)
     count = "1 baseline" if len(baseline) == 1 else f"the median of {len(baseline)} baselines"
     why = (
-        f"{count} of this session is {middle:.4g} {theory.unit}; a measurement beside it scatters as the baseline "
+        f"{count} of this session is {middle:.4g} {theory.unit}; a measurement next to it scatters as the baseline "
         f"does ({theory.why})"
     )
     return Expectation(middle, min(low, middle), max(high, middle), theory.unit, why, theory.slow_side)
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle of the values in order; the mean of both middles where they are even in number.
+
+    Raises MeasurementError for no values.
+    """
+    if not values:
+        raise MeasurementError("there is no value to take the median of: measure at least once")
+    return float(statistics.median(values))
+
+
+def spread(values: Sequence[float]) -> float:
+    """Largest less smallest. Raises MeasurementError for no values."""
+    if not values:
+        raise MeasurementError("there is no value to take the spread of: measure at least once")
+    return max(values) - min(values)
+
+
+def between(value: float, low: float, high: float) -> float:
+    """The value, or the nearer of the two bounds if it lies outside."""
+    return min(max(value, low), high)
+
+
+def answered(rtt_ms: Iterable[float | None]) -> tuple[float, ...]:
+    """The round trips that were answered, in ms, without the gaps that lost packets leave."""
+    return tuple(value for value in rtt_ms if value is not None and math.isfinite(value))
+
+
+ICMP_HEADER_BYTES = 8
+"""RFC 792."""
+PING_PACKET_BYTES = 56 + ICMP_HEADER_BYTES + IPV4_HEADER_BYTES
+"""Of ping as it is unless asked otherwise."""
+_TIMER_MS = 0.05
+"""What ping's own clock, its printed digits and the lab's timers may add."""
+BURST_BYTES = 15_000
+"""Mininet's ``burst`` of HTB: no more passes an idle link at once, which counts in a short measurement. Mostly tc's
+``cburst`` of 1600 bytes ends it earlier (`linklab study run burst`)."""
+_LEAST_TIMEOUT_S = 0.2
+"""What Linux adds to the round trip for TCP's retransmission timeout."""
+MODEL_SHARE = 0.01
+"""What the fluid model of TCP is not sure of on a path that runs partly empty after a loss, as a share of the
+throughput: its windows are no whole packets, and its slow start ends at one of three windows. Of 108 sound transfers
+over h7-h9 and h1-h9 on 54 variants of the course network, 25 s each on virtual time, the lowest was 0.6 % below the
+model's worst case."""
+_SAWTOOTH_DEVIATION = 1 / math.sqrt(12)
+"""Standard deviation of a value that is equally often everywhere from 0 to 1."""
+
+
+def unloaded_rtt(path: MeasuredPath, payload_bytes: int = 56) -> Expectation:
+    """The mean round trip of pings while nothing else is sent, in ms."""
+    packet = payload_bytes + ICMP_HEADER_BYTES + IPV4_HEADER_BYTES
+    floor, (least, most) = path.rtt_floor_ms, path.lone_rtt_ms(packet)
+    why = (
+        f"propagation: the links' delays in both directions are {floor:g} ms; serialisation of {packet} bytes adds "
+        f"{least - floor:.2g} ms on cables and {most - least:.2g} ms at most behind token buckets; timers {_TIMER_MS:g}"
+    )
+    return Expectation(least, least - _TIMER_MS, most + _TIMER_MS, "ms", why, "above")
+
+
+def full_queue_rtt(
+    path: MeasuredPath, hop: Hop | None = None, connections: int = 1, interval_s: float = 1.0
+) -> Expectation:
+    """The largest round trip of pings beside a long TCP transfer that fills the queue of ``hop``, in ms.
+
+    ``hop`` is the path's bottleneck unless given. The interval's low end is the queue one ping interval before it is
+    full: ``connections`` windows grow by 0.53 packets a round trip each. Where there are several, one that takes what
+    another gave up (30 % of its window) ends as long past its plateau as its way up took, and grows faster: by
+    CUBIC's cubic (RFC 9438, section 4.2).
+    """
+    hop = bottleneck_hop(path) if hop is None else hop
+    pipe = pipe_of(path, hop)
+    base = path.lone_rtt_ms(PING_PACKET_BYTES)[0]
+    full = base + pipe.full_queue_ms
+    growth = connections * RENO_PACKETS_PER_RTT * 1000 / full * interval_s * pipe.packet_ms
+    if connections > 1:
+        past_s = ((1 - BETA) * pipe.full_window_packets / connections / CUBIC_C) ** (1 / 3)
+        last = CUBIC_C * (past_s**3 - max(0.0, past_s - interval_s) ** 3)
+        growth = max(growth, last * pipe.packet_ms)
+    low = max(base, full - growth - pipe.packet_ms)
+    high = full + 2 * pipe.packet_ms + _TIMER_MS
+    why = (
+        f"{base:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
+        f"in, plus {pipe.limit_packets:g} packets * {pipe.packet_ms:.4g} ms; a ping every {interval_s:g} s may miss "
+        f"the peak by {full - low:.2g} ms"
+    )
+    return Expectation(full, low, high, "ms", why, "above")
+
+
+def loaded_rtt(
+    path: MeasuredPath, duration_s: float = 25, pings: int = 25, hop: Hop | None = None, connections: int = 1
+) -> Expectation:
+    """The mean round trip of pings, spread over a TCP transfer of ``connections`` that begins with them, in ms.
+
+    Raises MeasurementError for less than one ping.
+    """
+    if pings < 1:
+        raise MeasurementError(f"pings is {pings}: there must be one at least")
+    hop = bottleneck_hop(path) if hop is None else hop
+    pipe = pipe_of(path, hop)
+    base, most = path.lone_rtt_ms(PING_PACKET_BYTES)[0], pipe.full_queue_ms
+    courses = [lossy(pipe, duration_s), lossy(pipe, duration_s, 2), early(pipe, duration_s)]
+    shares = [course.queue_share for course in courses]
+    # flows that back off one at a time let the queue sink by an nth of what one flow would
+    sinking = (1 - BETA) * pipe.full_window_packets / pipe.room_packets / connections if pipe.room_packets else 1.0
+    fullest = max(*shares, smooth(pipe, duration_s).queue_share, 1 - min(sinking, 1.0) / 2)
+    first = 1 / pings
+    sampling = 2 * _SAWTOOTH_DEVIATION / math.sqrt(pings)
+    likely = between(median(shares) if connections == 1 else (median(shares) + fullest) / 2, 0, 1)
+    low = max(0.0, min(shares) - first - sampling)
+    high = min(1.0, fullest + sampling)
+    why = (
+        f"{base:g} ms of delays, and of the {most:.3g} ms that {hop.link.label}'s full queue adds "
+        f"{100 * low:.0f} to {100 * high:.0f} %: CUBIC's window swings between 0.7 and 1 of what fills path and queue, "
+        f"the first ping meets an empty queue, and {pings} pings sample the rest to {100 * sampling:.0f} %"
+    )
+    packet = 2 * pipe.packet_ms + _TIMER_MS
+    return Expectation(
+        base + between(likely, low, high) * most, base + low * most - _TIMER_MS, base + high * most + packet, "ms",
+        why, "above",
+    )  # fmt: skip
+
+
+def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None = None) -> Expectation:
+    """The application data of one TCP connection (CUBIC) that has the path to itself, in Mbit/s.
+
+    The high end is what headers leave of the bottleneck (`goodput_ceiling_mbps`) and HTB's burst, where there is one.
+    The low end is the model's worst case of slow start (`linklab.analysis.tcp_model`), over the transfer's time and a
+    last full-queue round trip more; where a loss leaves the path partly empty, less `MODEL_SHARE`.
+    """
+    hop = bottleneck_hop(path) if hop is None else hop
+    pipe = pipe_of(path, hop)
+    ceiling = goodput_ceiling_mbps(hop, path_mtu_bytes(path.forward))
+    shares = [
+        course.rate_share for course in (lossy(pipe, duration_s), lossy(pipe, duration_s, 2), early(pipe, duration_s))
+    ]
+    last_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
+    late = duration_s / (duration_s + last_s)
+    sinks = BETA * pipe.full_window_packets < pipe.bdp_packets
+    least = min(shares) * late * (1 - (MODEL_SHARE if sinks else 0.0))
+    why = (
+        f"headers leave {ceiling:.4g} of {hop.link.label}'s {hop.link.rate_mbps:g} Mbit/s; path and queue hold "
+        f"{pipe.full_window_packets:.0f} packets and the path alone {pipe.bdp_packets:.0f}, so after a loss (0.7 of "
+        f"the window) {_filled(pipe.full_window_packets, pipe.bdp_packets)}; slow start may end anywhere from "
+        f"{min(BETA * pipe.burst_window_packets, pipe.bdp_packets / 2):.0f} packets on, which over {duration_s:g} s "
+        f"costs up to {100 * (1 - least):.2g} %"
+    )
+    value = ceiling * median(shares) * late
+    burst_bytes = BURST_BYTES if hop.link.overhead_bytes is None else 0
+    most = ceiling * (1 + transmission_ms(burst_bytes, hop.link.rate_mbps or math.inf) / 1000 / duration_s)
+    return Expectation(value, ceiling * least, most, "Mbit/s", why)
+
+
+def _filled(full: float, bdp: float) -> str:
+    if BETA * full >= bdp:
+        return "the path stays full"
+    return f"it sinks to {100 * BETA * full / bdp:.0f} % of the rate for a while"
+
+
+def udp_throughput(
+    path: MeasuredPath, offered_mbps: float, duration_s: float = 10, payload_bytes: int = 1448
+) -> Expectation:
+    """The payload that arrives of datagrams sent at ``offered_mbps`` of payload, in Mbit/s.
+
+    Raises MeasurementError for rates, sizes or durations that are not above 0.
+    """
+    if not duration_s > 0:
+        raise MeasurementError(f"duration_s is {duration_s}: it must be above 0")
+    if not offered_mbps > 0:
+        raise MeasurementError(f"offered_mbps is {offered_mbps}: it must be above 0")
+    ceiling, filled = udp_ceiling_mbps(path, payload_bytes), _filled_hops(path, offered_mbps, payload_bytes)
+    arriving = min(offered_mbps, ceiling)
+    hop = filled[-1] if filled else bottleneck_hop(path)
+    drain_s = (path.rtt_floor_ms + sum(full_queue_share_ms(each.link) for each in filled or [hop])) / 1000
+    datagram = payload_bytes * BITS_PER_BYTE / 1e6 / duration_s
+    # a queue that overflows may take the tool's own word that the test is over, which TCP then sends again
+    late_s = drain_s + (_LEAST_TIMEOUT_S + drain_s if filled else 0.0)
+    low = max(0.0, arriving * duration_s / (duration_s + late_s) - datagram)
+    # what waits in the queue at the end still arrives
+    high = min(offered_mbps, ceiling * (1 + drain_s / duration_s)) + datagram
+    why = (
+        f"{payload_bytes} of {datagram_wire_bytes(hop.link, payload_bytes, hop.tagged):g} bytes that a datagram "
+        f"occupies {hop.link.label} with are payload, so it carries {ceiling:.4g} Mbit/s of it, and {offered_mbps:.4g} "
+        f"are sent; a test of {duration_s:g} s ends up to {1000 * late_s:.0f} ms late"
+    )
+    return Expectation(arriving, low, high, "Mbit/s", why)
+
+
+def udp_loss_percent(
+    path: MeasuredPath, offered_mbps: float, duration_s: float = 10, payload_bytes: int = 1448
+) -> Expectation:
+    """Return what is lost of the datagrams, in percent of those sent. Raises as `udp_throughput`."""
+    through = udp_throughput(path, offered_mbps, duration_s, payload_bytes)
+    ceiling, filled = udp_ceiling_mbps(path, payload_bytes), _filled_hops(path, offered_mbps, payload_bytes)
+    lost = max(0.0, 100 * (1 - ceiling / offered_mbps))
+    sent = offered_mbps * 1e6 * duration_s / (BITS_PER_BYTE * payload_bytes)
+    waiting = sum(limit_packets(hop.link) for hop in filled)
+    low = max(0.0, lost - 100 * waiting / sent)
+    # a burst of the program's own making may overflow a queue that is nearly full
+    high = 0.0 if not lost and offered_mbps < 0.99 * ceiling else lost + 100 / sent + 0.5
+    why = f"what is sent beyond the ceiling, less the {waiting:g} packets that full queues hold ({through.why})"
+    return Expectation(lost, low, max(high, lost), "%", why, "above")
+
+
+def _filled_hops(path: MeasuredPath, offered_mbps: float, payload_bytes: int) -> list[Hop]:
+    """Return the hops of the forward path to which more is sent than they carry, so that their queues fill."""
+    filled, arriving = [], offered_mbps
+    for hop in path.forward.hops:
+        if hop.link.rate_mbps is not None and arriving > payload_rate_mbps(hop, payload_bytes):
+            filled.append(hop)
+            arriving = payload_rate_mbps(hop, payload_bytes)
+    return filled
+
+
+def udp_ceiling_mbps(path: MeasuredPath, payload_bytes: int = 1448) -> float:
+    """The most UDP payload that the path carries, in Mbit/s. Raises NetworkError without a rate-limited link."""
+    return payload_rate_mbps(path.forward, payload_bytes)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A row of a table, and a line of a figure. None stands for what is not there (yet).
+
+    ``quantity`` says what and where: ``"RTT of h1-h4"``. ``theory`` is one number, or an `Expectation` with its
+    interval. All numbers are in ``unit``. ``report_theory`` is what theory says of the network that the report
+    measured, where that is another than the one measured here; None where it is the same.
+    """
+
+    quantity: str
+    unit: str
+    predicted: float | None = None
+    theory: float | Expectation | None = None
+    report: float | None = None
+    measured: float | None = None
+    remark: str = ""
+    report_theory: float | None = None
+
+    @property
+    def theory_value(self) -> float | None:
+        """Theory as one number."""
+        return self.theory.value if isinstance(self.theory, Expectation) else self.theory
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where a sound measurement lies by theory, if theory says so."""
+        return (self.theory.low, self.theory.high) if isinstance(self.theory, Expectation) else None
+
+
+_QUANTITIES = {"rtt_ms": "RTT", "throughput_mbps": "throughput"}
+
+
+def compared_with_report(
+    row: ReportRow,
+    theory: float | Expectation | None = None,
+    measured: float | None = None,
+    predicted: float | None = None,
+    report_theory: float | None = None,
+) -> Comparison:
+    """A comparison with a number of the course report; the remark is the report's row's own.
+
+    ``report_theory`` is for who measured a variant of the course network: what theory says of the plain one, which is
+    the report's. The remark then says so.
+    """
+    connection = f", connection {row.connection}" if row.connection else ""
+    name = f"{_QUANTITIES[row.quantity]} of {row.name}{connection}"
+    remark = row.differs
+    if report_theory is not None:
+        remark = f"The report measured the plain course network, where theory says {report_theory:.4g}: {remark}"
+    return Comparison(name, row.unit, predicted, theory, row.value, measured, remark, report_theory)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from mininet.node import OVSSwitch
 from mininet.nodelib import LinuxBridge
@@ -16,8 +16,9 @@ from linklab.emulation.mininet_parts import LateShell
 from linklab.emulation.netlink import links
 from linklab.errors import LabError
 from linklab.runtime.agent import MATURE_S, Context
+from linklab.units import SwitchName
 
-NAMES = ("bridge", "ovs", "ovs-user")
+NAMES = get_args(SwitchName)
 _RUN, _SCHEMA = Path("/run/openvswitch"), Path("/usr/share/openvswitch/vswitch.ovsschema")
 _DATABASE = _RUN / "conf.db"
 

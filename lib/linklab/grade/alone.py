@@ -14,13 +14,13 @@ from typing import Final
 from linklab.analysis import (
     Expectation,
     Load,
-    Way,
+    MeasuredPath,
     from_baseline,
     full_queue_rtt,
     loaded_rtt,
+    measured_path,
     tcp_throughput,
     unloaded_rtt,
-    way,
 )
 from linklab.course import course_network
 from linklab.grade.check import Check
@@ -39,9 +39,9 @@ _ROUNDING_MS: Final = 0.05
 _AGAIN: Final = "is other traffic on the way, or was the network changed? Run the cells from the start again"
 
 
-def way_of(ends: tuple[str, str], state: NetworkState | None = None) -> Way:
+def way_of(ends: tuple[str, str], state: NetworkState | None = None) -> MeasuredPath:
     """The way between two nodes of the student's course network, as planned or as read back."""
-    return way(course_network(), *ends, state)
+    return measured_path(course_network(), *ends, state)
 
 
 def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
@@ -127,7 +127,7 @@ def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check,
     )
 
 
-def _either_side(expected: Expectation, value: float | None, it: Way) -> Expectation:
+def _either_side(expected: Expectation, value: float | None, it: MeasuredPath) -> Expectation:
     """A busy machine that cannot fill the queue makes round trips shorter too, but never than the links' delays."""
     if expected.unit != "ms" or value is None or value < it.rtt_floor_ms - _ROUNDING_MS:
         return expected

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linklab.analysis.expect import udp_loss_percent
-from linklab.analysis.expectation import Expectation
-from linklab.analysis.way import Way
+from linklab.analysis.expectation import Expectation, udp_loss_percent
+from linklab.analysis.measured_paths import MeasuredPath
 from linklab.grade.check import Check
 from linklab.grade.own_network import elsewhere
 from linklab.grade.real_time import STRAY_PERCENT
 from linklab.measure import UdpResult
-from linklab.measure.gate import verdict_on
+from linklab.measure.trust import verdict_on
 
 _ENOUGH = 0.97
 
@@ -44,7 +43,7 @@ def loss_check(description: str, result: UdpResult, expected: Expectation) -> Ch
     return Check.failing(description, f"{found}, which is {side} than theory allows", hint, wanted, found)
 
 
-def as_sent(expected: Expectation, now: Way, result: UdpResult) -> Expectation:
+def as_sent(expected: Expectation, now: MeasuredPath, result: UdpResult) -> Expectation:
     """In real time a sender may wake too late to send all that it was asked for, and then less of it is too much."""
     came_mbps = result.sent_mbps
     if result.origin.clock == "virtual" or not 0 < came_mbps < result.flow.rate_mbps:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from linklab.analysis import Expectation, Way, unloaded_rtt
-from linklab.analysis.pipes import bottleneck_hop
+from linklab.analysis import Expectation, MeasuredPath, unloaded_rtt
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.grade.check import Check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
@@ -24,17 +24,17 @@ _ROUNDED: Final = 0.025
 """A ping's 0.0392 ms may be written as 0.04."""
 
 
-def rtt_prediction(name: str, value: object, it: Way) -> Check:
+def rtt_prediction(name: str, value: object, it: MeasuredPath) -> Check:
     """The predicted round trip of pings on an idle way, in ms."""
     expected = unloaded_rtt(it)
     how = "add up the delays of the links that a packet crosses, there and back; a small packet needs hardly more"
     return number_check(Number(name, f"RTT of {name}", expected, rtt_slips(it, expected), how), value)
 
 
-def ceiling_prediction(name: str, value: object, it: Way) -> Check:
+def ceiling_prediction(name: str, value: object, it: MeasuredPath) -> Check:
     """The predicted ceiling of TCP's throughput, in Mbit/s: what headers leave of the slowest link."""
     link = bottleneck_hop(it).link
-    ceiling = goodput_ceiling_mbps(link.rate_mbps or 0, path_mtu_bytes(it.there))
+    ceiling = goodput_ceiling_mbps(link.rate_mbps or 0, path_mtu_bytes(it.forward))
     why = f"headers leave 1448 of each 1514 bytes that {link.label} carries"
     expected = exactly(ceiling, "Mbit/s", why)
     how = "take the slowest link's rate, and of each frame of 1514 bytes the 1448 that are data"

@@ -4,7 +4,7 @@ What belongs to networks that nobody knows is in :mod:`linklab.grade.unknown`, a
 
 Each function returns a :class:`~linklab.grade.result.Result`. Rates are of UDP payload, in Mbit/s, for datagrams of
 1448 bytes. What is expected of a measurement comes from theory for the network as it was read back right before it
-(`linklab.analysis.expect`), and each interval says how it is derived.
+(`linklab.analysis.expectation`), and each interval says how it is derived.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from linklab.analysis.expect import udp_ceiling_mbps, udp_loss_percent, udp_throughput
-from linklab.analysis.way import Way, way
+from linklab.analysis.expectation import udp_ceiling_mbps, udp_loss_percent, udp_throughput
+from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.course import course_network
 from linklab.grade.check import Check
 from linklab.grade.datagrams import as_sent, chosen_check, loss_check, problem_of
@@ -23,8 +23,7 @@ from linklab.grade.numbers import Band, Mistake, Quantity, measurement_check, pr
 from linklab.grade.real_time import in_its_time
 from linklab.grade.result import Result
 from linklab.grade.unknown import check_search, check_train
-from linklab.measure.flows import payload_rate_mbps
-from linklab.network import COURSE, NetworkState, bottleneck
+from linklab.network import COURSE, NetworkState, bottleneck, payload_rate_mbps
 
 __all__ = [
     "PAIRS", "check_bandwidth", "check_bottlenecks", "check_ceilings", "check_chosen", "check_losses", "check_overload",
@@ -56,7 +55,7 @@ def check_bottlenecks(bottlenecks: object) -> Result:
 
 def _bottleneck_check(name: str, value: object) -> Check:
     description = f"bottleneck of {name}"
-    there = _way(name).there
+    there = _way(name).forward
     right = bottleneck(there).label
     on_it = [link.label for link in there.links if link.rate_mbps is not None]
     if value == right:
@@ -83,7 +82,7 @@ def _ceiling_check(name: str, value: object) -> Check:
 
 def _ceiling_mistakes(name: str) -> list[Mistake]:
     right = udp_ceiling_mbps(_way(name))
-    rates = [link.rate_mbps for link in _way(name).there.links if link.rate_mbps is not None]
+    rates = [link.rate_mbps for link in _way(name).forward.links if link.rate_mbps is not None]
     nominal = min(rates)
     whole = "that is the rate of the slowest link, headers included"
     several = "a packet crosses one link after the other"
@@ -112,7 +111,7 @@ def check_losses(predicted_percent: object) -> Result:
 def _loss_prediction(key: str, value: object) -> Check:
     name, percent = LOSSES[key]
     right_mbps = udp_ceiling_mbps(_way(name))
-    nominal = bottleneck(_way(name).there).rate_mbps or 0
+    nominal = bottleneck(_way(name).forward).rate_mbps or 0
     sent_mbps = percent / 100 * nominal
     theory = 100 * (1 - right_mbps / sent_mbps)
     how = "what does not fit is lost: sent less bandwidth, divided by sent, times 100"
@@ -145,7 +144,7 @@ def check_overload(results: object) -> Result:
 
 def _overload_check(name: str, value: object) -> Check:
     description = f"{name} at 110 %"
-    wanted_mbps = 1.1 * (bottleneck(_way(name).there).rate_mbps or 0)
+    wanted_mbps = 1.1 * (bottleneck(_way(name).forward).rate_mbps or 0)
     problem, result = problem_of(description, value, PAIRS[name])
     if problem is not None or result is None:
         return problem or Check.failing(description, "not measured yet", "measure it")
@@ -179,7 +178,7 @@ def _bandwidth_check(name: str, value: object, measured: object) -> Check:
     sent_mbps = result.flow.rate_mbps
     now = _way(name, result.origin.network)
     expected = udp_throughput(now, sent_mbps, result.flow.duration_s)
-    rates = [link.rate_mbps for link in now.there.links if link.rate_mbps is not None]
+    rates = [link.rate_mbps for link in now.forward.links if link.rate_mbps is not None]
     arrived = "what was measured is what arrived: throughput_mbps of the result"
     high = max(expected.value * 1.003, min(expected.high, (expected.value + sent_mbps) / 2))
     band = Band(expected.low, high, _REAL_SLACK * expected.low, high, "below")
@@ -215,7 +214,7 @@ def _chosen_check(name: str, value: object) -> Check:
 
 def check_questions(answers: object) -> Result:
     """The three numbers about the course report's table 4.3.1 and about the queue of L2."""
-    questions = _questions(bottleneck(_way("h1-h4").there).rate_mbps or 0)
+    questions = _questions(bottleneck(_way("h1-h4").forward).rate_mbps or 0)
 
     def check(name: str, value: object) -> Check:
         quantity, tolerance, how, mistakes = questions[name]
@@ -276,8 +275,8 @@ def _questions(l2_mbps: float) -> dict[str, _Question]:
     }  # fmt: skip
 
 
-def _way(name: str, state: NetworkState | None = None) -> Way:
-    return way(course_network(), *PAIRS[name], state)
+def _way(name: str, state: NetworkState | None = None) -> MeasuredPath:
+    return measured_path(course_network(), *PAIRS[name], state)
 
 
 def _each(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from linklab.analysis import Way, full_queue_share_ms, way
+from linklab.analysis import MeasuredPath, full_queue_share_ms, measured_path
 from linklab.grade.alone import loaded_checks, ping_check, transfer_check, way_of
 from linklab.grade.asked import each
 from linklab.grade.check import Check
@@ -32,7 +32,7 @@ from linklab.grade.result import Result
 from linklab.grade.round_trips import check_summary as _summary
 from linklab.measure import AtOnce, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, queueing_delay_ms
-from linklab.published.seed_report import find
+from linklab.published.report import find
 
 LINKS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
 """The links of this lab, and the routers at their ends."""
@@ -210,7 +210,7 @@ def check_arp(predicted: object) -> Result:
     floor = _way("L1").rtt_floor_ms
     reported = find(2, "L1", "rtt_ms").value
     mean = floor + floor / _PINGS
-    its_floor = way(COURSE, *LINKS["L1"]).rtt_floor_ms
+    its_floor = measured_path(COURSE, *LINKS["L1"]).rtt_floor_ms
     its_mean = its_floor + its_floor / _PINGS
     ask = "the question needs one round trip, and the ping that waits for its answer another"
     fields = (
@@ -276,10 +276,10 @@ def _ends(name: object) -> tuple[str, str]:
     return LINKS[str(name)]
 
 
-def _way(name: object) -> Way:
+def _way(name: object) -> MeasuredPath:
     return way_of(_ends(name))
 
 
 def _link(name: object) -> Link:
-    (link,) = _way(name).there.links
+    (link,) = _way(name).forward.links
     return link

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from linklab.analysis.pipes import bottleneck_hop, full_queue_share_ms, pipe_of
+from linklab.analysis.tcp_model import bottleneck_hop, full_queue_share_ms, pipe_of
 from linklab.grade.alone import loaded_checks, ping_check, transfer_check
 from linklab.grade.asked import choice_check, each
 from linklab.grade.check import Check
@@ -87,7 +87,7 @@ def check_loaded_prediction(predicted_ms: object) -> Result:
     how = f"the idle path's {it.rtt_floor_ms:g} ms, and the time of the packets that wait at the bottleneck"
     expected = exactly(right, "ms", how)
     narrow = bottleneck_hop(it).link
-    others = [link for link in it.there.links if link.rate_mbps and link != narrow]
+    others = [link for link in it.forward.links if link.rate_mbps and link != narrow]
     mistakes = [
         *loaded_rtt_slips(it, expected),
         *(
@@ -113,7 +113,7 @@ def check_queue_seen(answers: object, run: object) -> Result:
     """``link``, whose queue it was, and ``mean_added_ms`` and ``mean_packets`` of the pings in ``run``."""
     it = way_named(LOADED)
     numbers = queue_checks(run if isinstance(run, AtOnce) else None, it.rtt_floor_ms, bottleneck_hop(it).link)
-    added_ms = full_queue_share_ms(next(link for link in it.there.links if link.label == "L1"))
+    added_ms = full_queue_share_ms(next(link for link in it.forward.links if link.label == "L1"))
     where = "look where packets arrive faster than they leave"
     hints = {
         "L1": f"L1's full queue adds {added_ms:.1f} ms, and you saw more: {where}",

@@ -176,7 +176,7 @@ def check_queueing(queueing_ms: object, runs: object) -> Result:
         ping = None if run is None else pings(run).get("h1-h4")
         if ping is None or ping.rtt_mean_ms is None or ping.rtt_max_ms is None:
             return _unmeasured(f"queueing delay ({name})")
-        floor = _share(name, "h1-h4").way.rtt_floor_ms
+        floor = _share(name, "h1-h4").path.rtt_floor_ms
         right = ping.rtt_mean_ms - floor
         slack = max(_ROUNDING_MS, 0.02 * right)
         expected = Expectation(right, right - slack, right + slack, "ms", "mean RTT less the empty path's", "above")

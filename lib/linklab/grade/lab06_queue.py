@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from linklab.analysis import Expectation, Load, Share, full_queue_rtt, full_queue_share_ms, max_min_shares, way
+from linklab.analysis import (
+    Expectation,
+    Load,
+    Share,
+    full_queue_rtt,
+    full_queue_share_ms,
+    max_min_shares,
+    measured_path,
+)
 from linklab.course import course_network
 from linklab.grade.asked import each
 from linklab.grade.check import Check
@@ -68,7 +76,7 @@ class _L2:
 
 def _l2() -> _L2:
     link = course_network().link("L2")
-    return _L2(link, queueing_delay_ms(link, 1), way(course_network(), "h1", "h4").rtt_floor_ms)
+    return _L2(link, queueing_delay_ms(link, 1), measured_path(course_network(), "h1", "h4").rtt_floor_ms)
 
 
 def with_queue(packets: int) -> Network:
@@ -80,13 +88,13 @@ def with_queue(packets: int) -> Network:
 
 def full_number(key: object, what: str, share: Share) -> Number:
     """A predicted round trip, with the queue of the share's bottleneck just full, within 1 %."""
-    full = full_queue_rtt(share.way, share.bottleneck)
+    full = full_queue_rtt(share.path, share.bottleneck)
     expected = Expectation(full.value, full.value, full.value, "ms", full.why, "above")
     how = (
         "the delays of all links there and back, but in place of the bottleneck's own on the way there the time that "
         "its full queue takes to leave"
     )
-    return Number(str(key), what, expected, full_queue(share.way, share, expected), how, _CLOSE)
+    return Number(str(key), what, expected, full_queue(share.path, share, expected), how, _CLOSE)
 
 
 def check_packets_in_queue(function: object) -> Result:
@@ -143,8 +151,8 @@ def _slips(it: _L2) -> tuple[Slip[float], ...]:
 
 def _other_links(it: _L2) -> tuple[Link, ...]:
     """The links with a delay that a ping of h1-h4 crosses besides L2 on the way there."""
-    whole = way(course_network(), "h1", "h4")
-    there = [link for link in whole.there.links if link.delay_ms and link.name != it.link.name]
+    whole = measured_path(course_network(), "h1", "h4")
+    there = [link for link in whole.forward.links if link.delay_ms and link.name != it.link.name]
     return (*there, *(link for link in reversed(there)), it.link)
 
 
@@ -255,7 +263,7 @@ def _new_run_checks(where: str, run: AtOnce, packets: int) -> Iterator[Check]:
         name, theory = one.load.name, one.rtt_highest
         high = theory.high + full_queue_share_ms(course_network().link("L1"))
         bursts = replace(theory, high=high, why=f"{theory.why}; bursts may fill L1's queue besides")
-        theory = in_its_time(bursts, run.fidelity, one.share.way, highest=True)
+        theory = in_its_time(bursts, run.fidelity, one.share.path, highest=True)
         what = f"highest RTT of {name} ({where})"
         yield measured_check(what, rtts[name].rtt_max_ms, theory, inconclusive=trouble)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from linklab.analysis import Expectation, Share, Way
+from linklab.analysis import Expectation, MeasuredPath, Share
 from linklab.grade.numbers import Mistake
 from linklab.grade.slips import loaded_rtt_slips, share_slips
 from linklab.network import Link, goodput_ceiling_mbps, queueing_delay_ms
@@ -15,8 +15,8 @@ DATA_BYTES = 1448
 def bottlenecks(share: Share) -> Mapping[str, str]:
     """Hints by the name of each link that does not decide a flow's rate."""
     assert share.bottleneck is not None
-    right, way = share.bottleneck.link, share.way
-    limited = {link.label: link for link in way.there.links if link.rate_mbps is not None}
+    right, way = share.bottleneck.link, share.path
+    limited = {link.label: link for link in way.forward.links if link.rate_mbps is not None}
     found = {}
     for label in ("L1", "L2", "L3"):
         link = limited.get(label)
@@ -41,7 +41,7 @@ def _other_links(share: Share) -> Iterator[Mistake]:
     """As if another link of the way decided, or as if one that has no rival were shared, or the reverse."""
     assert share.bottleneck is not None
     fair = share.connection_mbps
-    for link in share.way.there.links:
+    for link in share.path.forward.links:
         if link.rate_mbps is None or link is share.bottleneck.link:
             continue
         for rate, less in ((goodput_ceiling_mbps(link.rate_mbps), ", less headers"), (link.rate_mbps, "")):
@@ -57,12 +57,12 @@ def _other_links(share: Share) -> Iterator[Mistake]:
         yield Mistake(nominal, "that is half of the rate, as if a link were shared", apart, 0.005)
 
 
-def full_queue(way: Way, share: Share, expected: Expectation) -> tuple[Mistake, ...]:
+def full_queue(way: MeasuredPath, share: Share, expected: Expectation) -> tuple[Mistake, ...]:
     """For a predicted round trip with a full queue, in ms."""
     return (*_queues(way, share), *loaded_rtt_slips(way, expected, share))
 
 
-def _queues(way: Way, share: Share) -> Iterator[Mistake]:
+def _queues(way: MeasuredPath, share: Share) -> Iterator[Mistake]:
     assert share.bottleneck is not None
     link = share.bottleneck.link
     floor, whole = way.rtt_floor_ms, queueing_delay_ms(link)
@@ -77,7 +77,7 @@ def _queues(way: Way, share: Share) -> Iterator[Mistake]:
         yield Mistake(floor + factor * whole, f"{words}, and the delay of {link.label} counts twice", bits, 0.003)
     back = "the answer of a ping travels back too"
     yield Mistake(floor / 2 + whole, "that is one way, and the queue", back, 0.0006)
-    every = [it for it in way.there.links if it.queue_packets and it.rate_mbps]
+    every = [it for it in way.forward.links if it.queue_packets and it.rate_mbps]
     if len(every) > 1:
         yield Mistake(floor + sum(map(_extra_ms, every)), "that fills the queues of all links of the way", both, 0.004)
         yield Mistake(

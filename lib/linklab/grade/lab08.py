@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from linklab.analysis import Expectation
-from linklab.analysis.packet_size import MININET_BUCKET_BYTES, first_bandwidth_mbps, virtual_mbps
+from linklab.analysis.packets import MININET_BUCKET_BYTES, first_bandwidth_mbps, virtual_mbps
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.lab08_functions import check_bandwidth, check_jitter

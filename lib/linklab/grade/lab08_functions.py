@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from linklab.analysis.arrivals import bandwidth_mbps, jitter_ms
+from linklab.analysis.packets import bandwidth_mbps, jitter_ms
 from linklab.grade.check import Check
 from linklab.grade.functions import is_close, not_a_function, tried
 from linklab.grade.result import Result

@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from linklab.analysis import Expectation
-from linklab.analysis.arrivals import burst_bytes
-from linklab.analysis.dispersion import steady_rate_mbps
-from linklab.analysis.packet_size import MININET_BUCKET_BYTES, virtual_mbps
+from linklab.analysis.packets import MININET_BUCKET_BYTES, burst_bytes, steady_rate_mbps, virtual_mbps
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.result import Result
 from linklab.measure.capture import Capture
-from linklab.measure.train import TrainResult
+from linklab.measure.tools.packet_train import TrainResult
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 from linklab.units import GRE_OVERHEAD_BYTES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.analysis import Expectation
-from linklab.analysis.packet_size import real_mbps
+from linklab.analysis.packets import real_mbps
 from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
 from linklab.grade.result import Result

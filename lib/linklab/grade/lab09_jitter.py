@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Final
 
-from linklab.analysis.stream import rtp_jitter_ms
+from linklab.analysis.video_statistics import rtp_jitter_ms
 from linklab.grade.check import Check
 from linklab.grade.functions import Slip, answer_check, not_a_function, slip_of, tried
 

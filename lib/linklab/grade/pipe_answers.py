@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from linklab.analysis.cubic import BETA
-from linklab.analysis.pipes import bottleneck_hop, pipe_of
+from linklab.analysis.tcp_model import BETA, bottleneck_hop, pipe_of
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.idle_way import exactly, packet_ms
@@ -23,7 +22,7 @@ def check_bdp(bdp_packets: object) -> Result:
         right = pipe.bdp_packets
         rate = "the rate is that of the bottleneck"
         frame = "a frame of 1514 bytes has 12112 bits"
-        others = {link.label: link for link in it.there.links if link.rate_mbps and link != hop.link}
+        others = {link.label: link for link in it.forward.links if link.rate_mbps and link != hop.link}
         mistakes = [
             *(
                 Mistake(
@@ -38,7 +37,7 @@ def check_bdp(bdp_packets: object) -> Result:
             Mistake(right * 12112 / 1e6, "that is in Mbit", f"divide by a frame: {frame}"),
             Mistake(right * 1.5140, "that divides by 1000 bytes", "TCP sends full frames, not simpleperf's", 0.004),
             Mistake(
-                sum(2 * link.delay_ms / packet_ms(link) for link in it.there.links if link.rate_mbps),
+                sum(2 * link.delay_ms / packet_ms(link) for link in it.forward.links if link.rate_mbps),
                 "that is the sum of the links' products", f"{rate}, and the round trip is the path's",
             ),
         ]  # fmt: skip

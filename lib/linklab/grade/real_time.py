@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from linklab.analysis import Expectation, Way
+from linklab.analysis import Expectation, MeasuredPath
 from linklab.measure import Fidelity
-from linklab.measure.gate import MISSED_PERCENT
+from linklab.measure.trust import MISSED_PERCENT
 
 STRAY_PERCENT: Final = 0.5
 """Loss of UDP that is called none. A sender that wakes late sends what it owes at once, and a short queue drops some of
 that: at 20 Mbit/s, 10 ms are 16 packets, as many as L3's queue of 33 has places for besides those in flight."""
 
 
-def in_its_time(expected: Expectation, fidelity: Fidelity | None, way: Way, *, highest: bool = False) -> Expectation:
+def in_its_time(
+    expected: Expectation, fidelity: Fidelity | None, way: MeasuredPath, *, highest: bool = False
+) -> Expectation:
     """An expectation as it is on virtual time; in real time wider on the side where late timers move a measurement.
 
     Each crossing of a link with a delay ends with a timer, and 19 of 20 were no later than the run's 95th percentile.
     The ``highest`` of many round trips may have met the latest timer of all. Of a throughput a machine takes up to
-    7 % (`linklab.measure.gate`) before it counts as busy, and what did not come through in that time was lost.
+    7 % (`linklab.measure.trust`) before it counts as busy, and what did not come through in that time was lost.
     """
     if fidelity is None or fidelity.clock == "virtual":
         return expected
@@ -30,7 +32,7 @@ def in_its_time(expected: Expectation, fidelity: Fidelity | None, way: Way, *, h
     if expected.unit != "ms":
         low = expected.low * left
         return replace(expected, low=low, why=f"{expected.why}; in real time {MISSED_PERCENT:g} % less")
-    crossings = sum(1 for link in (*way.there.links, *way.back.links) if link.delay_ms)
+    crossings = sum(1 for link in (*way.forward.links, *way.reverse.links) if link.delay_ms)
     late_ms = crossings * fidelity.timer_late_p95_ms
     why = f"{expected.why}; in real time {crossings} timers, up to {fidelity.timer_late_p95_ms:.2g} ms late each"
     if highest and crossings:

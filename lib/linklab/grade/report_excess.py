@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from linklab.analysis.pipes import bottleneck_hop
-from linklab.analysis.way import Way, way
+from linklab.analysis.measured_paths import MeasuredPath, measured_path
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.idle_way import computed_check, exactly
@@ -18,7 +18,7 @@ from linklab.grade.paths import PATHS
 from linklab.grade.predictions import Number
 from linklab.grade.result import Result
 from linklab.network import COURSE, goodput_ceiling_mbps
-from linklab.published.seed_report import find
+from linklab.published.report import find
 
 _CROSSED: Final[Mapping[str, tuple[str, ...]]] = {
     "h1-h4": ("L1", "L2"),
@@ -47,9 +47,9 @@ def check_report(answers: object) -> Result:
     return each(title, answers, rules, '{"excess_ms": {"h1-h4": 1.2, ...}, ...}', checks)
 
 
-def _way(name: str) -> Way:
+def _way(name: str) -> MeasuredPath:
     """The way in the report's network, which is the plain course network whatever the student's is."""
-    return way(COURSE, *PATHS[name])
+    return measured_path(COURSE, *PATHS[name])
 
 
 def _excess(name: str) -> Number:
@@ -80,7 +80,7 @@ def _links(name: str) -> Number:
 
 def _excess_of_link(name: str) -> float:
     row = find(2, name, "rtt_ms")
-    return row.value - way(COURSE, row.source, row.destination).rtt_floor_ms
+    return row.value - measured_path(COURSE, row.source, row.destination).rtt_floor_ms
 
 
 def _arp(name: str) -> Number:

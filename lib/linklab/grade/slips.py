@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from linklab.analysis import Expectation, Share, Way, full_queue_share_ms
-from linklab.analysis.pipes import bottleneck_hop
+from linklab.analysis import Expectation, MeasuredPath, Share, full_queue_share_ms
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.grade.numbers import Mistake
 from linklab.network import queueing_delay_ms
 
@@ -30,9 +30,9 @@ def scaled(expected: Expectation, factor: float, reason: str, hint: str) -> Mist
     return Mistake(factor * middle, reason, hint, min(max(1.2 * half, 0.01), _WIDEST))
 
 
-def rtt_slips(it: Way, expected: Expectation) -> tuple[Mistake, ...]:
+def rtt_slips(it: MeasuredPath, expected: Expectation) -> tuple[Mistake, ...]:
     """For the round trip of an idle way, in ms."""
-    links = [link for link in it.there.links if link.delay_ms]
+    links = [link for link in it.forward.links if link.delay_ms]
     found = [
         scaled(expected, 0.5, "that is one way", "an echo request goes there, and the reply comes back: count both"),
         scaled(expected, 2, "that is two round trips", "a delay counts once for each direction"),
@@ -57,7 +57,7 @@ def rtt_slips(it: Way, expected: Expectation) -> tuple[Mistake, ...]:
     return tuple(found)
 
 
-def loaded_rtt_slips(it: Way, expected: Expectation, share: Share | None = None) -> tuple[Mistake, ...]:
+def loaded_rtt_slips(it: MeasuredPath, expected: Expectation, share: Share | None = None) -> tuple[Mistake, ...]:
     """For the round trip beside transfers that fill a queue, its mean or its peak, in ms."""
     hop = bottleneck_hop(it) if share is None or share.bottleneck is None else share.bottleneck
     link, floor = hop.link, it.rtt_floor_ms
@@ -85,11 +85,11 @@ def loaded_rtt_slips(it: Way, expected: Expectation, share: Share | None = None)
     )
 
 
-def throughput_slips(it: Way, expected: Expectation) -> tuple[Mistake, ...]:
+def throughput_slips(it: MeasuredPath, expected: Expectation) -> tuple[Mistake, ...]:
     """For what one TCP connection carries that has the way to itself, in Mbit/s."""
-    rates = [link.rate_mbps for link in it.there.links if link.rate_mbps is not None]
+    rates = [link.rate_mbps for link in it.forward.links if link.rate_mbps is not None]
     narrow = min(rates)
-    names = ", ".join(f"{link.label} {link.rate_mbps:g}" for link in it.there.links if link.rate_mbps is not None)
+    names = ", ".join(f"{link.label} {link.rate_mbps:g}" for link in it.forward.links if link.rate_mbps is not None)
     found = [Mistake(narrow, "that is the link's rate, headers and all", _HEADERS, _NARROW)]
     if len(rates) > 1:
         slowest = f"{_WEAKEST} ({names} Mbit/s)"

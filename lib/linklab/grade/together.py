@@ -95,14 +95,14 @@ def run_checks(
         if one.share.rivals > one.load.connections:
             value = throughput_of(run, name)
             what = f"throughput of {name} ({where})"
-            total = in_its_time(one.total, run.fidelity, one.share.way)
+            total = in_its_time(one.total, run.fidelity, one.share.path)
             found.append(_real(what, value, total, share_slips(one.share, one.total, one.load.connections), trouble))
         if each_connection and one.load.connections > 1:
             found += _connection_checks(where, run, one, trouble)
         if name in rtts:
             what = f"highest RTT of {name} ({where})"
-            slips = loaded_rtt_slips(one.share.way, one.rtt_highest, one.share)
-            highest = in_its_time(one.rtt_highest, run.fidelity, one.share.way, highest=True)
+            slips = loaded_rtt_slips(one.share.path, one.rtt_highest, one.share)
+            highest = in_its_time(one.rtt_highest, run.fidelity, one.share.path, highest=True)
             found.append(_real(what, rtts[name].rtt_max_ms, highest, slips, trouble))
     return tuple(found)
 
@@ -172,7 +172,7 @@ def _sum_checks(where: str, run: AtOnce, expected: Experiment, trouble: str | No
         ]
         values = [throughput_of(run, one.load.name) or 0.0 for one in mine]
         who = " + ".join(one.load.name for one in mine)
-        theory = in_its_time(_of_own_spans(whole, mine, run), run.fidelity, mine[0].share.way)
+        theory = in_its_time(_of_own_spans(whole, mine, run), run.fidelity, mine[0].share.path)
         yield _real(f"throughput of {who}, through {link} ({where})", sum(values), theory, (), trouble)
 
 
@@ -189,7 +189,7 @@ def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: AtOn
 def _connection_checks(where: str, run: AtOnce, one: LoadExpectation, trouble: str | None) -> Iterator[Check]:
     for number, rate in enumerate(connections_of(run)[one.load.name], 1):
         what = f"throughput of {one.load.name}, connection {number} ({where})"
-        yield _real(what, rate, in_its_time(one.connection, run.fidelity, one.share.way), (), trouble)
+        yield _real(what, rate, in_its_time(one.connection, run.fidelity, one.share.path), (), trouble)
 
 
 def _real(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 import linklab
-from linklab.analysis.expect import udp_ceiling_mbps
-from linklab.analysis.way import way
+from linklab.analysis.expectation import udp_ceiling_mbps
+from linklab.analysis.measured_paths import measured_path
 from linklab.errors import LinklabError
 from linklab.grade.check import Check, listed
 from linklab.grade.numbers import Band, Mistake, Quantity, measurement_check, prediction_check, unreadable
@@ -138,7 +138,7 @@ class _Try:
 
     @property
     def truth_mbps(self) -> float:
-        return udp_ceiling_mbps(way(self.network, "h1", "h2"))
+        return udp_ceiling_mbps(measured_path(self.network, "h1", "h2"))
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""What labs 04 and 05 show of links and paths measured one by one: rows beside the report, round trips, counters.
+"""What labs 04 and 05 show of links and paths measured one by one: rows next to the report, round trips, counters.
 
 Cells that students have not filled in yet give rows with gaps, not errors.
 """
@@ -11,18 +11,18 @@ from numbers import Real
 from linklab.analysis import (
     Comparison,
     Expectation,
-    beside,
+    compared_with_report,
     full_queue_share_ms,
+    measured_path,
     tcp_throughput,
     unloaded_rtt,
-    way,
 )
-from linklab.analysis.pipes import bottleneck_hop
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network, is_variant
 from linklab.grade.together import pings
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, NetworkState
-from linklab.published.seed_report import ReportRow, rows
+from linklab.published.report import ReportRow, rows
 from linklab.show import RoundTrips, round_trips
 from linklab.show.figure import Drawing
 
@@ -33,7 +33,7 @@ _MISSING = "not measured yet: fill in the cells above and run them"
 def beside_report(
     case: int, predicted_rtt_ms: Given, predicted_mbps: Given, pings: Given, transfers: Given
 ) -> list[Comparison]:
-    """Each number of the course report's test case, beside theory and what the student predicted and measured.
+    """Each number of the course report's test case, next to theory and what the student predicted and measured.
 
     ``pings`` and ``transfers`` are results by the report's names. Theory is for the network as read back before each
     measurement, or as planned where there is none yet.
@@ -45,16 +45,16 @@ def beside_report(
         predicted = (predicted_rtt_ms if is_rtt else predicted_mbps).get(row.name)
         theirs = _theory(row, None, COURSE).value if is_variant() else None
         theory = _theory(row, result, course_network())
-        found.append(beside(row, theory, _measured(result), _number(predicted), theirs))
+        found.append(compared_with_report(row, theory, _measured(result), _number(predicted), theirs))
     return found
 
 
 def queue_over_time(run: object, name: str, ends: tuple[str, str]) -> Drawing | str:
-    """The round trips of pings beside a transfer between ``ends``, with the queue's share; else words."""
+    """The round trips of pings next to a transfer between ``ends``, with the queue's share; else words."""
     seen = pings(run).get("-".join(ends)) if isinstance(run, AtOnce) else None
     if seen is None:
         return _MISSING
-    it = way(course_network(), *ends, seen.origin.network)
+    it = measured_path(course_network(), *ends, seen.origin.network)
     full = it.rtt_floor_ms + full_queue_share_ms(bottleneck_hop(it).link)
     return round_trips([RoundTrips(name, seen.rtt_ms, seen.flow.interval_s, it.rtt_floor_ms, full)])
 
@@ -83,7 +83,7 @@ def _theory(row: ReportRow, result: object, network: Network) -> Expectation:
     state: NetworkState | None = None
     if isinstance(result, PingResult | SimpleperfResult | TcpResult):
         state = result.origin.network
-    it = way(network, row.source, row.destination, state)
+    it = measured_path(network, row.source, row.destination, state)
     return unloaded_rtt(it) if row.quantity == "rtt_ms" else tcp_throughput(it)
 
 

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Final
 
-from linklab.analysis.arrivals import bandwidth_mbps, burst_bytes
-from linklab.analysis.dispersion import steady_rate_mbps
-from linklab.analysis.packet_size import MININET_BUCKET_BYTES, first_bandwidth_mbps
+from linklab.analysis.packets import (
+    MININET_BUCKET_BYTES,
+    bandwidth_mbps,
+    burst_bytes,
+    first_bandwidth_mbps,
+    steady_rate_mbps,
+)
 from linklab.grade.lab08 import FRAMES, LATE, LINK_MBPS
 from linklab.grade.lab08_measured import SIZES
-from linklab.measure.capture import Capture
-from linklab.measure.layers import layers
-from linklab.measure.train import TrainResult
+from linklab.measure.capture import Capture, layers
+from linklab.measure.tools.packet_train import TrainResult
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.published.mtu_study import find
 from linklab.show import Table, table

@@ -1,4 +1,4 @@
-"""What Lab 03 shows of its three paths: each number of the course report's table 4.3.1 beside theory and the student's.
+"""What Lab 03 shows of its three paths: the numbers of the course report's table 4.3.1, of theory and of the student.
 
 Cells that students have not filled in yet give rows with gaps, not errors.
 """
@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
 
-from linklab.analysis import Comparison, beside, way
-from linklab.analysis.expect import udp_ceiling_mbps, udp_throughput
-from linklab.analysis.expectation import Expectation
+from linklab.analysis import Comparison, compared_with_report, measured_path
+from linklab.analysis.expectation import Expectation, udp_ceiling_mbps, udp_throughput
 from linklab.course import course_network, is_variant
 from linklab.measure import UdpResult
 from linklab.network import COURSE
-from linklab.published.seed_report import ReportRow, rows
+from linklab.published.report import ReportRow, rows
 
 _CASE = 1
 
@@ -33,12 +32,12 @@ def udp_beside_report(
     says in a sentence why the report has another number.
     """
     found = [
-        beside(
+        compared_with_report(
             row,
             _theory(row, results.get(row.name)),
             _number(bandwidth_mbps.get(row.name)),
             _number(predicted_mbps.get(row.name)),
-            udp_ceiling_mbps(way(COURSE, row.source, row.destination)) if is_variant() else None,
+            udp_ceiling_mbps(measured_path(COURSE, row.source, row.destination)) if is_variant() else None,
         )
         for row in rows(_CASE)
     ]
@@ -47,8 +46,8 @@ def udp_beside_report(
 
 def _theory(row: ReportRow, result: object) -> Expectation | float:
     if not isinstance(result, UdpResult):
-        return udp_ceiling_mbps(way(course_network(), row.source, row.destination))
-    it = way(course_network(), row.source, row.destination, result.origin.network)
+        return udp_ceiling_mbps(measured_path(course_network(), row.source, row.destination))
+    it = measured_path(course_network(), row.source, row.destination, result.origin.network)
     return udp_throughput(it, result.flow.rate_mbps, result.flow.duration_s)
 
 

@@ -15,17 +15,26 @@ Platform = Literal["real", "virtual"]
 
 @dataclass(frozen=True)
 class Claim:
-    """One finding: ``says`` in one sentence of ours, ``where`` in the study, ``test``: what would show it here.
+    """One finding: ``says`` in one sentence of ours, ``where`` in the study, ``test``: what would show it.
 
-    ``testable`` False: it is about hardware or software that no lab has, and ``test`` says which part of it has a
-    counterpart. A verdict is no part of it: measurement gives one.
+    ``about`` is what the paper's own sentence speaks of. ``by_construction`` says why an emulation, or arithmetic,
+    cannot come out otherwise, and ``not_testable`` why nothing here or beside it can judge the claim; both are empty
+    where that is not so. A verdict is no part of a claim: measurement gives one (`linklab.study.claims`).
     """
 
     id: str
     says: str
     where: str
+    about: Literal["hardware", "Mininet", "either"]
     test: str
-    testable: bool = True
+    by_construction: str = ""
+    not_testable: str = ""
+
+    # What follows in this class, `Judged` and `Verdict` go with the last page that is no template.
+    @property
+    def testable(self) -> bool:
+        """Whether ours can judge it."""
+        return self.about != "hardware" and not self.not_testable
 
     def judged(self, verdict: Verdict, because: str) -> Judged:
         """The claim with what measurement said of it. Raises MeasurementError for a verdict without numbers, or one

@@ -11,54 +11,60 @@ CLAIMS: Final = (
         "mtu-first-packets",
         "In Mininet the first packets get more bandwidth than the link has.",
         "IV.1.a to c, IV.3.a to c, V",
+        "Mininet",
         "largest bandwidth_mbps of study mtu above the link's rate, and burst_bytes above one packet",
     ),
     Claim(
         "mtu-settles",
         "After some packets the bandwidth in Mininet is that of the link or of the traffic, whichever is less.",
         "IV.1.a to c, IV.3.b, V",
+        "Mininet",
         "bandwidth_settled_mbps within 1 % of the traffic's rate in all runs",
     ),
     Claim(
         "mtu-bandwidth-size",
         "Packet size hardly matters for bandwidth.",
         "end of IV.1",
+        "either",
         "spread of bandwidth_settled_mbps over the three sizes at one pair of rates below 1 %",
     ),
     Claim(
         "mtu-jitter-size",
         "Packet size matters for jitter.",
         "end of IV.1",
+        "either",
         "jitter_mean_ms over the three sizes at one pair of rates",
     ),
     Claim(
         "mtu-real-less",
         "The real network's mean bandwidth is below Mininet's.",
         "IV.1 to IV.3, all but 7999 bytes at 100/10",
+        "hardware",
         "needs the real switch; here: what preamble, checksum and gap leave of a real cable, beside a virtual one",
-        testable=False,
     ),
     Claim(
         "mtu-jitter-real",
         "The real network's mean jitter is above Mininet's.",
         "IV.1 to IV.3, figures 6 to 22",
+        "hardware",
         "needs the real network; the virtual column beside jitter_mean_ms of ours",
-        testable=False,
     ),
     Claim(
         "mtu-light-load",
         "With less traffic than the link bears, real and virtual are nearer to each other.",
         "end of IV.2",
+        "either",
         "bandwidth_max_mbps at 100/10 within 5 % of the traffic's rate, at 10/10 (greedy) not",
     ),
     Claim(
         "mtu-over-capacity",
         "Traffic in Mininet can take more bandwidth than the network has.",
         "end of IV.3",
+        "Mininet",
         "burst_bytes: one bucket more, once; bandwidth_settled_mbps not above the rate",
     ),
 )
-"""Each to be called confirmed, refuted or not testable here by a measurement."""
+"""`linklab.study.claims` gives each a verdict."""
 
 INCONSISTENCIES: Final = (
     Inconsistency(

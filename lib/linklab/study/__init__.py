@@ -4,8 +4,7 @@
 """
 
 from linklab.study.catalogue import STUDIES, study_by_name
-from linklab.study.declare import Measurement, Selection, Study, Testbed
-from linklab.study.point import Level, Measured, Metric, Point
+from linklab.study.declare import Level, Measured, Measurement, Metric, Point, Selection, Study, Testbed
 from linklab.study.runner import Progress, run
 from linklab.study.table import Missing, Table
 from linklab.units import Clock

@@ -2,34 +2,144 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, get_args
 
 from linklab.errors import LinklabError, MeasurementError
 from linklab.lab import Lab
 from linklab.network import Network, by_name
-from linklab.study.point import Level, Measured, Metric, Point
+from linklab.units import SwitchName
+
+if TYPE_CHECKING:
+    from scapy.packet import Packet
 
 COLUMNS: Final = ("repeat", "of", "number", "metric", "value", "unit")
 """What a study's table has besides its factors."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 _SHORT: Final = "-short"
-SwitchName = Literal["bridge", "ovs", "ovs-user"]
-"""The Linux bridge, and Open vSwitch with the kernel's datapath or one in user space."""
+OPENFLOW: Final = "openflow"
+SWITCHES: Final = (*get_args(SwitchName), OPENFLOW)
+"""The levels of a factor ``switch``: the kinds of switches that learn by themselves, and ``"openflow"``: Open vSwitch
+with its own learning controller. ``"openflow:COMMAND"`` is any other controller's command line.
+"""
+_LEARNING: Final = "ovs-testcontroller ptcp:6653"
+
+Level = str | int | float
+"""What a factor can be set to."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A quantity that a study measures. ``unit`` is ``"Mbit/s"``, ``"ms"``, ...; ``"1"`` for a ratio or a count."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One value of a metric. ``of`` says of what, where there are several (``"h1-h2"``); ``number`` which one of a
+    series (a packet's number).
+    """
+
+    metric: str
+    value: float
+    of: str = ""
+    number: int | None = None
+
+
+@dataclass(frozen=True)
+class Point:
+    """A level of each factor, in the study's order of factors; ``repeat`` counts from 1."""
+
+    study: str
+    levels: tuple[tuple[str, Level], ...]
+    repeat: int = 1
+
+    def __getitem__(self, factor: str) -> Level:
+        """The level of a factor. Raises MeasurementError for one that the study has not."""
+        for name, level in self.levels:
+            if name == factor:
+                return level
+        known = ", ".join(name for name, _ in self.levels)
+        raise MeasurementError(f"study {self.study} has no factor {factor!r}: choose one of {known}")
+
+    def number(self, factor: str) -> float:
+        """The level of a factor that is a number. Raises MeasurementError where it is none."""
+        level = self[factor]
+        if isinstance(level, str) or not math.isfinite(level):
+            raise MeasurementError(f"{factor} is {level!r}, which is no number: write one")
+        return float(level)
+
+    def whole(self, factor: str) -> int:
+        """The level of a factor that is a whole number. Raises MeasurementError where it is none."""
+        level = self[factor]
+        if not isinstance(level, int):
+            raise MeasurementError(f"{factor} is {level!r}, which is no whole number: write one")
+        return level
+
+    def text(self, factor: str) -> str:
+        """The level of a factor as text."""
+        return str(self[factor])
+
+    @property
+    def seed(self) -> int:
+        """The seed of the point's lab: its level of a factor ``seed``, else its repeat, so that repeats are independent
+        samples. Raises MeasurementError for a level that is no whole number.
+        """
+        return self.whole("seed") if "seed" in dict(self.levels) else self.repeat
+
+    @property
+    def combination(self) -> str:
+        """The levels, for people: ``"frame_bytes=1518 rates=10/10"``."""
+        return " ".join(f"{name}={level}" for name, level in self.levels)
+
+    def __str__(self) -> str:
+        return f"{self.combination}, repeat {self.repeat}"
 
 
 @dataclass(frozen=True)
 class Testbed:
-    """A network, and the kind of its switches."""
+    """A network, the kind of its switches, and the command line of an OpenFlow controller, which runs in the current
+    folder of who starts the study. With a controller, hosts ask for each other's addresses (ARP), and a switch asks
+    the controller what to do with a flow's first packet.
+    """
 
     network: Network
     switch: SwitchName = "bridge"
+    controller: str | None = None
+
+    @classmethod
+    def on(cls, network: Network, switch: Level) -> Testbed:
+        """Return the testbed with a level of a factor ``switch``: see `SWITCHES`.
+
+        Raises MeasurementError for one that is no kind of switch.
+        """
+        kind, _, command = str(switch).partition(":")
+        if kind == OPENFLOW and (command.strip() or switch == OPENFLOW):
+            return cls(network, "ovs", command.strip() or _LEARNING)
+        for name in get_args(SwitchName):
+            if switch == name:
+                return cls(network, name)
+        raise MeasurementError(f"switch is {switch!r}: choose one of {', '.join(SWITCHES)} or openflow:COMMAND")
 
     __test__ = False
     """It is no test, whatever pytest makes of its name."""
+
+
+@dataclass(frozen=True)
+class Captures:
+    """The packets of one test as its sender and its receiver captured them, dissected by scapy: ``time`` in seconds, by
+    a clock of each end's own, and ``wirelen`` the frame's bytes.
+    """
+
+    sent: tuple[Packet, ...]
+    received: tuple[Packet, ...]
 
 
 Measurement = Callable[[Lab, Point], Sequence[Measured]]
@@ -47,6 +157,9 @@ class Study:
     change is a factor with one level.
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
     `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
+    ``command`` is what carries the study out from a terminal. ``files`` names factors whose levels may also be paths of
+    files, relative to the current folder. ``from_captures`` computes the metrics of a test somewhere else from captures
+    of it; it raises a MeasurementError where they do not suffice.
 
     Raises MeasurementError for a study that cannot be carried out.
     """
@@ -62,8 +175,13 @@ class Study:
     short: Mapping[str, Sequence[Level]] = field(default_factory=dict)
     short_repeats: int = 1
     source: str = ""
+    command: str = ""
+    files: Sequence[str] = ()
+    from_captures: Callable[[Captures, Point], Sequence[Measured]] | None = None
 
     def __post_init__(self) -> None:
+        if not self.command:
+            object.__setattr__(self, "command", f"linklab study run {self.name}")
         for problem in _problems(self):
             raise MeasurementError(f"study {self.name!r}: {problem}")
 
@@ -78,7 +196,7 @@ class Study:
         ]
         belonging = [point for point in combinations if self.belongs is None or self.belongs(point)]
         if not belonging:
-            raise MeasurementError(f"study {self.name}: no combination of its levels belongs to it: see belongs=")
+            raise MeasurementError(f"study {self.name}: no combination of its levels belongs to it")
         return tuple(replace(point, repeat=number + 1) for point in belonging for number in range(self.repeats))
 
     def place(self, point: Point) -> Testbed:
@@ -121,7 +239,14 @@ class Study:
     def short_form(self) -> Study:
         """The quick look; its name ends in ``-short``."""
         factors = _changed(self, self.short)
-        return replace(self, name=self.name + _SHORT, factors=factors, repeats=self.short_repeats, short={})
+        return replace(
+            self,
+            name=self.name + _SHORT,
+            factors=factors,
+            repeats=self.short_repeats,
+            short={},
+            command=f"{self.command} --short",
+        )
 
 
 def _changed(study: Study, levels: Mapping[str, Sequence[Level]]) -> dict[str, Sequence[Level]]:
@@ -140,6 +265,9 @@ def _problems(study: Study) -> Iterator[str]:
         yield "it has no factors: give at least one, with one level"
     for factor, levels in (*study.factors.items(), *study.short.items()):
         yield from _factor_problems(factor, levels)
+    for factor in study.files:
+        if factor not in study.factors:
+            yield f"it has files for a factor {factor!r}, which it has not"
     for factor in study.short:
         if factor not in study.factors:
             yield f"its short form has a factor {factor!r} that the study has not"
@@ -166,7 +294,26 @@ def _factor_problems(factor: str, levels: Sequence[Level]) -> Iterator[str]:
     for level in levels:
         if isinstance(level, bool) or not isinstance(level, str | int | float):
             yield f"factor {factor} has the level {level!r}: a level is a text or a number"
-        elif isinstance(level, str) and (not level.isprintable() or not level or "=" in level):
-            yield f"factor {factor} has the level {level!r}: a text has no line breaks and no '='"
+        elif isinstance(level, str) and (not level.isprintable() or not level):
+            yield f"factor {factor} has the level {level!r}: a text has no line breaks"
     if len({str(level) for level in levels}) < len(levels):
         yield f"factor {factor} has a level twice: {', '.join(map(str, levels))}"
+
+
+def refuse_rows(rows: object, metrics: tuple[Metric, ...]) -> None:
+    """Raises MeasurementError, in one line, for rows that a study's table cannot hold."""
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, Measured) for row in rows):
+        raise MeasurementError("the measurement gave no list of Measured: let it return [Measured(metric, value), ...]")
+    if not rows:
+        raise MeasurementError("the measurement gave no row at all: let it raise where it cannot measure")
+    known = {metric.name for metric in metrics}
+    seen = set()
+    for row in rows:
+        if row.metric not in known:
+            raise MeasurementError(f"the measurement gave {row.metric!r}, which is no metric of this study: declare it")
+        if isinstance(row.value, bool) or not isinstance(row.value, int | float) or not math.isfinite(row.value):
+            raise MeasurementError(f"the measurement gave {row.value!r} for {row.metric}: a finite number is needed")
+        key = (row.metric, row.of, row.number)
+        if key in seen:
+            raise MeasurementError(f"the measurement gave {row.metric} twice: tell the values apart by of= or number=")
+        seen.add(key)

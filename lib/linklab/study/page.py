@@ -1,21 +1,39 @@
-"""The page of a study, as data: published and measured side by side, with figures, and what differs and why.
+"""A study's page: Markdown from a template, claims with verdicts, tables and figures, all of measured tables.
 
-`linklab.study.write_page` makes Markdown and pictures of it. Each study has a function in its own module that makes a
-`Page` of its tables; `linklab.study.catalogue.PAGES` names them.
+A template (Jinja2, undefined names are errors) has the prose. Every measured number in it is asked for where it stands:
+
+{{ value("mtu", "bandwidth_max_mbps", form="direct", sending="greedy") | fixed(2) }}  the mean over repeats
+{{ spread("video", "jitter_ms_mean", link_mbps=2) }}            mean (least to largest) over repeats
+{{ values.worst }}, {{ grid("rtt") }}, {{ figure("jitter") }}   what the page's own functions make of the tables
+{{ claims() }}, {{ verdict("mtu-settles") }}, {{ because("mtu-settles") }}, {{ published.X }}, {{ provenance() }}
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import functools
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import jinja2
+import pandas
 
 from linklab.errors import MeasurementError
+from linklab.published.claims import Claim
+from linklab.study.claims import Judge, Judged, Tables, both, compared, judged
+from linklab.study.declare import Level, Metric, Study
+from linklab.study.store import write_whole
+from linklab.study.table import Table, Values, as_compared, read_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Row = Mapping[str, Any]
+_SALT: Final = "linklab"
+_OVERVIEW: Final = Path(__file__).with_name("overview.md")
+_NOTE: Final = "Mean over repeats; where they differ, the least and the largest in brackets."
+_Thing = TypeVar("_Thing")
 
 
 @dataclass(frozen=True)
@@ -48,22 +66,391 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Chapter:
-    """A heading and what stands below it, in order; a text is a paragraph of Markdown."""
-
-    title: str
-    parts: tuple[str | Grid | Picture, ...]
-
-
-@dataclass(frozen=True)
 class Page:
-    """The page of one study. ``name`` is its file's, without ending; ``lead`` says in short what was found."""
+    """A page, as data. ``name`` is its file's, without ending.
+
+    ``judges`` has a judge for each claim that can be judged, ``grids``, ``figures`` and ``values`` are functions of the
+    tables, by the names that the template uses; ``published`` is what it finds under that name.
+    """
 
     name: str
     title: str
-    lead: str
-    chapters: tuple[Chapter, ...]
+    studies: tuple[Study, ...]
+    template: Path
+    claims: tuple[Claim, ...] = ()
+    judges: Mapping[str, Judge] = field(default_factory=dict)
+    grids: Mapping[str, Callable[[Tables], Grid]] = field(default_factory=dict)
+    figures: Mapping[str, Callable[[Tables], Picture]] = field(default_factory=dict)
+    values: Mapping[str, Callable[[Tables], str]] = field(default_factory=dict)
+    published: Mapping[str, Any] = field(default_factory=dict)
 
 
-PageOf = Callable[[Mapping[str, Sequence[Row]]], Page]
-"""Makes a page of the tables of the studies that it needs, by study name. Pure, but for drawing."""
+def read_tables(page: Page, folder: Path) -> dict[str, Table]:
+    """Return the tables of a page's studies, by name. Raises MeasurementError where one is missing or damaged."""
+    return {study.name: read_table(study, folder) for study in page.studies}
+
+
+def make_page(page: Page, tables: Tables, hardware: Tables | None = None, *, partial: bool = False) -> dict[str, str]:
+    """Return the files of a page, by name: NAME.md, and NAME-PICTURE.svg for each picture.
+
+    The same tables give the same files, byte for byte. `hardware` are a researcher's own tables, by the study's name;
+    see `linklab.study.claims.judged` for them and for `partial`. Pure, but for reading the template.
+    Raises MeasurementError where the tables lack what the page needs, or the template asks for what is not there.
+    """
+    return _Making(page, tables, hardware or {}, partial).files()
+
+
+def write_page(name: str, files: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
+    """Write a page's files, and return where they are. Pictures that the page had before and has no more are removed.
+
+    Raises MeasurementError for a folder that cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            write_whole(folder / file, text)
+        for old in folder.glob(f"{name}-*.svg"):
+            if old.name not in files:
+                old.unlink()
+    except OSError as error:
+        raise MeasurementError(f"{folder} cannot be written to: {error.strerror}; choose another --output") from None
+    return tuple(folder / file for file in files)
+
+
+class _Making:
+    """The making of one page: what its template can call."""
+
+    def __init__(self, page: Page, tables: Tables, hardware: Tables, partial: bool) -> None:
+        self._page, self._tables, self._hardware, self._partial = page, tables, hardware, partial
+        self._pictures: dict[str, str] = {}
+
+    def files(self) -> dict[str, str]:
+        page = self._page
+        environment = jinja2.Environment(
+            undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        )
+        environment.filters |= {"fixed": fixed, "significant": significant}
+        known = {
+            "title": page.title,
+            "value": self.value,
+            "spread": self.spread,
+            "values": _Called(page.values, both(self._tables, self._hardware)),
+            "grid": self.grid,
+            "figure": self.figure,
+            "claims": self.claims,
+            "verdict": lambda claim: self._of(claim).verdict,
+            "because": lambda claim: self._of(claim).because,
+            "inconsistencies": inconsistencies,
+            "published": page.published,
+            "provenance": lambda: provenance(self._tables, self._hardware),
+        }
+        try:
+            text = environment.from_string(page.template.read_text("utf-8")).render(known)
+        except (jinja2.TemplateError, OSError) as wrong:
+            raise MeasurementError(f"{page.template.name} of page {page.name} cannot be used: {wrong}") from None
+        return {f"{page.name}.md": text.rstrip() + self._compared() + "\n", **self._pictures}
+
+    def _compared(self) -> str:
+        """What a researcher gave, next to ours: the end of any page that is made with it."""
+        if not self._hardware:
+            return ""
+        names = ", ".join(path.name for table in self._hardware.values() for path in table.files)
+        tables = both(self._tables, self._hardware)
+        parts = [f"## Compared with {names}", as_markdown(compared_grid(tables))]
+        return "\n\n".join(["", *parts, *map(self._shown, _compared_pictures(tables))])
+
+    def value(self, study: str, metric: str, /, **levels: Any) -> float:
+        """The mean over repeats."""
+        return self._lookup(study, metric, levels).mean
+
+    def spread(self, study: str, metric: str, /, digits: int = 4, **levels: Any) -> str:
+        """The mean over repeats, with least and largest."""
+        return spread(self._lookup(study, metric, levels), digits)
+
+    def grid(self, name: str) -> str:
+        """One of the page's grids, as Markdown."""
+        return as_markdown(self._made(self._page.grids, name, "grid"))
+
+    def figure(self, name: str) -> str:
+        """One of the page's figures, as Markdown; its file is one of the page's."""
+        return self._shown(self._made(self._page.figures, name, "figure"))
+
+    def _shown(self, picture: Picture) -> str:
+        file = f"{self._page.name}-{picture.name}.svg"
+        if self._pictures.setdefault(file, text := _svg(picture)) != text:
+            raise MeasurementError(f"two pictures of page {self._page.name} are called {file}: name them apart")
+        return f"![{_cell(picture.alt_text)}]({file})\n\n*{picture.caption}*"
+
+    def claims(self) -> str:
+        """All claims with their verdicts."""
+        rows = tuple((f"{it.claim.says} ({it.claim.where})", it.claim.about, it.verdict, it.because)
+                     for it in self._judged.values())  # fmt: skip
+        return as_markdown(Grid(("claim", "about", "verdict", "measured"), rows))
+
+    @functools.cached_property
+    def _judged(self) -> dict[str, Judged]:
+        page = self._page
+        all_of = judged(page.claims, page.judges, self._tables, self._hardware, partial=self._partial)
+        return {each.claim.id: each for each in all_of}
+
+    def _of(self, claim: str) -> Judged:
+        if claim not in self._judged:
+            raise MeasurementError(f"page {self._page.name} has no claim {claim!r}")
+        return self._judged[claim]
+
+    def _lookup(self, study: str, metric: str, levels: Mapping[str, Level]) -> Values:
+        if study not in self._tables:
+            raise MeasurementError(f"page {self._page.name} has no table of a study {study!r}")
+        return self._tables[study].lookup(metric, **levels)  # type: ignore[arg-type]
+
+    def _made(self, functions: Mapping[str, Callable[[Tables], _Thing]], name: str, kind: str) -> _Thing:
+        if name not in functions:
+            raise MeasurementError(f"page {self._page.name} has no {kind} {name!r}: {', '.join(functions) or 'none'}")
+        return functions[name](both(self._tables, self._hardware))
+
+
+def overview(study: Study, key: str, table: Table, paper: Page | None = None) -> Page:
+    """Return the page of a study that has none of its own, as with own levels: all of its values, and its series.
+
+    `key` is the table's name among the tables; `paper` is a page whose claims the table may judge.
+    """
+    numbered = table.frame[table.frame["number"].notna()]["metric"].unique()
+    metrics = [metric for metric in study.metrics if metric.name in numbered]
+    return Page(
+        study.name,
+        study.title,
+        (study,),
+        _OVERVIEW,
+        claims=paper.claims if paper else (),
+        judges=paper.judges if paper else {},
+        grids={"values": functools.partial(values_grid, key)},
+        figures={metric.name: functools.partial(_series_of, key, metric) for metric in metrics},
+        values={"what": lambda tables: _what(tables[key])},
+        published={"figures": [metric.name for metric in metrics], "claims": bool(paper and paper.claims)},
+    )
+
+
+def values_grid(study: str, tables: Tables) -> Grid:
+    """Return all values of a study that are no series: a row for each combination of levels that differ."""
+    table = tables[study]
+    metrics = [metric for metric in table.study.metrics if _single(table)["metric"].eq(metric.name).any()]
+    factors = _differing(table)
+    groups = list(_groups(_single(table), factors))
+    things = ("of",) if any(group.of for group in groups) else ()
+    rows = [
+        (*group.levels, *(group.of or "-" for _ in things), *(group.text(metric) for metric in metrics))
+        for group in groups
+    ]
+    columns = (*factors, *things, *(f"{metric.name} ({metric.unit})" for metric in metrics))
+    return Grid(columns, tuple(rows), _NOTE)
+
+
+def compared_grid(tables: Tables) -> Grid:
+    """Return a researcher's own values next to ours: a row for each metric and combination that they gave."""
+    rows = []
+    units = {metric.name: metric.unit for table in tables.values() for metric in table.study.metrics}
+    for name, ours in tables.items():
+        theirs = tables.get(compared(name))
+        if theirs is None:
+            continue
+        factors = list(ours.study.factors)
+        here = {group.key: group for group in _groups(_single(ours), factors)}
+        for group in _groups(_single(theirs), factors):
+            for metric, values in group.metrics.items():
+                mine = here[group.key].metrics.get(metric) if group.key in here else None
+                at = " ".join(f"{factor}={level}" for factor, level in zip(factors, group.levels, strict=True))
+                off = "-" if mine is None or mine.mean == 0 else f"{100 * (values.mean / mine.mean - 1):+.1f} %"
+                rows.append((f"{metric} ({units[metric]}){' of ' + group.of if group.of else ''}", at,
+                             spread(values), spread(mine) if mine else "not measured", off))  # fmt: skip
+    columns = ("metric", "at", "given", "ours", "given above ours")
+    return Grid(columns, tuple(rows), _NOTE)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The values at one combination of levels, of one thing."""
+
+    levels: tuple[str, ...]
+    of: str
+    metrics: dict[str, Values]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return (*self.levels, self.of)
+
+    def text(self, metric: Metric) -> str:
+        return spread(self.metrics[metric.name]) if metric.name in self.metrics else "-"
+
+
+def _single(table: Table) -> pandas.DataFrame:
+    return table.frame[table.frame["number"].isna()]
+
+
+def _differing(table: Table) -> list[str]:
+    several = [factor for factor in table.study.factors if table.frame[factor].nunique() > 1]
+    return several or list(table.study.factors)[:1]
+
+
+def _groups(rows: pandas.DataFrame, factors: list[str]) -> Iterator[_Group]:
+    for key, group in rows.groupby([*factors, "of"], sort=False):
+        metrics = {str(name): Values(tuple(values)) for name, values in group.groupby("metric", sort=False)["value"]}
+        yield _Group(tuple(map(as_compared, key[:-1])), str(key[-1]), metrics)
+
+
+def _what(table: Table) -> str:
+    study = table.study
+    levels = "; ".join(f"{factor} {', '.join(map(str, table.levels(factor)))}" for factor in study.factors)
+    repeats = table.frame["repeat"].nunique()
+    return f"{study.source + '. ' if study.source else ''}Levels: {levels}. Repeats: {repeats}."
+
+
+def _series_of(study: str, metric: Metric, tables: Tables) -> Picture:
+    return _picture(metric, metric.name.replace("_", "-"), _lines(tables[study], metric, _differing(tables[study])))
+
+
+def _compared_pictures(tables: Tables) -> Iterator[Picture]:
+    """A figure for each series of a researcher's own values, with ours at the same levels."""
+    for name, ours in tables.items():
+        theirs = tables.get(compared(name))
+        if theirs is None:
+            continue
+        factors = [factor for factor in ours.study.factors if factor in {*_differing(ours), *_differing(theirs)}]
+        for metric in ours.study.metrics:
+            given, mine = _lines(theirs, metric, factors), _lines(ours, metric, factors)
+            pairs = [(f"given, {key}", line) for key, line in given.items()]
+            pairs += [(f"ours, {key}", mine[key]) for key in given if key in mine]
+            if pairs:
+                yield _picture(metric, f"compared-{metric.name.replace('_', '-')}", dict(pairs))
+
+
+def _lines(table: Table, metric: Metric, factors: Sequence[str]) -> dict[str, pandas.Series[float]]:
+    """A metric by number, mean over repeats, for each combination of levels."""
+    rows = table.frame[(table.frame["metric"] == metric.name) & table.frame["number"].notna()]
+    return {
+        " ".join(map(as_compared, key)).strip(): group.groupby(group["number"].astype(int))["value"].mean()
+        for key, group in rows.groupby([*factors, "of"], sort=False)
+    }
+
+
+def _picture(metric: Metric, name: str, lines: Mapping[str, pandas.Series[float]]) -> Picture:
+    from linklab.show.chart import LINES, chart, legend, told_apart
+
+    shown = dict(list(lines.items())[: len(LINES)])
+    words = "; ".join(
+        f"{name}: {values.min():.4g} to {values.max():.4g} {metric.unit}" for name, values in shown.items()
+    )
+    left_out = f" The first {len(shown)} of {len(lines)} combinations." if len(lines) > len(shown) else ""
+
+    def draw() -> Figure:
+        figure, axes = chart(words, x="number", y=f"{metric.name} ({metric.unit})")
+        for name, values, style in told_apart(shown):
+            axes.plot(values.index, values.to_numpy(), label=name, **style)
+        legend(axes, columns=2)
+        return figure
+
+    return Picture(name, f"{metric.meaning}, mean over repeats.{left_out}", words, draw)
+
+
+class _Called:
+    """Functions of the tables whose results a template asks for by name."""
+
+    def __init__(self, functions: Mapping[str, Callable[[Tables], str]], tables: Tables) -> None:
+        self._functions, self._tables = functions, tables
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._functions:
+            raise MeasurementError(f"the page has no value {name!r}: {', '.join(self._functions) or 'none'}")
+        return self._functions[name](self._tables)
+
+
+def fixed(value: float, digits: int) -> str:
+    """Return a number with so many digits behind the point; never ``-0``."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Return a number with so many significant digits, and none behind the point that say nothing."""
+    text = f"{value + 0.0:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text else text
+
+
+def spread(values: Values, digits: int = 4) -> str:
+    """Return ``"9.5 (6.7 to 9.9)"``, mean, least and largest of repeats; the mean alone where all are the same."""
+    mean, low, high = (significant(each, digits) for each in (values.mean, values.low, values.high))
+    return mean if low == high else f"{mean} ({low} to {high})"
+
+
+def inconsistencies(found: Sequence[Any]) -> str:
+    """Return where a paper contradicts itself (`linklab.published.claims.Inconsistency`) as Markdown."""
+    return as_markdown(Grid(("section", "what"), tuple((it.where, it.what) for it in found)))
+
+
+def as_markdown(grid: Grid) -> str:
+    """Return a grid as Markdown."""
+    lines = [_line(grid.columns), _line(["---"] * len(grid.columns)), *map(_line, grid.rows)]
+    return "\n".join(lines) + (f"\n\n{grid.note}" if grid.note else "")
+
+
+def provenance(tables: Tables, hardware: Tables) -> str:
+    """Return as Markdown where the page's numbers come from: of each table name, digest, date, clock, seeds and
+    durations; then what the labs ran on.
+    """
+    rows = [_origin(name, table) for name, table in tables.items()]
+    rows += [(*_place(name, table), "given by its owner", "-", "-", "-", "-") for name, table in hardware.items()]
+    columns = ("table", "rows", "digest", "measured", "clock", "seeds", "the labs' own time", "wall time")
+    ran = {
+        ", ".join(f"{what} {version}" for what, version in lab.items() if what not in ("clock", "seed"))
+        for table in tables.values()
+        for lab in table.about.get("labs", ())
+    }
+    versions = sorted({str(table.about["linklab"]) for table in tables.values() if "linklab" in table.about})
+    note = "\n".join([f"- Linklab {', '.join(versions) or 'unknown'}", *(f"- Labs: {each}" for each in sorted(ran))])
+    commands = " && ".join(table.study.command for table in tables.values())
+    return as_markdown(Grid(columns, tuple(rows), f"{note}\n- Measured again by: `{commands}`"))
+
+
+def _origin(name: str, table: Table) -> tuple[str, ...]:
+    about = table.about
+    seeds = sorted({int(lab["seed"]) for lab in about.get("labs", ()) if "seed" in lab})
+    return (
+        *_place(name, table),
+        str(about.get("date", "unknown"))[:10],
+        str(about.get("clock", "unknown")),
+        _range(seeds),
+        _duration(about.get("lab_s_of_all_points")),
+        _duration(about.get("wall_s_of_all_points")),
+    )
+
+
+def _place(name: str, table: Table) -> tuple[str, str, str]:
+    return table.files[0].name if table.files else name, str(len(table)), table.digest
+
+
+def _range(numbers: Sequence[int]) -> str:
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(map(str, numbers)) or "unknown"
+
+
+def _duration(seconds: float | None) -> str:
+    return "unknown" if seconds is None else f"{seconds:.0f} s"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _svg(picture: Picture) -> str:
+    import matplotlib
+
+    # names of parts come from the salt and not from chance, and there is no date in it
+    with matplotlib.rc_context({"svg.hashsalt": _SALT}):
+        stream = io.StringIO()
+        picture.draw().savefig(
+            stream, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": picture.alt_text}
+        )
+    return stream.getvalue()

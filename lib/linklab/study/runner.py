@@ -5,29 +5,46 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from linklab.errors import LinklabError
+from linklab.errors import LabError, LinklabError
 from linklab.labs import Labs
+from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.record import processor
-from linklab.runtime.backends import choose
+from linklab.runtime.backends import choose, guest_memory_mb
 from linklab.study import table
-from linklab.study.declare import Selection, Study
-from linklab.study.digest import definition, testbed_digest
-from linklab.study.labs import how_many
-from linklab.study.point import Point, refuse_rows
-from linklab.study.store import Finished, Store
+from linklab.study.declare import Point, Selection, Study, refuse_rows
+from linklab.study.store import Finished, Store, definition, definition_of
 from linklab.study.table import Missing, Table
 from linklab.units import Clock
 
 _WALL_LIMIT_S: Final = 3600.0
+
+
+def how_many(asked: int | None, points: int, clock: Clock) -> int:
+    """How many labs run at once: as many as asked for, else one a core; never more than there are points.
+
+    Raises LabError for a number that is none, or more than cores and memory bear, and on real time for more than one.
+    """
+    if asked is not None:
+        if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
+            raise LabError(f"jobs is {asked!r}: choose a whole number above 0")
+        refuse_jobs(asked, "labs")
+        if clock == "real" and asked > 1:
+            raise LabError("on real time labs at once disturb each other's measurements: say jobs=1, or virtual time")
+    wanted = min(asked or (1 if clock == "real" else cores()), max(points, 1))
+    fitting = max(1, int(free_memory_mb() // guest_memory_mb()))
+    if asked is not None and wanted > fitting:
+        raise LabError(f"{wanted} labs at once may use {wanted * guest_memory_mb()} MB: say --jobs {fitting} or less")
+    return min(wanted, fitting)
 
 
 @dataclass(frozen=True)
@@ -72,7 +89,7 @@ def run(
     asked = study.select(only or {})
     everything = study.points()
     now = definition(study, clock)
-    definitions = {point: {**now, "testbed": testbed_digest(study, point)} for point in everything}
+    definitions = {point: definition_of(study, point, clock) for point in everything}
     jobs = how_many(jobs, len(asked), clock)
     choose(clock)
     store = Store(Path(folder).absolute())
@@ -96,8 +113,8 @@ def run(
                 Missing(point, work.failures.get(point, "not measured")) for point in asked if point not in done
             )
             about = _about_run(jobs, time.monotonic() - began_s, done, missing)
-            rows, files = table.write(study, store.folder, clock, done, about, parquet)
-    return Table(rows, missing, files)
+            written = table.write(study, store.folder, clock, done, about, parquet)
+    return replace(written, missing=missing)
 
 
 class _Work:
@@ -135,13 +152,15 @@ class _Work:
         began_s = time.monotonic()
         try:
             testbed = self._study.place(point)
-            with labs.lab(testbed.network, self._clock, testbed.switch, point.seed) as lab:
+            command = testbed.controller and f"cd {shlex.quote(str(Path.cwd()))} && {testbed.controller}"
+            with labs.lab(testbed.network, self._clock, testbed.switch, point.seed, command) as lab:
                 network = lab.state().to_json()
                 about = lab.info()
                 rows = self._study.measurement(lab, point)
+                lab_s = lab.now()
             refuse_rows(rows, tuple(self._study.metrics))
             wall_s = time.monotonic() - began_s
-            self._store.save(point, Finished(self._definitions[point], tuple(rows), about, network, wall_s))
+            self._store.save(point, Finished(self._definitions[point], tuple(rows), about, network, lab_s, wall_s))
         except LinklabError as error:
             return "ended before it was done" if labs.ended else _one_line(str(error))
         except Exception as error:
@@ -172,6 +191,7 @@ def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: t
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "jobs": jobs,
         "wall_s": round(wall_s, 3),
+        "lab_s_of_all_points": round(sum(finished.lab_s for finished in done.values()), 3),
         "wall_s_of_all_points": round(sum(finished.wall_s for finished in done.values()), 3),
         "load": list(os.getloadavg()),
         "machine": {

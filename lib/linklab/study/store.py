@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import fcntl
+import hashlib
+import inspect
 import json
 import os
 import re
+import shlex
+import sys
 import tempfile
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from linklab import __version__
 from linklab.errors import LabError, MeasurementError
-from linklab.study.digest import changes, digest
-from linklab.study.point import Measured, Point
+from linklab.study.declare import Measured, Point, Study
 
-VERSION: Final = 1
+VERSION: Final = 2
 _LOCK: Final = ".linklab-study"
 
 
@@ -25,13 +31,15 @@ _LOCK: Final = ".linklab-study"
 class Finished:
     """A point that was measured. ``about`` is the lab's kind, clock, kernel and tools; ``network`` was read back.
 
-    ``wall_s`` is real time, which differs from run to run, and no part of the table.
+    ``lab_s`` is the lab's own time at the end of the measurement, ``wall_s`` real time, which differs from run to run;
+    neither is part of the table.
     """
 
     definition: dict[str, str]
     rows: tuple[Measured, ...]
     about: dict[str, str]
     network: dict[str, Any]
+    lab_s: float
     wall_s: float
 
 
@@ -72,6 +80,7 @@ class Store:
             "definition": finished.definition,
             "about": finished.about,
             "network": finished.network,
+            "lab_s": finished.lab_s,
             "wall_s": finished.wall_s,
             "rows": [asdict(row) for row in finished.rows],
         }
@@ -86,7 +95,7 @@ class Store:
             if (data["study"], data["levels"], data["repeat"]) != (point.study, dict(point.levels), point.repeat):
                 return None
             rows = tuple(Measured(**row) for row in data["rows"])
-            return Finished(data["definition"], rows, data["about"], data["network"], data["wall_s"])
+            return Finished(data["definition"], rows, data["about"], data["network"], data["lab_s"], data["wall_s"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -160,3 +169,60 @@ def write_whole(path: Path, text: str) -> None:
 
 def _digest_of(body: dict[str, Any]) -> str:
     return digest(json.dumps(body, sort_keys=True))
+
+
+def digest(content: str | bytes) -> str:
+    """Return the first 16 digits of SHA-256: enough to tell two versions of one thing apart."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:16]
+
+
+def definition(study: Study, clock: str) -> dict[str, str]:
+    """Digests of all that is one for the whole study. Levels and repeats are not: a study may grow.
+
+    Raises MeasurementError where the measurement's source cannot be read.
+    """
+    metrics = [[metric.name, metric.unit] for metric in study.metrics]
+    return {
+        "measurement": digest(_meaning_of(study.measurement)),
+        "metrics": digest(json.dumps(metrics)),
+        "factors": digest(json.dumps(list(study.factors))),
+        "clock": clock,
+        "seed": "of the factor seed, else the repeat",
+        "linklab": __version__,
+    }
+
+
+def definition_of(study: Study, point: Point, clock: str) -> dict[str, str]:
+    """Return `definition`, and a digest of the point's network, switches and controller, with the files in the current
+    folder that its levels and the controller's command name.
+
+    Raises MeasurementError where there can be no such testbed.
+    """
+    testbed = study.place(point)
+    words = shlex.split(testbed.controller or "")
+    files = [str(point[factor]) for factor in study.files if Path(str(point[factor])).is_file()]
+    programs = [digest(Path(word).read_bytes()) for word in (*files, *words) if Path(word).is_file()]
+    return {**definition(study, clock), "testbed": digest(" ".join([repr(testbed), *programs]))}
+
+
+def changes(before: Any, now: dict[str, str]) -> list[str]:
+    """Which of the parts of a definition differ, by name."""
+    was = before if isinstance(before, dict) else {}
+    return [part for part, value in now.items() if was.get(part) != value]
+
+
+def _meaning_of(function: Callable[..., Any]) -> str:
+    """The module of a function (of a notebook, the function alone) as a syntax tree: comments do not count."""
+    module = sys.modules.get(function.__module__)
+    what: Any = function if module is None or function.__module__ == "__main__" else module
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(what)))
+    except (OSError, TypeError, SyntaxError):
+        raise MeasurementError(
+            f"the source of {function.__name__} cannot be read, so a change of it would go unnoticed: "
+            "define it in a file or in a notebook"
+        ) from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)

@@ -1,23 +1,29 @@
-"""A study's table: one value a row, tidy, with all levels beside it; and the files that it is written to."""
+"""A study's table: one value a row, tidy, with the levels in the columns before it; written to files and read back."""
 
 from __future__ import annotations
 
-import csv
+import functools
 import importlib.util
 import io
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import lzma
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, Final
 
-from linklab.errors import LabError
-from linklab.study.declare import COLUMNS, Study
-from linklab.study.digest import digest
-from linklab.study.point import Point
-from linklab.study.store import Finished, write_whole
+import pandas
+
+from linklab import __version__
+from linklab.errors import LabError, MeasurementError
+from linklab.study.declare import COLUMNS, Level, Point, Study
+from linklab.study.store import Finished, digest, write_whole
 
 Row = dict[str, Any]
+_EXACT: Final = 1e-9
+"""By how much, relatively, two values differ that are the same but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -28,61 +34,251 @@ class Missing:
     reason: str
 
 
-class Table(list[Row]):
-    """The rows, a dictionary each: the factors, then repeat, of, number, metric, value, unit. In the study's order.
+@dataclass(frozen=True)
+class Values:
+    """What the repeats measured of one thing, a value each; ``what`` names it in errors."""
 
-    ``missing`` are the points that were asked for and have no rows; ``files`` is where it was written.
+    values: tuple[float, ...]
+    what: str = field(default="these values", compare=False)
+
+    @property
+    def count(self) -> int:
+        """How many repeats there are."""
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        """The mean over repeats."""
+        return fmean(self.values)
+
+    @property
+    def low(self) -> float:
+        """The least of the repeats."""
+        return min(self.values)
+
+    @property
+    def high(self) -> float:
+        """The largest of the repeats."""
+        return max(self.values)
+
+    @property
+    def same(self) -> float:
+        """The one value that all repeats agree on. Raises MeasurementError where they differ by more than rounding."""
+        if not math.isclose(self.low, self.high, rel_tol=_EXACT, abs_tol=_EXACT):
+            raise MeasurementError(
+                f"{self.what}: repeats differ, {self.low:g} to {self.high:g}: use mean, low and high of them"
+            )
+        return self.values[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The values that a study measured. ``frame`` has the columns factors..., repeat, of, number, metric, value, unit,
+    in the study's order; ``about``: date, versions, seeds, durations, networks (NAME.json and NAME.run.json).
+
+    ``missing`` are points that were asked for and have no rows; ``files`` is where the table was written or read.
     """
 
-    def __init__(
-        self, rows: Iterable[Row] = (), missing: tuple[Missing, ...] = (), files: tuple[Path, ...] = ()
-    ) -> None:
-        super().__init__(rows)
-        self.missing, self.files = missing, files
+    study: Study
+    frame: pandas.DataFrame
+    about: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[Missing, ...] = ()
+    files: tuple[Path, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __iter__(self) -> Iterator[Row]:
+        for row in self.frame.to_dict("records"):
+            yield {
+                **{str(name): it for name, it in row.items()},
+                "number": None if pandas.isna(row["number"]) else int(row["number"]),
+            }
 
     def where(self, metric: str, **levels: Any) -> list[Row]:
-        """The rows of a metric at the given levels (or ``repeat``, ``of``, ``number``)."""
+        """Return the rows of a metric at the given levels (or ``repeat``, ``of``, ``number``)."""
         return [
             row for row in self if row["metric"] == metric and all(row[name] == level for name, level in levels.items())
         ]
 
-    def to_dataframe(self) -> Any:
-        """As a pandas DataFrame. Raises LabError where pandas is not installed."""
-        if importlib.util.find_spec("pandas") is None:
-            raise LabError("pandas is not installed: %pip install pandas, or use the table as the list of rows it is")
-        pandas: Any = importlib.import_module("pandas")
-        return pandas.DataFrame(list(self))
+    def lookup(self, metric: str, *, of: str = "", number: int | None = None, **levels: Level) -> Values:
+        """Return what the repeats measured of a metric at the given levels; ``repeat=2`` takes one of them.
+
+        Levels are compared by value: ``"9018"`` from a terminal is 9018. Raises MeasurementError where no row fits,
+        with the command that measures it, and where a factor that is not named has several levels among the rows.
+        """
+        rows = self._at(metric, of, levels)
+        rows = rows[rows["number"].isna()] if number is None else rows[(rows["number"] == number).fillna(False)]
+        what = self._named(metric, of, levels) + ("" if number is None else f", number {number}")
+        self._refuse_none_or_several(rows, what, levels)
+        if rows["repeat"].duplicated().any():
+            raise MeasurementError(f"{what}: a repeat is there twice: remove one of its rows")
+        return Values(tuple(map(float, rows["value"])), what)
+
+    def series(self, metric: str, *, of: str = "", **levels: Level) -> pandas.DataFrame:
+        """Return a numbered metric as a frame of ``number``, ``mean``, ``low`` and ``high`` over repeats.
+
+        Raises MeasurementError as `lookup` does.
+        """
+        rows = self._at(metric, of, levels)
+        rows = rows[rows["number"].notna()]
+        self._refuse_none_or_several(rows, f"the series of {self._named(metric, of, levels)}", levels)
+        grouped = rows.groupby(rows["number"].astype(int), sort=True)["value"]
+        return grouped.agg(mean="mean", low="min", high="max").reset_index()
+
+    def select(self, **levels: Level | tuple[Level, ...]) -> Table:
+        """Return the table of the given levels alone; several of one factor as a tuple.
+
+        Raises MeasurementError for a name that is no factor.
+        """
+        kept = pandas.Series(True, index=self.frame.index)
+        for factor, wanted in levels.items():
+            each = wanted if isinstance(wanted, tuple) else (wanted,)
+            kept &= self._texts(factor).isin([as_compared(level) for level in each])
+        return replace(self, frame=self.frame[kept])
+
+    def levels(self, factor: str) -> tuple[Level, ...]:
+        """Return the levels of a factor that the table has, in its order. Raises MeasurementError for no factor."""
+        self._texts(factor)
+        return tuple(dict.fromkeys(self.frame[factor]))
+
+    @functools.cached_property
+    def csv(self) -> str:
+        """The table as CSV with a header; floats with all their digits."""
+        text = io.StringIO()
+        self.frame.to_csv(text, index=False, lineterminator="\n")
+        return text.getvalue()
+
+    @property
+    def digest(self) -> str:
+        """A digest of the table, by which another one is known."""
+        return digest(self.csv)
+
+    @functools.cached_property
+    def _by_metric(self) -> dict[str, pandas.DataFrame]:
+        return {str(metric): rows for metric, rows in self.frame.groupby("metric", sort=False)}
+
+    @functools.cached_property
+    def _compared(self) -> dict[str, pandas.Series[str]]:
+        return {name: self.frame[name].map(as_compared) for name in (*self.study.factors, "repeat", "of")}
+
+    def _texts(self, factor: str) -> pandas.Series[str]:
+        if factor not in self._compared:
+            known = ", ".join(self.study.factors)
+            raise MeasurementError(f"study {self.study.name} has no factor {factor!r}: choose one of {known}")
+        return self._compared[factor]
+
+    def _at(self, metric: str, of: str, levels: Mapping[str, Level]) -> pandas.DataFrame:
+        rows = self._by_metric.get(metric, self.frame[:0])
+        for name, level in (("of", of), *levels.items()):
+            rows = rows[self._texts(name).loc[rows.index] == as_compared(level)]
+        return rows
+
+    def _refuse_none_or_several(self, rows: pandas.DataFrame, what: str, levels: Mapping[str, Level]) -> None:
+        if rows.empty:
+            raise MeasurementError(f"the table of study {self.study.name} has no {what}: {self.study.command}")
+        for factor in self.study.factors:
+            texts = self._texts(factor).loc[rows.index]
+            if factor not in levels and texts.nunique() > 1:
+                there = ", ".join(map(str, dict.fromkeys(rows[factor])))
+                raise MeasurementError(f"{what}: say which {factor}: {there}")
+
+    def _named(self, metric: str, of: str, levels: Mapping[str, Level]) -> str:
+        at = " ".join(f"{name}={level}" for name, level in levels.items())
+        return metric + (f" of {of}" if of else "") + (f" at {at}" if at else "")
 
 
-def rows_of(study: Study, points: Mapping[Point, Finished]) -> list[Row]:
-    """The rows of all points that are done. Pure."""
+def as_compared(level: object) -> str:
+    """Return the text by which levels are compared: numbers by their value, whatever wrote them down."""
+    try:
+        number = float(str(level))
+    except ValueError:
+        return str(level)
+    if not math.isfinite(number):
+        return str(level)
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def table_of(study: Study, points: Mapping[Point, Finished]) -> Table:
+    """Return the table of all points that are done. Pure."""
     units = {metric.name: metric.unit for metric in study.metrics}
-    return [
-        {
-            **dict(point.levels),
-            "repeat": point.repeat,
-            "of": row.of,
-            "number": row.number,
-            "metric": row.metric,
-            "value": row.value,
-            "unit": units[row.metric],
-        }
+    rows = (
+        (
+            *(level for _, level in point.levels),
+            point.repeat,
+            row.of,
+            row.number,
+            row.metric,
+            row.value,
+            units[row.metric],
+        )
         for point, finished in points.items()
         for row in finished.rows
-    ]
+    )
+    return Table(study, _frame(study, rows))
 
 
-def as_csv(study: Study, rows: Iterable[Row]) -> str:
-    """The rows as CSV with a header; floats with all their digits. Pure."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*study.factors, *COLUMNS], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+def table_of_rows(
+    study: Study, rows: Iterable[Row], about: Mapping[str, Any] | None = None, files: tuple[Path, ...] = ()
+) -> Table:
+    """Return the table of rows that have a value for each of its columns."""
+    columns = (*study.factors, *COLUMNS)
+    return Table(study, _frame(study, (tuple(row[name] for name in columns) for row in rows)), about or {}, (), files)
+
+
+def _frame(study: Study, rows: Iterable[tuple[Any, ...]]) -> pandas.DataFrame:
+    columns = [*study.factors, *COLUMNS]
+    frame = pandas.DataFrame(list(rows), columns=columns, dtype=object)  # a factor may have texts and numbers
+    return frame.astype({"repeat": "int64", "number": "Int64", "value": "float64"})
+
+
+def read_table(study: Study, folder: Path) -> Table:
+    """Return the table of a study that a run has written to `folder`, or to the folder NAME in it.
+
+    The file is NAME.csv or NAME.csv.xz, and what is about it NAME.json and NAME.run.json. Any level that the file
+    holds is accepted. Raises MeasurementError where the file is missing, is another study's, or is damaged.
+    """
+    places = [at / f"{study.name}{ending}" for at in (folder / study.name, folder) for ending in (".csv", ".csv.xz")]
+    path = next((place for place in places if place.exists()), None)
+    if path is None:
+        raise MeasurementError(f"{folder} has no table {study.name}.csv: {study.command}")
+    about: dict[str, Any] = {}
+    try:
+        frame = _read_frame(study, path)
+        for ending in (".json", ".run.json"):
+            if (beside := path.with_name(study.name + ending)).exists():
+                about |= json.loads(beside.read_text("utf-8"))
+    except (ValueError, KeyError, TypeError, OSError) as wrong:
+        raise MeasurementError(
+            f"{path} is damaged ({' '.join(str(wrong).split())}): remove it, then {study.command}"
+        ) from None
+    return Table(study, frame, about, files=(path,))
+
+
+def _read_frame(study: Study, path: Path) -> pandas.DataFrame:
+    texts = pandas.read_csv(path, dtype=str, keep_default_na=False)
+    if list(texts.columns) != [*study.factors, *COLUMNS]:
+        raise MeasurementError(f"{path} has not the columns of study {study.name}: {study.command}")
+    for factor, levels in study.factors.items():
+        known = {str(level): level for level in levels}
+        texts[factor] = pandas.Series([known.get(it, as_level(it)) for it in texts[factor]], dtype=object)
+    texts["number"] = pandas.Series([int(it) if it else None for it in texts["number"]], dtype="Int64")
+    return texts.astype({"repeat": "int64", "value": "float64", "of": object, "metric": object, "unit": object})
+
+
+def as_level(text: str) -> Level:
+    """Return the number that a text is, else the text."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        return number if math.isfinite(number) else text
+    return text
 
 
 def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict[str, Any]:
-    """All that does not differ from run to run: the study, the versions, the networks as read back. Pure."""
+    """Return all that does not differ from run to run: the study, versions, networks as read back. Pure."""
     networks: dict[str, Any] = {}
     used: dict[str, list[str]] = {}
     abouts: list[dict[str, str]] = []
@@ -98,11 +294,13 @@ def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict
         "study": study.name,
         "title": study.title,
         "source": study.source,
+        "command": study.command,
         "factors": {factor: list(levels) for factor, levels in study.factors.items()},
         "repeats": study.repeats,
         "metrics": {metric.name: {"unit": metric.unit, "meaning": metric.meaning} for metric in study.metrics},
         "measurement": f"{study.measurement.__module__}:{study.measurement.__qualname__}",
         "clock": clock,
+        "linklab": __version__,
         "points": len(study.points()),
         "points_done": len(points),
         "labs": abouts,
@@ -117,34 +315,52 @@ def write(
     points: Mapping[Point, Finished],
     about_run: Mapping[str, Any],
     parquet: bool,
-) -> tuple[list[Row], tuple[Path, ...]]:
-    """Writes NAME.csv, NAME.json (what is the same in every run), NAME.run.json (what is not) and NAME.parquet."""
-    rows = rows_of(study, points)
+) -> Table:
+    """Write NAME.csv, NAME.json (what is the same in every run), NAME.run.json (what is not) and NAME.parquet."""
+    table = table_of(study, points)
+    about = metadata(study, clock, points)
     files = [folder / f"{study.name}{ending}" for ending in (".csv", ".json", ".run.json")]
-    write_whole(files[0], as_csv(study, rows))
-    write_whole(files[1], json.dumps(metadata(study, clock, points), indent=1) + "\n")
+    write_whole(files[0], table.csv)
+    write_whole(files[1], json.dumps(about, indent=1) + "\n")
     write_whole(files[2], json.dumps(about_run, indent=1) + "\n")
     if parquet:
         files.append(folder / f"{study.name}.parquet")
-        _write_parquet(files[-1], rows)
-    return rows, tuple(files)
+        _write_parquet(files[-1], table)
+    return replace(table, about=about | dict(about_run), files=tuple(files))
+
+
+def keep(table: Table, folder: Path) -> Path:
+    """Write NAME.csv.xz to a folder, with NAME.json and NAME.run.json, and return where it is.
+
+    The same table gives the same bytes. Raises MeasurementError for a folder that cannot be written to.
+    """
+    source = table.files[0]
+    kept = folder / f"{table.study.name}.csv.xz"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(lzma.compress(table.csv.encode(), preset=9))
+        for ending in (".json", ".run.json"):
+            about = json.loads(source.with_name(table.study.name + ending).read_text("utf-8"))
+            write_whole(folder / f"{table.study.name}{ending}", json.dumps(about) + "\n")
+    except OSError as error:
+        raise MeasurementError(f"{error.filename} cannot be read or written: {error.strerror}") from None
+    return kept
 
 
 def need_parquet() -> None:
-    """Raises LabError where pyarrow is not installed."""
+    """Raise LabError where pyarrow is not installed."""
     if importlib.util.find_spec("pyarrow") is None:
         raise LabError(
             "Parquet needs pyarrow, which is not installed: pip install pyarrow, or take the CSV (no --parquet)"
         )
 
 
-def _write_parquet(path: Path, rows: list[Row]) -> None:
-    arrow: Any = importlib.import_module("pyarrow")
-    writer: Any = importlib.import_module("pyarrow.parquet")
-    part = path.with_name(path.name + ".unfinished")
+def _write_parquet(path: Path, table: Table) -> None:
     # a column has one type: texts and numbers among one factor's levels become texts
-    columns = list(rows[0]) if rows else []
-    mixed = {name for name in columns if len({isinstance(row[name], str) for row in rows if row[name] is not None}) > 1}
-    plain = [{name: str(row[name]) if name in mixed else row[name] for name in columns} for row in rows]
-    writer.write_table(arrow.Table.from_pylist(plain), part)
+    frame = table.frame.copy()
+    for factor in table.study.factors:
+        if len({isinstance(level, str) for level in frame[factor]}) > 1:
+            frame[factor] = frame[factor].map(str)
+    part = path.with_name(path.name + ".unfinished")
+    frame.to_parquet(part, index=False)
     part.replace(path)

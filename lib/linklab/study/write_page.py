@@ -1,20 +1,42 @@
-"""A study's page as Markdown, with its pictures beside it."""
+"""Pages made of chapters, until each is a template: see `linklab.study.page`."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any
 
 from linklab.errors import MeasurementError
-from linklab.study.page import Chapter, Grid, Page, Picture
+from linklab.study.page import Grid, Picture, _cell, _line, _svg
 from linklab.study.store import write_whole
 
-_SALT: Final = "linklab"
+Row = Mapping[str, Any]
 
 
-def write_page(page: Page, folder: Path) -> tuple[Path, ...]:
+@dataclass(frozen=True)
+class Chapter:
+    """A heading and what stands below it, in order; a text is a paragraph of Markdown."""
+
+    title: str
+    parts: tuple[str | Grid | Picture, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of one study. ``name`` is its file's, without ending; ``lead`` says in short what was found."""
+
+    name: str
+    title: str
+    lead: str
+    chapters: tuple[Chapter, ...]
+
+
+PageOf = Callable[[Mapping[str, Sequence[Row]]], Page]
+"""Makes a page of the tables of the studies that it needs, by study name. Pure, but for drawing."""
+
+
+def write_chapters(page: Page, folder: Path) -> tuple[Path, ...]:
     """Writes NAME.md and a picture NAME-PICTURE.svg for each; which files there are now. The same page gives the same
     files, byte for byte. Pictures that the page had before and has no more are removed.
 
@@ -56,25 +78,5 @@ def _part(page: Page, part: str | Grid | Picture) -> str:
     return part
 
 
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(map(_cell, cells))} |"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
-
-
 def _file(page: Page, picture: Picture) -> str:
     return f"{page.name}-{picture.name}.svg"
-
-
-def _svg(picture: Picture) -> str:
-    import matplotlib
-
-    # names of parts come from the salt and not from chance, and there is no date in it
-    with matplotlib.rc_context({"svg.hashsalt": _SALT}):
-        stream = io.StringIO()
-        picture.draw().savefig(
-            stream, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": picture.alt_text}
-        )
-    return stream.getvalue()

@@ -15,12 +15,11 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.train import TrainFlow, train
+from linklab.measure.tools.packet_train import TrainFlow, train
 from linklab.network import Network
 from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
-from linklab.study.declare import Study
+from linklab.study.declare import Measured, Point, Study
 from linklab.study.mtu.runs import MTU_METRICS, evaluate
-from linklab.study.point import Measured, Point
 from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 
 HTB: Final = "htb"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from linklab.analysis.packet_size import real_mbps
+from linklab.analysis.packets import real_mbps
 from linklab.published.mtu_study import FRAME_BYTES, INCONSISTENCIES, RATES_MBPS, MtuQuantity, find
 from linklab.show.packets import largest_by_run
 from linklab.study.mtu.burst import BYTE, HTB
@@ -13,7 +13,8 @@ from linklab.study.mtu.claims import judge_mtu
 from linklab.study.mtu.page_causes import first, overhead, reckoning
 from linklab.study.mtu.runs import DIRECT, GRE, GREEDY, PACED
 from linklab.study.mtu.values import Values, interval
-from linklab.study.page import Chapter, Grid, Page, Picture, Row
+from linklab.study.page import Grid, Picture
+from linklab.study.write_page import Chapter, Page, Row
 from linklab.units import GRE_OVERHEAD_BYTES
 
 _UNIT: Final = {"bandwidth_mbps": "Mbit/s", "jitter_ms": "ms"}

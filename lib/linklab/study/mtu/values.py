@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from linklab.errors import MeasurementError
-from linklab.study.page import Row
+from linklab.study.write_page import Row
 
 
 class Values:

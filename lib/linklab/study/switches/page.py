@@ -7,7 +7,7 @@ from typing import Final
 
 from linklab.published.switches_study import FIGURES, INCONSISTENCIES
 from linklab.published.switches_study import Figure as Published
-from linklab.study.page import Chapter, Grid, Page, Picture, Row
+from linklab.study.page import Grid, Picture
 from linklab.study.switches.claims import judge_switches
 from linklab.study.switches.fairness import DITHERED, EXACT
 from linklab.study.switches.figures import (
@@ -23,6 +23,7 @@ from linklab.study.switches.figures import (
     theory,
 )
 from linklab.study.switches.values import INTERRUPTS, values
+from linklab.study.write_page import Chapter, Page, Row
 
 COST: Final = "switches-cost"
 _SAYS: Final[Mapping[int, str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from linklab.analysis.stream import NORMAL_BELOW
+from linklab.analysis.video_statistics import NORMAL_BELOW
 from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.published.claims import Claim, Judged, Platform, Verdict
 from linklab.published.multimedia_study import CLAIMS, find

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.published.multimedia_study import INCONSISTENCIES, Printed, VideoQuantity, VideoRow, find
 from linklab.show.video import Percentiles, distribution, rate_over_time
-from linklab.study.page import Chapter, Grid, Page, Picture, Row
+from linklab.study.page import Grid, Picture
 from linklab.study.video.claims import PACED, judge_video
 from linklab.study.video.page_picture import picture_chapter
 from linklab.study.video.runs import FRAME, FRAME_BYTES, HTB, QUANTITIES
 from linklab.study.video.values import Values
+from linklab.study.write_page import Chapter, Page, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,16 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.clip import Clip
-from linklab.measure.encode import encoded
-from linklab.measure.picture import picture_at, quality
 from linklab.measure.results import Origin
-from linklab.measure.stream_result import StreamResult, VideoFlow
-from linklab.measure.transport import without
+from linklab.measure.tools.video import StreamResult, VideoFlow
+from linklab.measure.video_file import Clip, encoded, without
+from linklab.measure.video_quality import picture_at, quality
 from linklab.show.video import pictures, similarity_over_time
-from linklab.study.page import Chapter, Grid, Picture, Row
+from linklab.study.page import Grid, Picture
 from linklab.study.video.picture import ENDLESS, lost_numbers
 from linklab.study.video.values import Values
+from linklab.study.write_page import Chapter, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,15 +11,12 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.clip import Clip
-from linklab.measure.encode import encoded
-from linklab.measure.picture import Quality, quality
-from linklab.measure.stream import stream
-from linklab.measure.stream_result import StreamResult, VideoFlow
+from linklab.measure.tools.video import StreamResult, VideoFlow, stream
+from linklab.measure.video_file import Clip, encoded
+from linklab.measure.video_quality import Quality, quality
 from linklab.network import Network
 from linklab.network.video_testbeds import video_network
-from linklab.study.declare import Study
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study
 
 ENDLESS: Final = "endless"
 """No limit was asked for: the kernel's own, 1000 packets."""

@@ -12,20 +12,16 @@ from dataclasses import fields
 from statistics import quantiles
 from typing import Final, get_args
 
-from linklab.analysis.stream import Series, each_second_kbps
-from linklab.analysis.stream_summary import bandwidths, delays, jitters, summed_up
+from linklab.analysis.video_statistics import Series, bandwidths, delays, each_second_kbps, jitters, summed_up
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.bucket import bucket_of_one_frame
-from linklab.measure.clip import IP_PACKET_BYTES, Clip
-from linklab.measure.encode import encoded
-from linklab.measure.stream import stream
-from linklab.measure.stream_result import StreamResult, VideoFlow
+from linklab.measure.devices import bucket_of_one_frame
+from linklab.measure.tools.video import StreamResult, VideoFlow, stream
+from linklab.measure.video_file import IP_PACKET_BYTES, Clip, encoded
 from linklab.network import Network
 from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
 from linklab.published.multimedia_study import VideoQuantity
-from linklab.study.declare import Study
-from linklab.study.point import Measured, Metric, Point
+from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.units import ETHERNET_HEADER_BYTES
 
 HTB: Final = "htb"
@@ -35,7 +31,7 @@ FRAME: Final = "frame"
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES
 QUANTITIES: Final[tuple[VideoQuantity, ...]] = get_args(VideoQuantity)
 STATISTICS: Final = tuple(field.name for field in fields(Series) if field.name != "count")
-"""What is told of each quantity, by the fields of `linklab.analysis.stream.Series`."""
+"""What is told of each quantity, by the fields of `linklab.analysis.video_statistics.Series`."""
 _NO_UNIT: Final = ("skewness", "excess_kurtosis", "normal_p")
 
 

@@ -1,0 +1,141 @@
+"""What a whole experiment should give: several TCP loads at once, each beside its pings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from linklab.analysis.expectation import Expectation, full_queue_rtt, loaded_rtt, tcp_throughput, unloaded_rtt
+from linklab.analysis.sharing import Load, Share, max_min_shares
+from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
+from linklab.errors import MeasurementError
+from linklab.network import Network, NetworkState, goodput_ceiling_mbps, path_mtu_bytes
+
+_SIGMAS = 2.5
+"""Of a normal distribution 1 in 80 lies outside: shares are judged gently, their sum strictly."""
+
+
+@dataclass(frozen=True)
+class LoadExpectation:
+    """What one load of an experiment should give.
+
+    ``total`` is the throughput of all its connections, ``connection`` of one of them. ``rtt_unloaded`` is for pings
+    without any load, ``rtt_mean`` and ``rtt_highest`` for pings beside all loads.
+    """
+
+    load: Load
+    share: Share
+    total: Expectation
+    connection: Expectation
+    rtt_unloaded: Expectation
+    rtt_mean: Expectation
+    rtt_highest: Expectation
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """All loads in order. ``sums`` has the throughput of all connections that a link decides for, by its name."""
+
+    loads: tuple[LoadExpectation, ...]
+    sums: dict[str, Expectation]
+
+
+def experiment(
+    network: Network,
+    loads: Sequence[Load],
+    duration_s: float = 25,
+    pings: int = 25,
+    state: NetworkState | None = None,
+) -> Experiment:
+    """What TCP loads that start together give in ``duration_s``, for the network as planned or as read back.
+
+    A load alone at its bottleneck is `tcp_throughput`. Connections that share one have its max-min share, and scatter
+    around it: see `sharing_deviation`. Their sum does not scatter.
+
+    Raises MeasurementError for loads with a limit of their own (those are UDP's: `udp_throughput`), and as
+    `max_min_shares`.
+    """
+    limited = [load.name for load in loads if load.limit_mbps is not None]
+    if limited:
+        raise MeasurementError(f"{limited[0]} has limit_mbps, and this expects TCP without: see udp_throughput")
+    shares = max_min_shares(network, loads, state)
+    sums: dict[str, Expectation] = {}
+    found = []
+    for share in shares:
+        assert share.bottleneck is not None
+        name = share.bottleneck.link.label
+        mine = [other for other in shares if other.bottleneck == share.bottleneck]
+        if name not in sums:
+            sums[name] = _sum(mine, duration_s)
+        found.append(_expected(share, sums[name], duration_s, pings))
+    return Experiment(tuple(found), sums)
+
+
+def sharing_deviation(share: Share, connections: int, duration_s: float) -> float:
+    """By how much the mean over ``duration_s`` of so many of the connections strays from fair, relative to fair.
+
+    One standard deviation, for n connections that share a full link, losses falling on them at random. A window that
+    grows by a packets a second and falls to b = 0.7 at random has a relative variance of (1 - b) / (1 + b) and forgets
+    its past in tau = its mean / a seconds (both from the moments of the process). A mean over T keeps
+    2 tau/T (1 - tau/T (1 - exp(-T/tau))) of that variance. Where the windows begin is decided by slow start: a split
+    at random, with a relative variance of (n - 1) / (n + 1), of which tau/T (1 - exp(-T/tau)) remains in the mean.
+    That the sum is fixed takes 1/n off the first. For k of n connections both shrink by (n - k) / (k (n - 1)).
+    """
+    count = share.rivals
+    if count <= 1 or connections >= count:
+        return 0.0
+    pipe = pipe_of(share.path, share.bottleneck)
+    mean_window = (1 + BETA) / 2 * pipe.full_window_packets / count
+    growth = RENO_PACKETS_PER_RTT * 1000 / (pipe.base_ms + pipe.room_packets * pipe.packet_ms / 2)
+    memory = mean_window / growth / duration_s
+    forgotten = 1 - math.exp(-1 / memory)
+    noise = (1 - BETA) / (1 + BETA) * 2 * memory * (1 - memory * forgotten) * (count - 1) / count
+    start = (count - 1) / (count + 1) * (memory * forgotten) ** 2
+    some = (count - connections) / (connections * (count - 1))
+    return math.sqrt((noise + start) * some)
+
+
+def _sum(shares: Sequence[Share], duration_s: float) -> Expectation:
+    """Of all connections of one bottleneck. More of them fill it no worse than one."""
+    first = shares[0]
+    assert first.bottleneck is not None
+    fair = sum(share.total_mbps for share in shares)
+    alone = [tcp_throughput(share.path, duration_s, share.bottleneck) for share in shares]
+    link = first.bottleneck.link
+    ceiling = min(goodput_ceiling_mbps(first.bottleneck, path_mtu_bytes(share.path.forward)) for share in shares)
+    lowest, part = min(alone, key=lambda it: it.low), fair / ceiling
+    value = lowest.value if first.rivals == 1 else max(it.value for it in alone)
+    several = f"{first.rivals} connections fill {link.label} no worse than one: "
+    why = lowest.why if first.rivals == 1 else several + lowest.why
+    return Expectation(part * value, part * lowest.low, part * max(it.high for it in alone), "Mbit/s", why)
+
+
+def _expected(share: Share, whole: Expectation, duration_s: float, pings: int) -> LoadExpectation:
+    path, hop, rivals = share.path, share.bottleneck, share.rivals
+    return LoadExpectation(
+        share.load,
+        share,
+        _some(share, share.load.connections, whole, duration_s),
+        _some(share, 1, whole, duration_s),
+        unloaded_rtt(path),
+        loaded_rtt(path, duration_s, pings, hop, rivals),
+        full_queue_rtt(path, hop, rivals, duration_s / pings),
+    )
+
+
+def _some(share: Share, connections: int, whole: Expectation, duration_s: float) -> Expectation:
+    """Of one or more of the connections at a bottleneck, ``whole`` being the throughput of all."""
+    fair = share.connection_mbps * connections
+    part = connections / share.rivals
+    if connections == share.rivals:
+        return whole
+    stray = _SIGMAS * sharing_deviation(share, connections, duration_s)
+    assert share.bottleneck is not None
+    why = (
+        f"{connections} of {share.rivals} connections through {share.bottleneck.link.label}: {fair:.3g} Mbit/s if "
+        f"all were equal; losses fall on them at random, which over {duration_s:g} s makes "
+        f"{100 * stray:.0f} % more or less ({_SIGMAS:g} standard deviations)"
+    )
+    low, high = max(0.0, part * whole.low * (1 - stray)), min(whole.high, fair * (1 + stray))
+    return Expectation(min(part * whole.value, high), low, high, "Mbit/s", why, "both")

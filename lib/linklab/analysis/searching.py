@@ -1,0 +1,102 @@
+"""Finding the rate that a path carries by trying rates, with as little traffic as possible.
+
+A rate fits if nothing was lost, as in RFC 2544, section 26.1. That signal is late: a queue of q packets swallows
+``q * L`` bits before the first is lost, so a probe of d seconds at a rate up to ``q * L / d`` too high loses nothing.
+Longer probes help and cost; a packet train (`linklab.analysis.packets`) shows the rate without a queue's help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from linklab.analysis.packets import steady_rate_mbps
+from linklab.errors import MeasurementError
+
+PAYLOAD_BYTES: Final = 1448
+_TRAIN_PACKETS: Final = 60
+_BELOW: Final = 0.98
+_MOST_HALVINGS: Final = 12
+"""From 98 % of what a train shows down to a 4096th of it."""
+
+
+class Answer(Protocol):
+    """What a probe at one rate says."""
+
+    @property
+    def loss_percent(self) -> float:
+        """The share of packets that did not arrive."""
+        ...
+
+
+class Probing(Protocol):
+    """What a search may do: send at a rate, send a train. `linklab.measure.prober.Prober` is one."""
+
+    def send(self, rate_mbps: float, duration_s: int = 1) -> Answer:
+        """Sends for whole seconds at a payload rate in Mbit/s."""
+        ...
+
+    def train(self, packets: int = 50, payload_bytes: int = PAYLOAD_BYTES) -> Sequence[float]:
+        """Sends a train back to back; times of arrival in seconds, in order."""
+        ...
+
+
+def increase(
+    prober: Probing, first_mbps: float = 1, step_mbps: float = 1, most_mbps: float = 1000, stray_percent: float = 0
+) -> float:
+    """The plain path: a little more each time until something is lost; the last rate that fitted, in Mbit/s.
+
+    In real time a late timer may cost a packet at any rate: a loss of up to `stray_percent` is none. This takes
+    about ``C**2 / (2 * step)`` of traffic for a path of C: the baseline that a search is to beat. Raises
+    MeasurementError if the first rate is lost already, or if `most_mbps` still fits.
+    """
+    rate_mbps, fitted_mbps = first_mbps, None
+    while rate_mbps <= most_mbps:
+        lost_percent = prober.send(rate_mbps).loss_percent
+        if lost_percent > stray_percent:
+            if fitted_mbps is None:
+                raise MeasurementError(
+                    f"{first_mbps:g} Mbit/s is too much already ({lost_percent:.2g} % were lost): begin lower; "
+                    "or run it again, since in real time a busy machine loses packets too"
+                )
+            return fitted_mbps
+        rate_mbps, fitted_mbps = rate_mbps + step_mbps, rate_mbps
+    raise MeasurementError(f"nothing was lost up to {most_mbps:g} Mbit/s: look further up")
+
+
+def bisect(prober: Probing, low_mbps: float, high_mbps: float, resolution: float = 0.02, duration_s: int = 1) -> float:
+    """Halves a range until it is narrower than `resolution` of its upper end; the highest rate that fitted, in Mbit/s.
+
+    `low_mbps` is taken to fit, and `high_mbps` not to. Raises MeasurementError unless 0 <= low < high.
+    """
+    if not 0 <= low_mbps < high_mbps:
+        raise MeasurementError(f"the range is {low_mbps:g} to {high_mbps:g} Mbit/s: give a lower and a higher rate")
+    while high_mbps - low_mbps > resolution * high_mbps:
+        rate_mbps = (low_mbps + high_mbps) / 2
+        if prober.send(rate_mbps, duration_s).loss_percent > 0:
+            high_mbps = rate_mbps
+        else:
+            low_mbps = rate_mbps
+    return low_mbps
+
+
+def from_train(prober: Probing, packets: int = _TRAIN_PACKETS) -> float:
+    """Take the rate that a train shows, confirmed by a probe just below it; the rate in Mbit/s of payload.
+
+    Where the probe is lost (other traffic on the path, a policer, a bucket that swallowed the train), the rate is
+    halved until a probe fits, and looked for from there on: what is returned then was probed itself. Raises
+    MeasurementError if none fits.
+    """
+    guess_mbps = steady_rate_mbps(prober.train(packets, PAYLOAD_BYTES), PAYLOAD_BYTES)
+    high_mbps = _BELOW * guess_mbps
+    if prober.send(high_mbps).loss_percent == 0:
+        return guess_mbps
+    for _ in range(_MOST_HALVINGS):
+        low_mbps = high_mbps / 2
+        if prober.send(low_mbps).loss_percent == 0:
+            return bisect(prober, low_mbps, high_mbps)
+        high_mbps = low_mbps
+    raise MeasurementError(
+        f"packets were lost even at {high_mbps:.2g} Mbit/s, and a train showed {guess_mbps:.4g}: does the path lose "
+        "packets by itself?"
+    )

@@ -1,0 +1,202 @@
+"""How far one TCP flow fills a path: a fluid model of CUBIC (RFC 9438) on a queue that drops its tail.
+
+The window grows along CUBIC's curve or the Reno-friendly line, whichever is higher; when path and queue hold no more
+it falls to 0.7 of itself. Up to the bandwidth-delay product the window sets the rate, above it the queue grows.
+Nothing here is fitted to measurements: the constants are the RFC's, and what the model does not know (where exactly
+slow start ends) is given to it as cases.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from linklab.analysis.measured_paths import MeasuredPath
+from linklab.errors import NetworkError
+from linklab.network import Hop, Link, path_mtu_bytes, queueing_delay_ms, theory
+from linklab.network.theory import packet_ms
+from linklab.units import IPV4_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
+
+BETA: Final = 0.7
+"""What remains of the window after a loss (RFC 9438, section 4.6)."""
+CUBIC_C: Final = 0.4
+"""CUBIC's constant, in packets per cubic second (section 5)."""
+RENO_PACKETS_PER_RTT: Final = 3 * (1 - BETA) / (1 + BETA)
+"""Growth of the Reno-friendly window in each round trip (section 4.3): 0.53 packets."""
+INITIAL_WINDOW_PACKETS: Final = 10
+"""RFC 6928."""
+_STEP_S: Final = 0.002
+
+
+@dataclass(frozen=True)
+class Pipe:
+    """A path as its bottleneck sees it.
+
+    ``packet_ms``: serialisation of one full frame at the bottleneck. ``base_ms``: the round trip without queues.
+    ``limit_packets``: the bottleneck's queue limit, which counts packets in its delay line (``delay_ms``, one way)
+    too. ``inflow``: how many times the bottleneck's rate a burst of slow start can reach it with, 1 to 2.
+    """
+
+    packet_ms: float
+    base_ms: float
+    delay_ms: float
+    limit_packets: float
+    inflow: float
+
+    @property
+    def bdp_packets(self) -> float:
+        """Bandwidth-delay product, in full packets."""
+        return self.base_ms / self.packet_ms
+
+    @property
+    def room_packets(self) -> float:
+        """How many packets can really wait: the limit less those in the delay line at the full rate."""
+        return max(0.0, self.limit_packets - self.delay_ms / self.packet_ms)
+
+    @property
+    def full_queue_ms(self) -> float:
+        """What a full queue adds to a round trip: see `linklab.network.queueing_delay_ms`."""
+        return self.room_packets * self.packet_ms
+
+    @property
+    def full_window_packets(self) -> float:
+        """The window at which the queue is full."""
+        return self.most * self.bdp_packets + self.room_packets
+
+    @property
+    def most(self) -> float:
+        """The largest share of the rate: below 1 only where the limit is less than the delay line needs."""
+        return min(1.0, self.limit_packets * self.packet_ms / self.delay_ms) if self.delay_ms else 1.0
+
+    @property
+    def burst_window_packets(self) -> float:
+        """The window at which a round of slow start first overflows the queue.
+
+        In slow start two packets leave for each one acknowledged, so they come at up to twice the bottleneck's rate
+        and ``1 - 1/inflow`` of a round must wait.
+        """
+        waiting = 1 - 1 / self.inflow
+        window = self.room_packets / waiting if waiting > 0 else math.inf
+        return min(max(window, INITIAL_WINDOW_PACKETS), self.full_window_packets)
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What came of a transfer: the share of the bottleneck's rate, and how full its queue was on average, 0 to 1."""
+
+    rate_share: float
+    queue_share: float
+
+
+def lossy(pipe: Pipe, duration_s: float, found_late: float = 1.0) -> Transfer:
+    """Slow start ends with a loss. ``found_late`` 2: the window has doubled once more before the loss is noticed."""
+    overshot = min(found_late * pipe.burst_window_packets, max(pipe.full_window_packets, INITIAL_WINDOW_PACKETS))
+    return _transfer(pipe, duration_s, until=overshot, window=BETA * overshot, plateau=overshot)
+
+
+def early(pipe: Pipe, duration_s: float) -> Transfer:
+    """HyStart ends slow start early, without a loss.
+
+    It does so when the acknowledgements of a round take half a round trip (RFC 9406 describes its successor): at half
+    of the bandwidth-delay product.
+    """
+    window = max(pipe.bdp_packets / 2, INITIAL_WINDOW_PACKETS)
+    return _transfer(pipe, duration_s, until=window, window=window, plateau=window)
+
+
+def smooth(pipe: Pipe, duration_s: float) -> Transfer:
+    """Slow start ends where the later oscillation begins: the best that can be hoped for."""
+    full = pipe.full_window_packets
+    return _transfer(pipe, duration_s, until=BETA * full, window=BETA * full, plateau=full)
+
+
+def _transfer(pipe: Pipe, duration_s: float, until: float, window: float, plateau: float) -> Transfer:
+    bdp, full = pipe.bdp_packets, max(pipe.full_window_packets, 1.0)
+    carried = waiting = time_s = 0.0
+    starting: float = INITIAL_WINDOW_PACKETS
+    while starting < until and time_s < duration_s:
+        carried += min(starting, bdp) * pipe.base_ms / 1000
+        time_s += pipe.base_ms / 1000
+        starting *= 2
+    begun_s, first = time_s, window
+    plateau_s = ((plateau - window) / CUBIC_C) ** (1 / 3) if plateau > window else 0.0
+    reno = window
+    while time_s < duration_s:
+        since_s = time_s - begun_s
+        now = max(CUBIC_C * (since_s - plateau_s) ** 3 + plateau, reno, first)
+        if now >= full:
+            plateau = max(now, 1.0)
+            first = reno = BETA * plateau
+            plateau_s, begun_s = ((plateau - first) / CUBIC_C) ** (1 / 3), time_s
+            now = first
+        carried += min(now, bdp * pipe.most) * _STEP_S
+        queue = min(max(now - bdp, 0.0), pipe.room_packets)
+        waiting += queue * _STEP_S
+        reno += RENO_PACKETS_PER_RTT * _STEP_S / ((pipe.base_ms + queue * pipe.packet_ms) / 1000)
+        time_s += _STEP_S
+    room = pipe.room_packets
+    return Transfer(min(1.0, carried / (bdp * duration_s)), waiting / (room * duration_s) if room else 0.0)
+
+
+KERNEL_QUEUE_PACKETS: Final = 1000
+"""netem's own limit, and the queue of a network device, where none was asked for."""
+_MOST_INFLOW: Final = 2.0
+_ACKNOWLEDGEMENT_BYTES: Final = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
+
+
+def bottleneck_hop(path: MeasuredPath) -> Hop:
+    """Return the bottleneck of the forward path. Raises NetworkError if no link there is rate-limited."""
+    return theory.bottleneck_hop(path.forward)
+
+
+def pipe_of(path: MeasuredPath, hop: Hop | None = None) -> Pipe:
+    """Return the path as ``hop`` sees it, its bottleneck unless given.
+
+    Raises NetworkError if that hop has no rate, or if data and acknowledgements cross a link in the same direction.
+    """
+    hop = bottleneck_hop(path) if hop is None else hop
+    if hop.link.rate_mbps is None:
+        raise NetworkError(f"link {hop.link.label} has no rate, so it is no bottleneck: set rate_mbps")
+    _refuse_shared_direction(path)
+    mtu_bytes = path_mtu_bytes(path.forward)
+    takes_ms = [packet_ms(each, mtu_bytes) if each.link.rate_mbps else 0.0 for each in path.forward.hops]
+    at = path.forward.hops.index(hop)
+    cables_ms = sum(
+        packet_ms(each, packet_bytes)
+        for one, packet_bytes in ((path.forward, mtu_bytes), (path.reverse, _ACKNOWLEDGEMENT_BYTES))
+        for each in one.hops
+        if each.link.overhead_bytes is not None
+    )
+    return Pipe(
+        packet_ms=takes_ms[at],
+        # without delays, what serialisation takes of a round trip
+        base_ms=max(path.rtt_floor_ms + cables_ms, sum(takes_ms)),
+        delay_ms=hop.link.delay_ms,
+        limit_packets=limit_packets(hop.link),
+        inflow=min([_MOST_INFLOW, *(takes_ms[at] / before_ms for before_ms in takes_ms[:at] if before_ms)]),
+    )
+
+
+def _refuse_shared_direction(path: MeasuredPath) -> None:
+    """Raise NetworkError where acknowledgements wait behind the data they answer: the model knows no such queue."""
+    sends = {hop.out.interface for hop in path.reverse.hops}
+    for hop in path.forward.hops:
+        if hop.link.rate_mbps is not None and hop.out.interface in sends:
+            raise NetworkError(
+                f"data of {path.name} and its acknowledgements both leave {hop.out.node} by {hop.out.interface}, and "
+                "there is no model of TCP for that: choose a path whose reverse path uses each link the other way round"
+            )
+
+
+def limit_packets(link: Link) -> int:
+    """The queue limit that counts: the link's, or what the kernel has by itself."""
+    return KERNEL_QUEUE_PACKETS if link.queue_packets is None else link.queue_packets
+
+
+def full_queue_share_ms(link: Link) -> float:
+    """How much a full queue of a link adds to a round trip, in ms: see `linklab.network.queueing_delay_ms`.
+
+    netem's limit counts packets in the delay line, so this is the queue's own time less the link's delay.
+    """
+    return max(0.0, queueing_delay_ms(link, limit_packets(link)) - link.delay_ms)

@@ -1,0 +1,113 @@
+"""Verdicts on a paper's claims: a function of measured tables judges each, and gives the numbers behind it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from linklab.errors import MeasurementError
+from linklab.published.claims import Claim
+from linklab.study.table import Table
+
+Verdict = Literal["reproduced", "not reproduced", "decided by construction", "not testable here"]
+Tables = Mapping[str, Table]
+"""The tables of the studies that a page needs, by the study's name; see `compared` for a second one of a study."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What measured tables say of a claim. Raises MeasurementError where ``because`` has no number."""
+
+    holds: bool
+    because: str
+
+    def __post_init__(self) -> None:
+        if not any(letter.isdigit() for letter in self.because):
+            raise MeasurementError(f"a finding gives no number ({self.because!r}): say what was measured")
+
+
+Judge = Callable[[Tables], Finding]
+"""Judges a claim by tables. Pure. Raises MeasurementError where they lack what it needs."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim, its verdict, and the reason with its numbers."""
+
+    claim: Claim
+    verdict: Verdict
+    because: str
+
+
+def compared(study: str) -> str:
+    """Return the name of a study's second table among `Tables`, which is the other one of ours and the hardware's.
+
+    A judge of a claim about hardware finds the hardware's table under the study's name and ours under this one; other
+    judges, grids and figures find ours under the study's name and the hardware's, if it is given, under this one.
+    """
+    return f"{study} compared"
+
+
+class _Tables(dict[str, Table]):
+    def __missing__(self, name: str) -> Table:
+        raise MeasurementError(f"there is no table of study {name}: linklab study run {name}")
+
+
+def both(ours: Tables, hardware: Tables | None) -> Tables:
+    """Return our tables by study name, and the hardware's as `compared`; one that is missing is named in the error."""
+    return _Tables({**ours, **{compared(name): table for name, table in (hardware or {}).items()}})
+
+
+def judged(
+    claims: Iterable[Claim],
+    judges: Mapping[str, Judge],
+    tables: Tables,
+    hardware: Tables | None = None,
+    *,
+    partial: bool = False,
+) -> tuple[Judged, ...]:
+    """Return each claim with its verdict, in order.
+
+    A claim about hardware is judged by the hardware's tables, where they are given and have what it needs, else it is
+    not testable here. `partial`: so is a claim on what our tables lack, as those of own levels do.
+    Raises MeasurementError for a claim that can be judged and has no judge, a judge of no claim, and, unless
+    `partial`, where our tables lack what a judge needs.
+    """
+    claims = tuple(claims)
+    known = {claim.id for claim in claims}
+    if unknown := [name for name in judges if name not in known]:
+        raise MeasurementError(f"judges of no claim: {', '.join(unknown)}")
+    return tuple(_judge(claim, judges.get(claim.id), tables, hardware or {}, partial) for claim in claims)
+
+
+def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: Tables, partial: bool) -> Judged:
+    if claim.not_testable:
+        return Judged(claim, "not testable here", claim.not_testable)
+    if claim.about == "hardware":
+        return _judge_hardware(claim, judge, tables, hardware)
+    if judge is None:
+        raise MeasurementError(f"claim {claim.id} has no judge: give one, or say why it is not testable")
+    try:
+        finding = judge(both(tables, hardware))
+    except MeasurementError as lacking:
+        if not partial:
+            raise
+        return Judged(claim, "not testable here", str(lacking))
+    if claim.by_construction:
+        return Judged(claim, "decided by construction", f"{claim.by_construction}; {finding.because}")
+    return Judged(claim, _verdict(finding.holds), finding.because)
+
+
+def _judge_hardware(claim: Claim, judge: Judge | None, tables: Tables, hardware: Tables) -> Judged:
+    if judge is None or not hardware:
+        return Judged(claim, "not testable here", claim.test)
+    try:
+        finding = judge(both(hardware, tables))
+    except MeasurementError as lacking:
+        return Judged(claim, "not testable here", f"the hardware's numbers do not suffice: {lacking}")
+    return Judged(claim, _verdict(finding.holds), f"by the hardware's numbers: {finding.because}")
+
+
+def _verdict(holds: bool) -> Verdict:
+    return "reproduced" if holds else "not reproduced"

@@ -1,0 +1,221 @@
+"""What theory expects: right for what was measured, wrong for what typical mistakes give, and derived in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from linklab.analysis import (
+    Expectation,
+    Load,
+    experiment,
+    from_baseline,
+    full_queue_rtt,
+    loaded_rtt,
+    measured_path,
+    tcp_throughput,
+    udp_ceiling_mbps,
+    udp_loss_percent,
+    udp_throughput,
+    unloaded_rtt,
+)
+from linklab.errors import MeasurementError, NetworkError
+from linklab.network import COURSE, TWO_HOSTS, expected_state, goodput_ceiling_mbps
+from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
+from tests.states import PLAN, change_node, reshape
+
+from .measured import RUNS
+
+H1_H4, H1_H9 = measured_path(COURSE, "h1", "h4"), measured_path(COURSE, "h1", "h9")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_was_measured_on_virtual_time_lies_in_the_intervals(name: str) -> None:
+    duration_s, seen = RUNS[name]
+    found = experiment(COURSE, [it.load for it in seen], duration_s, pings=int(duration_s), state=PLAN)
+    for expected, it in zip(found.loads, seen, strict=True):
+        assert expected.total.holds(sum(it.mbps)), expected.total
+        for mbps in it.mbps:
+            assert expected.connection.holds(mbps), expected.connection
+        if it.rtt_mean_ms is not None and it.rtt_highest_ms is not None:
+            assert expected.rtt_mean.holds(it.rtt_mean_ms), expected.rtt_mean
+            assert expected.rtt_highest.holds(it.rtt_highest_ms), expected.rtt_highest
+    for link, whole in found.sums.items():
+        through = [
+            sum(it.mbps)
+            for expected, it in zip(found.loads, seen, strict=True)
+            if expected.share.bottleneck is not None and expected.share.bottleneck.link.label == link
+        ]
+        assert whole.holds(sum(through)), (link, whole)
+
+
+@pytest.mark.parametrize("pair", [("r1", "r2"), ("r2", "r3"), ("r3", "r4"), ("h1", "h4"), ("h7", "h9"), ("h1", "h9")])
+def test_typical_mistakes_lie_outside(pair: tuple[str, str]) -> None:
+    it = measured_path(COURSE, *pair)
+    throughput, rtt = tcp_throughput(it), unloaded_rtt(it)
+    nominal = min(link.rate_mbps for link in it.forward.links if link.rate_mbps is not None)
+    for wrong in (nominal, throughput.value / 8, throughput.value * 8, throughput.value / 2, 0.7 * nominal):
+        assert not throughput.holds(wrong), wrong
+    for wrong in (rtt.value / 2, rtt.value * 2, rtt.value / 1000, rtt.value + 1, 0.99 * rtt.value):
+        assert not rtt.holds(wrong), wrong
+
+
+def test_one_of_two_flows_is_not_taken_for_both_nor_the_fair_share_for_the_sum() -> None:
+    found = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")])
+    fair = found.loads[0].share.total_mbps
+    assert fair == pytest.approx(goodput_ceiling_mbps(30) / 2)
+    assert not found.loads[0].total.holds(2 * fair)
+    assert not found.sums["L2"].holds(fair)
+    assert not found.sums["L2"].holds(30)
+    assert found.loads[0].total.low < fair < found.loads[0].total.high
+
+
+def test_a_burst_counts_in_a_short_measurement_and_hardly_in_a_long_one() -> None:
+    ceiling = goodput_ceiling_mbps(30)
+    assert tcp_throughput(H1_H4, 1).high == pytest.approx(ceiling * (1 + 0.12 / 30))
+    assert tcp_throughput(H1_H4, 25).high == pytest.approx(ceiling, rel=2e-4)
+    assert tcp_throughput(H1_H4, 25).high > ceiling
+
+
+def test_a_full_queue_counts_the_packets_in_flight() -> None:
+    full = full_queue_rtt(H1_H4)
+    assert full.value == pytest.approx(60 - 20 + 100 * 1514 * 8 / 30000)
+    assert not full.holds(60 + 100 * 1514 * 8 / 30000)  # the queue on top of the delay
+    assert not full.holds(60)
+    assert full_queue_rtt(measured_path(COURSE, "h8", "h9")).value == pytest.approx(20 - 10 + 33 * 1514 * 8 / 20000)
+
+
+def test_a_queue_shorter_than_its_delay_line_adds_nothing_and_holds_the_rate_down() -> None:
+    state = reshape(reshape(PLAN, "r2-eth2", queue_packets=25), "r3-eth0", queue_packets=25)
+    it = measured_path(COURSE, "h1", "h4", state)
+    assert full_queue_rtt(it).value == 60
+    assert loaded_rtt(it).high == pytest.approx(60 + 2 * 1514 * 8 / 30000 + 0.05)
+    assert tcp_throughput(it).value < 0.55 * tcp_throughput(H1_H4).value
+
+
+def test_the_longer_the_transfer_the_narrower_the_interval() -> None:
+    widths = [(it.high - it.low) / it.high for it in (tcp_throughput(H1_H9, s) for s in (5, 10, 25, 100))]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] < 0.7
+    assert widths[-1] < 0.1
+
+
+def test_the_network_as_read_back_decides() -> None:
+    slow = reshape(PLAN, "r2-eth2", rate_mbps=10.0)
+    assert tcp_throughput(measured_path(COURSE, "h1", "h4", slow)).high == pytest.approx(
+        goodput_ceiling_mbps(10), abs=0.01
+    )
+    one_sided = reshape(PLAN, "r2-eth0", delay_ms=0.0)
+    assert unloaded_rtt(measured_path(COURSE, "r1", "r2", one_sided)).value == 10
+    with pytest.raises(NetworkError, match="h9-eth0 of h9 is not there"):
+        measured_path(COURSE, "h1", "h9", change_node(PLAN, "h9", interfaces=()))
+
+
+@pytest.mark.parametrize("size", [1448, 1470, 1472])
+@pytest.mark.parametrize(("offered", "arriving"), [(15.0, 15.0), (25.0, 25.0), (40.0, None)])
+def test_udp_carries_what_is_offered_up_to_what_headers_leave(
+    size: int, offered: float, arriving: float | None
+) -> None:
+    ceiling = 30 * size / (size + 42)
+    assert udp_ceiling_mbps(H1_H4, size) == pytest.approx(ceiling)
+    through = udp_throughput(H1_H4, offered, 10, size)
+    assert through.value == pytest.approx(arriving or ceiling)
+    assert not through.holds(offered / 8)
+    assert not through.holds(30)
+    loss = udp_loss_percent(H1_H4, offered, 10, size)
+    assert loss.value == pytest.approx(0 if arriving else 100 * (1 - ceiling / offered))
+    assert not loss.holds(loss.value + 2)
+
+
+def test_the_report_s_losses_follow_from_its_units() -> None:
+    """iperf 2 with -b 30M and 20M over 30 and 20 Mbit/s, datagrams of 1470 bytes: 7 and 7.6 % are reported."""
+    assert udp_loss_percent(H1_H4, 30 * 1.048576, 10, 1470).value == pytest.approx(7.3, abs=0.05)
+    assert udp_loss_percent(H1_H9, 20 * 1.048576, 10, 1470).value == pytest.approx(7.3, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        unloaded_rtt(H1_H4),
+        full_queue_rtt(H1_H4),
+        loaded_rtt(H1_H4),
+        tcp_throughput(H1_H9),
+        udp_throughput(H1_H4, 25),
+        udp_loss_percent(H1_H4, 40),
+        experiment(COURSE, [Load("h1", "h4", 2), Load("h2", "h5")]).loads[0].connection,
+        tcp_throughput(measured_path(TWO_HOSTS, "h1", "h2"), 5),
+    ],
+)
+def test_each_says_in_words_where_it_comes_from(expected: Expectation) -> None:
+    assert expected.low <= expected.value <= expected.high
+    assert len(expected.why) > 60
+    assert any(character.isdigit() for character in expected.why)
+
+
+def test_a_cable_s_overhead_counts_in_every_expectation() -> None:
+    path = measured_path(l3_switch(100), "h1", "h3")
+    assert tcp_throughput(path).high == pytest.approx(100 * 1448 / 1538)
+    assert unloaded_rtt(path).value == pytest.approx(4 * (84 + 14 + 24) * 8 / 100_000)
+    assert full_queue_rtt(path).value == pytest.approx(unloaded_rtt(path).value + 100 * 1538 * 8 / 100_000)
+    assert udp_throughput(path, 110).value == pytest.approx(100 * 1448 / (1448 + 42 + 24))
+    assert experiment(l3_switch(100), [Load("h1", "h3")]).sums["h1-s1"].high == tcp_throughput(path).high
+
+
+def test_the_overhead_as_read_back_counts() -> None:
+    state = expected_state(l3_switch(100))
+    assert tcp_throughput(measured_path(l3_switch(100), "h1", "h3", state)).high < 94.2
+    bucket = reshape(reshape(state, "h1-eth0", overhead_bytes=None), "s1-eth3", overhead_bytes=None)
+    assert tcp_throughput(measured_path(l3_switch(100), "h1", "h3", bucket)).high > 95.6
+
+
+def test_where_answers_wait_behind_the_data_there_is_no_model() -> None:
+    stick = measured_path(router_on_a_stick(100), "h1", "h3")
+    with pytest.raises(NetworkError, match="h1-h3 and its acknowledgements both leave s1 by s1-eth5"):
+        tcp_throughput(stick)
+    # the first link fills too: it carries four bytes a frame more than the trunk, which has tags
+    assert udp_loss_percent(stick, 110, 5).low < 12.88 < udp_loss_percent(stick, 110, 5).high
+
+
+THEORY = Expectation(28.0, 26.0, 28.7, "Mbit/s", "theory")
+FLOOR = Expectation(60.0, 59.95, 60.2, "ms", "theory", "above")
+
+
+def test_a_baseline_moves_the_interval_and_its_spread_widens_it() -> None:
+    one = from_baseline(THEORY, [27.0])
+    assert one.value == 27
+    assert one.low == pytest.approx(27 - 2**0.5 * 2 * 27 / 28)
+    assert one.high == pytest.approx(27 + 2**0.5 * 0.7 * 27 / 28)
+    three = from_baseline(THEORY, [26.5, 27.0, 27.3])
+    assert three.value == 27
+    assert three.low == pytest.approx(one.low - 0.8)
+    assert "3 baselines" in three.why
+
+
+def test_a_baseline_makes_nothing_possible_that_is_not() -> None:
+    assert from_baseline(THEORY, [28.6]).high == THEORY.high
+    assert from_baseline(FLOOR, [69.6]).low >= FLOOR.low
+    with pytest.raises(MeasurementError, match=r"baseline of 30 Mbit/s is beyond .*lab\.check"):
+        from_baseline(THEORY, [30])
+    with pytest.raises(MeasurementError, match="baseline of 30 ms is beyond"):
+        from_baseline(FLOOR, [30])
+    with pytest.raises(MeasurementError, match="no baseline"):
+        from_baseline(THEORY, [])
+
+
+def test_a_busy_machine_is_known_by_its_side() -> None:
+    assert THEORY.is_slow(20)
+    assert not THEORY.is_slow(30)
+    assert FLOOR.is_slow(70)
+    assert not FLOOR.is_slow(30)
+
+
+def test_refusals() -> None:
+    with pytest.raises(MeasurementError, match="must lie in the interval"):
+        Expectation(1, 2, 3, "ms", "")
+    with pytest.raises(MeasurementError, match="has limit_mbps"):
+        experiment(COURSE, [Load("h1", "h4", limit_mbps=3)])
+    with pytest.raises(MeasurementError, match="pings is 0"):
+        loaded_rtt(H1_H4, pings=0)
+    with pytest.raises(MeasurementError, match="offered_mbps is 0"):
+        udp_throughput(H1_H4, 0)
+    with pytest.raises(NetworkError, match="no link of the path"):
+        tcp_throughput(measured_path(COURSE, "h1", "h2"))

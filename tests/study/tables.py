@@ -1,0 +1,19 @@
+"""Tables that were never measured, for tests of what is made of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from linklab.study import Measured, Point, Study
+from linklab.study.store import Finished
+from linklab.study.table import Table, table_of
+
+
+def table(study: Study, measured: Iterable[tuple[dict[str, str | int | float], int, list[Measured]]]) -> Table:
+    """The table of a study with the given levels, repeat and values."""
+    points = {}
+    for levels, repeat, rows in measured:
+        assert set(levels) == set(study.factors)
+        point = Point(study.name, tuple((factor, levels[factor]) for factor in study.factors), repeat)
+        points[point] = Finished({}, tuple(rows), {}, {}, 1.0, 1.0)
+    return table_of(study, points)

@@ -1,0 +1,84 @@
+"""Verdicts: what a claim is about decides who can judge it, and each verdict carries a number."""
+
+from __future__ import annotations
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.published.claims import Claim
+from linklab.study import Measured
+from linklab.study.claims import Finding, Tables, compared, judged
+from linklab.study.table import Table
+
+from . import pretend, tables
+
+FAST = Claim("fast", "It is fast.", "V", "either", "rate_mbps above 10")
+REAL = Claim("real", "The real network is slower.", "V", "hardware", "rate_mbps of both")
+
+
+def measured(rate_mbps: float) -> Table:
+    return tables.table(pretend.STUDY, [({"size": 1, "kind": "a"}, 1, [Measured("rate_mbps", rate_mbps)])])
+
+
+def fast(given: Tables) -> Finding:
+    rate_mbps = given["made-up"].lookup("rate_mbps", size=1).same
+    return Finding(rate_mbps > 10, f"{rate_mbps:g} Mbit/s")
+
+
+def slower(given: Tables) -> Finding:
+    real, ours = (given[name].lookup("rate_mbps", size=1).same for name in ("made-up", compared("made-up")))
+    return Finding(real < ours, f"{real:g} against {ours:g} Mbit/s")
+
+
+JUDGES = {"fast": fast, "real": slower}
+
+
+@pytest.mark.parametrize(("rate_mbps", "verdict"), [(11, "reproduced"), (9, "not reproduced")])
+def test_a_verdict_follows_the_numbers(rate_mbps: float, verdict: str) -> None:
+    (found,) = judged([FAST], {"fast": fast}, {"made-up": measured(rate_mbps)})
+    assert (found.verdict, found.because) == (verdict, f"{rate_mbps} Mbit/s")
+
+
+def test_a_claim_about_hardware_is_judged_by_the_hardwares_numbers_alone() -> None:
+    ours = {"made-up": measured(11)}
+    without = judged([FAST, REAL], JUDGES, ours)[1]
+    assert (without.verdict, without.because) == ("not testable here", "rate_mbps of both")
+    for rate_mbps, verdict in ((8, "reproduced"), (12, "not reproduced")):
+        first, real = judged([FAST, REAL], JUDGES, ours, {"made-up": measured(rate_mbps)})
+        assert (real.verdict, real.because) == (verdict, f"by the hardware's numbers: {rate_mbps} against 11 Mbit/s")
+        assert first.because == "11 Mbit/s"
+
+
+def test_hardware_without_the_rows_that_are_needed_says_so() -> None:
+    lacking = {"made-up": measured(8).select(size=2)}
+    (real,) = judged([REAL], {"real": slower}, {"made-up": measured(11)}, lacking)
+    assert real.verdict == "not testable here"
+    assert "the hardware's numbers do not suffice: the table of study made-up has no rate_mbps" in real.because
+
+
+def test_what_is_decided_by_construction_shows_the_reason_and_the_numbers() -> None:
+    claim = Claim("fast", "It is fast.", "V", "either", "rate_mbps", by_construction="the link has no limit")
+    (found,) = judged([claim], {"fast": fast}, {"made-up": measured(11)})
+    assert (found.verdict, found.because) == ("decided by construction", "the link has no limit; 11 Mbit/s")
+
+
+def test_what_nothing_can_judge_says_why() -> None:
+    claim = Claim("old", "LiSA is fast.", "V", "either", "none", not_testable="LiSA is gone")
+    assert judged([claim], {}, {})[0].because == "LiSA is gone"
+
+
+def test_a_table_without_the_rows_raises_and_of_own_levels_says_so() -> None:
+    lacking = {"made-up": measured(11).select(size=2)}
+    with pytest.raises(MeasurementError, match="has no rate_mbps at size=1: linklab study run made-up"):
+        judged([FAST], {"fast": fast}, lacking)
+    (found,) = judged([FAST], {"fast": fast}, lacking, partial=True)
+    assert found.verdict == "not testable here"
+
+
+def test_a_finding_without_a_number_a_claim_without_a_judge_and_a_judge_without_a_claim_are_refused() -> None:
+    with pytest.raises(MeasurementError, match="gives no number"):
+        Finding(True, "it seems so")
+    with pytest.raises(MeasurementError, match="claim fast has no judge"):
+        judged([FAST], {}, {"made-up": measured(11)})
+    with pytest.raises(MeasurementError, match="judges of no claim: real"):
+        judged([FAST], JUDGES, {"made-up": measured(11)})

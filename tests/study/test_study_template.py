@@ -1,0 +1,159 @@
+"""Pages from templates: numbers are looked up, nothing undefined passes, and the same tables give the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+import linklab
+from linklab.errors import MeasurementError
+from linklab.published.claims import Claim, Inconsistency
+from linklab.study import Measured, run
+from linklab.study.claims import Finding, Tables
+from linklab.study.page import Grid, Page, Picture, fixed, make_page, read_tables, significant, write_page
+from linklab.study.table import Table
+
+from . import pretend, tables
+
+TEMPLATE = """\
+# {{ title }}
+
+The rate is {{ value("made-up", "rate_mbps", size=2, kind="a") | fixed(2) }} Mbit/s
+where the paper has {{ published.RATE_MBPS }}; {{ spread("made-up", "rate_mbps", size=1, kind="a", digits=2) }}.
+Of all, {{ values.worst }}.
+
+{{ grid("rates") }}
+
+{{ figure("rates") }}
+
+{{ claims() }}
+
+{{ verdict("fast") }}: {{ because("fast") }}
+
+{{ inconsistencies(published.INCONSISTENCIES) }}
+
+{{ provenance() }}
+"""
+
+
+def _draw() -> Figure:
+    figure = Figure(figsize=(2, 2))
+    axes = figure.add_subplot()
+    axes.plot([1, 2], [3, 4], label="rate")
+    axes.legend()
+    return figure
+
+
+def _fast(given: Tables) -> Finding:
+    rate_mbps = given["made-up"].lookup("rate_mbps", size=3, kind="a").same
+    return Finding(rate_mbps >= 1, f"{rate_mbps:g} Mbit/s")
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Page:
+    """A page of the study that needs no labs."""
+    path = tmp_path / "page.md"
+    path.write_text(TEMPLATE)
+    return Page(
+        "made-up",
+        "Made up",
+        (pretend.STUDY,),
+        path,
+        claims=(Claim("fast", "It is fast.", "V", "either", "rate_mbps"),),
+        judges={"fast": _fast},
+        grids={"rates": lambda given: Grid(("size", "value | unit"), (("1", f"{len(given['made-up'])}"),), "note")},
+        figures={"rates": lambda given: Picture("rates", "Rates.", "a line that rises", _draw)},
+        values={"worst": lambda given: "9 of 12"},
+        published={"RATE_MBPS": 0.7, "INCONSISTENCIES": (Inconsistency("V", "1 is not 2"),)},
+    )
+
+
+@pytest.fixture
+def given(pretended: None, tmp_path: Path) -> dict[str, Table]:
+    """The study's table."""
+    return {"made-up": run(pretend.STUDY, tmp_path / "results")}
+
+
+def test_a_template_asks_for_numbers_where_they_stand(page: Page, given: dict[str, Table]) -> None:
+    files = make_page(page, given)
+    text = files["made-up.md"]
+    assert text.startswith("# Made up\n\nThe rate is 0.67 Mbit/s\nwhere the paper has 0.7; 0.33.\nOf all, 9 of 12.\n")
+    assert "| size | value \\| unit |\n| --- | --- |\n| 1 | 36 |\n\nnote" in text
+    assert "![a line that rises](made-up-rates.svg)\n\n*Rates.*" in text
+    assert "| It is fast. (V) | either | reproduced | 1 Mbit/s |" in text
+    assert "reproduced: 1 Mbit/s" in text
+    assert "| V | 1 is not 2 |" in text
+    assert files["made-up-rates.svg"].startswith("<?xml")
+
+
+def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, Table]) -> None:
+    (line,) = [it for it in make_page(page, given)["made-up.md"].splitlines() if it.startswith("| made-up.csv |")]
+    about = given["made-up"].about
+    assert f"| 36 | {given['made-up'].digest} | {about['date'][:10]} | virtual | 1, 2 | 30 s |" in line
+    text = make_page(page, given)["made-up.md"]
+    assert f"- Linklab {linklab.__version__}\n- Labs: kind pretend, kernel 7.3\n" in text
+    assert "- Measured again by: `linklab study run made-up`" in text
+
+
+def test_the_same_tables_give_the_same_bytes_and_old_pictures_go(
+    page: Page, given: dict[str, Table], tmp_path: Path
+) -> None:
+    files = make_page(page, given)
+    assert make_page(page, read_tables(page, tmp_path / "results")) == files
+    folder = tmp_path / "pages"
+    write_page(page.name, files, folder)
+    (folder / "made-up-old.svg").write_text("an old picture")
+    assert [path.name for path in write_page(page.name, files, folder)] == ["made-up.md", "made-up-rates.svg"]
+    assert sorted(path.name for path in folder.iterdir()) == ["made-up-rates.svg", "made-up.md"]
+
+
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
+        ("{{ speed }}", "'speed' is undefined"),
+        ("{{ published.SPEED }}", "has no attribute 'SPEED'"),
+        ("{{ value('made-up', 'speed', size=1, kind='a') }}", "has no speed at size=1 kind=a: linklab study run"),
+        ("{{ value('made-up', 'rate_mbps', size=1) }}", "say which kind: a, b"),
+        ("{{ value('mtv', 'rate_mbps') }}", "no table of a study 'mtv'"),
+        ("{{ grid('speed') }}", "no grid 'speed': rates"),
+        ("{{ figure('speed') }}", "no figure 'speed': rates"),
+        ("{{ values.speed }}", "no value 'speed': worst"),
+        ("{{ verdict('speed') }}", "no claim 'speed'"),
+        ("{{ value( }}", "cannot be used"),
+    ],
+)
+def test_what_is_not_there_is_one_line(page: Page, given: dict[str, Table], template: str, says: str) -> None:
+    page.template.write_text(template)
+    with pytest.raises(MeasurementError, match=says) as caught:
+        make_page(page, given)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_pictures_of_one_name_are_refused(page: Page, given: dict[str, Table]) -> None:
+    other = Picture("rates", "Rates.", "another line", _draw)
+    two = replace(page, figures={**page.figures, "other": lambda given: other})
+    page.template.write_text("{{ figure('rates') }} {{ figure('other') }}")
+    with pytest.raises(MeasurementError, match=r"two pictures of page made-up are called made-up-rates\.svg"):
+        make_page(two, given)
+
+
+def test_rows_of_another_length_are_refused() -> None:
+    with pytest.raises(MeasurementError, match="1 cells for 2 columns"):
+        Grid(("a", "b"), (("1",),))
+
+
+def test_numbers_are_written_as_asked_for() -> None:
+    assert [fixed(value, 2) for value in (9.5, -0.001, 0)] == ["9.50", "0.00", "0.00"]
+    assert [significant(value) for value in (9.54321, 1234.0, -0.0)] == ["9.54", "1234", "0"]
+
+
+def test_a_spread_shows_least_and_largest(page: Page) -> None:
+    rows: list[tuple[dict[str, str | int | float], int, list[Measured]]] = [
+        ({"size": 1, "kind": "a"}, repeat, [Measured("rate_mbps", 9 + repeat)]) for repeat in (1, 2, 3)
+    ]
+    page.template.write_text("{{ spread('made-up', 'rate_mbps') }}")
+    files = make_page(page, {"made-up": tables.table(pretend.STUDY, rows)})
+    assert files == {"made-up.md": "11 (10 to 12)\n"}
