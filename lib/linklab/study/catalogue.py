@@ -13,6 +13,7 @@ from linklab.study.mtu.burst import BURST
 from linklab.study.mtu.gre import GRE
 from linklab.study.mtu.runs import MTU
 from linklab.study.page import Page
+from linklab.study.report.page import REPORT_PAGE
 from linklab.study.switches import page as switches_page
 from linklab.study.switches.cost import SWITCHES_COST
 from linklab.study.switches.fairness import SWITCHES_FAIRNESS
@@ -26,7 +27,7 @@ from linklab.study.write_page import PageOf
 _SWITCHES = (SWITCHES_RTT, SWITCHES_INTERRUPTS, SWITCHES_THROUGHPUT, SWITCHES_FAIRNESS, SWITCHES_COST)
 
 STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *_SWITCHES)}
+    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *_SWITCHES, *REPORT_PAGE.studies)}
 )
 
 PAGES: Final[Mapping[str, Page | tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
@@ -34,6 +35,7 @@ PAGES: Final[Mapping[str, Page | tuple[PageOf, tuple[Study, ...]]]] = MappingPro
         "mtu": (mtu_page.page, (MTU, BURST, GRE)),
         "video": (video_page.page, (VIDEO, PICTURE)),
         "switches": (switches_page.page, _SWITCHES),
+        "report": REPORT_PAGE,
     }
 )
 """The page of each published study: what makes it, and the studies whose tables it needs."""
