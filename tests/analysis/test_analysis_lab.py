@@ -11,7 +11,7 @@ from linklab.analysis import experiment, loads_of, measured_path, unloaded_rtt
 from linklab.measure import PingResult, TcpResult, at_once
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
-from tools.bench.cases import Step, steps
+from tools.bench.speed import Step, steps
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 STEPS = [step for step in steps(25) if step.case > 1]

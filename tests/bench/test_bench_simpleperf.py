@@ -9,8 +9,7 @@ import pytest
 from linklab.errors import LabError
 from linklab.runtime.backends import Kind
 from tools.bench import simpleperf
-from tools.bench.findings import Record, Verdict
-from tools.bench.settings import Settings
+from tools.bench.part import Record, Settings, Verdict
 
 
 def _records(connections: int, *reference_mbps: float) -> list[Record]:

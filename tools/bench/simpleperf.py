@@ -10,10 +10,7 @@ from pathlib import Path
 from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.network import End, Host, Link, Network
-from tools.bench.crew import Crew
-from tools.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
-from tools.bench.settings import Settings
-from tools.bench.statistics import median, range_text
+from tools.bench.part import Claim, Crew, Findings, Keep, Record, Say, Settings, Table, having, median, range_text
 
 NAME, TITLE = "simpleperf", "simpleperf: the reference beside iperf3, on one unshaped link, in real time"
 CONNECTIONS = (1, 5)

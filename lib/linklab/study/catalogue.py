@@ -33,7 +33,7 @@ STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
     {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *_SWITCHES, *REPORT_PAGE.studies)}
 )
 
-PAGES: Final[Mapping[str, Page]] = MappingProxyType({})
+PAGES: Final[Mapping[str, Page]] = MappingProxyType({"report": REPORT_PAGE})
 """The pages made from templates."""
 
 CHAPTERS: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
@@ -41,7 +41,6 @@ CHAPTERS: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyTy
         "mtu": (mtu_page.page, (MTU, BURST, GRE)),
         "video": (video_page.page, (VIDEO, PICTURE)),
         "switches": (switches_page.page, _SWITCHES),
-        "report": REPORT_PAGE,
     }
 )
 """The pages that are no templates yet: what makes each, and the studies whose tables it needs."""
