@@ -91,7 +91,7 @@ def test_levels_of_ones_own_have_a_folder_and_a_page_of_their_own(
     published = (here / "study-results/made-up/made-up.csv").read_bytes()
     own = ["made-up", "--set", "size=9018,0.5", "kind=a"]
     assert main(["study", "run", *own]) == 0
-    name = "made-up-own-size-9018-0-5-kind-a"
+    name = "made-up-own-9018-0-5-a"
     with (here / f"study-results/{name}/{name}.csv").open() as file:
         assert {row["size"] for row in csv.DictReader(file)} == {"9018", "0.5"}
     assert (here / "study-results/made-up/made-up.csv").read_bytes() == published
@@ -168,7 +168,7 @@ def test_a_study_in_a_file_is_run_and_has_a_page(here: Path, capsys: pytest.Capt
     assert main(["study", "show", "own/mine.py:MINE"]) == 0
     assert main(["study", "run", "own/mine.py:MINE", "--set", "size=2,5"]) == 0
     assert main(["study", "page", "own/mine.py:MINE", "--set", "size=2,5"]) == 0
-    text = Path("study-results/pages/mine-own-size-2-5.md").read_text()
+    text = Path("study-results/pages/mine-own-2-5.md").read_text()
     assert "| 5 | 105 |" in text
     assert "`linklab study run own/mine.py:MINE --set size=2,5`" in text
     for name, says in (

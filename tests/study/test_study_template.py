@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+import linklab
 from linklab.errors import MeasurementError
 from linklab.published.claims import Claim, Inconsistency
 from linklab.study import Measured, run
@@ -93,7 +94,7 @@ def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, Ta
     about = given["made-up"].about
     assert f"| 36 | {given['made-up'].digest} | {about['date'][:10]} | virtual | 1, 2 | 30 s |" in line
     text = make_page(page, given)["made-up.md"]
-    assert "- Labs: kind pretend, kernel 7.3" in text
+    assert f"- Linklab {linklab.__version__}\n- Labs: kind pretend, kernel 7.3\n" in text
     assert "- Measured again by: `linklab study run made-up`" in text
 
 

@@ -21,8 +21,16 @@ from typing import Final
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import PingFlow, TcpFlow, UdpFlow, ping, tcp, udp
-from linklab.measure.flows import payload_rate_mbps
-from linklab.network import COURSE, Path, bottleneck, goodput_ceiling_mbps, path, path_mtu_bytes, rtt_floor_ms
+from linklab.network import (
+    COURSE,
+    Path,
+    bottleneck,
+    goodput_ceiling_mbps,
+    path,
+    path_mtu_bytes,
+    payload_rate_mbps,
+    rtt_floor_ms,
+)
 from linklab.published.claims import Claim
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import Measured, Metric, Point, Study

@@ -9,9 +9,8 @@ from typing import Final
 from linklab.analysis.searching import bisect, from_train, increase
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.prober import Prober
-from linklab.network import Network, bottleneck, path
+from linklab.network import Network, bottleneck, path, payload_rate_mbps
 from linklab.network.random_chain import random_chain
 from linklab.published.claims import Claim
 from linklab.study.claims import Finding, Judge, Tables

@@ -20,7 +20,7 @@ from linklab.study.store import digest
 from linklab.study.table import Row, Table, as_compared, as_level, table_of_rows
 
 _IN_FILE: Final = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")
-_LONGEST: Final = 60
+_LONGEST: Final = 40
 
 
 def selection(settings: Iterable[str], option: str) -> dict[str, list[str]]:
@@ -52,7 +52,7 @@ def with_own_levels(study: Study, settings: Mapping[str, Sequence[str]]) -> Stud
         for factor, texts in settings.items()
     }
     words = " ".join("--set " + shlex.quote(f"{factor}={','.join(texts)}") for factor, texts in settings.items())
-    plain = "-".join(part for factor, texts in settings.items() for part in (factor, *texts))
+    plain = "-".join(text for texts in settings.values() for text in texts)
     short = re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")
     if len(short) > _LONGEST:
         short = f"{short[:_LONGEST]}-{digest(plain)[:6]}"

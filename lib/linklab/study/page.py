@@ -403,7 +403,8 @@ def provenance(tables: Tables, hardware: Tables) -> str:
         for table in tables.values()
         for lab in table.about.get("labs", ())
     }
-    note = "\n".join(f"- Labs: {each}" for each in sorted(ran))
+    versions = sorted({str(table.about["linklab"]) for table in tables.values() if "linklab" in table.about})
+    note = "\n".join([f"- Linklab {', '.join(versions) or 'unknown'}", *(f"- Labs: {each}" for each in sorted(ran))])
     commands = " && ".join(table.study.command for table in tables.values())
     return as_markdown(Grid(columns, tuple(rows), f"{note}\n- Measured again by: `{commands}`"))
 

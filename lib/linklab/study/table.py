@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import pandas
 
+from linklab import __version__
 from linklab.errors import LabError, MeasurementError
 from linklab.study.declare import COLUMNS, Level, Point, Study
 from linklab.study.store import Finished, digest, write_whole
@@ -299,6 +300,7 @@ def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict
         "metrics": {metric.name: {"unit": metric.unit, "meaning": metric.meaning} for metric in study.metrics},
         "measurement": f"{study.measurement.__module__}:{study.measurement.__qualname__}",
         "clock": clock,
+        "linklab": __version__,
         "points": len(study.points()),
         "points_done": len(points),
         "labs": abouts,

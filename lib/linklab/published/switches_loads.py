@@ -1,14 +1,12 @@
-"""The traffic of the switches study: its background, the additional flow, the senders that fill a link; and theory.
+"""The traffic of the switches study: its background, the additional flow, and the senders that fill a link.
 
 Sections 4.2.1 to 4.2.3; PC1 to PC4 are h1 to h4, T is t1 (`linklab.network.switch_testbeds`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from linklab.analysis.sharing import Offer, Served, proportional
 from linklab.errors import MeasurementError
 from linklab.measure.tools.constant_rate import CbrFlow
 from linklab.network import Network
@@ -54,18 +52,6 @@ def additional(load: Load, communication: Communication | str, payload_bytes: in
     if communication not in ENDS:
         raise MeasurementError(f"communication is {communication!r}: choose one of {', '.join(ENDS)}")
     return CbrFlow(*ENDS[communication], load.additional_mbps, payload_bytes)
-
-
-def served(network: Network, flows: Sequence[CbrFlow]) -> tuple[Served, ...]:
-    """What theory says arrives of each flow (`linklab.analysis.sharing`)."""
-    return proportional(network, [Offer(it.source, it.destination, it.rate_mbps, it.payload_bytes) for it in flows])
-
-
-def additional_theory_mbps(testbed: str, communication: str, rate_mbps: float, payload_bytes: int) -> float:
-    """What theory leaves of the additional flow, in Mbit/s of payload."""
-    load = load_of(testbed, rate_mbps)
-    flows = (*background(load), additional(load, communication, payload_bytes))
-    return served(network_of(testbed, rate_mbps), flows)[-1].throughput_mbps
 
 
 def senders(offered_percent: str, rate_mbps: float, *, dither: bool = True) -> tuple[CbrFlow, ...]:
