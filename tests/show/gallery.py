@@ -114,5 +114,5 @@ def _networks() -> dict[str, Drawing]:
     uses = utilisation(COURSE, LOADS)
     return {name: show.draw(thing, title="A title") for name, thing in things.items()} | {
         "draw: path": show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
-        "used": show.used(COURSE, uses, "Used"),
+        "draw: uses": show.draw(COURSE, title="Used", uses=uses),
     }

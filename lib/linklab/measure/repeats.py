@@ -9,10 +9,9 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.flows import Flow, PingFlow
-from linklab.measure.progress import OnProgress, Stop, title
-from linklab.measure.results import PingResult, Result
-from linklab.measure.run import AtOnce, at_once
+from linklab.measure.flows import Flow
+from linklab.measure.results import AtOnce, MeasurementStopped, Result
+from linklab.measure.runner import OnProgress, Stop, at_once
 from linklab.measure.scatter import (
     DISAGREE_SHARE,
     deviation_share,
@@ -21,7 +20,7 @@ from linklab.measure.scatter import (
     repeats_for,
     two_states,
 )
-from linklab.measure.stopped import MeasurementStopped
+from linklab.measure.tools import tool_of
 
 DISAGREE_LEAST_MS: Final = 0.5
 """Round trips within half a millisecond of their mean agree, whatever share that is: ping prints three digits only."""
@@ -77,7 +76,7 @@ class Spread:
 
     def _refuse_none(self) -> None:
         if not self.values:
-            raise MeasurementError(f"{title(self.flow)} gave no {self.quantity} in any repeat: nothing was answered")
+            raise MeasurementError(f"{self.flow.title} gave no {self.quantity} in any repeat: nothing was answered")
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ def warning_for(spread: Spread, disagree_share: float = DISAGREE_SHARE) -> str:
     is_time, values = spread.quantity.endswith("_ms"), spread.values
     if not disagree(values, disagree_share, DISAGREE_LEAST_MS if is_time else 0.0):
         return ""
-    name, unit = title(spread.flow), "ms" if is_time else "Mbit/s"
+    name, unit = spread.flow.title, tool_of(spread.flow).result.UNIT
     clusters = two_states(values)
     if clusters is not None:
         low, high = (f"{statistics.median(cluster):.4g}" for cluster in clusters)
@@ -166,8 +165,8 @@ def warning_for(spread: Spread, disagree_share: float = DISAGREE_SHARE) -> str:
 
 
 def quantity_of(flow: Flow) -> str:
-    """What repeats of a flow are compared by."""
-    return "rtt_mean_ms" if isinstance(flow, PingFlow) else "throughput_mbps"
+    """Return what repeats of a flow are compared by, as its tool has it."""
+    return tool_of(flow).result.QUANTITY
 
 
 def _values(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> tuple[float, ...]:
@@ -176,5 +175,5 @@ def _values(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> tuple
     for run in runs:
         whole = len(run.results) == len(flows)
         mine = [run.results[number]] if whole else [one for one in run.results if one.flow == flows[number]]
-        found += [one.rtt_mean_ms if isinstance(one, PingResult) else one.throughput_mbps for one in mine[:1]]
+        found += [one.headline for one in mine[:1]]
     return tuple(value for value in found if value is not None)
