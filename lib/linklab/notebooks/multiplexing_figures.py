@@ -203,7 +203,7 @@ def _part(
     mine, whole = found.loads[0].total, found.sums["L2"]
     ideal = 100 * count / (count + 2)
     low, high = 100 * mine.low / whole.high, min(100.0, 100 * mine.high / whole.high)
-    theory = Expectation(ideal, low, high, "%", mine.why)
+    theory = Expectation(ideal, low, high, "%", mine.why, source=mine.source, allowance=mine.allowance)
     return Comparison(f"part of h1, P = {count}", "%", predicted.get(count), theory, None, measured.get(count))
 
 
