@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from linklab import Lab
 from linklab.errors import MeasurementError
-from linklab.measure.capture import Capture, capture
+from linklab.measure import Capture, capture
 from linklab.network import End, Host, Link, Network, Switch
 from linklab.published.claims import Claim
 from linklab.study import Measured, Metric, Point, Study, Testbed
