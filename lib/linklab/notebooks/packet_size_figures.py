@@ -19,7 +19,7 @@ from linklab.measure.capture import Capture
 from linklab.measure.layers import layers
 from linklab.measure.train import TrainResult
 from linklab.network.mtu_testbeds import payload_bytes
-from linklab.published.mtu_study import find
+from linklab.published.mtu import find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
 from linklab.show.packet_size import first_packets, frames

@@ -10,7 +10,7 @@ from linklab.grade.lab09 import FRAME_BYTES
 from linklab.measure.clip import IP_PACKET_BYTES, Video
 from linklab.measure.picture import Quality, picture_at
 from linklab.measure.stream_result import StreamResult
-from linklab.published.multimedia_study import VideoQuantity, find
+from linklab.published.video import VideoQuantity, find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
 from linklab.show.video import distribution, pictures, rate_over_time, similarity_over_time

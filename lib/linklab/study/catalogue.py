@@ -8,9 +8,9 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.study.declare import Study
-from linklab.study.mtu import page as mtu_page
 from linklab.study.mtu.burst import BURST
-from linklab.study.mtu.gre import GRE
+from linklab.study.mtu.figures import PAGE as MTU_PAGE
+from linklab.study.mtu.gre import GRE_STUDY
 from linklab.study.mtu.runs import MTU
 from linklab.study.page import Page
 from linklab.study.switches import page as switches_page
@@ -18,7 +18,7 @@ from linklab.study.switches.cost import SWITCHES_COST
 from linklab.study.switches.fairness import SWITCHES_FAIRNESS
 from linklab.study.switches.rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
 from linklab.study.switches.throughput import SWITCHES_THROUGHPUT
-from linklab.study.video import page as video_page
+from linklab.study.video.figures import PAGE as VIDEO_PAGE
 from linklab.study.video.picture import PICTURE
 from linklab.study.video.runs import VIDEO
 from linklab.study.write_page import PageOf
@@ -26,13 +26,13 @@ from linklab.study.write_page import PageOf
 _SWITCHES = (SWITCHES_RTT, SWITCHES_INTERRUPTS, SWITCHES_THROUGHPUT, SWITCHES_FAIRNESS, SWITCHES_COST)
 
 STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *_SWITCHES)}
+    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE_STUDY, *_SWITCHES)}
 )
 
 PAGES: Final[Mapping[str, Page | tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
     {
-        "mtu": (mtu_page.page, (MTU, BURST, GRE)),
-        "video": (video_page.page, (VIDEO, PICTURE)),
+        "mtu": MTU_PAGE,
+        "video": VIDEO_PAGE,
         "switches": (switches_page.page, _SWITCHES),
     }
 )
