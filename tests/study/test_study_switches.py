@@ -89,7 +89,7 @@ def test_ticking_cards_make_a_range_of_payloads_alike(virtual: Kind, tmp_path: P
 @pytest.mark.lab
 @pytest.mark.slow
 def test_the_additional_flow_is_near_theory_and_a_seed_repeats_it(virtual: Kind, tmp_path: Path) -> None:
-    from linklab.analysis.switch_loads import additional_theory_mbps
+    from linklab.study.switches.figures import additional_theory_mbps
 
     table, again = (short("switches-throughput", tmp_path / name, repeats=1) for name in ("one", "two"))
     assert list(table) == list(again)

@@ -13,8 +13,8 @@ from scapy.packet import Raw
 from scapy.utils import wrpcap
 
 from linklab.errors import MeasurementError
-from linklab.measure.ffmpeg import ffmpeg
-from linklab.measure.picture import FrameQuality, Quality
+from linklab.measure.video_file import ffmpeg
+from linklab.measure.video_quality import FrameQuality, Quality
 from linklab.runtime.backends import Kind
 from linklab.study import Point, run, study_by_name
 from linklab.study.video.picture import evaluate as evaluate_picture

@@ -42,6 +42,8 @@ YELLOW: Final = "#F0E442"
 """The palette of Okabe and Ito, "Color Universal Design" (2008): people with any kind of colour vision tell these
 apart. The last three are pale: they fill areas, and draw no line.
 """
+HIGHLIGHT: Final = "#A66C00"
+"""Orange that is dark enough for lines."""
 GREY: Final = "#595959"
 GRID: Final = "#DDDDDD"
 
@@ -94,7 +96,7 @@ def panels(
     """
     from linklab.show.figure import Drawing
 
-    figure = Drawing(width_inches, height_inches, alt_text, title, layout="constrained")
+    figure = Drawing(width_inches, height_inches, alt_text, title, constrained=True)
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
@@ -125,17 +127,21 @@ def told_apart(lines: Mapping[str, _Values], *, markers: bool = False) -> Iterat
 
 
 def legend(axes: Axes, columns: int = 3, **more: Any) -> None:
-    """Draw the legend above the axes, from the left, where it covers no data. ``more`` is for ``axes.legend``."""
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        borderaxespad=0.3,
-        ncols=columns,
-        frameon=False,
-        fontsize=SMALL_POINTS,
-        handlelength=3,
-        **more,
-    )
+    """Draw the legend above the axes, where it covers no data, in as many columns as there is room for.
+
+    ``more`` is for matplotlib's ``legend``, as ``handles``.
+    """
+    figure: Any = axes.figure
+    alone = len(figure.axes) == 1
+    owner = figure if alone else axes
+    where = {"loc": "outside upper left"} if alone else {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    room_pixels = figure.bbox.width if alone else axes.bbox.width
+    for count in range(columns, 0, -1):
+        drawn = owner.legend(ncols=count, frameon=False, fontsize=SMALL_POINTS, handlelength=3, **where, **more)
+        if drawn.get_window_extent().width < room_pixels:
+            break
+        if count > 1:
+            drawn.remove()
 
 
 def level(axes: Axes, value: float, text: str, *, below: bool = False) -> None:
@@ -166,3 +172,11 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], least: float, most: float)
     axis.set_major_locator(LogLocator(10, steps, numticks=20))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def blended(colour: str, share: float, other: str = "#FFFFFF") -> str:
+    """Return a mixture: ``share`` of a colour, the rest another one."""
+    mixed = [
+        round(share * int(colour[at : at + 2], 16) + (1 - share) * int(other[at : at + 2], 16)) for at in (1, 3, 5)
+    ]
+    return "#" + "".join(f"{it:02X}" for it in mixed)

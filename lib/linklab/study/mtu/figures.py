@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from linklab.analysis.packets import real_mbps
 from linklab.published import mtu as published
 from linklab.published.mtu import FRAME_BYTES, RATES_MBPS, MtuQuantity, find
-from linklab.show.packet_size import first_packets, frames, largest_by_run
+from linklab.show.packets import first_packets, frames, largest_by_run
 from linklab.study.claims import Tables
 from linklab.study.declare import OPENFLOW
 from linklab.study.mtu.burst import BURST, BYTE, HTB

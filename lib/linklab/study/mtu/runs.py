@@ -17,7 +17,7 @@ from linklab.analysis.packets import bandwidth_mbps, burst_bytes, jitter_ms
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.capture import Capture
-from linklab.measure.train import TrainFlow, TrainResult, train
+from linklab.measure.tools.packet_train import TrainFlow, TrainResult, train
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre, payload_bytes
 from linklab.study.declare import OPENFLOW, Measured, Metric, Point, Study, Testbed
 from linklab.units import ETHERNET_CHECKSUM_BYTES, ETHERNET_OVERHEAD_BYTES

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from linklab.analysis.switch_loads import fairness_network, senders
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.cbr import CbrRun, cbr
+from linklab.measure.tools.constant_rate import CbrRun, cbr
 from linklab.network import Network
-from linklab.network.theory import wire_bytes
+from linklab.network.theory import datagram_wire_bytes
+from linklab.published.switches_loads import fairness_network, senders
 from linklab.study.declare import Measured, Metric, Point, Study, Testbed
 from linklab.study.switches.rtt import SWITCHES, switch_kind
 
@@ -42,7 +42,7 @@ def _network(point: Point) -> Network:
 
 
 def measure(lab: Lab, point: Point) -> list[Measured]:
-    """All senders at once. Paced exactly they keep step, dithered they do not (`linklab.measure.cbr`)."""
+    """All senders at once. Paced exactly they keep step, dithered they do not (`measure.tools.constant_rate`)."""
     if point["pacing"] not in (DITHERED, EXACT):
         raise MeasurementError(f"pacing is {point['pacing']!r}: choose {DITHERED} or {EXACT}")
     rate_mbps = point.number("rate_mbps")
@@ -63,7 +63,7 @@ def evaluate(run: CbrRun, network: Network) -> list[Measured]:
         rows.append(Measured("offered_mbps", result.flow.rate_mbps, of=name))
         rows.append(Measured("loss_percent", 100 * result.lost_packets / result.sent_packets, of=name))
         payload = result.flow.payload_bytes
-        passing += result.throughput_mbps * wire_bytes(network, link, payload) / payload
+        passing += result.throughput_mbps * datagram_wire_bytes(link, payload) / payload
     return [*rows, Measured("bottleneck_mbps", passing)]
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from linklab.analysis.switch_loads import (
+from linklab.analysis.sharing import proportional
+from linklab.network.theory import cable_rtt_ms
+from linklab.published.switches_loads import (
     ENDS,
-    additional_theory_mbps,
+    additional,
+    background,
     fairness_network,
     load_of,
     network_of,
     senders,
-    served,
 )
-from linklab.network.theory import cable_rtt_ms
 from linklab.published.switches_study import Figure as Published
 from linklab.show.chart import BLACK, BLUE, BLUISH_GREEN, LINES, ORANGE, SMALL_POINTS, label_axes
 from linklab.study.switches.fairness import DITHERED, EXACT
@@ -71,6 +72,13 @@ def theory(published: Published, payload_bytes: int) -> float:
     return additional_theory_mbps(published.testbed, published.communication, published.rate_mbps, payload_bytes)
 
 
+def additional_theory_mbps(testbed: str, communication: str, rate_mbps: float, payload_bytes: int) -> float:
+    """Return what theory leaves of the additional flow, in Mbit/s of payload."""
+    load = load_of(testbed, rate_mbps)
+    flows = (*background(load), additional(load, communication, payload_bytes))
+    return proportional(network_of(testbed, rate_mbps), flows)[-1].throughput_mbps
+
+
 def drawn_curves(tables: Tables, published: Published) -> Callable[[], Figure]:
     """The drawing of one of figures 13 to 24."""
 
@@ -121,7 +129,7 @@ def shares(tables: Tables, published: Published, pacing: str) -> dict[str, dict[
 def proportional_mbps(published: Published, setting: str) -> list[float]:
     """What theory gives each sender, in Mbit/s of payload."""
     flows = senders(setting, published.rate_mbps)
-    return [it.throughput_mbps for it in served(fairness_network(setting, published.rate_mbps), flows)]
+    return [it.throughput_mbps for it in proportional(fairness_network(setting, published.rate_mbps), flows)]
 
 
 def drawn_shares(tables: Tables, published: Published) -> Callable[[], Figure]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 from typing import Final, get_args
 
-from linklab.analysis.switch_loads import ENDS, background, load_of, network_of
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.cbr import sending
-from linklab.measure.echo import EchoFlow, EchoResult, echo
-from linklab.measure.moderated import E1000E_INTERVAL_US, moderated
+from linklab.measure.devices import E1000E_INTERVAL_US, moderated
+from linklab.measure.tools.constant_rate import sending
+from linklab.measure.tools.echo import EchoFlow, EchoResult, echo
+from linklab.published.switches_loads import ENDS, background, load_of, network_of
 from linklab.study.declare import Measured, Metric, Point, Study, Testbed
 from linklab.units import SwitchName
 

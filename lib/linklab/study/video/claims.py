@@ -14,7 +14,7 @@ from typing import Final
 
 from linklab.analysis.video_statistics import NORMAL_BELOW
 from linklab.errors import MeasurementError
-from linklab.measure.clip import IP_PACKET_BYTES
+from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.study.claims import Finding, Judge, Tables, compared
 from linklab.study.declare import OPENFLOW, Level

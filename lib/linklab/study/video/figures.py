@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.clip import IP_PACKET_BYTES, Clip
+from linklab.measure.video_file import IP_PACKET_BYTES, Clip
 from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.published import video as published
 from linklab.published.video import VideoQuantity, find
-from linklab.show.video import distribution, rate_over_time, similarity_over_time
+from linklab.show.video import Percentiles, distribution, rate_over_time, similarity_over_time
 from linklab.study.claims import Tables
 from linklab.study.declare import OPENFLOW
 from linklab.study.page import Grid, Page, Picture, significant, spread
@@ -168,6 +168,10 @@ def _lines(tables: Tables, metric: str, runs: Mapping[str, tuple[int, str, str]]
     }
 
 
+def _shares(tables: Tables, metric: str, runs: Mapping[str, tuple[int, str, str]]) -> dict[str, Percentiles]:
+    return {name: Percentiles(tuple(values)) for name, values in _lines(tables, metric, runs).items()}
+
+
 def _bandwidth_picture(tables: Tables) -> Picture:
     lines = _lines(tables, "second_kbps", {f"{link} Mbit/s": (link, PACED, HTB) for link in (1000, 2)})
     limit_kbps = 2000 * IP_PACKET_BYTES / FRAME_BYTES
@@ -184,14 +188,14 @@ def _delay_picture(tables: Tables) -> Picture:
         "ffmpeg -re, 2 Mbit/s": (2, "ffmpeg", HTB),
     }
     marks = {f"{FRAME_BYTES} bytes at 2 Mbit/s": transmission_ms(FRAME_BYTES, 2)}
-    drawing = distribution(_lines(tables, "delay_ms", runs), "time between packets", "ms", marks=marks)
+    drawing = distribution(_shares(tables, "delay_ms", runs), "time between packets", "ms", marks=marks)
     return _drawn("delay", "How the time between packets is distributed.", drawing)
 
 
 def _jitter_picture(tables: Tables) -> Picture:
     runs = {f"{link} Mbit/s": (link, PACED, HTB) for link in (2, 4, 8, 10, 1000)}
     runs["ffmpeg -re, 1000 Mbit/s"] = (1000, "ffmpeg", HTB)
-    drawing = distribution(_lines(tables, "jitter_ms", runs), "jitter", "ms")
+    drawing = distribution(_shares(tables, "jitter_ms", runs), "jitter", "ms")
     return _drawn("jitter", "How RFC 3550's jitter is distributed.", drawing)
 
 

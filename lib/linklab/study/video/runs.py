@@ -19,16 +19,23 @@ from typing import Final, get_args
 from linklab.analysis.video_statistics import Series, bandwidths, delays, each_second_kbps, jitters, summed_up
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.bucket import bucket_of_one_frame
 from linklab.measure.capture import Capture
-from linklab.measure.clip import IP_PACKET_BYTES, Clip, Video
-from linklab.measure.encode import TRANSPORT_STREAM, coded_kbps, encoded
-from linklab.measure.ffmpeg import ffmpeg, ffprobe, version
+from linklab.measure.devices import bucket_of_one_frame
 from linklab.measure.results import Origin
-from linklab.measure.rtp import passage, rtp_packets
-from linklab.measure.stream import stream
-from linklab.measure.stream_result import UDP_PORT, StreamResult, VideoFlow
-from linklab.measure.transport import filled_up, rtp_packets_of
+from linklab.measure.tools.video import UDP_PORT, StreamResult, VideoFlow, passage, rtp_packets, stream
+from linklab.measure.video_file import (
+    IP_PACKET_BYTES,
+    TRANSPORT_STREAM,
+    Clip,
+    Video,
+    coded_kbps,
+    encoded,
+    ffmpeg,
+    ffprobe,
+    filled_up,
+    rtp_packets_of,
+    version,
+)
 from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
 from linklab.published.video import VideoQuantity
 from linklab.study.declare import OPENFLOW, Measured, Metric, Point, Study, Testbed
