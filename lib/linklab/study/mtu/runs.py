@@ -209,4 +209,5 @@ MTU: Final = Study(
         "packets": (200,),
     },
     source="MTU study (2016), figures 5 to 22: linklab.published.mtu",
+    from_captures=from_captures,
 )

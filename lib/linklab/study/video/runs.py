@@ -213,4 +213,6 @@ VIDEO: Final = Study(
     repeats=2,
     short={"link_mbps": (1000, 10, 100, 2, 4, 8), "sender": ("paced",), "duration_s": (4,)},
     source="multimedia study (2015), figures 10 to 27: linklab.published.video",
+    files=("video",),
+    from_captures=from_captures,
 )
