@@ -115,21 +115,21 @@ def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
     unknown = arrived.keys() - left.keys()
     if unknown:
         raise MeasurementError(f"{len(unknown)} packets of {received.name} are not in {sent.name}: capture one test")
-    begin_s = min(left.values())
+    begin_ns = min(left.values())
     link_mbps, _ = rates_mbps(point.text("rates"))
-    departure_s = [time_s - begin_s for time_s in left.values()]
-    arrival_s = [arrived[packet] - begin_s if packet in arrived else None for packet in left]
+    departure_s = [(time_ns - begin_ns) / 1e9 for time_ns in left.values()]
+    arrival_s = [(arrived[packet] - begin_ns) / 1e9 if packet in arrived else None for packet in left]
     return _evaluated(departure_s, arrival_s, point.whole("frame_bytes"), link_mbps)
 
 
-def _captured(path: Path) -> dict[bytes, float]:
-    """Return when each UDP packet of a file passed first, in s, by its identification and what it carries."""
+def _captured(path: Path) -> dict[bytes, int]:
+    """Return when each UDP packet of a file passed first, in ns, by its identification and what it carries."""
     from scapy.layers.inet import IP, UDP
 
-    found: dict[bytes, float] = {}
+    found: dict[bytes, int] = {}
     for packet in Capture(path.stem, path.name, path.read_bytes()).packets:
         if UDP in packet:
-            found.setdefault(packet[IP].id.to_bytes(2) + bytes(packet[UDP].payload), float(packet.time))
+            found.setdefault(packet[IP].id.to_bytes(2) + bytes(packet[UDP].payload), round(packet.time * 1_000_000_000))
     if not found:
         raise MeasurementError(f"{path} has no UDP packet: capture the test's interface")
     return found

@@ -169,7 +169,8 @@ def _lines(tables: Tables, metric: str, runs: Mapping[str, tuple[int, str, str]]
 
 
 def _shares(tables: Tables, metric: str, runs: Mapping[str, tuple[int, str, str]]) -> dict[str, Percentiles]:
-    return {name: Percentiles(tuple(values)) for name, values in _lines(tables, metric, runs).items()}
+    # interpolating between equal values may round one of them down
+    return {name: Percentiles(tuple(sorted(values))) for name, values in _lines(tables, metric, runs).items()}
 
 
 def _bandwidth_picture(tables: Tables) -> Picture:
