@@ -17,8 +17,7 @@ from scapy.packet import Raw
 from scapy.utils import EDecimal, wrpcap
 
 from linklab.errors import MeasurementError
-from linklab.measure import Origin
-from linklab.measure.tools.packet_train import TrainFlow, TrainResult
+from linklab.measure import Origin, TrainFlow, TrainResult
 from linklab.runtime.backends import Kind
 from linklab.study import Point, Study, Table, run, study_by_name
 from linklab.study.mtu.runs import evaluate, from_captures, rates_mbps

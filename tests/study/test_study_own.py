@@ -14,7 +14,7 @@ from scapy.utils import wrpcap
 
 from linklab.cli import main
 from linklab.errors import MeasurementError
-from linklab.measure.capture import Capture
+from linklab.measure import Capture
 from linklab.published.claims import Claim
 from linklab.study import STUDIES, Measured, Point, Study, catalogue, run
 from linklab.study.claims import Finding, Tables, compared
@@ -312,7 +312,7 @@ def test_tables_are_kept_compressed_and_pages_are_made_of_them(here: Path) -> No
     for tables, folder in (("study-results", "one"), ("docs/studies/data", "two")):
         assert main(["study", "page", "--from", tables, "--output", folder]) == 0
     one, two = (Path(folder, "made-up.md").read_text() for folder in ("one", "two"))
-    assert one.replace("made-up.csv", "made-up.csv.xz") == two
+    assert one == two
 
 
 def test_a_study_without_captures_is_still_a_study() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.tools.echo import EchoFlow, echo
+from linklab.measure import EchoFlow, run
 from linklab.network import End, Host, Link, Network
 from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
 from linklab.published.switches_loads import ENDS
@@ -47,9 +47,9 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     """Exchanges datagrams, and looks at what the lab has used before and after."""
     exchanges = point.whole("exchanges")
     ends, payload = ENDS[point.text("communication")], point.whole("payload_bytes")
-    echo(lab, EchoFlow(*ends, _WARM_UP, payload_bytes=payload))
+    run(lab, EchoFlow(*ends, _WARM_UP, payload_bytes=payload))
     before_s = lab.process.cpu_s()
-    result = echo(lab, EchoFlow(*ends, exchanges, payload_bytes=payload))
+    result = run(lab, EchoFlow(*ends, exchanges, payload_bytes=payload))
     used_s = lab.process.cpu_s() - before_s
     if result.lost:
         raise MeasurementError(f"{result.lost} of {exchanges} exchanges had no answer: the count of packets is wrong")

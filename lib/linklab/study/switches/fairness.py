@@ -6,7 +6,7 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.tools.constant_rate import CbrRun, cbr
+from linklab.measure import AtOnce, ConstantRateResult, at_once
 from linklab.network import Network
 from linklab.network.theory import datagram_wire_bytes
 from linklab.published.switches_loads import fairness_network, senders
@@ -46,18 +46,23 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     if point["pacing"] not in (DITHERED, EXACT):
         raise MeasurementError(f"pacing is {point['pacing']!r}: choose {DITHERED} or {EXACT}")
     rate_mbps = point.number("rate_mbps")
-    flows = senders(point.text("offered_percent"), rate_mbps, dither=point["pacing"] == DITHERED)
     lasts_s = _BITS / (rate_mbps * 1e6)
-    run = cbr(lab, flows, lasts_s, window_s=(_SETTLED * lasts_s, lasts_s))
-    return evaluate(run, _network(point))
+    flows = senders(
+        point.text("offered_percent"),
+        rate_mbps,
+        duration_s=lasts_s,
+        window_s=(_SETTLED * lasts_s, lasts_s),
+        dither=point["pacing"] == DITHERED,
+    )
+    return evaluate(at_once(lab, flows), _network(point))
 
 
-def evaluate(run: CbrRun, network: Network) -> list[Measured]:
+def evaluate(run: AtOnce, network: Network) -> list[Measured]:
     """The metrics of one run. Pure."""
     link = network.link("t1-s1")
     rows = []
     passing = 0.0
-    for result in run.results:
+    for result in run.of(ConstantRateResult):
         name = result.flow.source
         rows.append(Measured("share_mbps", result.throughput_mbps, of=name))
         rows.append(Measured("offered_mbps", result.flow.rate_mbps, of=name))

@@ -7,13 +7,13 @@ that it sends beside throughput is a level of its own here.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import Final, get_args
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.devices import E1000E_INTERVAL_US, moderated
-from linklab.measure.tools.constant_rate import sending
-from linklab.measure.tools.echo import EchoFlow, EchoResult, echo
+from linklab.measure import EchoFlow, EchoResult, at_once, moderated, run
+from linklab.measure.devices import E1000E_INTERVAL_US
 from linklab.published.switches_loads import ENDS, background, load_of, network_of
 from linklab.study.declare import Measured, Metric, Point, Study, Testbed
 from linklab.units import SwitchName
@@ -59,14 +59,14 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     count = exchanges if idle else max(1, exchanges // 2)
     flow = EchoFlow(*ENDS[point.text("communication")], count, payload_bytes=point.whole("payload_bytes"))
     if idle:
-        return evaluate(echo(lab, flow))
+        return evaluate(run(lab, flow))
     rate_mbps = point.number("rate_mbps")
     lasts_s = _BITS / (rate_mbps * 1e6)
-    with sending(lab, background(load_of(point.text("testbed"), rate_mbps)), lasts_s) as traffic:
-        result = echo(lab, flow, begin_s=traffic.begin_s + _SETTLED * lasts_s)
-        if result.end_s > traffic.end_s:
-            raise MeasurementError("the background was over before the exchanges were: ask for fewer exchanges")
-        traffic.run()
+    traffic = background(load_of(point.text("testbed"), rate_mbps), lasts_s)
+    result = at_once(lab, [*traffic, replace(flow, start_s=_SETTLED * lasts_s)]).results[-1]
+    assert isinstance(result, EchoResult)
+    if result.end_s > lasts_s:
+        raise MeasurementError("the background was over before the exchanges were: ask for fewer exchanges")
     return evaluate(result)
 
 
@@ -119,7 +119,7 @@ def measure_interrupts(lab: Lab, point: Point) -> list[Measured]:
         lab, ("s1-eth1", "s1-eth2"), point.number("interval_us"), how  # type: ignore[arg-type]
     )  # fmt: skip
     with around:
-        return evaluate(echo(lab, EchoFlow(*ENDS["intra-vlan"], exchanges, payload_bytes=payload)))
+        return evaluate(run(lab, EchoFlow(*ENDS["intra-vlan"], exchanges, payload_bytes=payload)))
 
 
 def interrupts_testbed(point: Point) -> Testbed:

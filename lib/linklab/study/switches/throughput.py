@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Final
 
 from linklab.lab import Lab
-from linklab.measure.tools.constant_rate import CbrRun, cbr
+from linklab.measure import AtOnce, ConstantRateResult, at_once
 from linklab.published.switches_loads import additional, background, load_of
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.study.switches.rtt import PAYLOADS, SWITCHES, testbed
@@ -29,14 +29,15 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     """Sends the background, and the additional flow with the point's payload."""
     rate_mbps = point.number("rate_mbps")
     load = load_of(point.text("testbed"), rate_mbps)
-    flows = (*background(load), additional(load, point.text("communication"), point.whole("payload_bytes")))
     lasts_s = _BITS / (rate_mbps * 1e6)
-    return evaluate(cbr(lab, flows, lasts_s, window_s=(_SETTLED * lasts_s, lasts_s)))
+    window_s = (_SETTLED * lasts_s, lasts_s)
+    mine = additional(load, point.text("communication"), point.whole("payload_bytes"), lasts_s, window_s)
+    return evaluate(at_once(lab, [*background(load, lasts_s, window_s), mine]))
 
 
-def evaluate(run: CbrRun) -> list[Measured]:
+def evaluate(run: AtOnce) -> list[Measured]:
     """The metrics of one run, whose last flow is the additional one. Pure."""
-    *others, mine = run.results
+    *others, mine = run.of(ConstantRateResult)
     sent = sum(it.sent_packets for it in others)
     return [
         Measured("additional_mbps", mine.throughput_mbps),

@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.lab import Lab
-from linklab.measure.tools.video import StreamResult, VideoFlow, stream
-from linklab.measure.video_file import Clip, encoded
-from linklab.measure.video_quality import Quality, quality
+from linklab.measure import Clip, Quality, VideoFlow, VideoResult, encoded, quality, run
 from linklab.network import Network
 from linklab.network.video_testbeds import video_network
 from linklab.study.declare import Measured, Metric, Point, Study
@@ -45,11 +43,11 @@ testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it f
 def measure(lab: Lab, point: Point) -> list[Measured]:
     """Send the video once, decode what arrived and compare it with what was sent."""
     video = encoded(Clip(duration_s=point.number("duration_s")))
-    result = stream(lab, VideoFlow("h1", "h2"), video)
+    result = run(lab, VideoFlow("h1", "h2", video))
     return evaluate(result, quality(video, result))
 
 
-def evaluate(result: StreamResult, seen: Quality) -> list[Measured]:
+def evaluate(result: VideoResult, seen: Quality) -> list[Measured]:
     """Return the metrics of one run. Pure."""
     rows = [
         Measured("sent_packets", result.sent_packets),

@@ -19,17 +19,12 @@ from typing import Final, get_args
 from linklab.analysis.video_statistics import Series, bandwidths, delays, each_second_kbps, jitters, summed_up
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.capture import Capture
-from linklab.measure.devices import bucket_of_one_frame
-from linklab.measure.results import Origin
-from linklab.measure.tools.video import UDP_PORT, StreamResult, VideoFlow, passage, rtp_packets, stream
+from linklab.measure import Capture, Clip, Origin, Video, VideoFlow, VideoResult, bucket_of_one_frame, encoded, run
+from linklab.measure.tools.video import UDP_PORT, passage, rtp_packets
 from linklab.measure.video_file import (
     IP_PACKET_BYTES,
     TRANSPORT_STREAM,
-    Clip,
-    Video,
     coded_kbps,
-    encoded,
     ffmpeg,
     ffprobe,
     filled_up,
@@ -96,7 +91,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     if point["shaper"] == FRAME:
         bucket_of_one_frame(lab, "r1", "r1-eth1", point.number("link_mbps"), FRAME_BYTES)
     with video_of(point) as video:
-        result = stream(lab, VideoFlow("h1", "h2", point.text("sender")), video)  # type: ignore[arg-type]
+        result = run(lab, VideoFlow("h1", "h2", video, point.text("sender")))  # type: ignore[arg-type]
     return [*evaluate(result), Measured("coded_kbps", video.bitrate_kbps)]
 
 
@@ -146,10 +141,10 @@ def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
     flow, clip = VideoFlow("sender", "receiver"), Clip(duration_s=point.number("duration_s"))
     origin = Origin("captures", "real", "unknown")
     times = (seen.departure_s, seen.media_s, seen.ip_bytes, seen.arrival_s)
-    return evaluate(StreamResult(flow, clip, received.name, origin, *times, seen.duplicates, seen.reordered))
+    return evaluate(VideoResult(flow, origin, clip, received.name, *times, seen.duplicates, seen.reordered))
 
 
-def evaluate(result: StreamResult) -> list[Measured]:
+def evaluate(result: VideoResult) -> list[Measured]:
     """Return the metrics of one run. Pure. Raises MeasurementError where too few packets arrived."""
     summary = summed_up(result)
     arrivals_s, sizes, _ = bandwidths(result)

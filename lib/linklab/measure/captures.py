@@ -1,0 +1,147 @@
+"""Packets as an interface saw them: tcpdump writes them in the lab, scapy reads them outside.
+
+with capture(lab, "h2", "h2-eth0", "udp port 5004") as caught:
+    ...                      # traffic
+caught.packets               # scapy's packets; packet.time is the kernel's time, packet.wirelen the frame's bytes
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import re
+import shlex
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from linklab.errors import LabError, MeasurementError
+
+if TYPE_CHECKING:
+    from scapy.packet import Packet
+
+    from linklab.lab import Lab
+    from linklab.program import Program
+
+_PATIENCE_S: Final = 10.0
+_BUFFER_KIB: Final = 32768
+_HEADER_BYTES: Final = 24
+_LISTENING: Final = "listening on"
+_DROPPED: Final = re.compile(r"^(\d+) packets? dropped by kernel", re.MULTILINE)
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Capture:
+    """What `capture` caught; empty until its block has ended. `pcap` is the file, to be kept or opened in Wireshark."""
+
+    node: str
+    interface: str
+    pcap: bytes = b""
+
+    @property
+    def packets(self) -> tuple[Packet, ...]:
+        """The packets in the order in which they passed, dissected by scapy; ``time`` in seconds, to the nanosecond.
+
+        Raises MeasurementError for a file that is damaged.
+        """
+        import scapy.layers.inet  # noqa: F401  without it scapy reads frames as bytes
+        from scapy.error import Scapy_Exception
+        from scapy.utils import PcapReader
+
+        if not self.pcap:
+            raise MeasurementError("this capture has not ended: read its packets after the with block")
+        try:
+            file: Any = io.BytesIO(self.pcap)  # scapy's hints know files by name only
+            with PcapReader(file) as reader:
+                return tuple(reader)
+        except (Scapy_Exception, EOFError) as wrong:
+            raise MeasurementError(f"the capture on {self.interface} cannot be read: {wrong}") from None
+
+
+@contextlib.contextmanager
+def capture(
+    lab: Lab, node: str, interface: str, expression: str = "", *, bytes_per_packet: int = 0
+) -> Iterator[Capture]:
+    """Captures what passes `interface` while the block runs; `expression` is tcpdump's (``"udp port 5004"``).
+
+    `bytes_per_packet` keeps that many of each, 0 all. A bridge's ports belong to the first namespace: give the
+    switch's name. Raises MeasurementError where tcpdump is missing, does not know the interface or the expression,
+    or did not keep up with the packets: half a capture is none. At an exception nothing is left running.
+    """
+    number = next(_numbers)
+    path = f"/tmp/linklab-capture-{number}.pcap"
+    words = (
+        # immediate: else the last packets wait in the kernel's ring for up to a second, and are lost at the end
+        f"exec tcpdump --immediate-mode -i {shlex.quote(interface)} -n -U -w {path} -Z root -B {_BUFFER_KIB} "
+        f"--time-stamp-precision=nano -s {bytes_per_packet} {shlex.quote(expression) if expression else ''}"
+    )
+    caught = Capture(node, interface)
+    program = lab[node].popen(words)
+    try:
+        _wait_ready(program, node, interface)
+        yield caught
+        program.send_signal(signal.SIGINT)
+        program.wait(_PATIENCE_S)
+        _refuse_loss(program.output, interface)
+        caught.pcap = lab.read_file(path)
+    finally:
+        if program.returncode is None:
+            with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
+                program.terminate()
+    if len(caught.pcap) < _HEADER_BYTES:
+        raise MeasurementError(f"tcpdump on {interface} of {node} wrote nothing: {program.output.strip()[-200:]}")
+
+
+def _wait_ready(program: Program, node: str, interface: str) -> None:
+    while _LISTENING not in program.output:
+        if not program.read(_PATIENCE_S):
+            lines = [line for line in program.output.strip().splitlines() if line] or ["it said nothing"]
+            if "not found" in lines[-1]:
+                raise MeasurementError("tcpdump is not installed here: sudo apt install tcpdump")
+            raise MeasurementError(
+                f"tcpdump on {interface} of {node} did not begin: {lines[-1].removeprefix('tcpdump: ')}"
+            )
+
+
+def _refuse_loss(said: str, interface: str) -> None:
+    dropped = _DROPPED.search(said)
+    if dropped is None:
+        raise MeasurementError(f"tcpdump on {interface} did not say how many packets it missed: {said.strip()[-200:]}")
+    if int(dropped.group(1)):
+        raise MeasurementError(
+            f"tcpdump on {interface} missed {dropped.group(1)} packets: capture less (bytes_per_packet, expression), "
+            "or measure on virtual time"
+        )
+
+
+_NAMES: Final = {"Ether": "Ethernet", "IP": "IPv4", "GRE": "GRE", "UDP": "UDP", "ARP": "ARP", "ICMP": "ICMP"}
+_DATA: Final = "data"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One header, or the data behind the last one, and how many bytes it has."""
+
+    name: str
+    size_bytes: int
+
+
+def layers(packet: Packet) -> tuple[Layer, ...]:
+    """The headers of a frame that `linklab.measure.capture` caught whole, and what is left as data, in their order.
+
+    A fragment that is not the first has IPv4 and data alone: what is in it cannot be told without the others.
+    """
+    found: list[Layer] = []
+    left = packet
+    while left.name != "NoPayload":
+        inside = left.payload
+        name = _NAMES.get(type(left).__name__)
+        if name is None:
+            found.append(Layer(_DATA, len(left)))
+            break
+        found.append(Layer(name, len(left) - len(inside)))
+        left = inside
+    return tuple(found)

@@ -1,0 +1,149 @@
+"""The programs of one run: started in the lab, let go together, followed, and ended whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from linklab.emulation import service
+from linklab.errors import LabError, MeasurementError
+from linklab.lab import Lab
+from linklab.measure.tool import READY, in_lab, last_line
+from linklab.program import Program
+from linklab.signals import Held
+
+PATIENCE_S = 10.0
+_MARGIN_S = {"virtual": 0.05, "real": 0.5}
+"""How long before the start the gate opens: on virtual time waking up costs next to nothing."""
+_gates = itertools.count(1)
+
+
+@dataclass
+class Member:
+    """A program of a run."""
+
+    program: Program
+
+    @property
+    def running(self) -> bool:
+        """As far as is known."""
+        return self.program.returncode is None
+
+
+class Crew:
+    """Starts programs and ends those that still run when it ends itself."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._members: list[Member] = []
+        self.late_ms: list[float] = []
+        self.longest_late_ms = 0.0
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with Held():  # a second Ctrl-C must leave none running
+            for member in reversed(self._members):
+                self.end(member)
+
+    def start(self, node: str, command: str) -> Member:
+        """Starts one. Raises LabError."""
+        program = Program(self._lab.process, command)
+        member = Member(program)
+        self._members.append(member)  # first, so that one which is started is not forgotten
+        program.start(node, command)
+        return member
+
+    def end(self, member: Member) -> None:
+        """Ends one that still runs."""
+        if member.running:
+            with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
+                member.program.terminate()
+
+    def follow(
+        self,
+        members: Sequence[Member],
+        limit_s: float,
+        tell: Callable[[float], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> str:
+        """Waits for the end of all, at most `limit_s` of the lab's time: "done", "timeout" or "interrupted".
+
+        `tell` is called each second with the time since then; `stop` is asked whether to go on. What the programs say
+        is in their `output`, also when this raises KeyboardInterrupt.
+        """
+        by_number = {str(member.program.number): member for member in members if member.running}
+        if not by_number:
+            return "done"
+
+        def heard(event: service.News) -> None:
+            for number, text in event["said"].items():
+                by_number[number].program.output += text
+            for number, status in event["statuses"].items():
+                by_number[number].program.returncode = status
+            self.late_ms += event["late_ms"]
+            self.longest_late_ms = max(self.longest_late_ms, event["longest_late_ms"])
+            if tell is not None:
+                tell(event["done_s"])
+
+        numbers = [member.program.number for member in by_number.values()]
+        return self._lab.process.call(service.follow_programs, numbers, limit_s, on_event=heard, stop=stop)
+
+    def interrupt(self, members: Sequence[Member], grace_s: float = 3.0) -> None:
+        """As Ctrl-C would, and waits for their last words."""
+        for member in members:
+            if member.running:
+                member.program.send_signal(signal.SIGINT)
+        self.follow(members, grace_s)
+
+
+class Gate:
+    """A lock that all clients wait for. Its holder lives in the lab, and its end opens the gate for all at once.
+
+    Programs of `linklab.measure.in_lab` wait for it themselves, and start at the instant that it then holds: with
+    some of these among the clients (`exact`), all start `margin_s` after it opens.
+    """
+
+    def __init__(self, lab: Lab, crew: Crew, node: str, *, exact: bool) -> None:
+        self._lab, self._exact = lab, exact
+        self.path = f"/tmp/linklab-gate-{next(_gates)}"
+        self.margin_s = _MARGIN_S[lab.clock] if exact else 0.0
+        # sleep inherits the locked file; infinity sets no timer that virtual time could jump to
+        self._holder = crew.start(node, f"exec 9>{self.path}; flock -x 9; echo {READY}; exec sleep infinity")
+        await_ready(self._holder.program)
+
+    def before(self, command: str, later_s: float) -> str:
+        """Return the command, held back until `later_s` after all start; it prints when it started, by the lab's
+        clock.
+        """
+        if self._exact:
+            return in_lab("at_gate.py", self.path, round(later_s * 1e9), "sh", "-c", command)
+        wait = f"sleep {later_s:.9f}; " if later_s else ""
+        return f"exec 9<{self.path}; echo {READY}; flock -s 9; exec 9<&-; {wait}date +%s.%N; {command}"
+
+    def open(self, clients: Sequence[Member]) -> None:
+        """Let all clients go, once each is ready."""
+        for client in clients:
+            await_ready(client.program)
+        if self._exact:
+            self._lab.write_file(self.path, str(round((self._lab.now() + self.margin_s) * 1e9)))
+        self._holder.program.terminate()
+
+
+def await_ready(program: Program) -> None:
+    """Wait until a program says that it is. Raises MeasurementError, with its own words, where it does not."""
+    while f"{READY}\n" not in program.output:
+        if not program.read(PATIENCE_S):
+            said = last_line(program.output) or "no output"
+            raise MeasurementError(f"{program.command!r} did not get ready: {said}")
+
+
+def split_start(said: str) -> tuple[float | None, str]:
+    """Return when a gated command started (None if it never did), and its own output. Pure."""
+    _, _, rest = said.partition("\n")
+    start_s, found, output = rest.partition("\n")
+    return (float(start_s), output) if found else (None, "")
