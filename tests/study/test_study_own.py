@@ -111,6 +111,13 @@ def page_of_all(capsys: pytest.CaptureFixture[str]) -> str:
     return Path("docs/studies/made-up.md").read_text()
 
 
+def test_where_every_point_failed_there_is_no_page(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pretend.FAIL_AT.update({(9018, 1), (9018, 2)})
+    own = ["made-up", "--set", "size=9018"]
+    assert main(["study", "run", *own]) == 1
+    assert "made-up-own-9018 has no rows, since all points failed" in refused(["page", *own], capsys)
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from linklab import Lab
 from linklab.errors import MeasurementError
-from linklab.measure.capture import Capture, capture
+from linklab.measure import Capture, capture
 from linklab.network import End, Host, Link, Network, Switch
 from linklab.published.claims import Claim
 from linklab.study import Measured, Metric, Point, Study, Testbed
@@ -124,12 +124,8 @@ PAGE = Page(
     (SPACING,),
     Path(__file__).with_name("spacing.md"),
     claims=(
-        Claim(
-            "first", "A controller delays a flow's first packet.", "our own", "Mininet", "change_ms of pings 2 and 3"
-        ),
-        Claim(
-            "real", "Real switches change the time between packets.", "our own", "hardware", "needs captures of them"
-        ),
+        Claim("first", "A controller delays a flow's first packet.", "ours", "Mininet", "change_ms of pings 2 and 3"),
+        Claim("real", "Real switches change the time between packets.", "ours", "hardware", "needs captures of them"),
     ),
     judges={"first": _controller_first, "real": _real_less_even},
 )

@@ -138,7 +138,7 @@ def _pages(arguments: argparse.Namespace) -> int:
 
 
 def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str], bool]:
-    """The name and the files of a page, and whether it is one of Linklab's as published."""
+    """Return the name and the files of a page, and whether it is one of Linklab's as published."""
     from linklab.study.catalogue import PAGES, page_by_name, page_that_has, study_by_name
     from linklab.study.declare import Study
     from linklab.study.own import is_in_file, read_own, selection, with_own_levels
@@ -253,7 +253,7 @@ class _Lines:
         sys.stdout.flush()
 
     def tell(self, progress: Progress) -> None:
-        """Says how far it is."""
+        """Say how far it is."""
         for line in _words(progress):
             print(f"[{time.monotonic() - self._began_s:5.0f} s] {line}", flush=True)
 
@@ -283,7 +283,7 @@ class _Live:
         self._bar.stop()
 
     def tell(self, progress: Progress) -> None:
-        """Moves the bar."""
+        """Move the bar."""
         if progress.point is None or progress.reason:
             for line in _words(progress):
                 self._bar.console.print(line, highlight=False, markup=False)

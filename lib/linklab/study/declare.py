@@ -60,7 +60,7 @@ class Point:
     repeat: int = 1
 
     def __getitem__(self, factor: str) -> Level:
-        """The level of a factor. Raises MeasurementError for one that the study has not."""
+        """Return the level of a factor. Raises MeasurementError for one that the study has not."""
         for name, level in self.levels:
             if name == factor:
                 return level
@@ -68,21 +68,21 @@ class Point:
         raise MeasurementError(f"study {self.study} has no factor {factor!r}: choose one of {known}")
 
     def number(self, factor: str) -> float:
-        """The level of a factor that is a number. Raises MeasurementError where it is none."""
+        """Return the level of a factor that is a number. Raises MeasurementError where it is none."""
         level = self[factor]
         if isinstance(level, str) or not math.isfinite(level):
             raise MeasurementError(f"{factor} is {level!r}, which is no number: write one")
         return float(level)
 
     def whole(self, factor: str) -> int:
-        """The level of a factor that is a whole number. Raises MeasurementError where it is none."""
+        """Return the level of a factor that is a whole number. Raises MeasurementError where it is none."""
         level = self[factor]
         if not isinstance(level, int):
             raise MeasurementError(f"{factor} is {level!r}, which is no whole number: write one")
         return level
 
     def text(self, factor: str) -> str:
-        """The level of a factor as text."""
+        """Return the level of a factor as text."""
         return str(self[factor])
 
     @property
@@ -174,7 +174,7 @@ class Study:
             raise MeasurementError(f"study {self.name!r}: {problem}")
 
     def points(self) -> tuple[Point, ...]:
-        """All points: the last factor changes fastest, and repeats follow each other.
+        """Return all points: the last factor changes fastest, and repeats follow each other.
 
         Raises MeasurementError where no combination belongs to the study.
         """
@@ -188,7 +188,7 @@ class Study:
         return tuple(replace(point, repeat=number + 1) for point in belonging for number in range(self.repeats))
 
     def place(self, point: Point) -> Testbed:
-        """The testbed of a point. Raises MeasurementError, naming the point, where there can be none."""
+        """Return the testbed of a point. Raises MeasurementError, naming the point, where there can be none."""
         try:
             made = by_name(self.testbed) if isinstance(self.testbed, str) else self.testbed(point)
         except LinklabError as error:
@@ -196,7 +196,7 @@ class Study:
         return made if isinstance(made, Testbed) else Testbed(made)
 
     def select(self, only: Selection) -> tuple[Point, ...]:
-        """The points with one of the given levels of each factor that is named; levels are compared as texts.
+        """Return the points with one of the given levels of each factor that is named; levels are compared as texts.
 
         Raises MeasurementError for a factor or level that the study has not, or where no point is left.
         """
@@ -221,11 +221,11 @@ class Study:
         return points
 
     def with_levels(self, **levels: Sequence[Level]) -> Study:
-        """The same study with other levels of some factors. Raises MeasurementError for a factor it has not."""
+        """Return the same study with other levels of some factors. Raises MeasurementError for a factor it has not."""
         return replace(self, factors=_changed(self, levels))
 
     def short_form(self) -> Study:
-        """The quick look; its name ends in ``-short``."""
+        """Return the quick look; its name ends in ``-short``."""
         factors = _changed(self, self.short)
         return replace(
             self,
@@ -289,7 +289,7 @@ def _factor_problems(factor: str, levels: Sequence[Level]) -> Iterator[str]:
 
 
 def refuse_rows(rows: object, metrics: tuple[Metric, ...]) -> None:
-    """Raises MeasurementError, in one line, for rows that a study's table cannot hold."""
+    """Raise MeasurementError, in one line, for rows that a study's table cannot hold."""
     if not isinstance(rows, list | tuple) or not all(isinstance(row, Measured) for row in rows):
         raise MeasurementError("the measurement gave no list of Measured: let it return [Measured(metric, value), ...]")
     if not rows:

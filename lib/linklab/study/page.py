@@ -213,7 +213,10 @@ def overview(study: Study, key: str, table: Table, paper: Page | None = None) ->
     """Return the page of a study that has none of its own, as with own levels: all of its values, and its series.
 
     `key` is the table's name among the tables; `paper` is a page whose claims the table may judge.
+    Raises MeasurementError for a table without rows.
     """
+    if not len(table):
+        raise MeasurementError(f"the table of study {study.name} has no rows, since all points failed: {study.command}")
     numbered = table.frame[table.frame["number"].notna()]["metric"].unique()
     metrics = [metric for metric in study.metrics if metric.name in numbered]
     return Page(

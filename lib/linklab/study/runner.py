@@ -30,7 +30,7 @@ _WALL_LIMIT_S: Final = 3600.0
 
 
 def how_many(asked: int | None, points: int, clock: Clock) -> int:
-    """How many labs run at once: as many as asked for, else one a core; never more than there are points.
+    """Return how many labs run at once: as many as asked for, else one a core; never more than there are points.
 
     Raises LabError for a number that is none, or more than cores and memory bear, and on real time for more than one.
     """
@@ -50,7 +50,7 @@ def how_many(asked: int | None, points: int, clock: Clock) -> int:
 @dataclass(frozen=True)
 class Progress:
     """How far a study is: ``done`` of ``total`` points, ``failed`` of them. ``point`` has just ended, with a
-    ``reason`` where it failed; at the begin it is None, and ``done`` are those of earlier runs, ``damaged`` the
+    ``reason`` where it failed; at the start it is None, and ``done`` are those of earlier runs, ``damaged`` the
     files of points that cannot be used and are measured again.
     """
 
@@ -73,7 +73,7 @@ def run(
     parquet: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Table:
-    """Measures all points of a study that `folder` has not yet, `jobs` at once (None: one a core); writes its table.
+    """Measure all points of a study that `folder` has not yet, `jobs` at once (None: one a core); write its table.
 
     Every point has a fresh lab and is saved as soon as it is measured, so a run that was interrupted, or killed, goes
     on where it ended, and its table is that of a run without a break, byte for byte. A point that fails is in the
@@ -125,7 +125,7 @@ class _Work:
         self.failures: dict[Point, str] = {}
 
     def carry_out(self, todo: list[Point], jobs: int, tell: Callable[[Progress], None], total: int) -> None:
-        """Measures the points, some at once. At any exception all labs and threads are ended before it goes on."""
+        """Measure the points, some at once. At any exception all labs and threads are ended before it goes on."""
         with (
             TemporaryDirectory(prefix="linklab-study-") as place,
             ThreadPoolExecutor(jobs) as pool,  # left only when its threads have ended
@@ -148,7 +148,7 @@ class _Work:
                     future.cancel()
 
     def _point(self, point: Point, labs: Labs) -> str:
-        """Measures and saves one point; why it could not, in one line, or nothing."""
+        """Measure and save one point; return why it could not be done, in one line, or nothing."""
         began_s = time.monotonic()
         try:
             testbed = self._study.place(point)
@@ -186,7 +186,7 @@ def _one_line(text: str) -> str:
 
 
 def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: tuple[Missing, ...]) -> dict[str, Any]:
-    """What differs from run to run by nature."""
+    """Return what differs from run to run by nature."""
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "jobs": jobs,

@@ -47,7 +47,7 @@ class Store:
     """The finished points of a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Makes the folder. Raises LabError, in one line, where it cannot be written to."""
+        """Make the folder. Raises LabError, in one line, where it cannot be written to."""
         self.folder = folder
         self._points = folder / "points"
         try:
@@ -71,7 +71,7 @@ class Store:
             yield
 
     def save(self, point: Point, finished: Finished) -> None:
-        """Saves a point: after a crash at any moment its file is there whole, or not at all."""
+        """Save a point: after a crash at any moment its file is there whole, or not at all."""
         body = {
             "linklab_study_point": VERSION,
             "study": point.study,
@@ -87,7 +87,7 @@ class Store:
         write_whole(self._file(point), json.dumps({"digest": _digest_of(body), **body}) + "\n")
 
     def load(self, point: Point) -> Finished | None:
-        """What was measured at a point; None where that is not there or its file is damaged."""
+        """Return what was measured at a point; None where that is not there or its file is damaged."""
         try:
             data = json.loads(self._file(point).read_text("utf-8"))
             if data.pop("digest") != _digest_of(data) or data["linklab_study_point"] != VERSION:
@@ -100,11 +100,11 @@ class Store:
             return None
 
     def damaged(self, point: Point) -> bool:
-        """Whether there is a file of the point that cannot be used."""
+        """Return whether there is a file of the point that cannot be used."""
         return self._file(point).exists() and self.load(point) is None
 
     def refuse_change(self, study: str, definition: dict[str, str]) -> None:
-        """Raises MeasurementError, naming what changed, where the folder was begun with another definition."""
+        """Raise MeasurementError, naming what changed, where the folder was begun with another definition."""
         try:
             before = json.loads(self._definition_file(study).read_text("utf-8"))
         except (OSError, ValueError):
@@ -113,11 +113,11 @@ class Store:
             raise MeasurementError(self._changed(study, changed))
 
     def keep_definition(self, study: str, definition: dict[str, str]) -> None:
-        """Notes what the study is from now on."""
+        """Note what the study is from now on."""
         write_whole(self._definition_file(study), json.dumps(definition, indent=1) + "\n")
 
     def finished(self, points: dict[Point, dict[str, str]]) -> dict[Point, Finished]:
-        """Those of the points that were measured, by the definitions that are theirs now.
+        """Return those of the points that were measured, by the definitions that are theirs now.
 
         Raises MeasurementError, naming what changed, where one was measured with another definition.
         """
@@ -132,7 +132,7 @@ class Store:
         return found
 
     def forget(self, points: dict[Point, dict[str, str]]) -> None:
-        """Removes what was measured at the points."""
+        """Remove what was measured at the points."""
         for point in points:
             self._file(point).unlink(missing_ok=True)
 
@@ -151,14 +151,14 @@ class Store:
         return self._points / f"{readable}.{exact}.{point.repeat}.json"
 
     def _sweep(self) -> None:
-        """What a program that was killed while it wrote has left."""
+        """Remove what a program that was killed while it wrote has left."""
         for folder in (self.folder, self._points):
             for left in folder.glob("*.unfinished"):
                 left.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that nobody ever sees a part of it, not even after the machine has lost power."""
+    """Write a file so that nobody ever sees a part of it, not even after the machine has lost power."""
     part = path.with_name(path.name + ".unfinished")
     with part.open("w", encoding="utf-8", newline="") as file:
         file.write(text)
@@ -177,7 +177,7 @@ def digest(content: str | bytes) -> str:
 
 
 def definition(study: Study, clock: str) -> dict[str, str]:
-    """Digests of all that is one for the whole study. Levels and repeats are not: a study may grow.
+    """Return digests of all that is one for the whole study. Levels and repeats are not: a study may grow.
 
     Raises MeasurementError where the measurement's source cannot be read.
     """
@@ -206,13 +206,13 @@ def definition_of(study: Study, point: Point, clock: str) -> dict[str, str]:
 
 
 def changes(before: Any, now: dict[str, str]) -> list[str]:
-    """Which of the parts of a definition differ, by name."""
+    """Return which of the parts of a definition differ, by name."""
     was = before if isinstance(before, dict) else {}
     return [part for part, value in now.items() if was.get(part) != value]
 
 
 def _meaning_of(function: Callable[..., Any]) -> str:
-    """The module of a function (of a notebook, the function alone) as a syntax tree: comments do not count."""
+    """Return the module of a function (of a notebook, the function alone) as a syntax tree: comments do not count."""
     module = sys.modules.get(function.__module__)
     what: Any = function if module is None or function.__module__ == "__main__" else module
     try:
