@@ -17,30 +17,23 @@ from linklab.study.mtu.runs import MTU
 from linklab.study.own import from_file, is_in_file
 from linklab.study.page import Page
 from linklab.study.report.page import REPORT_PAGE
-from linklab.study.switches import page as switches_page
-from linklab.study.switches.cost import SWITCHES_COST
-from linklab.study.switches.fairness import SWITCHES_FAIRNESS
-from linklab.study.switches.rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
-from linklab.study.switches.throughput import SWITCHES_THROUGHPUT
+from linklab.study.switches.page import PAGE as SWITCHES_PAGE
 from linklab.study.video import page as video_page
 from linklab.study.video.picture import PICTURE
 from linklab.study.video.runs import VIDEO
 from linklab.study.write_page import PageOf
 
-_SWITCHES = (SWITCHES_RTT, SWITCHES_INTERRUPTS, SWITCHES_THROUGHPUT, SWITCHES_FAIRNESS, SWITCHES_COST)
-
 STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *_SWITCHES, *REPORT_PAGE.studies)}
+    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *SWITCHES_PAGE.studies, *REPORT_PAGE.studies)}
 )
 
-PAGES: Final[Mapping[str, Page]] = MappingProxyType({"report": REPORT_PAGE})
+PAGES: Final[Mapping[str, Page]] = MappingProxyType({"switches": SWITCHES_PAGE, "report": REPORT_PAGE})
 """The pages made from templates."""
 
 CHAPTERS: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
     {
         "mtu": (mtu_page.page, (MTU, BURST, GRE)),
         "video": (video_page.page, (VIDEO, PICTURE)),
-        "switches": (switches_page.page, _SWITCHES),
     }
 )
 """The pages that are no templates yet: what makes each, and the studies whose tables it needs."""
