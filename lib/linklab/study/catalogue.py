@@ -10,32 +10,32 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.study.declare import Study
-from linklab.study.mtu import page as mtu_page
 from linklab.study.mtu.burst import BURST
-from linklab.study.mtu.gre import GRE
+from linklab.study.mtu.figures import PAGE as MTU_PAGE
+from linklab.study.mtu.gre import GRE_STUDY
 from linklab.study.mtu.runs import MTU
 from linklab.study.own import from_file, is_in_file
 from linklab.study.page import Page
 from linklab.study.report.page import REPORT_PAGE
 from linklab.study.switches.page import PAGE as SWITCHES_PAGE
-from linklab.study.video import page as video_page
+from linklab.study.video.figures import PAGE as VIDEO_PAGE
 from linklab.study.video.picture import PICTURE
 from linklab.study.video.runs import VIDEO
 from linklab.study.write_page import PageOf
 
 STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *SWITCHES_PAGE.studies, *REPORT_PAGE.studies)}
-)
-
-PAGES: Final[Mapping[str, Page]] = MappingProxyType({"switches": SWITCHES_PAGE, "report": REPORT_PAGE})
-"""The pages made from templates."""
-
-CHAPTERS: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
     {
-        "mtu": (mtu_page.page, (MTU, BURST, GRE)),
-        "video": (video_page.page, (VIDEO, PICTURE)),
+        study.name: study
+        for study in (MTU, BURST, VIDEO, PICTURE, GRE_STUDY, *SWITCHES_PAGE.studies, *REPORT_PAGE.studies)
     }
 )
+
+PAGES: Final[Mapping[str, Page]] = MappingProxyType(
+    {page.name: page for page in (MTU_PAGE, VIDEO_PAGE, SWITCHES_PAGE, REPORT_PAGE)}
+)
+"""The pages made from templates."""
+
+CHAPTERS: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType({})
 """The pages that are no templates yet: what makes each, and the studies whose tables it needs."""
 
 
