@@ -6,8 +6,8 @@ import pytest
 
 from linklab.analysis.packets import after_first_s, bandwidth_mbps, first_bandwidth_mbps, real_mbps, virtual_mbps
 from linklab.errors import MeasurementError
-from linklab.published.mtu_study import GRE_OVERHEAD_BYTES as PUBLISHED
-from linklab.published.mtu_study import find
+from linklab.published.mtu import GRE_OVERHEAD_BYTES as PUBLISHED
+from linklab.published.mtu import find
 from linklab.units import GRE_OVERHEAD_BYTES
 
 

@@ -7,7 +7,7 @@ import pytest
 from linklab.errors import NetworkError
 from linklab.network import by_name, path
 from linklab.network.video_testbeds import BETWEEN_SWITCHES, RUNS_MBPS, VIDEO_NETWORKS, WAN, video_network
-from linklab.published.multimedia_study import LINKS_MBPS
+from linklab.published.video import LINKS_MBPS
 
 
 def test_there_is_a_network_for_each_of_the_studys_runs() -> None:

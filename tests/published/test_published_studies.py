@@ -8,14 +8,14 @@ import re
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.published import mtu_study, multimedia_study, switches_study
+from linklab.published import mtu, switches_study, video
 from linklab.published.claims import Claim, Inconsistency, claim_by_id
 
-STUDIES = {"mtu": mtu_study, "video": multimedia_study, "switch": switches_study}
+STUDIES = {"mtu": mtu, "video": video, "switch": switches_study}
 
 
 def test_the_mtu_study_has_nine_runs_twice_with_two_quantities() -> None:
-    rows = mtu_study.ROWS
+    rows = mtu.ROWS
     assert len(rows) == 9 * 2 * 2
     assert len({(row.figure, row.platform) for row in rows}) == 36
     assert [row.figure for row in rows] == sorted(row.figure for row in rows)
@@ -34,22 +34,22 @@ def test_the_mtu_study_has_nine_runs_twice_with_two_quantities() -> None:
 
 
 def test_rows_of_the_mtu_study_are_found_by_run() -> None:
-    row = mtu_study.find(4370, 10, 10, "bandwidth_mbps", "virtual")
+    row = mtu.find(4370, 10, 10, "bandwidth_mbps", "virtual")
     assert (row.maximum, row.unit, row.where) == (31.5, "Mbit/s", "MTU study, figure 7 (section IV.1.b)")
-    row = mtu_study.find(7999, 100, 100, "jitter_ms", "real")
+    row = mtu.find(7999, 100, 100, "jitter_ms", "real")
     assert (row.mean, row.unit, row.where) == (0.016, "ms", "MTU study, figure 22 (section IV.3.c)")
     with pytest.raises(MeasurementError, match=r"no real jitter_ms of 1500 bytes at 10/10 .* it has 1518, 4370, 7999"):
-        mtu_study.find(1500, 10, 10, "jitter_ms", "real")
+        mtu.find(1500, 10, 10, "jitter_ms", "real")
 
 
 def test_at_10_mbit_a_real_cable_carries_what_preamble_and_gap_leave() -> None:
-    for size in mtu_study.FRAME_BYTES:
+    for size in mtu.FRAME_BYTES:
         most = 10 * size / (size + 20)
-        assert mtu_study.find(size, 10, 10, "bandwidth_mbps", "real").maximum <= round(most, 1)
+        assert mtu.find(size, 10, 10, "bandwidth_mbps", "real").maximum <= round(most, 1)
 
 
 def test_the_multimedia_study_has_six_runs_twice_with_three_quantities() -> None:
-    rows = multimedia_study.ROWS
+    rows = video.ROWS
     assert len(rows) == 6 * 2 * 3
     assert [row.figure for row in rows[::2]] == list(range(10, 28))
     for row in rows:
@@ -58,8 +58,8 @@ def test_the_multimedia_study_has_six_runs_twice_with_three_quantities() -> None
 
 
 def test_each_bandwidth_at_its_limits_is_a_whole_number_of_packets_a_second() -> None:
-    step = multimedia_study.BANDWIDTH_STEP_KBPS
-    for row in multimedia_study.ROWS:
+    step = video.BANDWIDTH_STEP_KBPS
+    for row in video.ROWS:
         if row.quantity == "bandwidth_kbps":
             for limit in (row.minimum, row.maximum):
                 assert limit.value == pytest.approx(round(limit.value / step) * step, abs=0.006), row
@@ -67,7 +67,7 @@ def test_each_bandwidth_at_its_limits_is_a_whole_number_of_packets_a_second() ->
 
 def test_deviations_are_roots_of_variances_but_where_an_inconsistency_says_so() -> None:
     odd = set()
-    for row in multimedia_study.ROWS:
+    for row in video.ROWS:
         if row.variance.below:
             wrong = row.deviation.value > math.sqrt(row.variance.value) + 0.01
         else:
@@ -75,7 +75,7 @@ def test_deviations_are_roots_of_variances_but_where_an_inconsistency_says_so() 
         odd |= {row.figure} if wrong else set()
     named = {
         int(number)
-        for each in multimedia_study.INCONSISTENCIES
+        for each in video.INCONSISTENCIES
         for number in re.findall(r"figure (\d+)", each.where)
         if "variance" in each.what
     }
@@ -83,19 +83,19 @@ def test_deviations_are_roots_of_variances_but_where_an_inconsistency_says_so() 
 
 
 def test_mean_gaps_and_the_packets_size_give_the_videos_rate() -> None:
-    for row in multimedia_study.ROWS:
+    for row in video.ROWS:
         if row.quantity == "delay_ms":
-            mean_kbps = multimedia_study.PACKET_BYTES * 8 / row.mean.value
+            mean_kbps = video.PACKET_BYTES * 8 / row.mean.value
             assert 1026 < mean_kbps < 1026 * 1.15
 
 
 def test_rows_of_the_multimedia_study_are_found_by_rate() -> None:
-    row = multimedia_study.find(2, "delay_ms", "real")
+    row = video.find(2, "delay_ms", "real")
     assert (str(row.minimum), row.where) == ("5.41", "multimedia study, figure 19 (section 4.2.3)")
-    assert str(multimedia_study.find(1000, "jitter_ms", "virtual").mean) == "<0.004"
-    assert multimedia_study.find(8, "bandwidth_kbps", "virtual").unit == "kbit/s"
+    assert str(video.find(1000, "jitter_ms", "virtual").mean) == "<0.004"
+    assert video.find(8, "bandwidth_kbps", "virtual").unit == "kbit/s"
     with pytest.raises(MeasurementError, match="at 6 Mbit/s: its links have 1000, 10, 100, 2, 4, 8"):
-        multimedia_study.find(6, "delay_ms", "real")
+        video.find(6, "delay_ms", "real")
 
 
 def test_the_switches_study_has_sixteen_figures_and_their_settings() -> None:

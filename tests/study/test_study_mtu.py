@@ -7,16 +7,20 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Raw
+from scapy.utils import EDecimal, wrpcap
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, TrainFlow, TrainResult
 from linklab.runtime.backends import Kind
-from linklab.study import Study, Table, run, study_by_name
-from linklab.study.mtu.claims import judge_mtu
-from linklab.study.mtu.runs import evaluate, rates_mbps
+from linklab.study import Point, Study, Table, run, study_by_name
+from linklab.study.mtu.runs import evaluate, from_captures, rates_mbps
 
 from ..conftest import lab_processes
 
@@ -86,7 +90,8 @@ def test_rates_that_cannot_be_are_refused(text: str, says: str) -> None:
         (MTU, {"frame_bytes": (70000,)}, "mtu_bytes is 69982: choose 68 to 65535"),
         (MTU, {"frame_bytes": ("large",)}, "frame_bytes is 'large', which is no whole number"),
         (MTU, {"form": ("gre",), "frame_bytes": (65516,)}, "mtu_bytes is 65536: choose 68 to 65535"),
-        (MTU, {"form": ("vxlan",)}, "form is 'vxlan': choose one of direct, gre, gre-fragments"),
+        (MTU, {"form": ("vxlan",)}, "form is 'vxlan': choose one of direct, cable, gre, gre-fragments"),
+        (MTU, {"switch": ("hub",)}, "switch is 'hub': choose one of"),
         (GRE, {"room": ("none",)}, "room is 'none': choose one of larger-cables, shorter-packets, fragments, no-room"),
         (MTU, {"rates": ("2000/10",)}, "rate_mbps is 2000: choose 0.001 to 1000"),
         (MTU, {"rates": ("10/100",)}, "more than the link's 10"),
@@ -128,16 +133,16 @@ def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_fi
     assert all(row["value"] == 0 for row in mtu_table.where("lost_packets"))
     for row in mtu_table.where("bandwidth_settled_mbps", form="direct"):
         assert row["value"] == pytest.approx(10, rel=0.005)
-    for row in mtu_table.where("jitter_mean_ms", form="direct", sending="paced"):
+    for row in mtu_table.where("jitter_mean_ms", form="direct", sending="paced", switch="bridge"):
         assert row["value"] < 0.001
     for size in (1518, 7999):
-        run_10 = {"form": "direct", "frame_bytes": size, "rates": "10/10"}
+        run_10 = {"form": "direct", "frame_bytes": size, "rates": "10/10", "switch": "bridge"}
         assert one(mtu_table, "bandwidth_max_mbps", **run_10, sending="greedy") > 12
         assert one(mtu_table, "bandwidth_max_mbps", **run_10, sending="paced") < 10.01
         assert one(mtu_table, "bandwidth_counted_max_mbps", **run_10, sending="paced") == pytest.approx(20, rel=0.001)
         burst = one(mtu_table, "burst_bytes", **run_10, sending="greedy")
         assert burst == pytest.approx(CEILING_BYTES + size - 4, abs=20)
-        light = {"form": "direct", "frame_bytes": size, "rates": "100/10", "sending": "paced"}
+        light = {"form": "direct", "frame_bytes": size, "rates": "100/10", "sending": "paced", "switch": "bridge"}
         assert one(mtu_table, "burst_bytes", **light) == size - 4
 
 
@@ -154,18 +159,67 @@ def test_through_the_tunnel_a_full_link_carries_what_its_headers_leave(mtu_table
 
 
 @pytest.mark.lab
-def test_short_tables_have_verdicts_of_both_forms_and_show_what_gre_adds(
-    mtu_table: Table, virtual: Kind, tmp_path: Path
-) -> None:
-    direct, gre = ({it.claim.id: it.verdict for it in judge_mtu(list(mtu_table), form)} for form in ("direct", "gre"))
-    assert direct["mtu-first-packets"] == gre["mtu-first-packets"] == "confirmed"
-    assert (direct["mtu-settles"], gre["mtu-settles"]) == ("confirmed", "refuted")
+def test_the_gre_study_shows_what_the_tunnel_adds(virtual: Kind, tmp_path: Path) -> None:
     table = run(GRE.short_form(), tmp_path)
     assert table.missing == ()
     more = {row["room"]: row["value"] for row in table.where("overhead_bytes")}
     assert more == {"larger-cables": 38, "shorter-packets": 38, "fragments": 72}
     arrived = {row["room"]: row["value"] for row in table.where("arrived_packets")}
     assert arrived == {"larger-cables": 5, "shorter-packets": 5, "fragments": 5, "no-room": 0}
+
+
+@pytest.mark.lab
+def test_links_like_cables_carry_what_checksum_preamble_and_gap_leave(mtu_table: Table) -> None:
+    for size in (1518, 7999):
+        for sending in ("paced", "greedy"):
+            full = {"form": "cable", "frame_bytes": size, "rates": "10/10", "sending": sending}
+            settled = one(mtu_table, "bandwidth_settled_mbps", **full)
+            assert settled == pytest.approx(10 * size / (size + 20), rel=0.001)
+            assert one(mtu_table, "burst_bytes", **full) == size - 4
+
+
+@pytest.mark.lab
+def test_a_learning_controller_delays_the_first_packets_alone(mtu_table: Table) -> None:
+    light = {"form": "direct", "frame_bytes": 7999, "rates": "100/10", "sending": "paced"}
+    assert one(mtu_table, "jitter_max_ms", **light, switch="bridge") < 0.001
+    assert one(mtu_table, "jitter_ms", **light, switch="openflow", number=2) > 1
+    assert one(mtu_table, "jitter_ms", **light, switch="openflow", number=50) < 0.01
+    assert one(mtu_table, "bandwidth_max_mbps", **light, switch="openflow") > 15
+
+
+@pytest.mark.lab
+def test_sizes_and_rates_of_ones_own_are_measured(virtual: Kind, tmp_path: Path) -> None:
+    study = MTU.with_levels(
+        form=("direct",), frame_bytes=(9018,), rates=("100/50",), sending=("paced",), switch=("bridge",), packets=(60,)
+    )
+    table = run(replace(study, repeats=1), tmp_path)
+    assert table.lookup("bandwidth_settled_mbps", frame_bytes=9018).same == pytest.approx(50, rel=0.001)
+
+
+def captured(path: Path, times_s: list[float], numbers: list[int]) -> Path:
+    """A file as tcpdump writes it: UDP packets of these numbers, and others that do not count."""
+    packets = [Ether() / ARP()]
+    for time_s, number in zip(times_s, numbers, strict=True):
+        packet = Ether() / IP(id=number) / UDP(dport=5001) / Raw(number.to_bytes(4) * 300)
+        packet.time = 1700000000 + EDecimal(str(time_s))  # a float has no nanoseconds of that date
+        packets.append(packet)
+    wrpcap(str(path), packets, nano=True)
+    return path
+
+
+def test_a_pair_of_captures_gives_the_metrics_of_a_train(tmp_path: Path) -> None:
+    point = Point("mtu", (("frame_bytes", 1500), ("rates", "10/10")))
+    sent = captured(tmp_path / "sent.pcap", [0, 0.0012, 0.0024, 0.0036, 0.0048], [1, 2, 3, 4, 5])
+    received = captured(tmp_path / "received.pcap", [0.01, 0.0106, 0.0118, 0.013], [1, 2, 3, 4])
+    rows = {(row.metric, row.number): row.value for row in from_captures(point, sent, received)}
+    assert rows["bandwidth_mbps", 2] == pytest.approx(20, rel=1e-6)
+    assert rows["bandwidth_settled_mbps", None] == pytest.approx(10, rel=1e-6)
+    assert rows["jitter_ms", 2] == pytest.approx(0.6, rel=1e-6)
+    assert rows["lost_packets", None] == 1
+    with pytest.raises(MeasurementError, match=r"1 packets of sent\.pcap are not in received\.pcap: capture one test"):
+        from_captures(point, received, sent)
+    with pytest.raises(MeasurementError, match=r"no UDP packet: capture the test's interface"):
+        from_captures(point, sent, captured(tmp_path / "none.pcap", [], []))
 
 
 @pytest.mark.lab
@@ -187,10 +241,10 @@ def test_the_burst_is_the_buckets_and_a_bucket_of_one_frame_removes_it(whole: Ta
 @pytest.mark.lab
 def test_repeats_agree_to_the_last_digit(virtual: Kind, tmp_path: Path) -> None:
     study = MTU.with_levels(frame_bytes=(1518,), rates=("10/10",), packets=(60,))
-    table = run(study, tmp_path, only={"form": ["gre"], "sending": ["greedy"]}, jobs=2)
-    repeats = [[row["value"] for row in table if row["repeat"] == repeat] for repeat in (1, 2, 3)]
-    assert repeats[0] == repeats[1] == repeats[2]
-    assert len(repeats[0]) > 100
+    table = run(study, tmp_path, only={"form": ["direct"], "sending": ["greedy"]}, jobs=2)
+    repeats = [[row["value"] for row in table if row["repeat"] == repeat] for repeat in (1, 2)]
+    assert repeats[0] == repeats[1]
+    assert len(repeats[0]) > 200
 
 
 def begin(output: Path) -> subprocess.Popen[str]:

@@ -6,31 +6,34 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+from scapy.layers.rtp import RTP
+from scapy.packet import Raw
+from scapy.utils import wrpcap
 
 from linklab.errors import MeasurementError
-from linklab.measure import Quality
-from linklab.measure.video_quality import FrameQuality
+from linklab.measure.video_file import ffmpeg
+from linklab.measure.video_quality import FrameQuality, Quality
 from linklab.runtime.backends import Kind
-from linklab.study import run, study_by_name
-from linklab.study.video.claims import judge_video
+from linklab.study import Point, run, study_by_name
 from linklab.study.video.picture import evaluate as evaluate_picture
-from linklab.study.video.picture import lost_numbers
-from linklab.study.video.runs import FRAME, HTB, evaluate, topology_of
-from linklab.study.video.values import Values
+from linklab.study.video.runs import FRAME, HTB, evaluate, from_captures, topology_of, video_of
 from tests.measure.streams import made_stream
 
 VIDEO, PICTURE = study_by_name("video"), study_by_name("picture")
 
 
 def test_the_six_runs_are_all_there_and_only_the_wan_has_another_bucket() -> None:
-    points = {(it["link_mbps"], it["sender"], it["shaper"]) for it in VIDEO.points()}
+    points = {(it["link_mbps"], it["sender"], it["shaper"], it["switch"]) for it in VIDEO.points()}
     links = (1000, 10, 100, 2, 4, 8)
     assert points == {
-        *((link, sender, HTB) for link in links for sender in ("paced", "ffmpeg")),
-        *((link, "paced", FRAME) for link in (2, 4, 8)),
+        *((link, sender, HTB, "bridge") for link in links for sender in ("paced", "ffmpeg")),
+        *((link, "paced", HTB, "openflow") for link in links if link != 1000),
+        *((link, "paced", FRAME, "bridge") for link in (2, 4, 8)),
     }
     assert {it["duration_s"] for it in VIDEO.points()} == {50}
-    assert [topology_of(link) for link in links] == [1, 2, 2, 3, 3, 3]
+    assert [topology_of(link) for link in (*links, 16)] == [1, 2, 2, 3, 3, 3, 3]
     causes = {(it["link_mbps"], it["queue_packets"], it["loss_percent"]) for it in PICTURE.points()}
     assert all((loss > 0) == (link == 8) for link, _, loss in causes)  # type: ignore[operator]
     assert all(queue == "endless" for _, queue, loss in causes if loss)
@@ -39,7 +42,8 @@ def test_the_six_runs_are_all_there_and_only_the_wan_has_another_bucket() -> Non
 @pytest.mark.parametrize(
     ("levels", "says"),
     [
-        ({"link_mbps": (3,)}, "link_mbps is 3: the multimedia study's links have 1000, 10, 100, 2, 4, 8"),
+        ({"link_mbps": (0,)}, "rate_mbps is 0: choose"),
+        ({"switch": ("hub",), "link_mbps": (10,)}, "switch is 'hub': choose one of"),
         ({"shaper": ("red",)}, "shaper is 'red': choose one of htb, frame"),
     ],
 )
@@ -70,28 +74,83 @@ def test_evaluation_of_pictures_that_are_known() -> None:
     assert told["damaged_percent", None] == pytest.approx(200 / 3)
     assert told["mean_ssim", None] == pytest.approx(0.5)
     assert (told["ssim", 0], told["ssim", 1], told["least_ssim", None]) == (0, 1, 0)
-    assert told["lost_packet", 2] == pytest.approx(0.02)
-    table = [
-        {"repeat": 1, "loss_percent": 1, "metric": row.metric, "number": row.number, "value": row.value} for row in rows
-    ]
-    assert lost_numbers(table, loss_percent=1) == (2,)
-    with pytest.raises(MeasurementError, match="no run with loss_percent=5"):
-        lost_numbers(table, loss_percent=5)
+    assert told["lost_percent", None] == 25
+
+
+def captured(path: Path, gaps_s: float, numbers: list[int], late_s: float = 0) -> Path:
+    """A file as tcpdump writes it: RTP packets with seven packets of a transport stream each."""
+    packets = []
+    for number in numbers:
+        rtp = RTP(payload_type=33, sequence=number, timestamp=round(number * gaps_s * 90000), sourcesync=1)
+        packet = Ether() / IP() / UDP(dport=5004) / Raw(bytes(rtp) + b"\x47" * 1316)
+        packet.time = 1700000000 + number * gaps_s + late_s
+        packets.append(packet)
+    wrpcap(str(path), packets, nano=True)
+    return path
+
+
+def test_a_pair_of_captures_gives_the_metrics_of_a_stream(tmp_path: Path) -> None:
+    point = Point("video", (("duration_s", 2),))
+    sent = captured(tmp_path / "sent.pcap", 0.01, list(range(150)))
+    received = captured(tmp_path / "received.pcap", 0.01, [it for it in range(150) if it != 140], late_s=0.003)
+    told = {(row.metric, row.number): row.value for row in from_captures(point, sent, received)}
+    assert told["sent_packets", None] == 150
+    assert told["lost_packets", None] == 1
+    assert told["one_way_max_ms", None] == pytest.approx(3, rel=1e-3)
+    assert told["delay_ms_maximum", None] == pytest.approx(20, rel=1e-3)
+    assert told["bandwidth_kbps_minimum", None] == pytest.approx(21 * 10.848)
+    with pytest.raises(MeasurementError, match="not numbered one after the other"):
+        from_captures(point, received, sent)
+
+
+def test_a_film_of_ones_own_is_cut_into_the_same_packets(tmp_path: Path) -> None:
+    path = tmp_path / "own.mp4"
+    ffmpeg(
+        tmp_path,
+        *("-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=2", "-c:v", "libx264", "-b:v", "1M", "own.mp4"),
+        doing="making a film",
+    )
+    with video_of(Point("video", (("video", str(path)), ("duration_s", 1)))) as video:
+        assert (video.clip.width, video.clip.height, video.clip.frames_per_s) == (320, 240, 25)
+        assert video.clip.duration_s == pytest.approx(1, abs=0.2)
+        assert video.packets * 1316 == video.stream_bytes
+    for text, says in (("none.mp4", "no such file is there"), (str(Path(__file__)), "ffmpeg failed at putting")):
+        point = Point("video", (("video", text), ("duration_s", 1)))
+        with pytest.raises(MeasurementError, match=says), video_of(point):
+            pass
 
 
 @pytest.mark.lab
 @pytest.mark.slow
-def test_the_short_form_judges_every_claim(virtual: Kind, tmp_path: Path) -> None:
+def test_the_short_form_gives_the_table_that_verdicts_are_tried_on(virtual: Kind, tmp_path: Path) -> None:
     table = run(VIDEO.short_form(), tmp_path)
     assert table.missing == ()
-    verdicts = {it.claim.id: it.verdict for it in judge_video(list(table)) if it.claim.id != "video-bandwidth-alike"}
-    assert verdicts["video-wan-spacing"] == verdicts["video-10-or-100"] == "confirmed"
-    assert verdicts["video-devices-minimum"] == "refuted"
-    values = Values("video", list(table))
-    least = {link: values.one("delay_ms_minimum", link_mbps=link, shaper=FRAME) for link in (2, 4, 8)}
+    least = {link: table.lookup("delay_ms_minimum", link_mbps=link, shaper=FRAME).same for link in (2, 4, 8)}
     assert all(value > 1370 * 8 / link / 1000 - 0.01 for link, value in least.items())
     assert least[2] == pytest.approx(5.48, abs=0.01)
     assert all(row["value"] == 0 for row in table.where("lost_packets"))
+    for link in (10, 100, 2, 4, 8):
+        bridge, asked = (
+            table.lookup("one_way_max_ms", link_mbps=link, shaper=HTB, switch=it).same for it in ("bridge", "openflow")
+        )
+        assert asked >= bridge
+
+
+@pytest.mark.lab
+def test_a_film_of_ones_own_crosses_any_link(virtual: Kind, tmp_path: Path) -> None:
+    ffmpeg(
+        tmp_path,
+        *("-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=2", "-c:v", "libx264", "-b:v", "1M", "own.mp4"),
+        doing="making a film",
+    )
+    study = VIDEO.with_levels(
+        link_mbps=(16,), sender=("paced",), shaper=(HTB,), switch=("bridge",), video=(str(tmp_path / "own.mp4"),),
+        duration_s=(2,),
+    )  # fmt: skip
+    table = run(replace(study, repeats=1), tmp_path / "results")
+    assert table.missing == ()
+    assert table.lookup("lost_packets", link_mbps=16).same == 0
+    assert table.lookup("sent_packets", link_mbps=16).same > 100
 
 
 @pytest.mark.lab
@@ -102,8 +161,7 @@ def test_the_same_seed_gives_the_same_picture_to_the_last_digit(virtual: Kind, t
     table, again = (run(study, tmp_path / name) for name in ("one", "two"))
     assert table.missing == ()
     assert list(table) == list(again)
-    values = Values("picture", list(table))
     lost = {row["queue_packets"]: row["value"] for row in table.where("lost_packets", link_mbps=1, repeat=1)}
     assert lost["endless"] == 0 < lost[10]
-    assert values.one("damaged_percent", link_mbps=1, queue_packets="endless", loss_percent=0) == 0
-    assert values.one("damaged_percent", link_mbps=8, loss_percent=1) > 10
+    assert table.lookup("damaged_percent", link_mbps=1, queue_packets="endless", loss_percent=0).same == 0
+    assert table.lookup("damaged_percent", link_mbps=8, loss_percent=1).same > 10

@@ -8,7 +8,7 @@ from linklab.analysis import Expectation
 from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
 from linklab.grade.result import Result
-from linklab.published.multimedia_study import BANDWIDTH_STEP_KBPS, PACKET_BYTES, find
+from linklab.published.video import BANDWIDTH_STEP_KBPS, PACKET_BYTES, find
 
 _LARGEST_KBPS: Final = find(2, "bandwidth_kbps", "real").maximum.value
 _PACKETS: Final = _LARGEST_KBPS / BANDWIDTH_STEP_KBPS

@@ -326,6 +326,10 @@ _THREADS: Final = "4"
 """A fixed number: x264 gives other bits with another one."""
 _PCR_MS: Final = "70"
 """The stream tells the time every 70 ms, and packets in between are spread evenly, as by VLC, the study's tool."""
+TRANSPORT_STREAM: Final = (
+    *("-fflags", "+bitexact", "-f", "mpegts", "-pcr_period", _PCR_MS, "-muxdelay", "0", "-muxpreload", "0"),
+)
+"""How ffmpeg is to write one: no fixed rate and no head start, so that a second with little to show sends little."""
 
 
 def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
@@ -383,13 +387,11 @@ def _encode(clip: Clip, folder: Path) -> float:
     encoder, *options = CODECS[clip.codec]
     source = ["-filter_complex", graph(clip), "-map", "[v]", "-c:v", encoder, *options, "-threads", _THREADS]
     source += ["-g", str(2 * clip.frames_per_s), "-passlogfile", "pass", "-flags:v", "+bitexact"]
-    # no fixed rate for the container and no head start: a second with little to show sends little
-    target = ["-fflags", "+bitexact", "-f", "mpegts", "-pcr_period", _PCR_MS, "-muxdelay", "0", "-muxpreload", "0"]
     doing = f"encoding {clip.width}x{clip.height} with {encoder}"
     aim_kbps = clip.bitrate_kbps
     ffmpeg(folder, *source, "-b:v", f"{aim_kbps:g}k", "-pass", "1", "-f", "null", "-", doing=doing)
     for _ in range(_TRIES):
-        ffmpeg(folder, *source, "-b:v", f"{aim_kbps:.3f}k", "-pass", "2", *target, "video.ts", doing=doing)
+        ffmpeg(folder, *source, "-b:v", f"{aim_kbps:.3f}k", "-pass", "2", *TRANSPORT_STREAM, "video.ts", doing=doing)
         rate_kbps = coded_kbps(folder, "video.ts", clip.duration_s)
         if abs(rate_kbps / clip.bitrate_kbps - 1) <= _TOLERANCE:
             return rate_kbps

@@ -1,7 +1,7 @@
 """The testbeds of the MTU study: two hosts across a switch, and two Mininet networks joined by a GRE tunnel.
 
 The study calls the size of the whole frame, header and checksum with it, "MTU": 1518 is an IP packet of 1500 bytes,
-4370 one of 4352 (FDDI), 7999 one of 7981 (802.11). Its numbers: `linklab.published.mtu_study`.
+4370 one of 4352 (FDDI), 7999 one of 7981 (802.11). Its numbers: `linklab.published.mtu`.
 """
 
 from __future__ import annotations

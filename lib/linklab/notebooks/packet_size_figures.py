@@ -17,7 +17,7 @@ from linklab.grade.lab08 import FRAMES, LATE, LINK_MBPS
 from linklab.grade.lab08_measured import SIZES
 from linklab.measure import Capture, TrainResult, layers
 from linklab.network.mtu_testbeds import payload_bytes
-from linklab.published.mtu_study import find
+from linklab.published.mtu import find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
 from linklab.show.packets import first_packets, frames

@@ -9,7 +9,7 @@ from linklab.analysis.video_statistics import bandwidths, delays, each_second_kb
 from linklab.grade.lab09 import FRAME_BYTES
 from linklab.measure import Quality, Video, VideoResult, picture_at
 from linklab.measure.video_file import IP_PACKET_BYTES
-from linklab.published.multimedia_study import VideoQuantity, find
+from linklab.published.video import VideoQuantity, find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
 from linklab.show.video import distribution, pictures, rate_over_time, similarity_over_time

@@ -10,9 +10,9 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.study.declare import Study
-from linklab.study.mtu import page as mtu_page
 from linklab.study.mtu.burst import BURST
-from linklab.study.mtu.gre import GRE
+from linklab.study.mtu.figures import PAGE as MTU_PAGE
+from linklab.study.mtu.gre import GRE_STUDY
 from linklab.study.mtu.runs import MTU
 from linklab.study.own import from_file, is_in_file
 from linklab.study.page import Page
@@ -22,7 +22,7 @@ from linklab.study.switches.cost import SWITCHES_COST
 from linklab.study.switches.fairness import SWITCHES_FAIRNESS
 from linklab.study.switches.rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
 from linklab.study.switches.throughput import SWITCHES_THROUGHPUT
-from linklab.study.video import page as video_page
+from linklab.study.video.figures import PAGE as VIDEO_PAGE
 from linklab.study.video.picture import PICTURE
 from linklab.study.video.runs import VIDEO
 from linklab.study.write_page import PageOf
@@ -30,16 +30,14 @@ from linklab.study.write_page import PageOf
 _SWITCHES = (SWITCHES_RTT, SWITCHES_INTERRUPTS, SWITCHES_THROUGHPUT, SWITCHES_FAIRNESS, SWITCHES_COST)
 
 STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *_SWITCHES, *REPORT_PAGE.studies)}
+    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE_STUDY, *_SWITCHES, *REPORT_PAGE.studies)}
 )
 
-PAGES: Final[Mapping[str, Page]] = MappingProxyType({"report": REPORT_PAGE})
+PAGES: Final[Mapping[str, Page]] = MappingProxyType({page.name: page for page in (MTU_PAGE, VIDEO_PAGE, REPORT_PAGE)})
 """The pages made from templates."""
 
 CHAPTERS: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
     {
-        "mtu": (mtu_page.page, (MTU, BURST, GRE)),
-        "video": (video_page.page, (VIDEO, PICTURE)),
         "switches": (switches_page.page, _SWITCHES),
     }
 )

@@ -160,7 +160,8 @@ class Table:
 
     @functools.cached_property
     def _compared(self) -> dict[str, pandas.Series[str]]:
-        return {name: self.frame[name].map(as_compared) for name in (*self.study.factors, "repeat", "of")}
+        columns = (self.frame[name] for name in (*self.study.factors, "repeat", "of"))
+        return {str(it.name): it.map({level: as_compared(level) for level in it.unique()}) for it in columns}
 
     def _texts(self, factor: str) -> pandas.Series[str]:
         if factor not in self._compared:

@@ -1,167 +1,285 @@
-"""The MTU study's findings, judged by a table of study `mtu`. Pure."""
+"""Judges of the MTU study's findings, by tables of study `mtu`. Pure.
+
+Each claim about Mininet is judged in the setting that is nearest to the paper's: two hosts across a switch that asks a
+learning controller (where the table has one), and packets that leave one by one, since its generator reaches a rate by
+the delay between frames (section III.B). What another sender, switch or path gives stands in the reasons.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import lru_cache, partial
+from statistics import fmean
+from types import MappingProxyType
+from typing import Final
 
+from linklab.analysis.packets import real_mbps
 from linklab.errors import MeasurementError
-from linklab.published.claims import Claim, Judged, Verdict
-from linklab.published.mtu_study import CLAIMS
-from linklab.study.mtu.runs import DIRECT, GREEDY, PACED, rates_mbps
-from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
+from linklab.study.claims import Finding, Judge, Tables, compared
+from linklab.study.declare import OPENFLOW, Level
+from linklab.study.mtu.runs import BRIDGE, DIRECT, GRE, GREEDY, PACED, rates_mbps
+from linklab.study.table import Table, Values
 
-Row = Mapping[str, Any]
 _CLOSE: Final = 0.01
 """What is called the same: as the study prints three digits."""
-_LIGHT: Final = 0.05
+_NEAR: Final = 0.06
+"""The study's real and virtual means differ by up to 5 % as printed, which it calls very low."""
+_LAST_DIGIT_MS: Final = 0.001
+"""The study prints jitter to this digit."""
+_BEGINNING: Final = 10
+"""How many packets are the very beginning."""
 
 
 @dataclass(frozen=True)
-class _Run:
-    """The values of one combination, of all its repeats, by metric."""
+class Run:
+    """One size at one pair of rates, in one setting; ``table`` has that setting's rows alone."""
 
-    frame_bytes: int
-    link_mbps: float
-    traffic_mbps: float
-    sending: str
-    values: dict[str, tuple[float, ...]]
+    table: Table
+    frame_bytes: Level
+    rates: str
 
-    def most(self, metric: str) -> float:
-        return max(self.values[metric])
+    def of(self, metric: str) -> Values:
+        """Return the repeats' values of a metric. Raises MeasurementError as `Table.lookup` does."""
+        return _lookup(self, metric)
 
-    def least(self, metric: str) -> float:
-        return min(self.values[metric])
+    @property
+    def link_mbps(self) -> float:
+        """The rate of the link."""
+        return rates_mbps(self.rates)[0]
+
+    @property
+    def traffic_mbps(self) -> float:
+        """The rate of the traffic."""
+        return rates_mbps(self.rates)[1]
+
+    @property
+    def full(self) -> bool:
+        """True where the traffic fills the link."""
+        return self.link_mbps == self.traffic_mbps
 
     @property
     def name(self) -> str:
-        return f"{self.frame_bytes} bytes at {self.link_mbps:g}/{self.traffic_mbps:g}"
+        """The run, for people."""
+        return f"{self.frame_bytes} bytes at {self.rates}"
 
 
-def judge_mtu(rows: Sequence[Row], form: str = DIRECT) -> tuple[Judged, ...]:
-    """Each of the study's claims with a verdict and the numbers behind it, in the study's order.
-
-    `rows` are a table of study `mtu`, whole or short; its runs of one `form` are judged, ``"direct"`` or ``"gre"``.
-    Raises MeasurementError where it lacks the runs that a claim is about.
-    """
-    runs = _runs([row for row in rows if row["form"] == form])
-    if not runs:
-        raise MeasurementError(f"the table has no runs of form {form}: run study mtu without --only")
-    return tuple(_judge(claim, runs) for claim in CLAIMS)
+@lru_cache(maxsize=1024)
+def _lookup(run: Run, metric: str) -> Values:
+    return run.table.lookup(metric, frame_bytes=run.frame_bytes, rates=run.rates)
 
 
-def _judge(claim: Claim, runs: list[_Run]) -> Judged:
-    if not claim.testable:
-        return claim.judged("not testable here", claim.test)
-    verdict, because = _JUDGES[claim.id](runs)
-    return claim.judged(verdict, because)
+@lru_cache(maxsize=64)
+def _select(table: Table, setting: tuple[tuple[str, Level], ...]) -> Table:
+    return table.select(**dict(setting))
 
 
-def _first_packets(runs: list[_Run]) -> tuple[Verdict, str]:
-    full = _those(runs, lambda run: run.link_mbps == run.traffic_mbps and run.sending == GREEDY)
-    over = [run for run in full if run.least("bandwidth_max_mbps") > (1 + _CLOSE) * run.link_mbps]
-    most = max(full, key=lambda run: run.most("bandwidth_max_mbps") / run.link_mbps)
-    return (
-        _verdict(len(over) == len(full)),
-        f"in {len(over)} of {len(full)} runs that fill the link; at most {most.most('bandwidth_max_mbps'):.1f} Mbit/s "
-        f"({most.name})",
-    )
+@lru_cache(maxsize=64)
+def _setting(table: Table) -> dict[str, Level]:
+    """Return the setting by which claims are judged: the paper's, or the table's own where it has another alone."""
+
+    def nearest(factor: str, wanted: str) -> Level:
+        levels = chosen.levels(factor)
+        return next((level for level in levels if str(level).startswith(wanted)), next(iter(levels), wanted))
+
+    chosen, setting = table, {}
+    for factor, wanted in (("form", DIRECT), ("sending", PACED), ("switch", OPENFLOW)):
+        setting[factor] = nearest(factor, wanted)
+        chosen = chosen.select(**{factor: setting[factor]})
+    return setting
 
 
-def _settles(runs: list[_Run]) -> tuple[Verdict, str]:
-    off = {
-        run.name: abs(value / run.traffic_mbps - 1) for run in runs for value in run.values["bandwidth_settled_mbps"]
-    }
-    worst = max(off, key=lambda name: off[name])
-    return _verdict(off[worst] < _CLOSE), f"{100 * off[worst]:.2f} % off at most ({worst})"
+def runs_of(table: Table, setting: Mapping[str, Level]) -> list[Run]:
+    """Return the runs of one setting. Raises MeasurementError where there is none."""
+    chosen = _select(table, tuple(setting.items()))
+    pairs = dict.fromkeys(zip(chosen.frame["frame_bytes"], chosen.frame["rates"], strict=True))
+    if not pairs:
+        told = " ".join(f"{factor}={level}" for factor, level in setting.items())
+        raise MeasurementError(f"the table of study {table.study.name} has no run with {told}: {table.study.command}")
+    return [Run(chosen, frame_bytes, str(rates)) for frame_bytes, rates in pairs]
 
 
-def _bandwidth_by_size(runs: list[_Run]) -> tuple[Verdict, str]:
-    spreads = []
-    for group in _groups(runs):
-        values = [value for run in group for value in run.values["bandwidth_settled_mbps"]]
-        spreads.append((max(values) - min(values)) / group[0].traffic_mbps)
-    return _verdict(max(spreads) < _CLOSE), f"{100 * max(spreads):.2f} % between sizes at most"
+def _full(runs: list[Run]) -> list[Run]:
+    full = [run for run in runs if run.full]
+    if not full:
+        raise MeasurementError("the table has no traffic that fills its link: measure some (--set rates=10/10)")
+    return full
 
 
-def _jitter_by_size(runs: list[_Run]) -> tuple[Verdict, str]:
-    groups = [group for group in _groups(runs) if group[0].sending == PACED]
-    if not groups:
-        raise MeasurementError(f"the table has no {PACED} runs of two sizes: run study mtu without --only")
-    spread = max(
-        max(run.most("jitter_mean_ms") for run in group) - min(run.least("jitter_mean_ms") for run in group)
-        for group in groups
-    )
-    # the study's mean jitter in Mininet differs by 0.001 ms and more
-    return _verdict(spread >= 0.001), f"mean jitter of paced packets differs by {spread:.4f} ms between sizes at most"
-
-
-def _light_load(runs: list[_Run]) -> tuple[Verdict, str]:
-    light = _those(runs, lambda run: run.link_mbps > run.traffic_mbps)
-    full = _those(runs, lambda run: run.link_mbps == run.traffic_mbps and run.sending == GREEDY)
-    calm = max(run.most("bandwidth_max_mbps") / run.traffic_mbps - 1 for run in light)
-    wild = min(run.least("bandwidth_max_mbps") / run.traffic_mbps - 1 for run in full)
-    return (
-        _verdict(calm <= _LIGHT < wild),
-        f"largest bandwidth is {100 * calm:.1f} % above the traffic's on a light link at most, on a full one "
-        f"{100 * wild:.1f} % at least",
-    )
-
-
-def _over_capacity(runs: list[_Run]) -> tuple[Verdict, str]:
-    # the link counts no checksum: of a frame of 1518 bytes it sees 1514
-    lasting = max(
-        run.most("bandwidth_settled_mbps") * (run.frame_bytes - CHECKSUM_BYTES) / run.frame_bytes / run.link_mbps
-        for run in runs
-    )
-    burst = max(run.most("burst_bytes") - (run.frame_bytes - CHECKSUM_BYTES) for run in runs)
-    return (
-        _verdict(lasting > 1.001),
-        f"lasting bandwidth is {lasting:.4f} of the link's rate at most; "
-        f"once, {burst:.0f} bytes more than a frame pass",
-    )
-
-
-_JUDGES: Final[dict[str, Callable[[list[_Run]], tuple[Verdict, str]]]] = {
-    "mtu-first-packets": _first_packets,
-    "mtu-settles": _settles,
-    "mtu-bandwidth-size": _bandwidth_by_size,
-    "mtu-jitter-size": _jitter_by_size,
-    "mtu-light-load": _light_load,
-    "mtu-over-capacity": _over_capacity,
-}
-
-
-def _verdict(holds: bool) -> Verdict:
-    return "confirmed" if holds else "refuted"
-
-
-def _runs(rows: Sequence[Row]) -> list[_Run]:
-    found: dict[tuple[int, str, str], dict[str, list[float]]] = {}
-    for row in rows:
-        if row["number"] is None:
-            values = found.setdefault((row["frame_bytes"], row["rates"], row["sending"]), {})
-            values.setdefault(row["metric"], []).append(row["value"])
-    return [
-        _Run(frame_bytes, *rates_mbps(rates), sending, {name: tuple(each) for name, each in values.items()})
-        for (frame_bytes, rates, sending), values in found.items()
-    ]
-
-
-def _those(runs: list[_Run], wanted: Callable[[_Run], bool]) -> list[_Run]:
-    chosen = [run for run in runs if wanted(run)]
-    if not chosen:
-        raise MeasurementError("the table lacks runs that a claim is about: run study mtu without --only")
-    return chosen
-
-
-def _groups(runs: list[_Run]) -> list[list[_Run]]:
-    """Runs that differ in their frames' size alone, where there are several."""
-    found: dict[tuple[float, float, str], list[_Run]] = {}
+def _groups(runs: list[Run]) -> list[list[Run]]:
+    """Return runs that differ in their frames' size alone. Raises MeasurementError where there are none."""
+    found: dict[str, list[Run]] = {}
     for run in runs:
-        found.setdefault((run.link_mbps, run.traffic_mbps, run.sending), []).append(run)
+        found.setdefault(run.rates, []).append(run)
     groups = [group for group in found.values() if len(group) > 1]
     if not groups:
-        raise MeasurementError("the table has one size of frames only: run study mtu without --only")
+        raise MeasurementError("the table has one size of frames only: measure a second one (--set frame_bytes=...)")
     return groups
+
+
+def _judge_mininet(holds: Callable[[list[Run]], bool], tell: Callable[[list[Run]], str], tables: Tables) -> Finding:
+    """Judge by the paper's setting, and tell what other senders, switches and paths give where the table has them."""
+    table = tables["mtu"]
+    nearest = _setting(table)
+    runs = runs_of(table, nearest)
+    told = {_name(nearest): tell(runs)}
+    bridge = {**nearest, "switch": BRIDGE}
+    for other in ({**nearest, "sending": GREEDY}, bridge, {**bridge, "sending": GREEDY}, {**bridge, "form": GRE}):
+        with contextlib.suppress(MeasurementError):  # a table of own levels need not have it
+            told.setdefault(_name(other), tell(runs_of(table, other)))
+    return Finding(holds(runs), "; ".join(f"{name}: {each}" for name, each in told.items()))
+
+
+def _name(setting: Mapping[str, Level]) -> str:
+    return ", ".join(map(str, (setting["sending"], setting["switch"], setting["form"])))
+
+
+def _too_fast(runs: list[Run]) -> list[Run]:
+    return [run for run in _full(runs) if run.of("bandwidth_max_mbps").low > (1 + _CLOSE) * run.link_mbps]
+
+
+def _first_packets(runs: list[Run]) -> str:
+    most = max(_full(runs), key=lambda run: run.of("bandwidth_max_mbps").high / run.link_mbps)
+    return (
+        f"{len(_too_fast(runs))} of {len(_full(runs))} full runs, at most {most.of('bandwidth_max_mbps').high:.1f} "
+        f"Mbit/s with {most.name}"
+    )
+
+
+def _off(run: Run) -> float:
+    """Return by which share the lasting bandwidth is off the traffic's rate, in any repeat."""
+    return max(abs(value / run.traffic_mbps - 1) for value in run.of("bandwidth_settled_mbps").values)
+
+
+def _settles(runs: list[Run]) -> str:
+    worst = max(runs, key=_off)
+    return f"{100 * _off(worst):.2f} % off at most, with {worst.name}"
+
+
+def _least(run: Run) -> float:
+    """Return the least bandwidth as a share of the traffic's rate."""
+    return run.of("bandwidth_min_mbps").low / run.traffic_mbps
+
+
+def _start_below(runs: list[Run]) -> str:
+    run = min(_full(runs), key=_least)
+    return f"least {_least(run) * run.traffic_mbps:.2f} Mbit/s, with {run.name}"
+
+
+def _bandwidth_spread(runs: list[Run]) -> float:
+    """Return by which share of the traffic's rate the lasting bandwidths of sizes differ at most."""
+    return max(_spread(group, "bandwidth_settled_mbps") / group[0].traffic_mbps for group in _groups(runs))
+
+
+def _jitter_spread_ms(runs: list[Run]) -> float:
+    """Return by how much the mean jitters of sizes differ at most."""
+    return max(_spread(group, "jitter_mean_ms") for group in _groups(runs))
+
+
+def _spread(runs: list[Run], metric: str) -> float:
+    values = [value for run in runs for value in run.of(metric).values]
+    return max(values) - min(values)
+
+
+def _largest_first(run: Run) -> bool:
+    largest = run.of("jitter_max_ms").high
+    series = run.table.series("jitter_ms", frame_bytes=run.frame_bytes, rates=run.rates)
+    return largest >= _LAST_DIGIT_MS and series[series["number"] <= _BEGINNING]["low"].max() >= largest
+
+
+def _jitter_start(runs: list[Run]) -> str:
+    most = max(runs, key=lambda run: run.of("jitter_max_ms").high)
+    return (
+        f"{sum(map(_largest_first, runs))} of {len(runs)} runs, largest {most.of('jitter_max_ms').high:.4f} ms with "
+        f"{most.name}"
+    )
+
+
+def _above_cable_mbps(run: Run) -> float:
+    return run.of("bandwidth_settled_mbps").low - real_mbps(int(run.frame_bytes), run.link_mbps)
+
+
+def _over_capacity(runs: list[Run]) -> str:
+    run = min(_full(runs), key=_above_cable_mbps)
+    carries = real_mbps(int(run.frame_bytes), run.link_mbps)
+    return f"{run.of('bandwidth_settled_mbps').low:.2f} Mbit/s with {run.name}, where a cable carries {carries:.2f}"
+
+
+def _pairs(tables: Tables) -> list[tuple[Run, Run]]:
+    """Return the runs of a real network, each with ours of the same size and rates in the paper's setting.
+
+    Raises MeasurementError where the two have no run in common.
+    """
+    real, mine = tables["mtu"], tables[compared("mtu")]
+    ours = {(run.frame_bytes, run.rates): run for run in runs_of(mine, _setting(mine))}
+    names = dict.fromkeys(zip(real.frame["frame_bytes"], real.frame["rates"], strict=True))
+    found = [(Run(real, size, rates), ours[size, rates]) for size, rates in names if (size, rates) in ours]
+    if not found:
+        raise MeasurementError("no run of the hardware has a size and rates that ours have")
+    return found
+
+
+def _gap(pair: tuple[Run, Run]) -> float:
+    """Return by which share the real network's mean bandwidth is off ours."""
+    real, ours = (run.of("bandwidth_mean_mbps").mean for run in pair)
+    return abs(real / ours - 1)
+
+
+def _light_load(tables: Tables) -> Finding:
+    gaps = {full: [_gap(pair) for pair in _pairs(tables) if pair[0].full is full] for full in (False, True)}
+    if not all(gaps.values()):
+        raise MeasurementError("a light and a full load are needed")
+    light, full = (fmean(gaps[filled]) for filled in (False, True))
+    return Finding(light < full, f"{100 * light:.2f} % off ours at light load, {100 * full:.2f} % at full load")
+
+
+def _bandwidth_near(tables: Tables) -> Finding:
+    off = max(map(_gap, _pairs(tables)))
+    return Finding(off <= _NEAR, f"mean bandwidth is {100 * off:.2f} % off ours at most")
+
+
+def _real_less(tables: Tables) -> Finding:
+    pairs = [pair for pair in _pairs(tables) if pair[0].full]
+    if not pairs:
+        raise MeasurementError("a full link is needed")
+    less = [
+        real.name for real, ours in pairs if real.of("bandwidth_mean_mbps").high < ours.of("bandwidth_mean_mbps").low
+    ]
+    return Finding(len(less) == len(pairs), f"in {len(less)} of {len(pairs)} runs that fill the link")
+
+
+def _jitter_real(tables: Tables) -> Finding:
+    pairs = _pairs(tables)
+    more = [real.name for real, ours in pairs if real.of("jitter_mean_ms").low > ours.of("jitter_mean_ms").high]
+    return Finding(len(more) == len(pairs), f"in {len(more)} of {len(pairs)} runs")
+
+
+JUDGES: Final[Mapping[str, Judge]] = MappingProxyType(
+    {
+        "mtu-first-packets": partial(
+            _judge_mininet, lambda runs: 2 * len(_too_fast(runs)) > len(_full(runs)), _first_packets
+        ),
+        "mtu-settles": partial(_judge_mininet, lambda runs: max(map(_off, runs)) < _CLOSE, _settles),
+        "mtu-start-below": partial(_judge_mininet, lambda runs: min(map(_least, _full(runs))) < 0.5, _start_below),
+        "mtu-bandwidth-size": partial(
+            _judge_mininet,
+            lambda runs: _bandwidth_spread(runs) < _CLOSE,
+            lambda runs: f"{100 * _bandwidth_spread(runs):.2f} % between sizes at most",
+        ),
+        "mtu-jitter-size": partial(
+            _judge_mininet,
+            lambda runs: _jitter_spread_ms(runs) >= _LAST_DIGIT_MS,
+            lambda runs: f"mean jitter differs by {_jitter_spread_ms(runs):.4f} ms between sizes at most",
+        ),
+        "mtu-jitter-start": partial(_judge_mininet, lambda runs: all(map(_largest_first, runs)), _jitter_start),
+        "mtu-over-capacity": partial(
+            _judge_mininet, lambda runs: min(map(_above_cable_mbps, _full(runs))) > 0, _over_capacity
+        ),
+        "mtu-light-load": _light_load,
+        "mtu-bandwidth-near": _bandwidth_near,
+        "mtu-real-less": _real_less,
+        "mtu-jitter-real": _jitter_real,
+    }
+)
+"""A judge of each claim, by its id."""

@@ -25,7 +25,7 @@ FRAGMENTS: Final = "fragments"
 """The PCs cut what is too long for cables of the size."""
 LOST: Final = "no-room"
 """Nobody does anything: the tunnel's port takes less than the hosts send."""
-_ROOMS: Final = (LARGER, SHORTER, FRAGMENTS, LOST)
+ROOMS: Final = (LARGER, SHORTER, FRAGMENTS, LOST)
 _LINK_MBPS: Final = 100.0
 
 
@@ -43,7 +43,7 @@ def testbed(point: Point) -> Network:
         (tunnel,) = outside.tunnels
         narrow = replace(tunnel, mtu_bytes=tunnel.mtu_bytes - GRE_OVERHEAD_BYTES, fragments=False)
         return replace(outside, tunnels=(narrow,))
-    raise MeasurementError(f"room is {room!r}: choose one of {', '.join(_ROOMS)}")
+    raise MeasurementError(f"room is {room!r}: choose one of {', '.join(ROOMS)}")
 
 
 testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
@@ -72,11 +72,11 @@ def _sizes(of: str, caught: Capture) -> list[Measured]:
     ]
 
 
-GRE: Final = Study(
+GRE_STUDY: Final = Study(
     name="gre",
     title="A GRE tunnel's overhead: frames captured inside and outside, and frames for which there is no room",
     testbed=testbed,
-    factors={"frame_bytes": (1518, 4370, 7999), "room": _ROOMS, "packets": (5,)},
+    factors={"frame_bytes": (1518, 4370, 7999), "room": ROOMS, "packets": (5,)},
     measurement=measure,
     metrics=(
         Metric("frame_bytes_captured", "byte", "one frame on h1's cable (inside) or pc1's (outside), without checksum"),

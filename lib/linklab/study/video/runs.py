@@ -1,32 +1,48 @@
 """The multimedia study: a video over six testbeds, and what became of it packet by packet.
 
-The study and its numbers: `linklab.published.multimedia_study`. It had one sender, VLC, which spreads packets evenly:
+The study and its numbers: `linklab.published.video`. It had one sender, VLC, which spreads packets evenly:
 ``paced`` is its like. ``ffmpeg`` is another player's way to send the same video. ``frame`` takes the burst out of the
-WAN link's token bucket: what is left of a difference is not Mininet's shaper.
+WAN link's token bucket: what is left of a difference is not Mininet's shaper. With ``openflow`` a learning controller
+decides for the switches, as in the study's Mininet (its figure 7 has a controller).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
+from pathlib import Path
 from statistics import quantiles
 from typing import Final, get_args
 
 from linklab.analysis.video_statistics import Series, bandwidths, delays, each_second_kbps, jitters, summed_up
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure import Clip, VideoFlow, VideoResult, bucket_of_one_frame, encoded, run
-from linklab.measure.video_file import IP_PACKET_BYTES
-from linklab.network import Network
+from linklab.measure import Capture, Clip, Origin, Video, VideoFlow, VideoResult, bucket_of_one_frame, encoded, run
+from linklab.measure.tools.video import UDP_PORT, passage, rtp_packets
+from linklab.measure.video_file import (
+    IP_PACKET_BYTES,
+    TRANSPORT_STREAM,
+    coded_kbps,
+    ffmpeg,
+    ffprobe,
+    filled_up,
+    rtp_packets_of,
+    version,
+)
 from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
-from linklab.published.multimedia_study import VideoQuantity
-from linklab.study.declare import Measured, Metric, Point, Study
+from linklab.published.video import VideoQuantity
+from linklab.study.declare import OPENFLOW, Measured, Metric, Point, Study, Testbed
 from linklab.units import ETHERNET_HEADER_BYTES
 
 HTB: Final = "htb"
 """The link's limit as Mininet makes it."""
 FRAME: Final = "frame"
 """A bucket that holds one frame."""
+OURS: Final = "ours"
+"""The video that Linklab draws; any other level of factor ``video`` is the path of a file that ffmpeg reads."""
+BRIDGE: Final = "bridge"
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES
 QUANTITIES: Final[tuple[VideoQuantity, ...]] = get_args(VideoQuantity)
 STATISTICS: Final = tuple(field.name for field in fields(Series) if field.name != "count")
@@ -56,35 +72,80 @@ VIDEO_METRICS: Final = (
 
 
 def topology_of(link_mbps: float) -> int:
-    """The study's topology whose link has this rate. Raises MeasurementError for a rate that none has."""
-    for topology, rates in RUNS_MBPS.items():
-        if link_mbps in rates:
-            return topology
-    known = ", ".join(str(rate) for rates in RUNS_MBPS.values() for rate in rates)
-    raise MeasurementError(f"link_mbps is {link_mbps:g}: the multimedia study's links have {known}")
+    """Return the study's topology whose link has this rate; a rate that none has is the WAN link's, of topology 3."""
+    return next((topology for topology, rates in RUNS_MBPS.items() if link_mbps in rates), 3)
 
 
-def testbed(point: Point) -> Network:
-    """The study's topology of the point's link."""
+def testbed(point: Point) -> Testbed:
+    """Return the study's topology of the point's link. Raises MeasurementError for a shaper that it cannot have."""
     link_mbps = point.number("link_mbps")
     _refuse_shaper(point)
-    return video_network(topology_of(link_mbps), link_mbps)
+    return Testbed.on(video_network(topology_of(link_mbps), link_mbps), point["switch"])
 
 
 testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
 
 
 def measure(lab: Lab, point: Point) -> list[Measured]:
-    """Sends the video once and evaluates its arrivals."""
+    """Send the video once and evaluate its arrivals."""
     if point["shaper"] == FRAME:
         bucket_of_one_frame(lab, "r1", "r1-eth1", point.number("link_mbps"), FRAME_BYTES)
-    video = encoded(Clip(duration_s=point.number("duration_s")))
-    result = run(lab, VideoFlow("h1", "h2", video, point.text("sender")))  # type: ignore[arg-type]
+    with video_of(point) as video:
+        result = run(lab, VideoFlow("h1", "h2", video, point.text("sender")))  # type: ignore[arg-type]
     return [*evaluate(result), Measured("coded_kbps", video.bitrate_kbps)]
 
 
+@contextmanager
+def video_of(point: Point) -> Iterator[Video]:
+    """Give the video of a point: ours, of the point's duration, or the first seconds of a file.
+
+    A file's pictures stay as they are coded; they are put into a transport stream and into packets like ours. Raises
+    MeasurementError for a file that is missing, or that ffmpeg cannot put into one.
+    """
+    duration_s = point.number("duration_s")
+    if point["video"] == OURS:
+        yield encoded(Clip(duration_s=duration_s))
+        return
+    path = Path(point.text("video"))
+    if not path.is_file():
+        raise MeasurementError(f"video is {str(path)!r}, and no such file is there: write its path, or {OURS}")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "film").write_bytes(path.read_bytes())  # ffmpeg sees no other folder
+        doing = f"putting {path.name} into a transport stream"
+        copied = ("-i", "film", "-map", "0:v:0", "-c", "copy", "-t", f"{duration_s:g}")
+        ffmpeg(folder, *copied, *TRANSPORT_STREAM, "video.ts", doing=doing)
+        asked = ("-select_streams", "v:0", "-show_entries", "stream=width,height,r_frame_rate:format=duration")
+        said = ffprobe(folder, *asked, "-of", "csv=p=0", "video.ts", doing=f"reading {path.name}").decode().split()
+        width, height, rate = said[0].split(",")[:3]
+        pictures, _, seconds = rate.partition("/")
+        lasts_s = float(said[-1])
+        stream_bytes = filled_up((folder / "video.ts").read_bytes())
+        (folder / "video.ts").write_bytes(stream_bytes)
+        (folder / "video.rtp").write_bytes(rtp_packets_of(stream_bytes))
+        rate_kbps = coded_kbps(folder, "video.ts", lasts_s)
+        clip = Clip(lasts_s, int(width), int(height), round(float(pictures) / float(seconds or 1)), rate_kbps)
+        yield Video(clip, folder, rate_kbps, version())
+
+
+def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
+    """Return the metrics of a stream of one's own (MPEG-TS in RTP, UDP port 5004), captured at sender and receiver.
+
+    Both captures need one clock for the one-way delay; nothing else depends on it. Raises MeasurementError for files
+    without such a stream.
+    """
+    left, arrived = (
+        rtp_packets(Capture(path.stem, path.name, path.read_bytes()).packets, UDP_PORT) for path in (sent, received)
+    )
+    seen = passage(left, arrived)
+    flow, clip = VideoFlow("sender", "receiver"), Clip(duration_s=point.number("duration_s"))
+    origin = Origin("captures", "real", "unknown")
+    times = (seen.departure_s, seen.media_s, seen.ip_bytes, seen.arrival_s)
+    return evaluate(VideoResult(flow, origin, clip, received.name, *times, seen.duplicates, seen.reordered))
+
+
 def evaluate(result: VideoResult) -> list[Measured]:
-    """The metrics of one run. Pure. Raises MeasurementError where too few packets arrived."""
+    """Return the metrics of one run. Pure. Raises MeasurementError where too few packets arrived."""
     summary = summed_up(result)
     arrivals_s, sizes, _ = bandwidths(result)
     rows = [
@@ -120,10 +181,13 @@ def _refuse_shaper(point: Point) -> None:
 
 
 def _belongs(point: Point) -> bool:
-    """The bucket of one frame is for the WAN, and for packets that come one by one."""
-    if point["shaper"] != FRAME:
+    """The bucket of one frame is for the WAN; it and the controller are for packets that come one by one."""
+    if point["shaper"] == HTB and point["switch"] == BRIDGE:
         return True
-    return point["sender"] == "paced" and point["link_mbps"] in RUNS_MBPS[3]
+    topology = topology_of(point.number("link_mbps"))
+    if point["sender"] != "paced" or (point["shaper"] == FRAME and topology != 3):
+        return False
+    return point["switch"] == BRIDGE or (topology > 1 and point["shaper"] == HTB)
 
 
 VIDEO: Final = Study(
@@ -134,6 +198,8 @@ VIDEO: Final = Study(
         "link_mbps": tuple(rate for rates in RUNS_MBPS.values() for rate in rates),
         "sender": ("paced", "ffmpeg"),
         "shaper": (HTB, FRAME),
+        "switch": (BRIDGE, OPENFLOW),
+        "video": (OURS,),
         "duration_s": (50,),
     },
     belongs=_belongs,
@@ -141,5 +207,7 @@ VIDEO: Final = Study(
     metrics=VIDEO_METRICS,
     repeats=2,
     short={"link_mbps": (1000, 10, 100, 2, 4, 8), "sender": ("paced",), "duration_s": (4,)},
-    source="multimedia study (2015), figures 10 to 27: linklab.published.multimedia_study",
+    source="multimedia study (2015), figures 10 to 27: linklab.published.video",
+    files=("video",),
+    from_captures=from_captures,
 )

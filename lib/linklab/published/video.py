@@ -18,9 +18,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from linklab.errors import MeasurementError
-from linklab.published.claims import Platform
-from linklab.published.multimedia_claims import CLAIMS as CLAIMS
-from linklab.published.multimedia_claims import INCONSISTENCIES as INCONSISTENCIES
+from linklab.published.claims import Claim, Inconsistency, Platform
 
 VideoQuantity = Literal["bandwidth_kbps", "delay_ms", "jitter_ms"]
 
@@ -135,3 +133,132 @@ def find(link_mbps: int, quantity: VideoQuantity, platform: Platform) -> VideoRo
     raise MeasurementError(
         f"the multimedia study has no {platform} {quantity} at {link_mbps} Mbit/s: its links have {known}"
     )
+
+
+CLAIMS: Final = (
+    Claim(
+        "video-bandwidth-alike",
+        "The stream takes nearly the same mean bandwidth in Mininet as in the real network.",
+        "4.1.1 to 4.1.3",
+        "hardware",
+        "the real network's bandwidth_kbps_mean of the same film within 5 % of ours in all runs (the study's own "
+        "differ by 2.8 %)",
+    ),
+    Claim(
+        "video-wan-alike",
+        "With routers and a WAN link of 2, 4 or 8 Mbit/s real and virtual bandwidth are the same.",
+        "5, figures 13 to 15",
+        "hardware",
+        "the real network's mean, least and largest bandwidth_kbps of the same film at 2, 4 and 8 Mbit/s within 5 % of "
+        "ours",
+    ),
+    Claim(
+        "video-devices-minimum",
+        "In Mininet switches on the path change the least bandwidth of the stream.",
+        "5, figures 10 to 12",
+        "Mininet",
+        "bandwidth_kbps_minimum in topology 1 and in topology 2 at both rates",
+        by_construction="a window that is still filling behind 20 packets holds 21, and no second of our film has "
+        "fewer, so this is the least with any devices on the path",
+    ),
+    Claim(
+        "video-devices-real",
+        "In the real network switches on the path do not change the least bandwidth of the stream.",
+        "5, figures 10 to 12",
+        "hardware",
+        "the real network's bandwidth_kbps_minimum in topology 1 and in topology 2 at both rates",
+    ),
+    Claim(
+        "video-10-or-100",
+        "It makes no difference to bandwidth whether the link between the switches has 10 or 100 Mbit/s.",
+        "5, figures 11 and 12",
+        "either",
+        "mean, least and largest bandwidth_kbps of topology 2 at 10 and 100 Mbit/s within 1 %",
+    ),
+    Claim(
+        "video-wan-spacing",
+        "Mininet's WAN link delivers packets closer together than a link of its rate can.",
+        "4.2.3, figures 19 and 20",
+        "Mininet",
+        "delay_ms_minimum at 2 Mbit/s below the time that a frame takes; the real network's 5.41 ms are not",
+    ),
+    Claim(
+        "video-not-normal",
+        "Neither bandwidth, nor time between packets, nor jitter is normally distributed.",
+        "4.1 to 4.3, every figure",
+        "either",
+        "a normality test on each series rejects at 5 %",
+        by_construction="times between packets have a floor, and a test of thousands of values finds the slightest "
+        "difference from a normal distribution",
+    ),
+    Claim(
+        "video-delay-range",
+        "Time between packets has a lower least and a higher largest value in the real network than in Mininet.",
+        "5, figures 16 to 21",
+        "hardware",
+        "the real network's delay_ms_minimum below and delay_ms_maximum above ours in all runs; the published columns "
+        "themselves have a higher least value at 2 and 4 Mbit/s",
+    ),
+    Claim(
+        "video-jitter-real",
+        "Where throughput is high, mean and largest jitter are higher in the real network than in Mininet.",
+        "4.3.1 to 4.3.3, 5",
+        "hardware",
+        "the real network's jitter_ms_mean and jitter_ms_maximum above ours from 8 Mbit/s on",
+    ),
+    Claim(
+        "video-jitter-low",
+        "Where throughput is low, the largest jitter is higher in Mininet than in the real network.",
+        "5, figures 25 and 26",
+        "hardware",
+        "the real network's jitter_ms_maximum below ours at 2 and 4 Mbit/s",
+    ),
+)
+"""What the study found, in sentences of ours. Measurement gives each a verdict (`linklab.study.video.claims`)."""
+
+INCONSISTENCIES: Final = (
+    Inconsistency("3.2 and 3.5", "VLC in Mininet is version 2.16 in one place and 2.1.6 in the other"),
+    Inconsistency("3.5, figure 8", "two routers and two switches are called topology 2; it is topology 3 (figure 4)"),
+    Inconsistency(
+        "3.3 and 4.1",
+        "the video has 1026 kbit/s, its mean bandwidth is given as 1335 to 1373; the mean time between packets, 9.3 to "
+        "9.6 ms, gives 1135 to 1164: a mean over packets counts busy seconds more often than quiet ones",
+    ),
+    Inconsistency(
+        "4.2.3 and 5",
+        "the real network is said to have the lower least time between packets in all cases: at 2 and 4 Mbit/s it has "
+        "5.41 and 2.57 ms against Mininet's 1.69",
+    ),
+    Inconsistency(
+        "4.1.3 and 5",
+        "bandwidth over the WAN is said to be the same in both: at 2 Mbit/s the largest is 1963.49 and 1996.03, the "
+        "mean 1335.49 and 1372.51",
+    ),
+    Inconsistency(
+        "4.1.3 and 5",
+        "the real network's least bandwidth is said not to depend on devices: at 2 Mbit/s it is 173.57, else 162.72",
+    ),
+    Inconsistency(
+        "4.3 and 5",
+        "the largest jitter is said to be higher in the real network where throughput is high: figures 22 and 24 give "
+        "both the same",
+    ),
+    Inconsistency(
+        "4.2.3, figure 21", "a variance of 75.56 has a standard deviation of 8.69; 8.63 is printed for the real network"
+    ),
+    Inconsistency(
+        "4.3.2, figure 24",
+        "a standard deviation of 0.07 has a variance of 0.0049; 0.0004 is printed for the real network",
+    ),
+    Inconsistency(
+        "4.3.3, figure 25",
+        "variances of 0.14 and 0.13 have standard deviations of 0.37 and 0.36; 0.14 and 0.12 are printed",
+    ),
+    Inconsistency(
+        "4.3.3, figure 26",
+        "standard deviations of 0.5 and 0.6 cannot go with variances below 0.01; with means of 0.4 and 0.3 and largest "
+        "values of 0.67 and 0.76 all four are probably ten times too large",
+    ),
+    Inconsistency("4.1.3", "the section on bandwidth opens by saying that delay is studied"),
+)
+"""Where the study contradicts itself or arithmetic."""
