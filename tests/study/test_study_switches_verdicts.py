@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.published.switches_study import CLAIMS, FIGURES, proportional_shares
+from linklab.published.switches import CLAIMS, FIGURES, proportional_shares
 from linklab.study.page import Picture
 from linklab.study.switches.claims import judge_switches
 from linklab.study.switches.fairness import OFFERED

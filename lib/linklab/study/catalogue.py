@@ -13,27 +13,23 @@ from linklab.study.mtu.burst import BURST
 from linklab.study.mtu.gre import GRE
 from linklab.study.mtu.runs import MTU
 from linklab.study.page import Page
-from linklab.study.switches import page as switches_page
-from linklab.study.switches.cost import SWITCHES_COST
-from linklab.study.switches.fairness import SWITCHES_FAIRNESS
-from linklab.study.switches.rtt import SWITCHES_INTERRUPTS, SWITCHES_RTT
-from linklab.study.switches.throughput import SWITCHES_THROUGHPUT
+from linklab.study.switches.page import PAGE as SWITCHES_PAGE
 from linklab.study.video import page as video_page
 from linklab.study.video.picture import PICTURE
 from linklab.study.video.runs import VIDEO
 from linklab.study.write_page import PageOf
 
-_SWITCHES = (SWITCHES_RTT, SWITCHES_INTERRUPTS, SWITCHES_THROUGHPUT, SWITCHES_FAIRNESS, SWITCHES_COST)
+
 
 STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *_SWITCHES)}
+    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *SWITCHES_PAGE.studies)}
 )
 
 PAGES: Final[Mapping[str, Page | tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
     {
         "mtu": (mtu_page.page, (MTU, BURST, GRE)),
         "video": (video_page.page, (VIDEO, PICTURE)),
-        "switches": (switches_page.page, _SWITCHES),
+        "switches": SWITCHES_PAGE,
     }
 )
 """The page of each published study: what makes it, and the studies whose tables it needs."""
