@@ -45,7 +45,7 @@ test-vagrant: ## try `vagrant up` for real, in a box of Debian's packages (root;
 
 bench: install-quietly ## measure fidelity, starts and speed side by side into bench-results/ (about 20 minutes)
 	@$(BIN)/linklab kernel build
-	@$(BIN)/linklab bench $(BENCH)
+	@$(BIN)/python -m tools.bench $(BENCH)
 
 studies: install-quietly ## carry out the three published studies in full, and make their pages in docs/studies
 	@$(BIN)/linklab kernel build
@@ -63,7 +63,7 @@ notebooks: install-quietly ## make the notebooks of labs/ and solutions/ anew fr
 
 clean: ## remove what make has made in this folder (the lab kernel: linklab kernel clean)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .ipynb_checkpoints build lib/*.egg-info
-	find lib tests solutions labs -name __pycache__ -prune -exec rm -rf {} +
+	find lib tools tests solutions labs -name __pycache__ -prune -exec rm -rf {} +
 
 # Each ends with the doctor, except where the target has no use for one.
 install:

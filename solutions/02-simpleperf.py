@@ -32,6 +32,9 @@ show.draw(lab, highlight=path(COURSE, "h1", "h4"))
 #
 # A row says who, when, how much and how fast: `10.0.0.2:33540   0.0 - 25.0   85 MB   27.20 Mbps`.
 #
+# The program of the course report also sends a *start message*, with the time, before its data. Yours need not:
+# each side times the transfer by its own clock.
+#
 # ## The file
 #
 # You write in `simpleperf.py`, which lies beside this notebook. **Open it now:** double-click it in the
@@ -317,6 +320,7 @@ show.table(
 #
 # **If you like:** TCP is a stream, so nobody can tell whether your chunks were handed over one by one or a
 # hundred at a time. Change `Sender._send` and compare `loopback("-t 1")` before and after.
+# Linklab's own simpleperf, which later labs take where you have none, hands over 128 chunks a call.
 
 # %% [markdown] id="sends-question"
 # **Question.** Between `h1` and `h4` the size of the pieces changes nothing. Why? From which rate on, about,

@@ -18,7 +18,6 @@ from linklab.measure.prober import Prober
 from linklab.network import path
 from linklab.network.random_chain import random_chain
 from linklab.notebooks.udp_beside_report import udp_beside_report
-from linklab.show.datagrams import arrivals, sweep
 
 # %% [markdown] id="paths-intro"
 # ## 1. Three paths
@@ -207,7 +206,7 @@ lab03.check_bandwidth(bandwidth_mbps, overload).require()
 # %% id="sweep"
 percents = (67, 83, 93, 97, 100, 105, 110)
 sweep_results = [sent_at("h1-h4", L2.rate_mbps * percent / 100, 1) for percent in percents]
-sweep(sweep_results, ceiling_mbps=payload_rate_mbps(L2.rate_mbps))
+show.sweep(sweep_results, ceiling_mbps=payload_rate_mbps(L2.rate_mbps))
 
 # %% [markdown] id="sweep-notice"
 # **What to notice.** Below the line of theory all arrives. Above it the curve is flat: send more, and only the
@@ -355,7 +354,7 @@ plain
 
 # %% id="train"
 arrival_s = prober.train(40)
-arrivals(arrival_s)
+show.arrivals(arrival_s)
 
 # %% [markdown] id="train-task"
 # **What to notice.** A straight line: one packet after the other, at the pace of the bottleneck. (The first two

@@ -14,7 +14,6 @@ from linklab.grade import lab04
 from linklab.measure import PingFlow, SimpleperfFlow
 from linklab.notebooks.beside_report import beside_report, frames_sent, queue_over_time
 from linklab.notebooks.own_simpleperf import own_simpleperf
-from linklab.show.live_measure import watched
 
 # %% [markdown] id="links-intro"
 # ## 1. Three links
@@ -252,17 +251,17 @@ program = own_simpleperf(lab)
 
 # %% [markdown] id="transfers-task"
 # **Your turn:** a transfer of 25 s over each link. `SimpleperfFlow` takes the same arguments as `PingFlow`, but
-# `duration_s=25` and `program=program` instead of the count. `watched(measure.simpleperf, lab, flow)` measures it, and
-# shows how far it is, with a button to stop it.
+# `duration_s=25` and `program=program` instead of the count. `show.watched(measure.simpleperf, lab, flow)` measures it,
+# and shows how far it is, with a button to stop it.
 
 # %% answer="transfers"
 transfers = {}
 ### BEGIN SOLUTION
 for name, (source, destination, address) in ends.items():
     flow = SimpleperfFlow(source, destination, duration_s=25, address=address, program=program)
-    transfers[name] = watched(measure.simpleperf, lab, flow)
+    transfers[name] = show.watched(measure.simpleperf, lab, flow)
 ### STARTER
-# # YOUR TURN: transfers["L1"] = watched(measure.simpleperf, lab, SimpleperfFlow(...)), and so on
+# # YOUR TURN: transfers["L1"] = show.watched(measure.simpleperf, lab, SimpleperfFlow(...)), and so on
 ### END SOLUTION
 
 # %% check="transfers" points=2
@@ -353,7 +352,7 @@ queue = {
 lab04.check_queue(queue).require()
 
 # %% [markdown] id="together-task"
-# `measure.at_once` starts several flows at one instant: `watched(measure.at_once, lab, [flow, flow])`.
+# `measure.at_once` starts several flows at one instant: `show.watched(measure.at_once, lab, [flow, flow])`.
 #
 # **Your turn:** 25 pings on L1, one each second (`interval_s=1`), beside a transfer of 25 s over L1.
 
@@ -363,9 +362,9 @@ together = None
 source, destination, address = ends["L1"]
 ping = PingFlow(source, destination, count=25, interval_s=1, address=address)
 transfer = SimpleperfFlow(source, destination, duration_s=25, address=address, program=program)
-together = watched(measure.at_once, lab, [ping, transfer])
+together = show.watched(measure.at_once, lab, [ping, transfer])
 ### STARTER
-# # YOUR TURN: together = watched(measure.at_once, lab, [PingFlow(...), SimpleperfFlow(...)])
+# # YOUR TURN: together = show.watched(measure.at_once, lab, [PingFlow(...), SimpleperfFlow(...)])
 ### END SOLUTION
 
 # %% check="together" points=1

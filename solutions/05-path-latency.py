@@ -15,8 +15,7 @@ from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
 from linklab.network import path
 from linklab.notebooks.beside_report import beside_report, frames_dropped, queue_over_time
 from linklab.notebooks.own_simpleperf import own_simpleperf
-from linklab.published.seed_report import find
-from linklab.show.live_measure import watched
+from linklab.published.report import find
 
 # %% [markdown] id="paths-intro"
 # ## 1. Three paths
@@ -129,7 +128,7 @@ lab05.check_pings(pings).require()
 program = own_simpleperf(lab)
 
 # %% [markdown] id="transfers-task"
-# **Your turn:** a transfer of 25 s over each path, with `watched(measure.simpleperf, lab, flow)` as in Lab 04. For
+# **Your turn:** a transfer of 25 s over each path, with `show.watched(measure.simpleperf, lab, flow)` as in Lab 04. For
 # example, `flow = SimpleperfFlow("h1", "h4", duration_s=25, program=program)`.
 
 # %% answer="transfers"
@@ -137,10 +136,10 @@ transfers = {}
 ### BEGIN SOLUTION
 for name, (source, destination) in ends.items():
     flow = SimpleperfFlow(source, destination, duration_s=25, program=program)
-    transfers[name] = watched(measure.simpleperf, lab, flow)
+    transfers[name] = show.watched(measure.simpleperf, lab, flow)
 ### STARTER
 # # YOUR TURN, for each name in ends:
-# # transfers["h1-h4"] = watched(measure.simpleperf, lab, SimpleperfFlow(...))
+# # transfers["h1-h4"] = show.watched(measure.simpleperf, lab, SimpleperfFlow(...))
 ### END SOLUTION
 
 # %% check="transfers" points=2
@@ -148,15 +147,15 @@ lab05.check_transfers(transfers).require()
 
 # %% [markdown] id="iperf3-task"
 # Is it your tool or the network? Ask a second tool. **Your turn:** the same 25 s from h1 to h4 with iperf3:
-# `watched(measure.tcp, lab, TcpFlow(...))`. It needs no program. The check takes it as a **baseline**: what one
+# `show.watched(measure.tcp, lab, TcpFlow(...))`. It needs no program. The check takes it as a **baseline**: what one
 # tool gets here and now, the other should get too.
 
 # %% answer="iperf3"
 iperf3 = None
 ### BEGIN SOLUTION
-iperf3 = watched(measure.tcp, lab, TcpFlow("h1", "h4", duration_s=25))
+iperf3 = show.watched(measure.tcp, lab, TcpFlow("h1", "h4", duration_s=25))
 ### STARTER
-# # YOUR TURN: iperf3 = watched(measure.tcp, lab, TcpFlow(...))
+# # YOUR TURN: iperf3 = show.watched(measure.tcp, lab, TcpFlow(...))
 ### END SOLUTION
 
 # %% check="tools" points=1
@@ -367,16 +366,16 @@ lab05.check_loaded_prediction(predicted_highest_ms).require()
 
 # %% [markdown] id="together-task"
 # **Your turn:** 25 pings, one each second (`interval_s=1`), beside a transfer of 25 s, both from h1 to h4, with
-# `watched(measure.at_once, lab, [flow, flow])`.
+# `show.watched(measure.at_once, lab, [flow, flow])`.
 
 # %% answer="together"
 together = None
 ### BEGIN SOLUTION
 ping = PingFlow("h1", "h4", count=25, interval_s=1)
 transfer = SimpleperfFlow("h1", "h4", duration_s=25, program=program)
-together = watched(measure.at_once, lab, [ping, transfer])
+together = show.watched(measure.at_once, lab, [ping, transfer])
 ### STARTER
-# # YOUR TURN: together = watched(measure.at_once, lab, [PingFlow(...), SimpleperfFlow(...)])
+# # YOUR TURN: together = show.watched(measure.at_once, lab, [PingFlow(...), SimpleperfFlow(...)])
 ### END SOLUTION
 
 # %% check="together" points=1

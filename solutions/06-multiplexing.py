@@ -17,7 +17,6 @@ from linklab.network import path
 from linklab.notebooks import multiplexing_figures as figures
 from linklab.notebooks.multiplexing import backlog_packets, mean_rtt_ms, rates_mbps
 from linklab.notebooks.own_simpleperf import own_simpleperf
-from linklab.show.live_measure import watched
 
 # %% id="start"
 network = linklab.course_network()
@@ -177,7 +176,7 @@ def flows_of(pair):
 
 
 # %% [markdown] id="measure-task"
-# `watched(measure.at_once, lab, flows)` starts all flows of one list at the same instant, shows how far they
+# `show.watched(measure.at_once, lab, flows)` starts all flows of one list at the same instant, shows how far they
 # are, and returns what they measured.
 #
 # **Your turn:** make `runs`, a dictionary with what it returns for each of the four combinations. All flows
@@ -188,9 +187,9 @@ runs = dict.fromkeys(combinations)
 ### BEGIN SOLUTION
 for name, pairs in combinations.items():
     flows = [flow for pair in pairs for flow in flows_of(pair)]
-    runs[name] = watched(measure.at_once, lab, flows)
+    runs[name] = show.watched(measure.at_once, lab, flows)
 ### STARTER
-# # YOUR TURN: runs["two"] = watched(measure.at_once, lab, ...), and so on
+# # YOUR TURN: runs["two"] = show.watched(measure.at_once, lab, ...), and so on
 ### END SOLUTION
 
 # %% check="runs" points=3
@@ -408,9 +407,9 @@ new_runs = dict.fromkeys(networks)
 flows = flows_of("h1-h4") + flows_of("h2-h5")
 for packets, changed in networks.items():
     with linklab.start(changed) as other:
-        new_runs[packets] = watched(measure.at_once, other, flows)
+        new_runs[packets] = show.watched(measure.at_once, other, flows)
 ### STARTER
-# # YOUR TURN: new_runs[half] = watched(measure.at_once, other, ...), and the same for double
+# # YOUR TURN: new_runs[half] = show.watched(measure.at_once, other, ...), and the same for double
 ### END SOLUTION
 
 # %% check="new-runs" points=2

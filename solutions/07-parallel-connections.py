@@ -17,7 +17,6 @@ from linklab.notebooks.multiplexing import (
     own_parallel_simpleperf,
     rates_mbps,
 )
-from linklab.show.live_measure import watched
 
 # %% id="start"
 network = linklab.course_network()
@@ -116,13 +115,13 @@ def four_times(lab, flows, **hooks):
 # Lab 06 showed that single runs of 25 s scatter widely. So measure four times. On virtual time the same run
 # would give the same digits. Therefore each repeat begins some ms later, and meets other queues.
 #
-# `watched(four_times, lab, flows)` shows how far they are. **Your turn:** make the list of the three
+# `show.watched(four_times, lab, flows)` shows how far they are. **Your turn:** make the list of the three
 # transfers, and measure. In real time this takes two minutes.
 
 # %% answer="runs"
 ### BEGIN SOLUTION
 flows = [transfer("h1-h4", 2), transfer("h2-h5"), transfer("h3-h6")]
-runs = watched(four_times, lab, flows)
+runs = show.watched(four_times, lab, flows)
 ### STARTER
 # runs = None
 ### END SOLUTION
@@ -239,7 +238,7 @@ def flows_with(connections):
 
 
 # %% [markdown] id="measured-task"
-# **Your turn:** two dictionaries. `experiment` has the result of `watched(measure.at_once, lab, flows)` for
+# **Your turn:** two dictionaries. `experiment` has the result of `show.watched(measure.at_once, lab, flows)` for
 # each number of connections. `measured_percent` has the part of `h1`, from `rates_mbps(...)`: throughputs by
 # pair, as `{"h1-h4": 14.2, ...}`.
 
@@ -248,7 +247,7 @@ experiment = dict.fromkeys(lab07.CONNECTIONS)
 measured_percent = dict.fromkeys(lab07.CONNECTIONS)
 ### BEGIN SOLUTION
 for connections in lab07.CONNECTIONS:
-    run = watched(measure.at_once, lab, flows_with(connections))
+    run = show.watched(measure.at_once, lab, flows_with(connections))
     rates = rates_mbps(run)
     experiment[connections] = run
     measured_percent[connections] = 100 * rates["h1-h4"] / sum(rates.values())

@@ -15,7 +15,7 @@ import linklab
 from linklab import show
 from linklab.grade import lab08
 from linklab.measure.capture import capture
-from linklab.measure.train import TrainFlow, train
+from linklab.measure.tools.packet_train import TrainFlow, train
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
 from linklab.notebooks import packet_size_figures as figures
 

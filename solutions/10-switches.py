@@ -16,9 +16,9 @@ from linklab import show
 from linklab.analysis.switch_loads import senders
 from linklab.grade import lab10
 from linklab.measure.capture import capture
-from linklab.measure.cbr import cbr
-from linklab.measure.echo import EchoFlow, echo
-from linklab.measure.moderated import moderated
+from linklab.measure.devices import moderated
+from linklab.measure.tools.constant_rate import cbr
+from linklab.measure.tools.echo import EchoFlow, echo
 from linklab.network import by_name, path
 from linklab.notebooks import switches as look
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 
 from linklab import __version__
-from linklab.bench import cli as bench_cli
 from linklab.classroom import release_cli, validate_cli
 from linklab.errors import LinklabError
 from linklab.grade.simpleperf import cli as check_cli
@@ -24,15 +24,21 @@ from linklab.runtime.backends import need_linux
 from linklab.runtime.kernel import cli as kernel_cli
 from linklab.study import cli as study_cli
 
-_INTERRUPTED = 130
+INTERRUPTED = 130
+"""The shell's status for a program ended by SIGINT."""
 PORT = 8888
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs one command and returns its exit status. A user's mistake is one line on standard error."""
+    """Run one command; return its exit status."""
     arguments = _parser().parse_args(argv)
+    return answered(lambda: arguments.run(arguments))
+
+
+def answered(command: Callable[[], int]) -> int:
+    """Run a command; return its exit status. A user's mistake is one line on standard error."""
     try:
-        status: int = arguments.run(arguments)
+        status = command()
         sys.stdout.flush()  # here, where a reader that has gone is no error
         return status
     except LinklabError as error:
@@ -46,10 +52,10 @@ def main(argv: list[str] | None = None) -> int:
         print(f"linklab: {error.strerror or error}: {error.filename or 'the system refused'}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """A mistake is one line here too."""
 
     def error(self, message: str) -> NoReturn:
@@ -58,7 +64,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="linklab", description="A teaching lab kit on network performance.")
+    parser = Parser(prog="linklab", description="A teaching lab kit on network performance.")
     parser.add_argument("--version", action="version", version=f"linklab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     doctor = commands.add_parser("doctor", help="try what works on this machine, and what mends what does not")
@@ -86,7 +92,6 @@ def _parser() -> argparse.ArgumentParser:
         ("run", run_cli),
         ("kernel", kernel_cli),
         ("notebooks", notebooks_cli),
-        ("bench", bench_cli),
         ("check", check_cli),
         ("report", report_cli),
         ("release", release_cli),

@@ -8,10 +8,10 @@ import pytest
 
 import linklab
 from linklab.analysis import experiment, loads_of, measured_path, unloaded_rtt
-from linklab.bench.cases import Step, steps
 from linklab.measure import PingResult, TcpResult, at_once
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
+from tools.bench.cases import Step, steps
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 STEPS = [step for step in steps(25) if step.case > 1]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from linklab.bench.course import ROWS
-from linklab.bench.findings import Claim, Findings, Record, Verdict
-from linklab.bench.settings import Settings
+from tools.bench.course import ROWS
+from tools.bench.findings import Claim, Findings, Record, Verdict
+from tools.bench.settings import Settings
 
+_ROOT = Path(__file__).parents[2]
+CHECKOUT = os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT / "lib"), str(_ROOT)])}
+"""An environment in which another folder's Python finds this checkout."""
 FEW = Settings(quick=False, repeats=2, folder=Path("unused"), cores=2)
 
 

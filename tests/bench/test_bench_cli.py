@@ -1,4 +1,4 @@
-"""``linklab bench``: a mistake is one line, before anything is measured."""
+"""``make bench``: a mistake is one line, before anything is measured."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from .made import CHECKOUT
+
 
 def said(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "linklab", "bench", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    command = [sys.executable, "-m", "tools.bench", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=CHECKOUT)
 
 
 @pytest.mark.parametrize(

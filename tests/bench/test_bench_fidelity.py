@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from linklab.bench.course import ROWS
-from linklab.bench.fidelity_report import report
-from linklab.bench.findings import Verdict, having
+from tools.bench.course import ROWS
+from tools.bench.fidelity_report import report
+from tools.bench.findings import Verdict, having
 
 from .made import FEW, claim_on, fidelity_records, verdicts
 

@@ -13,16 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from linklab.bench import starts
-from linklab.bench.course import ROWS
-from linklab.bench.crew import Crew
-from linklab.bench.fidelity import measure_row
-from linklab.bench.findings import Record
-from linklab.bench.settings import Settings
-from linklab.bench.starts_report import report
 from linklab.errors import LabError
 from linklab.network import COURSE, TWO_HOSTS
 from linklab.runtime.backends import Kind
+from tools.bench import starts
+from tools.bench.course import ROWS
+from tools.bench.crew import Crew
+from tools.bench.fidelity import measure_row
+from tools.bench.findings import Record
+from tools.bench.settings import Settings
+from tools.bench.starts_report import report
+
+from .made import CHECKOUT
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
@@ -40,13 +42,13 @@ class Tiny(Settings):
 
 
 def bench(*words: str, folder: Path) -> list[str]:
-    return [sys.executable, "-m", "linklab", "bench", *words, "--output", str(folder)]
+    return [sys.executable, "-m", "tools.bench", *words, "--output", str(folder)]
 
 
 @pytest.mark.usefixtures("virtual", "nothing_left")
 def test_a_tiny_benchmark_end_to_end(tmp_path: Path) -> None:
     words = bench("--quick", "--only", "overhead", "--only", "switches", "--repeats", "1", folder=tmp_path)
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path, env=CHECKOUT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
     data = json.loads((tmp_path / "bench.json").read_text("utf-8"))
@@ -64,7 +66,9 @@ def test_a_tiny_benchmark_end_to_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_no_process_and_a_report(tmp_path: Path, number: signal.Signals) -> None:
     words = bench("--only", "speed", folder=tmp_path)
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as running:
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=CHECKOUT
+    ) as running:
         assert running.stdout is not None
         assert any("UDP in one lab" in line for line in running.stdout)  # the load before it has been kept
         running.send_signal(number)
@@ -121,10 +125,10 @@ def test_a_failure_ends_the_labs_beside_it(virtual: Kind, lab_folder: Path) -> N
 
 def test_busy_loops_are_busy_and_end(tmp_path: Path) -> None:
     script = (
-        "import os, sys, time\nfrom linklab.bench.load import busy\n"
+        "import os, sys, time\nfrom tools.bench.load import busy\n"
         "with busy(1):\n print(os.getpid(), flush=True)\n time.sleep(1000)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as owner:
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=CHECKOUT) as owner:
         assert owner.stdout is not None
         pid = int(owner.stdout.readline())
         loops = _children(pid)

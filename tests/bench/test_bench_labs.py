@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from linklab.bench import labs, search_report
-from linklab.bench.findings import Record, Verdict
-from linklab.bench.search import INCREASE, TRAIN
-from linklab.bench.settings import Settings
 from linklab.errors import LabError
 from linklab.runtime.backends import Kind
+from tools.bench import labs, search_report
+from tools.bench.findings import Record, Verdict
+from tools.bench.search import INCREASE, TRAIN
+from tools.bench.settings import Settings
 
 
 def _found(search: str, error_percent: float, sent_mb: float) -> Record:
@@ -62,7 +62,7 @@ def test_a_notebook_tells_its_virtual_time(lab_folder: Path) -> None:
 @pytest.mark.lab
 @pytest.mark.slow
 def test_a_search_is_tried_on_real_labs(virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linklab.bench import search
+    from tools.bench import search
 
     monkeypatch.setattr(search_report, "tried", lambda seed, start: search.tried(seed, start, (2, 6)))
     kept: list[Record] = []

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 
 import pytest
 
-from linklab.bench import cli, report
-from linklab.bench.findings import Claim, Findings, Keep, Record, Say, Table
-from linklab.bench.parts import PARTS, Part, chosen
-from linklab.bench.run import Outcome, Outcomes, run_parts
-from linklab.bench.settings import Settings, settings
 from linklab.errors import LabError, LinklabError
 from linklab.record import cpu_model
+from tools.bench import report
+from tools.bench.__main__ import parser
+from tools.bench.findings import Claim, Findings, Keep, Record, Say, Table
+from tools.bench.parts import PARTS, Part, chosen
+from tools.bench.run import Outcome, Outcomes, run_parts
+from tools.bench.settings import Settings, settings
 
 from .made import FEW, fidelity_records
 
@@ -146,7 +146,5 @@ def test_the_processors_name() -> None:
 
 
 def test_the_help_names_every_part() -> None:
-    subparsers = argparse.ArgumentParser().add_subparsers()
-    cli.add_parser(subparsers)
-    said = " ".join(subparsers.choices["bench"].format_help().split())
+    said = " ".join(parser().format_help().split())
     assert [part.name for part in PARTS if part.name not in said.partition("--only")[2]] == []

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.bench.search import INCREASE, SEARCHES, TRAIN, Found, as_markdown, main, tried, truth_mbps
 from linklab.network.random_chain import random_chain
 from linklab.runtime.backends import Kind
+from tools.bench.search import INCREASE, SEARCHES, TRAIN, Found, as_markdown, main, tried, truth_mbps
 
 
 def test_the_table_has_medians_and_each_network() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from linklab.bench import simpleperf
-from linklab.bench.findings import Record, Verdict
-from linklab.bench.settings import Settings
 from linklab.errors import LabError
 from linklab.runtime.backends import Kind
+from tools.bench import simpleperf
+from tools.bench.findings import Record, Verdict
+from tools.bench.settings import Settings
 
 
 def _records(connections: int, *reference_mbps: float) -> list[Record]:

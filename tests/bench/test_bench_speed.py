@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from linklab.bench import cases, overhead, speed, speed_report, switches
-from linklab.bench.findings import Verdict, having
 from linklab.measure import PingFlow, TcpFlow, UdpFlow
+from tools.bench import cases, overhead, speed, speed_report, switches
+from tools.bench.findings import Verdict, having
 
 from .made import FEW, speed_records, switch_records, verdicts
 

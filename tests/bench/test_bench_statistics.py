@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linklab.bench.statistics import (
+from tools.bench.statistics import (
     Sameness,
     agreement,
     growth_exponent,

@@ -23,7 +23,7 @@ CELL = """\
 import linklab
 from linklab import measure
 from linklab.network import TWO_HOSTS
-from linklab.show.live_measure import watched
+from linklab.show.live_views import watched
 
 with linklab.start(TWO_HOSTS, "virtual") as lab:
     flows = [measure.SimpleperfFlow("h1", "h2", 3000), measure.PingFlow("h1", "h2", 3000, 1.0)]

@@ -94,7 +94,7 @@ def test_a_switch_without_vlans_has_none(virtual: Kind, lab_folder: Path) -> Non
 
 @pytest.mark.parametrize("switch", KINDS)
 def test_a_cable_serialises_each_frame_tag_included(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
-    from linklab.measure.echo import EchoFlow, echo
+    from linklab.measure.tools.echo import EchoFlow, echo
     from linklab.network.theory import cable_rtt_ms
 
     network = router_on_a_stick(10)

@@ -1,6 +1,6 @@
 """What is measured on virtual time is the network's and not the machine's: theory met, idle and under load.
 
-One round of what `linklab bench` repeats. The same table in real time is printed for the contrast and asserts nothing.
+One round of what `make bench` repeats. The same table in real time is printed for the contrast and asserts nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.bench.course import ROWS
-from linklab.bench.load import LOOPS_PER_CORE, busy
 from linklab.measure import PingFlow, TcpFlow, ping, tcp
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
+from tools.bench.course import ROWS
+from tools.bench.load import LOOPS_PER_CORE, busy
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 

@@ -13,9 +13,9 @@ from scipy.stats import binom  # type: ignore[import-untyped]
 
 import linklab
 from linklab import LabError, measure
-from linklab.measure.cbr import CbrFlow, cbr
-from linklab.measure.echo import EchoFlow, echo
-from linklab.measure.train import TrainFlow, train
+from linklab.measure.tools.constant_rate import CbrFlow, cbr
+from linklab.measure.tools.echo import EchoFlow, echo
+from linklab.measure.tools.packet_train import TrainFlow, train
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess

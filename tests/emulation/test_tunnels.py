@@ -11,9 +11,8 @@ import pytest
 
 import linklab
 from linklab.emulation.overlays import pairs
-from linklab.measure.capture import capture
-from linklab.measure.layers import layers
-from linklab.measure.train import TrainFlow, train
+from linklab.measure.capture import capture, layers
+from linklab.measure.tools.packet_train import TrainFlow, train
 from linklab.network import TunnelState, expected_state, first_difference
 from linklab.network.mtu_testbeds import mtu_gre, payload_bytes
 from linklab.runtime.backends import Kind

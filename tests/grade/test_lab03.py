@@ -9,8 +9,8 @@ import pytest
 
 from linklab.grade import Check, Result, lab03
 from linklab.measure import Origin, UdpFlow, UdpResult
-from linklab.measure.fidelity import Fidelity
 from linklab.measure.flows import payload_rate_mbps
+from linklab.measure.trust import Fidelity
 from linklab.network import COURSE, NetworkState
 from tests.grade.failures import failed_alone
 

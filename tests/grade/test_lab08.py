@@ -12,7 +12,7 @@ import pytest
 from linklab.grade import lab08
 from linklab.measure import Origin
 from linklab.measure.capture import Capture
-from linklab.measure.train import TrainFlow, TrainResult
+from linklab.measure.tools.packet_train import TrainFlow, TrainResult
 
 from .failures import failed_alone
 

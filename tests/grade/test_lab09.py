@@ -12,7 +12,7 @@ import pytest
 from linklab.grade import lab09
 from linklab.grade.lab09_runs import check_runs
 from linklab.measure import Clip, Origin, Quality, StreamResult, Video, VideoFlow
-from linklab.measure.picture import FrameQuality
+from linklab.measure.video_quality import FrameQuality
 from tests.grade.failures import failed, failed_alone, the_failure
 from tests.measure.streams import made_stream
 

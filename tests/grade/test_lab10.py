@@ -11,8 +11,8 @@ import pytest
 from linklab.errors import LabError
 from linklab.grade import Result, lab10
 from linklab.measure import Origin
-from linklab.measure.cbr import CbrResult, CbrRun
-from linklab.measure.echo import EchoFlow, EchoResult
+from linklab.measure.tools.constant_rate import CbrResult, CbrRun
+from linklab.measure.tools.echo import EchoFlow, EchoResult
 from linklab.network import NetworkState, expected_state
 from linklab.network.state import Membership
 from linklab.network.switch_testbeds import router_on_a_stick

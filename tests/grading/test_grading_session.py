@@ -21,9 +21,9 @@ from linklab.grading.cells import Argument
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.values import Foreign, ValueRefused
 from linklab.measure import PingFlow, PingResult
-from linklab.measure.clip import Clip, Video
 from linklab.measure.prober import Probe, Prober
 from linklab.measure.results import Origin
+from linklab.measure.video_file import Clip, Video
 from linklab.runtime.backends import Kind
 from linklab.runtime.channel import ChannelClosed
 

@@ -186,7 +186,7 @@ def _data(kind: str, /, **fields: Any) -> str:
         ('{"$": "exception", "kind": "ValueError", "says": 3}', "no text"),
         (_data("os.system", command="true"), "no such class"),
         (_data("linklab.runtime.client.LabProcess"), "no such class"),
-        (_data("linklab.measure.clip.Video", clip=None, folder="/root", bitrate_kbps=1, ffmpeg=""), "no such class"),
+        (_data("linklab.measure.video_file.Video", clip=None, folder="/root"), "no such class"),
         (_data("linklab.network.model.Host"), "has the fields name"),
         (_data("linklab.network.model.Host", name="h1", more=1), "has the fields name"),
         (_data("linklab.network.model.Host", name=3), "Host.name is a int"),

@@ -13,8 +13,8 @@ import linklab
 from linklab.analysis.switch_loads import senders
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Origin
-from linklab.measure.cbr import CbrFlow, CbrResult, CbrRun, cbr, sending
-from linklab.measure.cbr_program import instants
+from linklab.measure.in_lab.constant_rate import instants
+from linklab.measure.tools.constant_rate import CbrFlow, CbrResult, CbrRun, cbr, sending
 from linklab.network.switch_testbeds import fairness
 from linklab.runtime.backends import Kind
 
@@ -84,7 +84,7 @@ def test_runs_that_cannot_be_are_one_line(
         cbr(lab, flows, duration_s, window_s=window_s)
     with pytest.raises(LabError, match="no node 'h77'"):
         cbr(lab, [CbrFlow("h77", "t1", 1)], 1)
-    assert lab["t1"].cmd("pgrep -f linklab-cbr") == ""
+    assert lab["t1"].cmd("pgrep -f linklab-constant-rate") == ""
 
 
 @pytest.mark.lab
@@ -114,4 +114,4 @@ def test_shares_are_near_proportion_out_of_step_and_far_from_it_in_step(lab: lin
 def test_an_exception_leaves_nothing_running(lab: linklab.Lab) -> None:
     with pytest.raises(KeyboardInterrupt), sending(lab, [CbrFlow("h1", "t1", 1)], 5):
         raise KeyboardInterrupt
-    assert lab["h1"].cmd("pgrep -f linklab-cbr") == lab["t1"].cmd("pgrep -f linklab-cbr") == ""
+    assert lab["h1"].cmd("pgrep -f linklab-constant-rate") == lab["t1"].cmd("pgrep -f linklab-constant-rate") == ""

@@ -8,11 +8,20 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.measure import encode, ffmpeg
-from linklab.measure.clip import RTP_PACKET_BYTES, Clip
-from linklab.measure.encode import coded_kbps, encoded
-from linklab.measure.scenes import graph, scenes
-from linklab.measure.transport import filled_up, packet_times, payload, rtp_packets_of, without
+from linklab.measure import video_file
+from linklab.measure.video_file import (
+    RTP_PACKET_BYTES,
+    Clip,
+    coded_kbps,
+    encoded,
+    filled_up,
+    graph,
+    packet_times,
+    payload,
+    rtp_packets_of,
+    scenes,
+    without,
+)
 
 SMALL = Clip(duration_s=2, width=160, height=120, frames_per_s=20, bitrate_kbps=200)
 
@@ -49,10 +58,10 @@ def test_scenes_last_as_long_as_the_clip_and_no_round_is_like_another() -> None:
 def test_without_ffmpeg_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    ffmpeg.version.cache_clear()
+    video_file.version.cache_clear()
     with pytest.raises(MeasurementError, match="ffmpeg is not installed here: sudo apt-get install ffmpeg"):
         encoded(SMALL)
-    ffmpeg.version.cache_clear()
+    video_file.version.cache_clear()
 
 
 def test_a_file_that_is_no_video_is_one_line(tmp_path: Path) -> None:
@@ -65,7 +74,7 @@ def test_a_file_that_is_no_video_is_one_line(tmp_path: Path) -> None:
 def test_an_input_opens_no_address(tmp_path: Path) -> None:
     (tmp_path / "list.m3u8").write_text("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/a.ts\n#EXT-X-ENDLIST\n")
     with pytest.raises(MeasurementError, match=r"ffmpeg failed at reading"):
-        ffmpeg.ffmpeg(tmp_path, "-i", "list.m3u8", "-f", "null", "-", doing="reading")
+        video_file.ffmpeg(tmp_path, "-i", "list.m3u8", "-f", "null", "-", doing="reading")
 
 
 def test_a_cache_that_cannot_be_written_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -91,7 +100,7 @@ def test_a_video_is_made_once_and_always_the_same(cache: Path, monkeypatch: pyte
     assert len(said) == 1
     assert sorted(it.name for it in cache.iterdir()) == sorted([first.folder.name, "lock"])
     with monkeypatch.context() as without_ffmpeg:
-        without_ffmpeg.setattr(encode, "ffmpeg", None)
+        without_ffmpeg.setattr(video_file, "ffmpeg", None)
         again = encoded(SMALL, tell=said.append)
     assert (again.digest, again.bitrate_kbps, len(said)) == (first.digest, first.bitrate_kbps, 1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
@@ -103,12 +112,12 @@ def test_what_was_interrupted_leaves_no_half_video(cache: Path, monkeypatch: pyt
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(encode, "_cut", interrupted)
+        patched.setattr(video_file, "_cut", interrupted)
         with pytest.raises(KeyboardInterrupt):
             encoded(SMALL)
     assert [it.name for it in cache.iterdir()] == ["lock"]
     # and of one that was killed a folder stays, which the next one takes away
-    (cache / f"{encode._name_of(SMALL)}.new").mkdir()
+    (cache / f"{video_file._name_of(SMALL)}.new").mkdir()
     (cache / "another.new").mkdir()
     assert encoded(SMALL).packets > 10
     assert not list(cache.glob("*.new"))

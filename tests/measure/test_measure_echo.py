@@ -11,8 +11,8 @@ import pytest
 import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Origin
-from linklab.measure.echo import EchoFlow, EchoResult, echo, parse_echo
-from linklab.measure.moderated import moderated
+from linklab.measure.devices import moderated
+from linklab.measure.tools.echo import EchoFlow, EchoResult, echo, parse_echo
 from linklab.network.switch_testbeds import l3_switch
 from linklab.network.theory import cable_rtt_ms
 from linklab.runtime.backends import Kind

@@ -11,8 +11,8 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import AtOnce, Origin, PingFlow, Result, SimpleperfFlow, SimpleperfResult, TcpFlow, to_dataframe
 from linklab.measure.frames import COLUMNS, records
-from linklab.measure.iperf3 import parse_tcp
-from linklab.measure.ping import parse_ping
+from linklab.measure.tools.iperf3 import parse_tcp
+from linklab.measure.tools.ping import parse_ping
 
 from .captured import captured
 

@@ -10,7 +10,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult
 from linklab.measure.flows import payload_rate_mbps
-from linklab.measure.iperf3 import parse_tcp, parse_udp
+from linklab.measure.tools.iperf3 import parse_tcp, parse_udp
 
 from .captured import RELEASES, captured
 

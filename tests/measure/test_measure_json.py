@@ -23,8 +23,8 @@ from linklab.measure import (
     UdpFlow,
     load_result,
 )
-from linklab.measure.iperf3 import parse_tcp, parse_udp
-from linklab.measure.ping import parse_ping
+from linklab.measure.tools.iperf3 import parse_tcp, parse_udp
+from linklab.measure.tools.ping import parse_ping
 from linklab.network import TWO_HOSTS, expected_state
 
 from .captured import captured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, GRE, Ether
 
-from linklab.measure.layers import Layer, layers
+from linklab.measure.capture import Layer, layers
 
 
 def seen(packet: Ether) -> list[tuple[str, int]]:

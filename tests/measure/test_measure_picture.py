@@ -8,8 +8,8 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Clip, Quality, StreamResult, Video, encoded, picture_at, quality
-from linklab.measure.picture import FrameQuality, parsed
-from linklab.measure.transport import without
+from linklab.measure.video_file import without
+from linklab.measure.video_quality import FrameQuality, parsed
 from tests.measure.streams import made_stream
 
 CLIP = Clip(duration_s=4, width=320, height=240, frames_per_s=20, bitrate_kbps=600)

@@ -6,8 +6,8 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, PingFlow, PingResult
-from linklab.measure.ping import parse_ping
 from linklab.measure.probe import read_version
+from linklab.measure.tools.ping import parse_ping
 
 from .captured import RELEASES, captured
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linklab.measure.printed import intervals
+from linklab.measure.simpleperf_rows import intervals
 
 _ROWS = """ID                   Interval             Transfer             Bandwidth
 10.0.0.1:37578       [0.0 - 1.00]         0.63 MB              5.03 Mbps

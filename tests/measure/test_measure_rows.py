@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from linklab.measure import printed, rows
+from linklab.measure import simpleperf_rows as rows
 
 ROW = ("10.0.0.2:33540", 0.0, 25.0, 85e6, 27.2)
 
@@ -33,8 +33,8 @@ def test_a_row_is_read_whatever_it_looks_like(line: str) -> None:
     assert not found.unread
     (row,) = found.rows
     assert (row.name, row.start_s, row.end_s) == ROW[:3]
-    assert printed.amount_bytes(row) == pytest.approx(ROW[3])
-    assert printed.rate_mbps(row.rate) == pytest.approx(ROW[4])
+    assert rows.amount_bytes(row) == pytest.approx(ROW[3])
+    assert rows.rate_mbps(row.rate) == pytest.approx(ROW[4])
     assert row.at_s == 1.5
 
 

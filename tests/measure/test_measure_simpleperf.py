@@ -10,7 +10,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import Origin, SimpleperfFlow, SimpleperfResult
 from linklab.measure.program_file import REFERENCE, program_files
 from linklab.measure.progress import curves
-from linklab.measure.simpleperf import parse_simpleperf
+from linklab.measure.tools.simpleperf import parse_simpleperf
 
 ORIGIN = Origin("simpleperf.py", "virtual", "7.3.4")
 _FOLDER = Path(__file__).with_name("captured")

@@ -12,8 +12,7 @@ import linklab
 from linklab.analysis.video_statistics import delays, summed_up
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Clip, StreamResult, Video, VideoFlow, bucket_of_one_frame, encoded, quality, stream
-from linklab.measure.rtp import RtpPacket, passage
-from linklab.measure.stream import _ffmpeg
+from linklab.measure.tools.video import RtpPacket, _ffmpeg, passage
 from linklab.network.video_testbeds import video_network
 from linklab.runtime.backends import Kind
 from tests.measure.streams import made_stream

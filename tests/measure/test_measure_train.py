@@ -13,7 +13,7 @@ import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Origin
 from linklab.measure.flows import payload_rate_mbps
-from linklab.measure.train import TrainFlow, TrainResult, train
+from linklab.measure.tools.packet_train import TrainFlow, TrainResult, train
 from linklab.network import COURSE
 from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
 from linklab.runtime.backends import Kind
@@ -101,7 +101,7 @@ def test_a_node_that_is_not_there_and_no_way_are_said(lab: linklab.Lab) -> None:
     lab["h8"].cmd("ip route del default")
     with pytest.raises(MeasurementError, match="unreachable"):
         train(lab, TrainFlow("h8", "h1", 5))
-    assert lab["h1"].cmd("pgrep -f linklab-train") == ""
+    assert lab["h1"].cmd("pgrep -f linklab-packet-train") == ""
 
 
 @pytest.mark.lab

@@ -11,7 +11,7 @@ from linklab.analysis import Comparison
 from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, ping, simpleperf
 from linklab.network import COURSE
 from linklab.notebooks.beside_report import beside_report, frames_dropped, frames_sent, queue_over_time
-from linklab.published.seed_report import rows
+from linklab.published.report import rows
 from tests.notebooks.run_notebook import graded, run_with_simpleperf, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]

@@ -98,7 +98,7 @@ def test_rows_of_the_multimedia_study_are_found_by_rate() -> None:
         multimedia_study.find(6, "delay_ms", "real")
 
 
-def test_the_switches_study_has_sixteen_figures_and_their_settings() -> None:
+def test_the_switches_paper_has_sixteen_figures_and_their_settings() -> None:
     assert [each.number for each in switches.FIGURES] == list(range(13, 29))
     assert {number: switches.figure(number).bars for number in (24, 25, 26, 27, 28)} == {
         24: 0, 25: 30, 26: 30, 27: 27, 28: 27,

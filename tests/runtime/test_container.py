@@ -18,7 +18,7 @@ import pytest
 import linklab
 from linklab import doctor
 from linklab.errors import LabError
-from linklab.measure import ffmpeg
+from linklab.measure import video_file
 from linklab.network import COURSE
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import Kind
@@ -145,8 +145,8 @@ def test_the_doctor_says_where_memory_is(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.usefixtures("own_tmp")
 def test_ffmpeg_runs_without_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bwrap, "for_program", lambda *_, **__: pytest.fail("bubblewrap was asked for"))
-    monkeypatch.setattr(ffmpeg, "_need", lambda _: None)
+    monkeypatch.setattr(video_file, "_need", lambda _: None)
     program = tmp_path / "pretended"
     program.write_text("#!/bin/sh\npwd\n")
     program.chmod(0o755)
-    assert ffmpeg._run(tmp_path, [str(program)], "trying").decode().strip() == str(tmp_path)
+    assert video_file._run(tmp_path, [str(program)], "trying").decode().strip() == str(tmp_path)

@@ -43,6 +43,9 @@ def texts(figure: Figure) -> dict[str, Any]:
             if text in axes.get_yticklabels() and level:
                 continue
             found[f"{text.get_text()}#{len(found)}"] = box
+    for legend in figure.legends:
+        for text in legend.get_texts():
+            found[f"{text.get_text()}#{len(found)}"] = text.get_window_extent(renderer)
     return found
 
 

@@ -120,7 +120,7 @@ def test_the_queue_s_share_is_shaded_and_a_lost_ping_marked() -> None:
     loaded, idle = FIGURES["round trips"].axes
     assert [line.get_ydata() for line in loaded.get_lines() if line.get_label() == "lost"] == [[60.0]]
     assert not [line for line in idle.get_lines() if line.get_label() == "lost"]
-    (shade, _) = loaded.collections
+    (shade,) = loaded.collections
     corners: list[Any] = [path.vertices for path in shade.get_paths()]
     heights = {float(y) for some in corners for _, y in some}
     assert min(heights) == 60
@@ -189,7 +189,7 @@ def test_a_network_with_a_link_without_a_name_carries_it_too() -> None:
     ("call", "says"),
     [
         (lambda: show.flows([]), "measure with an interval"),
-        (lambda: show.flows([transfer("h1", "h4", *[(1.0,)] * 7)]), "7 connections in one figure"),
+        (lambda: show.flows([transfer("h1", "h4", *[(1.0,)] * 7)]), "7 lines in one figure"),
         (lambda: show.round_trips([]), "no round trips"),
         (lambda: show.round_trips([show.RoundTrips("L1", (), 1, 20)]), "no round trips"),
         (lambda: show.compared([]), "nothing to compare"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.show.datagrams import arrivals, sweep
+from linklab.show.packets import arrivals, sweep
 
 
 @dataclass(frozen=True)

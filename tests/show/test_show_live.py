@@ -9,7 +9,7 @@ import pytest
 
 from linklab import show
 from linklab.measure import Sample
-from linklab.show import live_program
+from linklab.show import live_views
 from linklab.show.figure import Drawing
 
 RATES = {"one": (10.0, 20.0, 15.0), "two": (5.0, 5.0)}
@@ -51,11 +51,11 @@ def test_lines_differ_in_more_than_colour() -> None:
 
 def test_the_figure_says_in_words_what_it_shows() -> None:
     assert show.throughput(_curves(), ceiling_mbps=28.69).alt_text == (
-        "Throughput over time, one: 3 intervals from 0.0 to 3.0 s, 10.00 to 20.00 Mbit/s. "
-        "Throughput over time, two: 2 intervals from 0.0 to 2.0 s, 5.00 to 5.00 Mbit/s. "
+        "Throughput over time. one: 3 intervals from 0.0 to 3.0 s, 10.00 to 20.00, mean 15.00 Mbit/s. "
+        "two: 2 intervals from 0.0 to 2.0 s, 5.00 to 5.00, mean 5.00 Mbit/s. "
         "Theory allows at most 28.69 Mbit/s."
     )
-    assert show.throughput({"one": ()}).alt_text == "Throughput over time: no interval yet."
+    assert show.throughput({"one": ()}).alt_text == "Throughput over time. No interval yet."
 
 
 def test_axes_begin_at_nothing_and_hold_all_of_it() -> None:
@@ -91,15 +91,15 @@ def handles(monkeypatch: pytest.MonkeyPatch) -> list[_Handle]:
         made.append(_Handle(figure))
         return made[-1]
 
-    monkeypatch.setattr(live_program, "_in_notebook", lambda: True)
-    monkeypatch.setattr(live_program, "_displayed", displayed)
+    monkeypatch.setattr(live_views, "_in_notebook", lambda: True)
+    monkeypatch.setattr(live_views, "_displayed", displayed)
     return made
 
 
 def test_lines_are_printed_as_they_come_and_drawn_in_one_figure(
     handles: list[_Handle], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_program, "_REDRAWN_EVERY_S", 0.0)
+    monkeypatch.setattr(live_views, "_REDRAWN_EVERY_S", 0.0)
     printed: list[str] = []
 
     def program() -> Iterator[str]:
@@ -111,14 +111,14 @@ def test_lines_are_printed_as_they_come_and_drawn_in_one_figure(
     assert printed == ["10\n", "\n", "20\n"]
     (handle,) = handles
     assert len(handle.shown) == 3
-    for words, text in zip(("no interval yet", "1 interval ", "2 intervals "), handle.shown, strict=True):
+    for words, text in zip(("No interval yet", "1 interval ", "2 intervals "), handle.shown, strict=True):
         assert words in text
 
 
 def test_a_program_that_prints_fast_is_drawn_seldom_but_to_its_end(
     handles: list[_Handle], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_program, "_REDRAWN_EVERY_S", 3600.0)
+    monkeypatch.setattr(live_views, "_REDRAWN_EVERY_S", 3600.0)
     show.live([str(number) for number in range(1, 50)], _read)
     assert len(handles[0].shown) == 2
     assert "49 intervals" in handles[0].shown[-1]

@@ -13,7 +13,7 @@ _PATIENCE_S = 120
 _CELL = """
 import os, time
 os.environ["JPY_SESSION_NAME"] = "a page"
-from linklab.show.live_measure import Watch
+from linklab.show.live_views import Watch
 with Watch() as watch:
     print(watch._panel._button.comm.comm_id, flush=True)
     end_s = time.monotonic() + 60

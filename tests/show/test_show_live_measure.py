@@ -9,8 +9,8 @@ import pytest
 from ipywidgets.widgets.widget import _instances
 
 from linklab.measure import PingFlow, Progress, Sample, SimpleperfFlow, TcpFlow
-from linklab.show import live_measure
-from linklab.show.live_measure import Watch, somebody_watches, watched
+from linklab.show import live_views
+from linklab.show.live_views import Watch, somebody_watches, watched
 
 FLOWS = (SimpleperfFlow("h1", "h4", 20), PingFlow("h2", "h5"))
 
@@ -36,7 +36,7 @@ class Page:
 def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     found = Page()
     monkeypatch.setattr("IPython.display.display", found.display)
-    monkeypatch.setattr(live_measure, "somebody_watches", lambda: True)
+    monkeypatch.setattr(live_views, "somebody_watches", lambda: True)
     return found
 
 
@@ -54,7 +54,7 @@ def widgets_of(page: Page) -> tuple[Any, Any, Any, Any]:
 
 def test_bar_words_and_plot_follow_the_measurement(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr("linklab.show.live_measure.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("linklab.show.live_views.time.monotonic", lambda: clock[0])
     with Watch(ceiling_mbps=28.7) as watch:
         bar, _, label, plot = widgets_of(page)
         watch(at(0))

@@ -23,7 +23,7 @@ from linklab.analysis.tcp_model import (
 from linklab.errors import MeasurementError
 from linklab.measure.flows import payload_rate_mbps
 from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, rtt_floor_ms
-from linklab.published.seed_report import ReportRow
+from linklab.published.report import ReportRow
 from linklab.units import IPV4_HEADER_BYTES
 
 SlowSide = Literal["below", "above", "both"]

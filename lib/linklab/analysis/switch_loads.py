@@ -10,7 +10,7 @@ from typing import Final
 
 from linklab.analysis.sharing import Offer, Served, proportional
 from linklab.errors import MeasurementError
-from linklab.measure.cbr import CbrFlow
+from linklab.measure.tools.constant_rate import CbrFlow
 from linklab.network import Network, path
 from linklab.network.switch_testbeds import QUEUE_PACKETS, fairness, l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, serialisation_ms

@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.stream_result import StreamResult
+from linklab.measure.tools.video import StreamResult
 
 WINDOW_S: Final = 1.0
 NORMAL_BELOW: Final = 0.05

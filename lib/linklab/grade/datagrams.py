@@ -10,7 +10,7 @@ from linklab.grade.check import Check
 from linklab.grade.own_network import elsewhere
 from linklab.grade.real_time import STRAY_PERCENT
 from linklab.measure import UdpResult
-from linklab.measure.gate import verdict_on
+from linklab.measure.trust import verdict_on
 
 _ENOUGH = 0.97
 

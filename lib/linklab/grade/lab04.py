@@ -32,7 +32,7 @@ from linklab.grade.result import Result
 from linklab.grade.round_trips import check_summary as _summary
 from linklab.measure import AtOnce, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, queueing_delay_ms
-from linklab.published.seed_report import find
+from linklab.published.report import find
 
 LINKS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
 """The links of this lab, and the routers at their ends."""

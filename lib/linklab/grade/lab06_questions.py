@@ -12,15 +12,15 @@ from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
 from linklab.grade.result import Result
 from linklab.network import COURSE, goodput_ceiling_mbps, path, queueing_delay_ms
-from linklab.published import seed_report
+from linklab.published import report
 
 _L2: Final = COURSE.link("L2")
-_RTT_MS: Final = seed_report.find(4, "h1-h4", "rtt_ms", test=1).value
+_RTT_MS: Final = report.find(4, "h1-h4", "rtt_ms", test=1).value
 _FLOOR_MS: Final = measured_path(COURSE, "h1", "h4").rtt_floor_ms
 _OTHERS_MS: Final = _FLOOR_MS - _L2.delay_ms
 _FRAME_MS: Final = queueing_delay_ms(_L2, 1)
 _FRAMES: Final = (_RTT_MS - _OTHERS_MS) / _FRAME_MS
-_SUM: Final = sum(row.value for row in seed_report.rows(4, 2) if row.quantity == "throughput_mbps")
+_SUM: Final = sum(row.value for row in report.rows(4, 2) if row.quantity == "throughput_mbps")
 _CEILING: Final = goodput_ceiling_mbps(path(COURSE, "h1", "h4"))
 _BEYOND: Final = _SUM - _CEILING
 _YOURS: Final = "reckon as your own function does, with the report's RTT and the delays and rate of its network"

@@ -13,7 +13,7 @@ from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.result import Result
 from linklab.measure.capture import Capture
-from linklab.measure.train import TrainResult
+from linklab.measure.tools.packet_train import TrainResult
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 from linklab.units import GRE_OVERHEAD_BYTES

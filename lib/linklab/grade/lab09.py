@@ -21,9 +21,9 @@ from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
-from linklab.measure.clip import IP_PACKET_BYTES, RTP_PACKET_BYTES, Video
-from linklab.measure.picture import Quality
-from linklab.measure.stream_result import StreamResult
+from linklab.measure.tools.video import StreamResult
+from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, Video
+from linklab.measure.video_quality import Quality
 from linklab.units import ETHERNET_HEADER_BYTES
 
 __all__ = [

@@ -9,8 +9,8 @@ from linklab.analysis.video_statistics import delays
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.result import Result
-from linklab.measure.clip import IP_PACKET_BYTES, Video
-from linklab.measure.stream_result import StreamResult
+from linklab.measure.tools.video import StreamResult
+from linklab.measure.video_file import IP_PACKET_BYTES, Video
 from linklab.network import Network
 from linklab.network.video_testbeds import video_network
 from linklab.units import ETHERNET_HEADER_BYTES

@@ -24,8 +24,8 @@ from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.reachability import ping_counts
 from linklab.grade.result import Result
-from linklab.measure.cbr import CbrRun
-from linklab.measure.echo import EchoResult
+from linklab.measure.tools.constant_rate import CbrRun
+from linklab.measure.tools.echo import EchoResult
 from linklab.network import Network, path
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, wire_bytes
@@ -159,7 +159,7 @@ def _rtt_slips(way: Way) -> tuple[Mistake, ...]:
 
 
 def check_rtt_runs(runs: object) -> Result:
-    """The measured round trips of :data:`RTTS`: what `linklab.measure.echo.echo` returned for each."""
+    """The measured round trips of :data:`RTTS`: what `linklab.measure` returned for each."""
 
     def check(key: Any, run: object) -> Iterator[Check]:
         way = RTTS[key]
@@ -225,7 +225,7 @@ def check_shares(predicted_mbps: object) -> Result:
 
 
 def check_share_runs(runs: object) -> Result:
-    """What `linklab.measure.cbr.cbr` returned for each of :data:`SETTINGS`: the right flows, and a full link."""
+    """What `linklab.measure` returned for each of :data:`SETTINGS`: the right flows, and a full link."""
 
     def check(setting: Any, run: object) -> Iterator[Check]:
         what = f"run of {setting}"

@@ -7,7 +7,7 @@ from typing import Final
 
 from linklab.analysis import Expectation, MeasuredPath
 from linklab.measure import Fidelity
-from linklab.measure.gate import MISSED_PERCENT
+from linklab.measure.trust import MISSED_PERCENT
 
 STRAY_PERCENT: Final = 0.5
 """Loss of UDP that is called none. A sender that wakes late sends what it owes at once, and a short queue drops some of
@@ -21,7 +21,7 @@ def in_its_time(
 
     Each crossing of a link with a delay ends with a timer, and 19 of 20 were no later than the run's 95th percentile.
     The ``highest`` of many round trips may have met the latest timer of all. Of a throughput a machine takes up to
-    7 % (`linklab.measure.gate`) before it counts as busy, and what did not come through in that time was lost.
+    7 % (`linklab.measure.trust`) before it counts as busy, and what did not come through in that time was lost.
     """
     if fidelity is None or fidelity.clock == "virtual":
         return expected

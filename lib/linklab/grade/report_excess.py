@@ -18,7 +18,7 @@ from linklab.grade.paths import PATHS
 from linklab.grade.predictions import Number
 from linklab.grade.result import Result
 from linklab.network import COURSE, goodput_ceiling_mbps
-from linklab.published.seed_report import find
+from linklab.published.report import find
 
 _CROSSED: Final[Mapping[str, tuple[str, ...]]] = {
     "h1-h4": ("L1", "L2"),

@@ -20,18 +20,18 @@ from linklab.errors import LinklabError
 
 _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "measure.flows": ("PingFlow", "TcpFlow", "UdpFlow", "SimpleperfFlow"),
-    "measure.fidelity": ("Machine", "QueueCounters", "Fidelity"),
+    "measure.trust": ("Machine", "QueueCounters", "Fidelity"),
     "measure.results": ("Origin", "PingResult", "Sample", "Stream", "TcpResult", "UdpResult", "SimpleperfResult"),
     "measure.run": ("AtOnce",),
     "measure.repeats": ("Spread", "Repeats"),
-    "measure.train": ("TrainFlow", "TrainResult"),
-    "measure.echo": ("EchoFlow", "EchoResult"),
-    "measure.cbr": ("CbrFlow", "CbrResult", "CbrRun"),
+    "measure.tools.packet_train": ("TrainFlow", "TrainResult"),
+    "measure.tools.echo": ("EchoFlow", "EchoResult"),
+    "measure.tools.constant_rate": ("CbrFlow", "CbrResult", "CbrRun"),
     "measure.prober": ("Probe",),
     "measure.capture": ("Capture",),
-    "measure.clip": ("Clip",),
-    "measure.stream_result": ("VideoFlow", "StreamResult"),
-    "measure.picture": ("FrameQuality", "Quality"),
+    "measure.video_file": ("Clip",),
+    "measure.tools.video": ("VideoFlow", "StreamResult"),
+    "measure.video_quality": ("FrameQuality", "Quality"),
     "network.model": (
         *("Host", "Router", "Switch", "Subnet", "Shape", "End", "Link"),
         *("AccessPort", "TrunkPort", "Gateway", "SwitchVlans", "SubInterface", "Vlans", "TunnelEnd", "Tunnel"),
@@ -42,7 +42,7 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 NAMES: Final = frozenset(f"linklab.{module}.{name}" for module, names in _MODULES.items() for name in names)
 """The classes, with their modules."""
-_LEFT_OUT: Final = {"linklab.measure.stream_result.StreamResult": ("received",)}
+_LEFT_OUT: Final = {"linklab.measure.tools.video.StreamResult": ("received",)}
 """Fields that no check looks at and that are large: their defaults stand for them."""
 
 EXCEPTIONS: Final[Mapping[str, type[Exception]]] = {

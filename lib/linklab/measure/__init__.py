@@ -9,15 +9,10 @@ that says something unknown raises `linklab.errors.MeasurementError`: nothing he
 counts what a search sends.
 """
 
-from linklab.measure.bucket import bucket_of_one_frame
-from linklab.measure.clip import Clip, Video
-from linklab.measure.encode import encoded
-from linklab.measure.fidelity import Fidelity, Machine, QueueCounters
+from linklab.measure.devices import bucket_of_one_frame
 from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
 from linklab.measure.frames import to_dataframe
-from linklab.measure.gate import Trust, verdict_on
 from linklab.measure.load import load_result
-from linklab.measure.picture import Quality, picture_at, quality
 from linklab.measure.prober import Prober
 from linklab.measure.progress import Progress
 from linklab.measure.repeats import Repeats, Spread, repeated
@@ -33,9 +28,11 @@ from linklab.measure.results import (
 )
 from linklab.measure.run import AtOnce, at_once, ping, simpleperf, tcp, udp
 from linklab.measure.stopped import MeasurementStopped
-from linklab.measure.stream import stream
-from linklab.measure.stream_result import StreamResult, VideoFlow
-from linklab.measure.train import TrainFlow, TrainResult, train
+from linklab.measure.tools.packet_train import TrainFlow, TrainResult, train
+from linklab.measure.tools.video import StreamResult, VideoFlow, stream
+from linklab.measure.trust import Fidelity, Machine, QueueCounters, Trust, verdict_on
+from linklab.measure.video_file import Clip, Video, encoded
+from linklab.measure.video_quality import Quality, picture_at, quality
 
 __all__ = [
     "AtOnce",

@@ -8,9 +8,9 @@ from typing import Final
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.flows import UdpFlow
-from linklab.measure.gate import verdict_on
 from linklab.measure.run import udp
-from linklab.measure.train import TrainFlow, train
+from linklab.measure.tools.packet_train import TrainFlow, train
+from linklab.measure.trust import verdict_on
 
 BUDGET_BYTES: Final = 60_000_000
 """What a prober sends at most, unless told otherwise."""
@@ -46,7 +46,7 @@ class Prober:
     """Sends from one node to another, counts what that took, and refuses more than a budget.
 
     `sent_bytes` is UDP payload, `probes` all that `send` measured, `count` the number of sends and trains. `doubts` is
-    what spoke against the machine while it sent (`linklab.measure.gate`); on virtual time nothing does.
+    what spoke against the machine while it sent (`linklab.measure.trust`); on virtual time nothing does.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Prober:
     def train(self, packets: int = 50, payload_bytes: int = PAYLOAD_BYTES) -> tuple[float, ...]:
         """Sends a packet train back to back; the times of arrival in seconds, in order, of the packets that came.
 
-        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.train.train`.
+        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.train`.
         """
         flow = TrainFlow(self._source, self._destination, packets, payload_bytes)
         self._refuse_beyond(packets * payload_bytes)

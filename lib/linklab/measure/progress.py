@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow
-from linklab.measure.printed import intervals
 from linklab.measure.results import Sample
-from linklab.measure.rows import clean
+from linklab.measure.simpleperf_rows import clean, intervals
 
 
 @dataclass(frozen=True)

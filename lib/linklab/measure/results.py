@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from linklab.measure.fidelity import Fidelity, Machine
 from linklab.measure.flows import PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
+from linklab.measure.trust import Fidelity, Machine
 from linklab.network import NetworkState
 
 

@@ -11,14 +11,14 @@ from linklab.errors import LabError, MeasurementError
 from linklab.lab import Lab
 from linklab.measure.addresses import address_in, address_of
 from linklab.measure.crew import PATIENCE_S, Crew, Gate, Member, split_start
-from linklab.measure.fidelity import Fidelity, Surroundings
 from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow, due_s
-from linklab.measure.printed import plain_rows
+from linklab.measure.job import Job
 from linklab.measure.progress import OnProgress, Progress, Stop, curves
 from linklab.measure.results import PingResult, Result, SimpleperfResult, TcpResult, UdpResult
+from linklab.measure.simpleperf_rows import plain_rows
 from linklab.measure.stopped import MeasurementStopped
 from linklab.measure.surroundings import Before, origin_of
-from linklab.measure.tools import Job
+from linklab.measure.trust import Fidelity, Surroundings
 
 __all__ = ["FIRST_PORT", "AtOnce", "address_of", "at_once", "ping", "simpleperf", "tcp", "udp"]
 

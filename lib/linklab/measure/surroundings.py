@@ -14,8 +14,8 @@ from typing import Any
 
 from linklab.emulation import service
 from linklab.lab import Lab
-from linklab.measure.fidelity import Fidelity, Machine, QueueCounters, Surroundings
 from linklab.measure.results import Origin
+from linklab.measure.trust import Fidelity, Machine, QueueCounters, Surroundings
 from linklab.network import NetworkState
 
 _STEAL, _IDLE, _WAITING = 7, 3, 4

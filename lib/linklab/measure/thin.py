@@ -17,13 +17,13 @@ READY: Final = "ready"
 
 
 class ThinProgram:
-    """One of our programs: a file beside this one that imports nothing of Linklab. All that it starts, it ends."""
+    """One of our programs: a file that imports nothing of Linklab. All that it starts, it ends."""
 
     def __init__(self, lab: Lab, file: str) -> None:
-        """Puts the file into the lab."""
+        """Puts a program of `linklab.measure.in_lab` into the lab."""
         self._lab, self._place = lab, f"/tmp/linklab-{file.replace('_', '-')}"
         self._running = contextlib.ExitStack()
-        lab.write_file(self._place, Path(__file__).with_name(file).read_bytes())
+        lab.write_file(self._place, (Path(__file__).parent / "in_lab" / file).read_bytes())
 
     def __enter__(self) -> ThinProgram:
         return self

@@ -22,9 +22,9 @@ from linklab.course import course_network, is_variant
 from linklab.grade.together import pings
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, NetworkState
-from linklab.published.seed_report import ReportRow, rows
+from linklab.published.report import ReportRow, rows
+from linklab.show import RoundTrips, round_trips
 from linklab.show.figure import Drawing
-from linklab.show.rtt_curves import RoundTrips, round_trips
 
 Given = Mapping[str, object]
 _MISSING = "not measured yet: fill in the cells above and run them"

@@ -24,7 +24,7 @@ from linklab.grade.together import expectations, pings, state_of_run, transfers
 from linklab.measure import AtOnce, Repeats
 from linklab.network import COURSE
 from linklab.notebooks.multiplexing import mean_connections_mbps, mean_rtt_ms, rates_mbps
-from linklab.published import seed_report
+from linklab.published import report
 from linklab.show import RoundTrips, Table, compared, comparison, fairness, flows, round_trips, table, used
 from linklab.show.figure import Drawing
 
@@ -42,7 +42,7 @@ def throughput_table(runs: Runs, predicted_mbps: Mapping[str, float | None]) -> 
         for one in _expected(run, COMBINATIONS[name]):
             flow = one.load.name
             predicted = predicted_mbps.get(f"{name} {flow}", predicted_mbps.get(name))
-            row = seed_report.find(4, flow, "throughput_mbps", test=test)
+            row = report.find(4, flow, "throughput_mbps", test=test)
             theirs = _of_the_report(COMBINATIONS[name], flow)
             rows.append(_named(name, compared_with_report(row, one.total, rates.get(flow), predicted, theirs)))
     return comparison(_once(rows), "Throughput") if rows else NOTHING
@@ -55,7 +55,7 @@ def rtt_table(runs: Runs, predicted_full_ms: Mapping[str, float | None]) -> Tabl
         means = mean_rtt_ms(run)
         for one in _expected(run, COMBINATIONS[name]):
             flow = one.load.name
-            row = seed_report.find(4, flow, "rtt_ms", test=test)
+            row = report.find(4, flow, "rtt_ms", test=test)
             predicted = predicted_full_ms.get(_ALIKE.get(flow, flow))
             full = (predicted, one.rtt_highest.value, pings(run)[flow].rtt_max_ms if flow in pings(run) else None)
             mean = (_range(one.rtt_mean), row.value, means.get(flow))
@@ -106,18 +106,18 @@ def used_links(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawing | str
 
 def fairness_beside_report(index: Mapping[str, float | None]) -> Table:
     """Jain's index of each combination of Lab 06, next to the report's own."""
-    report = {row.test: row for row in seed_report.FAIRNESS if row.case == _CASE}
+    printed = {row.test: row for row in report.FAIRNESS if row.case == _CASE}
     rows = [
         [
             f"{name} ({', '.join(load.name for load in flows_of_it)})",
             1.0,
-            report[test].value,
+            printed[test].value,
             _three_digits(index.get(name)),
         ]
         for test, (name, flows_of_it) in enumerate(COMBINATIONS.items(), 1)
     ]
     rows[-1][1] = None  # flows that share no link have nothing to divide
-    remarks = [f"computed from its table: {report[test].recomputed:.3f}" for test in range(1, len(rows) + 1)]
+    remarks = [f"computed from its table: {printed[test].recomputed:.3f}" for test in range(1, len(rows) + 1)]
     rows = [[*row, remark] for row, remark in zip(rows, remarks, strict=True)]
     return table(["Jain's index", "if all equal", _theirs("report"), "measured", "the report's"], rows)
 
@@ -149,7 +149,7 @@ def parallel_table(runs: Repeats | None, predicted_mbps: Mapping[str, float | No
     for one in _expected(runs.runs[0], loads(2)):
         several = one.load.connections > 1
         for number, rate in enumerate(rates.get(one.load.name, []), 1):
-            row = seed_report.find(5, one.load.name, "throughput_mbps", connection=number if several else None)
+            row = report.find(5, one.load.name, "throughput_mbps", connection=number if several else None)
             theirs = _of_the_report(loads(2), one.load.name)
             share = None if theirs is None else theirs / one.load.connections
             rows.append(compared_with_report(row, one.connection, rate, predicted_mbps.get("a connection"), share))
@@ -160,9 +160,9 @@ def fairness_table(runs: Repeats | None) -> Table | str:
     """Jain's index of every run of Lab 07 and of the report, per connection and per host, next to ideal shares."""
     if runs is None:
         return NOTHING
-    report = [row.value for row in seed_report.rows(5)]
+    theirs = [row.value for row in report.rows(5)]
     kinds = {"theory: all connections alike": ([1.0] * 4, [2.0, 1.0, 1.0])}
-    kinds[_theirs("report")] = (report, [report[0] + report[1], *report[2:]])
+    kinds[_theirs("report")] = (theirs, [theirs[0] + theirs[1], *theirs[2:]])
     kinds |= {f"run {number}": takers([run]) for number, run in enumerate(runs.runs, 1)}
     kinds[f"mean throughput of all {len(runs.runs)}"] = takers(runs.runs)
     rows = [[name, *(_three_digits(jain_index(values)) for values in both)] for name, both in kinds.items()]

@@ -15,14 +15,13 @@ from linklab.analysis.packets import (
 )
 from linklab.grade.lab08 import FRAMES, LATE, LINK_MBPS
 from linklab.grade.lab08_measured import SIZES
-from linklab.measure.capture import Capture
-from linklab.measure.layers import layers
-from linklab.measure.train import TrainResult
+from linklab.measure.capture import Capture, layers
+from linklab.measure.tools.packet_train import TrainResult
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.published.mtu_study import find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
-from linklab.show.packet_size import first_packets, frames
+from linklab.show.packets import first_packets, frames
 from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
 
 if TYPE_CHECKING:

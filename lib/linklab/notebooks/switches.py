@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from linklab.analysis.switch_loads import fairness_network, senders, served
 from linklab.grade import lab10
 from linklab.measure.capture import Capture
-from linklab.measure.cbr import CbrRun
-from linklab.measure.echo import EchoResult
+from linklab.measure.tools.constant_rate import CbrRun
+from linklab.measure.tools.echo import EchoResult
 from linklab.show import Table, table
 from linklab.show.chart import LINES, WIDTH_INCHES, label_axes
 from linklab.show.figure import Drawing

@@ -19,8 +19,8 @@ from typing import Final
 
 from linklab.errors import LabError, LinklabError
 from linklab.lab import Lab
-from linklab.measure.printed import intervals, total_mbps
 from linklab.measure.run import address_of
+from linklab.measure.simpleperf_rows import intervals, total_mbps
 from linklab.program import Program
 
 __all__ = ["Server", "alone", "between", "intervals", "loopback", "serving", "total_mbps"]

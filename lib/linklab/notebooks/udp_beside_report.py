@@ -14,7 +14,7 @@ from linklab.analysis.expectation import Expectation, udp_ceiling_mbps, udp_thro
 from linklab.course import course_network, is_variant
 from linklab.measure import UdpResult
 from linklab.network import COURSE
-from linklab.published.seed_report import ReportRow, rows
+from linklab.published.report import ReportRow, rows
 
 _CASE = 1
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from linklab.analysis.video_statistics import bandwidths, delays, each_second_kbps, jitters, summed_up
 from linklab.grade.lab09 import FRAME_BYTES
-from linklab.measure.clip import IP_PACKET_BYTES, Video
-from linklab.measure.picture import Quality, picture_at
-from linklab.measure.stream_result import StreamResult
+from linklab.measure.tools.video import StreamResult
+from linklab.measure.video_file import IP_PACKET_BYTES, Video
+from linklab.measure.video_quality import Quality, picture_at
 from linklab.published.multimedia_study import VideoQuantity, find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing

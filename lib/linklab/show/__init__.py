@@ -2,12 +2,12 @@
 
 from linklab.show.comparisons import compared, comparison
 from linklab.show.drawing import draw
-from linklab.show.fairness_bars import fairness
-from linklab.show.flow_curves import flows
-from linklab.show.live_curves import throughput
-from linklab.show.live_program import live
-from linklab.show.rtt_curves import RoundTrips, round_trips
+from linklab.show.live_views import live, watched
+from linklab.show.packets import arrivals, sweep
+from linklab.show.rates import flows, throughput
+from linklab.show.rtt import RoundTrips, round_trips
 from linklab.show.scene import Drawable
+from linklab.show.shares import fairness
 from linklab.show.tables import Table, table
 from linklab.show.used_links import used
 from linklab.show.words import describe
@@ -16,6 +16,7 @@ __all__ = [
     "Drawable",
     "RoundTrips",
     "Table",
+    "arrivals",
     "compared",
     "comparison",
     "describe",
@@ -24,7 +25,9 @@ __all__ = [
     "flows",
     "live",
     "round_trips",
+    "sweep",
     "table",
     "throughput",
     "used",
+    "watched",
 ]

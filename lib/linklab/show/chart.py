@@ -125,17 +125,21 @@ def told_apart(lines: Mapping[str, _Values], *, markers: bool = False) -> Iterat
 
 
 def legend(axes: Axes, columns: int = 3, **more: Any) -> None:
-    """Draw the legend above the axes, from the left, where it covers no data. ``more`` is for ``axes.legend``."""
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        borderaxespad=0.3,
-        ncols=columns,
-        frameon=False,
-        fontsize=SMALL_POINTS,
-        handlelength=3,
-        **more,
-    )
+    """Draw the legend above the axes, where it covers no data, in as many columns as there is room for.
+
+    ``more`` is for matplotlib's ``legend``, as ``handles``.
+    """
+    figure: Any = axes.figure
+    alone = len(figure.axes) == 1
+    owner = figure if alone else axes
+    where = {"loc": "outside upper left"} if alone else {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    room_pixels = figure.bbox.width if alone else axes.bbox.width
+    for count in range(columns, 0, -1):
+        drawn = owner.legend(ncols=count, frameon=False, fontsize=SMALL_POINTS, handlelength=3, **where, **more)
+        if drawn.get_window_extent().width < room_pixels:
+            break
+        if count > 1:
+            drawn.remove()
 
 
 def level(axes: Axes, value: float, text: str, *, below: bool = False) -> None:

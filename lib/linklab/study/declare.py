@@ -85,13 +85,6 @@ class Point:
         return str(self[factor])
 
     @property
-    def seed(self) -> int:
-        """The seed of the point's lab: its level of a factor ``seed``, else its repeat, so that repeats are independent
-        samples. Raises MeasurementError for a level that is no whole number.
-        """
-        return self.whole("seed") if "seed" in dict(self.levels) else self.repeat
-
-    @property
     def combination(self) -> str:
         """The levels, for people: ``"frame_bytes=1518 rates=10/10"``."""
         return " ".join(f"{name}={level}" for name, level in self.levels)
@@ -144,6 +137,7 @@ class Study:
     change is a factor with one level.
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
     `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
+    ``seed`` is a function of a point where labs of some levels shall have other random numbers than those of others.
     ``command`` is what carries the study out from a terminal.
 
     Raises MeasurementError for a study that cannot be carried out.
@@ -161,12 +155,22 @@ class Study:
     short_repeats: int = 1
     source: str = ""
     command: str = ""
+    seed: Callable[[Point], int] | None = None
 
     def __post_init__(self) -> None:
         if not self.command:
             object.__setattr__(self, "command", f"linklab study run {self.name}")
         for problem in _problems(self):
             raise MeasurementError(f"study {self.name!r}: {problem}")
+
+    def seed_of(self, point: Point) -> int:
+        """Return the seed of a point's lab: what ``seed`` says, else its level of a factor ``seed``, else its repeat.
+
+        Raises MeasurementError for a level that is no whole number.
+        """
+        if self.seed is not None:
+            return self.seed(point)
+        return point.whole("seed") if "seed" in self.factors else point.repeat
 
     def points(self) -> tuple[Point, ...]:
         """All points: the last factor changes fastest, and repeats follow each other.

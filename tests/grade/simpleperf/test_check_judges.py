@@ -7,8 +7,8 @@ import pytest
 from linklab.grade.simpleperf import figures, judge_intervals
 from linklab.grade.simpleperf.dialect import end_message
 from linklab.grade.simpleperf.mistakes import Mistake
-from linklab.measure import rows
-from linklab.measure.rows import Figure
+from linklab.measure import simpleperf_rows as rows
+from linklab.measure.simpleperf_rows import Figure
 
 SPANS = {"whole": (4.9, 5.0), "asked": (1.998, 2.002), "sent": (2.01, 3.2)}
 CARRIED = 2_000_000

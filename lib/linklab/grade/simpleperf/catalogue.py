@@ -217,10 +217,21 @@ NOT_CHECKED: Final = (
     "The default of -t (25 s) and of the other flags.",
     "The words of messages and headings, column order and width, colours, blank lines, what an id looks like.",
     "The end message and the acknowledgement, as long as the program's own two sides agree on them.",
+    "Whether the client sends a start message before its data, and how many chunks it hands over in one call.",
     "Whether rows of -i are printed while the transfer runs, or only at its end.",
     "Whether -n counts for each of the -P connections or for all of them together.",
     "How Ctrl-C ends the program, and what a server does whose port is taken.",
-    "Speed: how much the program could carry on an unshaped link (`linklab bench` tells).",
+    "Speed: how much the program could carry on an unshaped link (`make bench` tells).",
     "Style, types, comments, tests.",
 )
 """What no check looks at."""
+
+REFERENCE: Final = (
+    "The client hands over 128 chunks of 1000 bytes in each call, where the program of the course report hands over "
+    "one. TCP is a stream, so nobody can tell on the other side. In the course network the rates are the same within "
+    "0.2 %, and the lab computes for less than half as long (`make bench` tells).",
+    "The client sends no start message, where the program of the course report begins with the time of its start: each "
+    "side times the transfer by its own clock, so neither needs the other's.",
+)
+"""Where Linklab's own simpleperf (`solutions/simpleperf.py`) differs from the course report's program:
+labs measure with it where there is no student's program."""

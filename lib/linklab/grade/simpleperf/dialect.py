@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from linklab.grade.simpleperf.take import Passage
-from linklab.measure.rows import Row
+from linklab.measure.simpleperf_rows import Row
 
 CHUNK_BYTES: Final = 1000
 _END_BYTES: Final = 256

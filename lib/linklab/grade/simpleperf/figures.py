@@ -9,8 +9,15 @@ from typing import Final
 
 from linklab.grade.simpleperf import tolerances
 from linklab.grade.simpleperf.mistakes import Mistake
-from linklab.measure.printed import amount_bytes, amount_step, label_says_bytes, rate_mbps, unit_bytes
-from linklab.measure.rows import Figure, Row
+from linklab.measure.simpleperf_rows import (
+    Figure,
+    Row,
+    amount_bytes,
+    amount_step,
+    label_says_bytes,
+    rate_mbps,
+    unit_bytes,
+)
 
 __all__ = [
     "FACTORS",

@@ -13,7 +13,7 @@ from linklab.grade.simpleperf.report import ConformanceCheck
 from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Take
 from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
-from linklab.measure.rows import Row
+from linklab.measure.simpleperf_rows import Row
 from linklab.network import goodput_ceiling_mbps
 
 KEYS = ("time", "ack", "client-rate", "server-rate", "link", "format", "conserved")

@@ -12,7 +12,7 @@ from linklab.grade.simpleperf.report import ConformanceCheck
 from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Take
 from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
-from linklab.measure.rows import Row
+from linklab.measure.simpleperf_rows import Row
 
 KEYS = ("interval-rows", "interval-join", "interval-sum", "interval-rates", "interval-total")
 SECONDS, EVERY_S = 6, 2

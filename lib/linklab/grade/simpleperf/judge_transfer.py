@@ -10,7 +10,7 @@ from linklab.grade.simpleperf.report import ConformanceCheck
 from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.take import Printed, Take
 from linklab.grade.simpleperf.verdict import failed, passed, unknown
-from linklab.measure.rows import Row
+from linklab.measure.simpleperf_rows import Row
 
 KEYS = ("listens", "connects", "ends", "client-row", "server-row", "bytes")
 SECONDS = 2

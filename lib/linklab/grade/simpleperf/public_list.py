@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from linklab.grade.simpleperf.catalogue import ITEMS, NOT_CHECKED
+from linklab.grade.simpleperf.catalogue import ITEMS, NOT_CHECKED, REFERENCE
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.steps import STEPS
 from linklab.runtime.limits import Limits
@@ -42,6 +42,10 @@ def lines() -> Iterator[str]:
         yield from (f"| `{item.key}` | {item.description} | {item.points:g} | {item.how} |" for item in items)
     yield from ("", "## What is not checked", "")
     yield from (f"- {thing}" for thing in NOT_CHECKED)
+    yield from ("", "## What Linklab's own simpleperf does otherwise than the course report's", "")
+    yield from (f"- {thing}" for thing in REFERENCE)
+    yield ""
+    yield "A program that sends one chunk a call, or a start message, or both, passes all checks as well."
     yield from ("", "## Mistakes that are named", "", "| mistake | what to do |", "| --- | --- |")
     yield from (f"| {mistake.title} | {mistake.hint.replace('|', '/')} |" for mistake in Mistake)
     yield from ("", "## What a program may use", "")

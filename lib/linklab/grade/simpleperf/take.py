@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from linklab.measure import rows
+from linklab.measure import simpleperf_rows as rows
 
 _TRACEBACK: Final = re.compile(r"^Traceback \(most recent call last\)|^Exception in thread|^Fatal Python error", re.M)
 _ERROR_LINE: Final = re.compile(r"^(?:[\w.]+(?:Error|Exception|Interrupt|Exit|Warning|timeout))\b.*$", re.M)

@@ -15,7 +15,7 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.train import TrainFlow, train
+from linklab.measure.tools.packet_train import TrainFlow, train
 from linklab.network import Network
 from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
 from linklab.study.declare import Measured, Point, Study

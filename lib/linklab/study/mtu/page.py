@@ -7,7 +7,7 @@ from typing import Final
 
 from linklab.analysis.packets import real_mbps
 from linklab.published.mtu_study import FRAME_BYTES, INCONSISTENCIES, RATES_MBPS, MtuQuantity, find
-from linklab.show.packet_size import largest_by_run
+from linklab.show.packets import largest_by_run
 from linklab.study.mtu.burst import BYTE, HTB
 from linklab.study.mtu.claims import judge_mtu
 from linklab.study.mtu.page_causes import first, overhead, reckoning

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from linklab.published.mtu_study import FRAME_BYTES, find
-from linklab.show.packet_size import first_packets, frames
+from linklab.show.packets import first_packets, frames
 from linklab.study.mtu.burst import BYTE, HTB
 from linklab.study.mtu.gre import FRAGMENTS, LARGER, LOST, SHORTER
 from linklab.study.mtu.runs import DIRECT, GRE, GRE_FRAGMENTS, GREEDY

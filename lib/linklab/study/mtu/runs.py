@@ -14,7 +14,7 @@ from typing import Final
 from linklab.analysis.packets import bandwidth_mbps, burst_bytes, jitter_ms
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.train import TrainFlow, TrainResult, train
+from linklab.measure.tools.packet_train import TrainFlow, TrainResult, train
 from linklab.network import Network
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre, payload_bytes
 from linklab.study.declare import Measured, Metric, Point, Study

@@ -22,9 +22,9 @@ from linklab.analysis.switch_loads import (
 )
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.cbr import CbrRun, cbr, sending
-from linklab.measure.echo import EchoFlow, EchoResult, echo
-from linklab.measure.moderated import E1000E_INTERVAL_US, moderated
+from linklab.measure.devices import E1000E_INTERVAL_US, moderated
+from linklab.measure.tools.constant_rate import CbrRun, cbr, sending
+from linklab.measure.tools.echo import EchoFlow, EchoResult, echo
 from linklab.network import End, Host, Link, Network
 from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
 from linklab.network.theory import wire_bytes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.published.multimedia_study import INCONSISTENCIES, Printed, VideoQuantity, VideoRow, find
-from linklab.show.video import distribution, rate_over_time
+from linklab.show.video import Percentiles, distribution, rate_over_time
 from linklab.study.page import Grid, Picture
 from linklab.study.video.claims import PACED, judge_video
 from linklab.study.video.page_picture import picture_chapter
@@ -182,7 +182,7 @@ def _delay(video: Values) -> tuple[str | Picture | Grid, ...]:
             "ffmpeg -re, 2 Mbit/s": (2, FFMPEG, HTB),
         }
         lines = {
-            name: video.numbered("delay_ms", link_mbps=link, sender=sender, shaper=shaper)
+            name: Percentiles(tuple(video.numbered("delay_ms", link_mbps=link, sender=sender, shaper=shaper)))
             for name, (link, sender, shaper) in runs.items()
             if video.has("delay_ms", link_mbps=link, sender=sender, shaper=shaper)
         }
@@ -210,7 +210,7 @@ def _delay(video: Values) -> tuple[str | Picture | Grid, ...]:
 def _jitter(video: Values) -> tuple[str | Picture, ...]:
     def draw() -> Figure:
         lines = {
-            name: video.numbered("jitter_ms", link_mbps=link, sender=sender, shaper=HTB)
+            name: Percentiles(tuple(video.numbered("jitter_ms", link_mbps=link, sender=sender, shaper=HTB)))
             for name, link, sender in (
                 ("2 Mbit/s", 2, PACED),
                 ("4 Mbit/s", 4, PACED),

@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.clip import Clip
-from linklab.measure.encode import encoded
-from linklab.measure.picture import picture_at, quality
 from linklab.measure.results import Origin
-from linklab.measure.stream_result import StreamResult, VideoFlow
-from linklab.measure.transport import without
+from linklab.measure.tools.video import StreamResult, VideoFlow
+from linklab.measure.video_file import Clip, encoded, without
+from linklab.measure.video_quality import picture_at, quality
 from linklab.show.video import pictures, similarity_over_time
 from linklab.study.page import Grid, Picture
 from linklab.study.video.picture import ENDLESS, lost_numbers

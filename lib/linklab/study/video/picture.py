@@ -11,11 +11,9 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.clip import Clip
-from linklab.measure.encode import encoded
-from linklab.measure.picture import Quality, quality
-from linklab.measure.stream import stream
-from linklab.measure.stream_result import StreamResult, VideoFlow
+from linklab.measure.tools.video import StreamResult, VideoFlow, stream
+from linklab.measure.video_file import Clip, encoded
+from linklab.measure.video_quality import Quality, quality
 from linklab.network import Network
 from linklab.network.video_testbeds import video_network
 from linklab.study.declare import Measured, Metric, Point, Study

@@ -15,11 +15,9 @@ from typing import Final, get_args
 from linklab.analysis.video_statistics import Series, bandwidths, delays, each_second_kbps, jitters, summed_up
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.bucket import bucket_of_one_frame
-from linklab.measure.clip import IP_PACKET_BYTES, Clip
-from linklab.measure.encode import encoded
-from linklab.measure.stream import stream
-from linklab.measure.stream_result import StreamResult, VideoFlow
+from linklab.measure.devices import bucket_of_one_frame
+from linklab.measure.tools.video import StreamResult, VideoFlow, stream
+from linklab.measure.video_file import IP_PACKET_BYTES, Clip, encoded
 from linklab.network import Network
 from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
 from linklab.published.multimedia_study import VideoQuantity

@@ -1,0 +1,98 @@
+"""What links and switches of hardware do and Mininet's do not: a link without a burst, and a switch whose network
+cards hold their interrupts back.
+
+At 10 and 100 Mbit/s Linux's driver of the study's cards (e1000e, function ``e1000_set_itr``) allows each card 4000
+interrupts a second: none within 250 us of the one before. What happens meanwhile waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from linklab.errors import MeasurementError
+from linklab.lab import Lab
+from linklab.measure.thin import ThinProgram, await_ready
+
+_WAIT_MS: Final = 10_000
+"""How long a packet may wait in the queue before it is dropped: as long as no study's does."""
+_BURST: Final = re.compile(r"\bburst (\d+)b\b")
+
+
+def bucket_of_one_frame(lab: Lab, node: str, interface: str, rate_mbps: float, frame_bytes: int) -> None:
+    """Limits an interface by TBF with a bucket that holds one frame, in place of what limited it (HTB in a TCLink).
+
+    Then two frames of that size leave no sooner one after the other than the rate allows. Delay, loss and queue that
+    the link had are gone from this interface with its old shaper. Raises MeasurementError where tc refuses or the
+    interface is not so afterwards.
+    """
+    device, rate = shlex.quote(interface), f"{rate_mbps * 1e6:.0f}bit"
+    # tc counts the bucket in ticks of 64 ns, and rounds down: of a bucket that is a bit too small TBF drops the frame
+    burst = frame_bytes + 1
+    said = lab[node].cmd(
+        f"tc qdisc replace dev {device} root handle 7: tbf rate {rate} burst {burst} latency {_WAIT_MS}ms"
+    )
+    if said.strip():
+        raise MeasurementError(f"the bucket of {interface} could not be set: {' '.join(said.split())}")
+    shown = lab[node].cmd(f"tc qdisc show dev {device} root")
+    found = _BURST.search(shown)
+    if " tbf " not in shown or found is None or not frame_bytes <= int(found.group(1)) <= burst:
+        raise MeasurementError(f"{interface} has no bucket of {frame_bytes} bytes: {' '.join(shown.split())}")
+
+
+E1000E_INTERVAL_US: Final = 250.0
+"""drivers/net/ethernet/intel/e1000e/netdev.c: "for non-gigabit speeds, just fix the interrupt rate at 4000"."""
+How = Literal["throttled", "ticking"]
+HOW: Final = ("throttled", "ticking")
+_FILE: Final = "moderated.py"
+_LONGEST_US: Final = 10_000.0
+
+
+@contextlib.contextmanager
+def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "throttled") -> Iterator[None]:
+    """Between the two ports of a Linux bridge hands a program on what the bridge did, with interrupts held back.
+
+    ``throttled``: a card's next interrupt is an interval or more after its last one. ``ticking``: its interrupts come
+    at instants an interval apart, those of the second card half an interval after those of the first. All of it lasts
+    as long as the block; VLANs and other ports are not its matter. Raises MeasurementError for another `how`, for an
+    interval outside 0 to 10000 us, and for ports that are not two of one bridge with a cable's rate (see
+    `linklab.network.Shape`).
+    """
+    if how not in HOW:
+        raise MeasurementError(f"how is {how!r}: choose one of {', '.join(HOW)}")
+    if not 0 <= interval_us <= _LONGEST_US:
+        raise MeasurementError(f"interval_us is {interval_us}: choose 0 to {_LONGEST_US:g} microseconds")
+    found = {it.name: (node.name, it) for node in lab.state().nodes if node.kind == "switch" for it in node.interfaces}
+    for port in ports:
+        if port not in found or found[port][1].shape.overhead_bytes is None:
+            raise MeasurementError(f"{port} is no port of a switch with a cable's rate: choose two such ports")
+    switch, first = found[ports[0]]
+    if found[ports[1]][0] != switch or ports[0] == ports[1]:
+        raise MeasurementError(f"{ports[0]} and {ports[1]} are not two ports of one switch: choose two such ports")
+    rate_mbps, overhead_bytes = first.shape.rate_mbps, first.shape.overhead_bytes
+    assert rate_mbps is not None
+    assert overhead_bytes is not None
+    for name in ports:
+        peer = found[name][1].peer
+        if peer is not None:
+            # the program hands on bytes, and the kernel leaves checksums to a card that is not there
+            lab[peer[0]].cmd(f"ethtool -K {peer[1]} tx off")
+        _said(lab, switch, f"ip link set {name} nomaster")
+    try:
+        with ThinProgram(lab, _FILE) as programs:
+            words = (how, *ports, round(interval_us * 1000), round(rate_mbps * 1e6), overhead_bytes)
+            await_ready(programs.start(switch, *words))
+            yield
+    finally:
+        # VLANs of a port are forgotten when it leaves its bridge: such a lab is of no more use
+        for name in ports:
+            _said(lab, switch, f"ip link set {name} master {switch}")
+
+
+def _said(lab: Lab, switch: str, command: str) -> None:
+    said = lab[switch].cmd(command).strip()
+    if said:
+        raise MeasurementError(f"{switch} is no Linux bridge that lets its ports go: {' '.join(said.split())}")

@@ -1,0 +1,452 @@
+"""What a video is to be like, the video that was made of it, and how it is made: encoded once by ffmpeg outside any
+lab, cut into RTP packets, and kept in the user's cache folder.
+
+The stream tells the time in some of its packets (PCR, ISO/IEC 13818-1, section 2.4.3.5). Between two of these, packets
+are spread evenly, which is what the standard says their times are. Seven make one packet of RTP (RFC 2250).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from platformdirs import user_cache_dir
+
+from linklab.errors import LabError, MeasurementError
+from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
+
+TS_PACKET_BYTES: Final = 188
+"""ISO/IEC 13818-1 (MPEG-2 transport stream), section 2.4.3.2."""
+RTP_HEADER_BYTES: Final = 12
+"""RFC 3550, section 5.1, without contributing sources."""
+RTP_PACKET_BYTES: Final = RTP_HEADER_BYTES + 7 * TS_PACKET_BYTES
+"""1328: seven packets of the transport stream are what fits into 1500 bytes with all headers (RFC 2250, section 2)."""
+IP_PACKET_BYTES: Final = RTP_PACKET_BYTES + UDP_HEADER_BYTES + IPV4_HEADER_BYTES
+"""1356, with the headers of UDP and IPv4."""
+CLOCK_HZ: Final = 90_000
+"""What RTP's timestamps of a transport stream count (RFC 3551, table 5)."""
+CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        # without an info message: it would carry x264's version; frames that refer to later ones would arrive out of
+        # order of their display, and a lost header then moves a frame in time
+        "h264": ("libx264", "-preset", "superfast", "-bf", "0", "-qcomp", "0.8"),
+        "mpeg2": ("mpeg2video", "-bf", "0"),
+    }
+)
+"""Codecs by name, each with ffmpeg's encoder and its options."""
+_RANGES: Final = (
+    ("duration_s", 0.5, 120),
+    ("width", 64, 1920),
+    ("height", 64, 1080),
+    ("frames_per_s", 1, 60),
+    ("bitrate_kbps", 50, 20_000),
+)
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A video as asked for: the multimedia study's (section 3.3), unless told otherwise.
+
+    ``bitrate_kbps`` is the coded video's alone, in 1000 bit/s. Raises MeasurementError for an unknown codec, a value
+    out of range, or a size that is odd: colours are stored for two by two pixels.
+    """
+
+    duration_s: float = 50
+    width: int = 800
+    height: int = 600
+    frames_per_s: int = 60
+    bitrate_kbps: float = 1026
+    codec: str = "h264"
+
+    def __post_init__(self) -> None:
+        if self.codec not in CODECS:
+            raise MeasurementError(f"codec is {self.codec!r}: choose one of {', '.join(CODECS)}")
+        for name, low, high in _RANGES:
+            value = getattr(self, name)
+            whole = name in ("width", "height", "frames_per_s")
+            kind = int if whole else int | float
+            if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
+                raise MeasurementError(f"{name} is {value!r}: choose {low:g} to {high:g}{', whole' if whole else ''}")
+        if self.width % 2 or self.height % 2:
+            raise MeasurementError(f"a video of {self.width}x{self.height} pixels has an odd side: choose even ones")
+
+    @property
+    def frames(self) -> int:
+        """How many pictures it has."""
+        return round(self.duration_s * self.frames_per_s)
+
+
+@dataclass(frozen=True)
+class Video:
+    """A clip that has been encoded: a transport stream, and the same cut into RTP packets. ``folder`` is its place.
+
+    ``bitrate_kbps`` is what the coded video measures; ``ffmpeg`` what encoded it.
+    """
+
+    clip: Clip
+    folder: Path
+    bitrate_kbps: float
+    ffmpeg: str
+
+    @property
+    def stream_path(self) -> Path:
+        """The transport stream; any player shows it."""
+        return self.folder / "video.ts"
+
+    @property
+    def packets_path(self) -> Path:
+        """The RTP packets one behind the other, `RTP_PACKET_BYTES` each."""
+        return self.folder / "video.rtp"
+
+    @cached_property
+    def packets(self) -> int:
+        """How many RTP packets it takes."""
+        return self.packets_path.stat().st_size // RTP_PACKET_BYTES
+
+    @property
+    def stream_bytes(self) -> int:
+        """The size of the transport stream: what RTP carries of this video in all."""
+        return self.stream_path.stat().st_size
+
+    @cached_property
+    def digest(self) -> str:
+        """The first 16 digits of SHA-256 of its packets: the same here and there means the same video."""
+        return hashlib.sha256(self.packets_path.read_bytes()).hexdigest()[:16]
+
+
+_BUSY_S: Final = 8.8
+"""The scenes that repeat below last so long together, and the first one fills up ten seconds."""
+_POINTS: Final = ((-0.743643887, -0.131825904), (-1.25066, 0.02012), (-0.16, 1.0405), (0.2925755, -0.0149977))
+"""Where the Mandelbrot set is worth a look."""
+_COLOURS: Final = ("red", "blue", "green", "yellow", "purple")
+
+
+def scenes(clip: Clip) -> tuple[tuple[str, float], ...]:
+    """ffmpeg's filters of each scene, with how many seconds it lasts.
+
+    Every ten seconds: a test card that hardly moves, one full of motion, a colour gradient, a zoom into the Mandelbrot
+    set, Conway's game of life. Each round starts elsewhere, so no two seconds are alike. The rate of one second thus
+    differs from the next by what the codec needs, as it does in a film.
+    """
+    found: list[tuple[str, float]] = []
+    left_s, turn = clip.duration_s, 0
+    while left_s > 1e-9:
+        for source, lasts_s in _round(clip, turn):
+            if left_s > 1e-9:
+                found.append((source, min(lasts_s, left_s)))
+                left_s -= lasts_s
+        turn += 1
+    return tuple(found)
+
+
+def graph(clip: Clip) -> str:
+    """The scenes one after the other, as one graph of filters whose output is called ``v``."""
+    parts = scenes(clip)
+    chains = [
+        f"{source},trim=duration={lasts_s:.6f},setpts=PTS-STARTPTS,format=yuv420p,setsar=1[s{number}]"
+        for number, (source, lasts_s) in enumerate(parts)
+    ]
+    joined = "".join(f"[s{number}]" for number in range(len(parts)))
+    return ";".join([*chains, f"{joined}concat=n={len(parts)}:v=1,fps={clip.frames_per_s}[v]"])
+
+
+def _round(clip: Clip, turn: int) -> tuple[tuple[str, float], ...]:
+    size = f"size={clip.width}x{clip.height}:rate={clip.frames_per_s}"
+    x, y = _POINTS[turn % len(_POINTS)]
+    # cells of four pixels, that change 20 times a second
+    cells = f"size={max(clip.width // 4, 16)}x{max(clip.height // 4, 16)}:rate={min(20, clip.frames_per_s)}"
+    # ffmpeg 5.1 draws what is left open anew each time, whatever its seed
+    colours = ":".join(f"c{number}={_COLOURS[(turn + number) % len(_COLOURS)]}" for number in range(4))
+    ends = f"x0={clip.width // 8}:y0={clip.height // 12}:x1={clip.width * 7 // 8}:y1={clip.height * 11 // 12}"
+    return (
+        (f"testsrc={size}", 10 - _BUSY_S),
+        (f"testsrc2={size}", 3.2),
+        (f"gradients={size}:speed=0.01:nb_colors=4:{colours}:{ends}", 1.0),
+        (f"mandelbrot={size}:maxiter=200:start_x={x}:start_y={y}:start_scale=3:end_scale=0.02:end_pts=3000", 2.6),
+        (
+            f"life={cells}:seed={1 + turn}:mold=10:ratio=0.3,"
+            f"scale={clip.width}:{clip.height}:flags=neighbor,fps={clip.frames_per_s}",
+            2.0,
+        ),
+    )
+
+
+_PYTHON: Final = "/usr/bin/python3"
+_CONFINED: Final = ("-protocol_whitelist", "file,pipe")
+"""What an input may make ffmpeg open: a playlist in disguise names other files, or addresses."""
+
+
+@functools.cache
+def version() -> str:
+    """What ffmpeg calls itself: ``"ffmpeg version 5.1.9-0+deb12u1"``. Raises MeasurementError where it is missing."""
+    _need("ffmpeg")
+    said = subprocess.run(["ffmpeg", "-version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return said.stdout.partition(" Copyright")[0].strip() or "ffmpeg of an unknown version"
+
+
+def ffmpeg(folder: Path, *words: str, doing: str) -> bytes:
+    """Runs ffmpeg in a folder, the only one that it may write to; what it wrote to its standard output.
+
+    The words ``-i NAME`` stand for an input that may open files only. Raises MeasurementError where ffmpeg is missing
+    or fails, with what it was `doing` and its own last line; LabError where bubblewrap is missing, which confines it
+    (but in a container that is one student's own, `linklab.runtime.container`).
+    """
+    confined = [piece for word in words for piece in ((*_CONFINED, word) if word == "-i" else (word,))]
+    return _run(folder, ["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-y", *confined], doing)
+
+
+def ffprobe(folder: Path, *words: str, doing: str) -> bytes:
+    """As `ffmpeg`, for ffprobe."""
+    return _run(folder, ["ffprobe", "-hide_banner", "-loglevel", "error", *_CONFINED, *words], doing)
+
+
+def _run(folder: Path, words: list[str], doing: str) -> bytes:
+    from linklab.runtime import bwrap, container
+
+    _need(words[0])
+    walls = container.chosen()
+    # no /proc: a kernel refuses a new one where the present one is partly covered, as in many containers
+    cage = [] if walls else bwrap.for_program(folder, _PYTHON, proc=False)
+    done = subprocess.run(
+        [*cage, *words],
+        capture_output=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env=bwrap.program_environment(),
+        cwd=folder if walls else None,
+    )
+    if done.returncode:
+        lines = [line for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+        if lines and lines[-1].startswith("bwrap:"):
+            raise LabError(f"{words[0]} could not be confined here: {lines[-1]}")
+        said = lines[0] if lines else f"exit status {done.returncode}"
+        raise MeasurementError(f"{words[0]} failed at {doing}: {said}")
+    return done.stdout
+
+
+def _need(program: str) -> None:
+    if shutil.which(program) is None:
+        raise MeasurementError(f"{program} is not installed here: sudo apt-get install ffmpeg")
+
+
+MP2T: Final = 33
+"""RTP's payload type for a transport stream (RFC 3551, table 5)."""
+_SYNC: Final = 0x47
+_PER_PACKET: Final = 7
+_NULL: Final = b"\x47\x1f\xff\x10" + b"\xff" * (TS_PACKET_BYTES - 4)
+"""A packet that means nothing."""
+_SOURCE: Final = 1
+
+
+def filled_up(stream: bytes) -> bytes:
+    """The stream with packets that mean nothing at its end, so that it fills whole RTP packets."""
+    return stream + _NULL * (-(len(stream) // TS_PACKET_BYTES) % _PER_PACKET)
+
+
+def rtp_packets_of(stream: bytes) -> bytes:
+    """The RTP packets of a stream that fills them, one behind the other, `RTP_PACKET_BYTES` each.
+
+    Sequence numbers and timestamps begin at 0. Raises MeasurementError for what is no transport stream, or one that
+    does not tell the time twice.
+    """
+    from scapy.layers.rtp import RTP
+
+    begins = range(0, len(stream), TS_PACKET_BYTES)
+    if not stream or len(stream) % (_PER_PACKET * TS_PACKET_BYTES) or any(stream[at] != _SYNC for at in begins):
+        raise MeasurementError("this is no transport stream that fills whole RTP packets")
+    ticks = packet_times(stream)[::_PER_PACKET]
+    size = _PER_PACKET * TS_PACKET_BYTES
+    found = []
+    for number, tick in enumerate(ticks):
+        header = RTP(payload_type=MP2T, sequence=number & 0xFFFF, timestamp=round(tick - ticks[0]), sourcesync=_SOURCE)
+        found.append(bytes(header) + stream[number * size : (number + 1) * size])
+    return b"".join(found)
+
+
+def packet_times(stream: bytes) -> list[float]:
+    """When each packet of a transport stream is to leave, in ticks of RTP's clock (1/90000 s).
+
+    Before the first and behind the last one that tells the time, packets go on at the pace beside it. Raises
+    MeasurementError where fewer than two tell it, or time does not move on.
+    """
+    known = [
+        (number, tick)
+        for number, at in enumerate(range(0, len(stream), TS_PACKET_BYTES))
+        if (tick := _clock(stream[at : at + TS_PACKET_BYTES])) is not None
+    ]
+    if len(known) < 2 or any(late[1] <= early[1] for early, late in pairwise(known)):
+        raise MeasurementError("the transport stream does not tell the time (PCR) twice, or it goes back: encode again")
+    times: list[float] = []
+    for (first, begin), (second, end) in pairwise(known):
+        pace = (end - begin) / (second - first)
+        times += [begin + (number - first) * pace for number in range(len(times), second)]
+    count = len(stream) // TS_PACKET_BYTES
+    return times + [known[-1][1] + (number - known[-1][0]) * pace for number in range(len(times), count)]
+
+
+def payload(packets: bytes) -> bytes:
+    """The transport stream that a row of RTP packets carries."""
+    begins = range(0, len(packets), RTP_PACKET_BYTES)
+    return b"".join(packets[begin + RTP_HEADER_BYTES : begin + RTP_PACKET_BYTES] for begin in begins)
+
+
+def without(stream: bytes, lost: Sequence[int]) -> bytes:
+    """What the loss of the RTP packets of these numbers leaves of a stream."""
+    gone, size = frozenset(lost), _PER_PACKET * TS_PACKET_BYTES
+    return b"".join(stream[at : at + size] for at in range(0, len(stream), size) if at // size not in gone)
+
+
+def _clock(packet: bytes) -> float | None:
+    """What time a packet tells, in 1/90000 s, or None."""
+    has_field = packet[3] & 0x20 and packet[4] >= 7 and packet[5] & 0x10
+    if not has_field:
+        return None
+    # 33 bits of 90 kHz, six of padding, nine of 27 MHz
+    value = int.from_bytes(packet[6:12], "big")
+    return (value >> 15) + (value & 0x1FF) * CLOCK_HZ / 27_000_000
+
+
+_FORM: Final = 1
+"""To be raised when what is made of the same settings changes."""
+_TOLERANCE: Final = 0.03
+_TRIES: Final = 4
+_THREADS: Final = "4"
+"""A fixed number: x264 gives other bits with another one."""
+_PCR_MS: Final = "70"
+"""The stream tells the time every 70 ms, and packets in between are spread evenly, as by VLC, the study's tool."""
+
+
+def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
+    """The video of a clip: from the cache, or encoded now, which takes about as long as it lasts; `tell` says so.
+
+    Raises MeasurementError where ffmpeg is missing, cannot encode it, or misses the rate by more than 3 %; and where
+    the cache cannot be written.
+    """
+    place = _cache_folder()
+    name = _name_of(clip)
+    if (found := _kept(clip, place / name)) is not None:
+        return found
+    with _locked(place):
+        if (found := _kept(clip, place / name)) is not None:  # somebody else made it meanwhile
+            return found
+        if tell is not None:
+            tell(f"encoding {clip.duration_s:g} s of video, once; this takes about as long as it lasts")
+        fresh = place / f"{name}.new"
+        for left in (place / name, *place.glob("*.new")):  # nobody else is at work: of one that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        fresh.mkdir()
+        try:
+            rate_kbps = _encode(clip, fresh)
+            _cut(fresh)
+            about = {"form": _FORM, "clip": asdict(clip), "bitrate_kbps": rate_kbps, "ffmpeg": version()}
+            (fresh / "video.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+            for rest in fresh.glob("pass*"):
+                rest.unlink()
+            fresh.rename(place / name)  # whoever looks sees all of it or none
+        except BaseException:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+    return Video(clip, place / name, rate_kbps, version())
+
+
+def coded_kbps(folder: Path, name: str, duration_s: float) -> float:
+    """The mean rate of the coded video in a file, without what the container adds.
+
+    Raises MeasurementError for a file that is no video.
+    """
+    said = ffprobe(
+        folder,
+        *("-select_streams", "v", "-show_entries", "packet=size", "-of", "default=nokey=1:noprint_wrappers=1"),
+        name,
+        doing=f"reading {name}",
+    )
+    sizes = [int(word) for word in said.split() if word.isdigit()]
+    if not sizes:
+        raise MeasurementError(f"{name} holds no video: name a file that a player shows")
+    return sum(sizes) * 8 / 1000 / duration_s
+
+
+def _encode(clip: Clip, folder: Path) -> float:
+    """Two passes; the second once more with a corrected aim where it missed the rate."""
+    encoder, *options = CODECS[clip.codec]
+    source = ["-filter_complex", graph(clip), "-map", "[v]", "-c:v", encoder, *options, "-threads", _THREADS]
+    source += ["-g", str(2 * clip.frames_per_s), "-passlogfile", "pass", "-flags:v", "+bitexact"]
+    # no fixed rate for the container and no head start: a second with little to show sends little
+    target = ["-fflags", "+bitexact", "-f", "mpegts", "-pcr_period", _PCR_MS, "-muxdelay", "0", "-muxpreload", "0"]
+    doing = f"encoding {clip.width}x{clip.height} with {encoder}"
+    aim_kbps = clip.bitrate_kbps
+    ffmpeg(folder, *source, "-b:v", f"{aim_kbps:g}k", "-pass", "1", "-f", "null", "-", doing=doing)
+    for _ in range(_TRIES):
+        ffmpeg(folder, *source, "-b:v", f"{aim_kbps:.3f}k", "-pass", "2", *target, "video.ts", doing=doing)
+        rate_kbps = coded_kbps(folder, "video.ts", clip.duration_s)
+        if abs(rate_kbps / clip.bitrate_kbps - 1) <= _TOLERANCE:
+            return rate_kbps
+        aim_kbps *= clip.bitrate_kbps / rate_kbps
+    raise MeasurementError(
+        f"the encoder gives {rate_kbps:.0f} kbit/s where {clip.bitrate_kbps:g} were asked for: choose another "
+        "bitrate_kbps, or a longer clip"
+    )
+
+
+def _cut(folder: Path) -> None:
+    """Makes RTP packets of the transport stream; what does not fill the last one is filled up."""
+    stream = filled_up((folder / "video.ts").read_bytes())
+    (folder / "video.ts").write_bytes(stream)
+    (folder / "video.rtp").write_bytes(rtp_packets_of(stream))
+
+
+def _name_of(clip: Clip) -> str:
+    """What the result depends on, as the name of a folder."""
+    settings = [_FORM, asdict(replace(clip, duration_s=float(clip.duration_s), bitrate_kbps=float(clip.bitrate_kbps)))]
+    text = json.dumps([*settings, CODECS[clip.codec], graph(clip), _PCR_MS, version()], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _kept(clip: Clip, folder: Path) -> Video | None:
+    """The finished video in a folder, or None where there is none that this version knows."""
+    try:
+        about = json.loads((folder / "video.json").read_text("utf-8"))
+        if about["form"] != _FORM:
+            return None
+        video = Video(clip, folder, float(about["bitrate_kbps"]), str(about["ffmpeg"]))
+        whole = video.stream_path.is_file() and video.packets_path.stat().st_size > 0
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return video if whole else None
+
+
+def _cache_folder() -> Path:
+    folder = Path(user_cache_dir("linklab")) / "video"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MeasurementError(
+            f"cannot make the folder {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to"
+        ) from None
+    return folder
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One encodes, the others wait for it: they want the same."""
+    try:
+        lock = (folder / "lock").open("w", encoding="utf-8")
+    except OSError as error:
+        raise MeasurementError(
+            f"cannot write to {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to"
+        ) from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,319 @@
+"""The course report that Linklab started from: what its author measured, once, in the spring of 2023.
+
+"Project report, Portfolio 1" (OsloMet, submitted 17.04.2023), chapter 4. It has five tables, one for each test case,
+on the network that is `linklab.network.COURSE` here. Latency is the mean of 25 pings, throughput is simpleperf's over
+25 s; test case 1 is iperf (version 2) with UDP. All ran in real time in a virtual machine on a laptop.
+
+``differs`` says why another measurement, on the same network, is not the same number. The author's machine is gone, so
+causes are argued from the report's numbers and theory and called probable; what follows from arithmetic alone is said
+without that word. Of Linklab's own measurements it says nothing: those stand in tables, next to it. It rests on this:
+
+* iperf 2 reads ``25M`` as 25 * 1048576 bit/s, and its rates are of the payload: 1470 bytes of a frame of 1512.
+* ARP: the first ping over a link of delay d waits 2 d longer, for the neighbour's address; one slow ping of 25
+  raises the mean by 2 d / 25. Linklab enters the addresses before.
+* What is left of the excess grows with every crossing of a delayed link, and that of a path is about the sum of its
+  links' (h1-h4: 9.6 ms, L1 and L2: 1.9 + 4.7). A kernel's delay ends with a timer, and in a virtual machine in real
+  time timers fire late: on time in Linklab's virtual time.
+* With segmentation left to the network card (the default), Linux hands netem at least two segments as one packet, so
+  a queue of 100 packets held up to 200 frames there. Linklab makes every packet a frame.
+* netem's limit counts the packets in flight, so a full queue of N frames takes N serialisations in all, the link's
+  delay included: 100 frames at 30 Mbit/s are 40.4 ms, not 20 + 40.4. Twice the frames are up to 80.7 ms.
+* Tests with several flows were started by hand in several terminals, seconds apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from linklab.errors import MeasurementError
+from linklab.published.claims import Inconsistency
+
+PublishedQuantity = Literal["rtt_ms", "throughput_mbps"]
+
+SECTIONS: Final = {1: "4.3.1", 2: "4.4.1", 3: "4.5.1", 4: "4.6.1", 5: "4.7.1"}
+"""The section with the table of each test case; the tables have no numbers."""
+
+
+@dataclass(frozen=True)
+class ReportRow:
+    """One number of the report.
+
+    ``case`` is the test case, 1 to 5; ``test`` the row's number within it (in test case 4 a test has several
+    flows). ``name`` is the link or pair, as everywhere in Linklab: ``"L1"``, ``"h1-h4"``. ``connection`` is 1 or 2
+    where the report gives two connections of one pair. ``value`` is in ms or Mbit/s, as the table has it, and
+    ``value_in_text`` is what the discussion says where that is another number. ``differs`` is one sentence.
+    """
+
+    case: int
+    test: int
+    name: str
+    source: str
+    destination: str
+    quantity: PublishedQuantity
+    value: float
+    differs: str
+    connection: int | None = None
+    value_in_text: float | None = None
+
+    @property
+    def unit(self) -> str:
+        """``"ms"`` or ``"Mbit/s"``."""
+        return "ms" if self.quantity == "rtt_ms" else "Mbit/s"
+
+    @property
+    def section(self) -> str:
+        """Where the table is: ``"4.4.1"``."""
+        return SECTIONS[self.case]
+
+    @property
+    def where(self) -> str:
+        """For a table's or a figure's source line: ``"course report, section 4.4.1, test 1"``."""
+        return f"course report, section {self.section}, test {self.test}"
+
+
+@dataclass(frozen=True)
+class ReportedFairness:
+    """Jain's index as the report prints it, for one test; ``recomputed`` is the index of the table's throughputs."""
+
+    case: int
+    test: int
+    value: float
+    recomputed: float
+    remark: str
+
+
+def _ends(name: str) -> tuple[str, str]:
+    links = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
+    source, _, destination = name.partition("-")
+    return links.get(name, (source, destination))
+
+
+def _rtt(case: int, test: int, name: str, value: float, differs: str, text: float | None = None) -> ReportRow:
+    return ReportRow(case, test, name, *_ends(name), "rtt_ms", value, differs, value_in_text=text)
+
+
+def _rate(case: int, test: int, name: str, value: float, differs: str, connection: int | None = None) -> ReportRow:
+    return ReportRow(case, test, name, *_ends(name), "throughput_mbps", value, differs, connection)
+
+
+_ARITHMETIC: Final = "iperf 2 reads M as 1048576, so"
+
+_UDP_H1_H4: Final = (
+    f"{_ARITHMETIC} 25M sent 26.2 Mbit/s and all of it arrived: the number is the rate that was chosen, not the path's "
+    "29.2, and another rate gives another number."
+)
+_UDP_H1_H9: Final = (
+    f"{_ARITHMETIC} 16.8 Mbit/s is a chosen rate of 16M (the text says 15M, which is 15.7): it says that 16.8 of the "
+    "path's 19.4 pass, and another rate gives another number."
+)
+_UDP_H7_H9: Final = (
+    f"{_ARITHMETIC} this is again the chosen 16M and not the path's 19.4 Mbit/s, which is why it equals h1-h9 to the "
+    "digit; another rate gives another number."
+)
+
+_RTT_L1: Final = (
+    "Theory says 20: of the 1.9 ms more, ARP before the first ping gives up to 0.8 (20 ms in 25 "
+    "pings), and the rest is probably timers that fired late in a busy virtual machine."
+)
+_RTT_L2: Final = (
+    "Theory says 40: of the 4.7 ms more, ARP before the first ping gives up to 1.6 (40 ms in 25 "
+    "pings), and the rest is probably timers that fired late in a busy virtual machine."
+)
+_RTT_L3: Final = (
+    "Theory says 20: of the 2.8 ms more, ARP before the first ping gives up to 0.8; that L1 with the "
+    "same delay had 1 ms less shows how much the machine's load, probably, changed from test to test."
+)
+_RTT_H1_H4: Final = (
+    "Theory says 60: the report's L1 and L2 alone were 1.9 and 4.7 ms too slow already, so of the 9.6 "
+    "two thirds are, probably, the same late timers at every crossing, and ARP of both links gives up to 2.4."
+)
+_RTT_H7_H9: Final = (
+    "Theory says 60: the report's L2 and L3 alone were 4.7 and 2.8 ms too slow, which is 7.5 of the "
+    "9.4, probably by late timers and ARP; the rest is what hosts and routers add on a loaded machine."
+)
+_RTT_H1_H9: Final = (
+    "Theory says 80: the excess of 12.3 is three quarters that of the report's three links (9.3), "
+    "probably late timers at six crossings, and ARP for all links gives up to 3.2 of it."
+)
+
+_TCP_L1: Final = (
+    "This is 0.6 % below the ceiling of 38.26 that headers leave: on one short link with a queue of a full "
+    "bandwidth-delay product neither machine nor program matters."
+)
+_TCP_L2: Final = (
+    "This is within 1 % of the ceiling of 28.69; how far below it a transfer of 25 s ends is decided by its start, and "
+    "in a busy machine, probably, by timers that fire late."
+)
+_TCP_L3: Final = (
+    "This is within half a percent of the ceiling of 19.13: the machine, loaded or not, is faster than 20 Mbit/s."
+)
+_TCP_H1_H4: Final = (
+    "This is 4 % below the ceiling of 28.69: the report's round trip was 16 % longer than theory's, so TCP took longer "
+    "to start, and probably its 25 s hold the wait for the last acknowledgement as well."
+)
+_TCP_H7_H9: Final = (
+    "This is 6 % below the ceiling of 19.13: TCP's start overflows L3's queue of 33 packets, a third of the path's "
+    "bandwidth-delay product, and needs seconds to recover."
+)
+_TCP_H1_H9: Final = (
+    "L3's queue held probably up to 66 frames in the report, where two segments travelled as one packet: with the 33 "
+    "that it is set to, TCP loses more at its start and comes back to the full rate later."
+)
+
+_LOADED_TWO: Final = (
+    "Theory's full queue makes 80 of 60 ms, because netem's 100 packets count those in flight; 97 needs more than 100 "
+    "frames, so probably two segments travelled as one packet (up to 121 ms), besides the 10 ms of late timers."
+)
+_LOADED_THREE: Final = (
+    "A full queue of 100 frames makes 80 ms and no more; 101 to 104 needs more frames than that, so probably each "
+    "packet was two segments, and a third flow keeps the queue fuller than two do."
+)
+_LOADED_CROSSING: Final = (
+    "Both flows wait in L2's queue and only there, for half of L2 is less than L1 or L3 carry; beyond 80 ms there are "
+    "probably two segments in a packet, and late timers as in the idle paths of 69 ms."
+)
+_LOADED_APART_L2: Final = (
+    "The flows share no link, so this is h1-h4's own queue in L2, and the report's reason, the router's work, is not "
+    "needed: 86 lies over the 80 ms of a full queue by, probably, late timers and packets of two segments."
+)
+_LOADED_APART_L3: Final = (
+    "L3's full queue of 33 frames makes 30 of 20 ms and no more; 38.8 is what 66 frames make nearly (50), so probably "
+    "its packets were of two segments each."
+)
+
+_SHARED_TWO: Final = (
+    "The sum, 28.73, is L2's ceiling of 28.69; how two flows share it in 25 s is decided by which one lost "
+    "packets at its start, and in the report they were, probably, started seconds apart."
+)
+_SHARED_THREE: Final = (
+    "The report's sum of 29.79 is more than L2 carries (28.69), so the three cannot have run at the same time "
+    "throughout: started by hand, each had moments with fewer rivals, where Linklab's flows start at one instant."
+)
+_SHARED_CROSSING: Final = (
+    "The sum, 28.68, is L2's ceiling to the digit; shares within 25 s depend on losses at the start and on the round "
+    "trip, equal here (60 ms), so that the split differs from run to run and the sum does not."
+)
+_APART_L2: Final = (
+    "The flows share no link: h1-h4 has L2 to itself as in test case 3, and is here 0.8 Mbit/s faster than there, "
+    "which shows how much one run, probably by chance of its start, differs from the next."
+)
+_APART_L3: Final = (
+    "h8-h9 uses L3 alone and its round trip is 20 ms only, so the queue of 33 packets is a full bandwidth-delay "
+    "product and TCP reaches the ceiling of 19.13, whatever h1-h4 does at the same time."
+)
+_PARALLEL: Final = (
+    "Four connections over L2 have 7.17 each in theory; the report's sum of 29.22 is more than the 28.69 that L2 "
+    "carries, so they did not, probably, run at the same time throughout, where Linklab's start at one instant."
+)
+
+ROWS: Final = (
+    _rate(1, 1, "h1-h4", 26.2, _UDP_H1_H4),
+    _rate(1, 2, "h1-h9", 16.8, _UDP_H1_H9),
+    _rate(1, 3, "h7-h9", 16.8, _UDP_H7_H9),
+    _rtt(2, 1, "L1", 21.855, _RTT_L1, text=21.885),
+    _rate(2, 1, "L1", 38.02, _TCP_L1),
+    _rtt(2, 2, "L2", 44.678, _RTT_L2),
+    _rate(2, 2, "L2", 28.43, _TCP_L2),
+    _rtt(2, 3, "L3", 22.815, _RTT_L3),
+    _rate(2, 3, "L3", 19.05, _TCP_L3),
+    _rtt(3, 1, "h1-h4", 69.606, _RTT_H1_H4),
+    _rate(3, 1, "h1-h4", 27.57, _TCP_H1_H4),
+    _rtt(3, 2, "h7-h9", 69.404, _RTT_H7_H9),
+    _rate(3, 2, "h7-h9", 18.03, _TCP_H7_H9),
+    _rtt(3, 3, "h1-h9", 92.323, _RTT_H1_H9),
+    _rate(3, 3, "h1-h9", 17.29, _TCP_H1_H9),
+    _rtt(4, 1, "h1-h4", 96.784, _LOADED_TWO),
+    _rate(4, 1, "h1-h4", 13.73, _SHARED_TWO),
+    _rtt(4, 1, "h2-h5", 97.071, _LOADED_TWO),
+    _rate(4, 1, "h2-h5", 15.00, _SHARED_TWO),
+    _rtt(4, 2, "h1-h4", 101.251, _LOADED_THREE),
+    _rate(4, 2, "h1-h4", 10.23, _SHARED_THREE),
+    _rtt(4, 2, "h2-h5", 102.070, _LOADED_THREE),
+    _rate(4, 2, "h2-h5", 7.91, _SHARED_THREE),
+    _rtt(4, 2, "h3-h6", 104.231, _LOADED_THREE),
+    _rate(4, 2, "h3-h6", 11.65, _SHARED_THREE),
+    _rtt(4, 3, "h1-h4", 98.571, _LOADED_CROSSING),
+    _rate(4, 3, "h1-h4", 14.78, _SHARED_CROSSING),
+    _rtt(4, 3, "h7-h9", 99.721, _LOADED_CROSSING),
+    _rate(4, 3, "h7-h9", 13.90, _SHARED_CROSSING),
+    _rtt(4, 4, "h1-h4", 85.571, _LOADED_APART_L2),
+    _rate(4, 4, "h1-h4", 28.39, _APART_L2),
+    _rtt(4, 4, "h8-h9", 38.819, _LOADED_APART_L3),
+    _rate(4, 4, "h8-h9", 19.09, _APART_L3),
+    _rate(5, 1, "h1-h4", 6.04, _PARALLEL, connection=1),
+    _rate(5, 1, "h1-h4", 7.88, _PARALLEL, connection=2),
+    _rate(5, 1, "h2-h5", 7.48, _PARALLEL),
+    _rate(5, 1, "h3-h6", 7.82, _PARALLEL),
+)
+"""All numbers of the five tables, in the report's order."""
+
+FAIRNESS: Final = (
+    ReportedFairness(4, 1, 1.0, 0.9980, "printed without decimals"),
+    ReportedFairness(4, 2, 0.98, 0.9765, "agrees"),
+    ReportedFairness(4, 3, 1.0, 0.9991, "printed without decimals"),
+    ReportedFairness(
+        4, 4, 0.99, 0.9631, "does not agree with the table; and the two flows share no link, so it says nothing"
+    ),
+    ReportedFairness(5, 1, 0.99, 0.9897, "of the four connections; of the three hosts it would be 0.9155"),
+)
+"""Jain's index as printed in sections 4.6.2 and 4.7.2, beside what the tables give."""
+
+INCONSISTENCIES: Final = (
+    Inconsistency("4.4.1 and 4.4.2", "the RTT of L1 is 21.855 ms in the table and 21.885 ms in the text"),
+    Inconsistency(
+        "4.3.1 and 4.3.2",
+        "15 Mbit/s are said to be sent for h1-h9 and h7-h9, yet the table's 16.8 is what iperf prints for 16M "
+        "(16 * 1.048576 = 16.78); 15M would give 15.7",
+    ),
+    Inconsistency(
+        "4.3.2", "the bandwidth is said to grow by one over the rate asked for: it is iperf's M of 1048576, or 4.9 %"
+    ),
+    Inconsistency(
+        "4.4.2", "throughput is said to fall short of the rate by 2 Mbit/s: it is 1.98, 1.57 and 0.95, always 5 %"
+    ),
+    Inconsistency("4.6.1 and 4.6.2", "Jain's index of test 4 is printed as 0.99; 28.39 and 19.09 give 0.96"),
+    Inconsistency(
+        "4.6.1",
+        "the three flows of test 2 sum to 29.79 Mbit/s, more data than L2's 30 Mbit/s carry besides headers (28.69)",
+    ),
+    Inconsistency("4.7.1", "the four connections sum to 29.22 Mbit/s, more than the 28.69 that L2 carries"),
+    Inconsistency("3", "eight subnets are said to run from A to I; there is no H, and the one of h8 has no letter"),
+)
+"""Where the report contradicts itself, in the order of its sections but for the last."""
+
+
+def find(
+    case: int,
+    name: str,
+    quantity: PublishedQuantity,
+    *,
+    test: int | None = None,
+    connection: int | None = None,
+) -> ReportRow:
+    """The one number of a test case for a link or pair.
+
+    In test case 4 a pair occurs in several tests: say which with ``test``. In test case 5 the two connections of
+    h1-h4 are told apart by ``connection``. Raises MeasurementError if no row fits, or several.
+    """
+    fitting = [
+        row
+        for row in rows(case, test)
+        if row.name == name and row.quantity == quantity and connection in (None, row.connection)
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    asked = f"{quantity} of {name} in test case {case}"
+    if not fitting:
+        raise MeasurementError(f"the course report has no {asked}: it has {_listed(rows(case, test))}")
+    raise MeasurementError(f"the course report has {len(fitting)} numbers for {asked}: give test= or connection=")
+
+
+def rows(case: int, test: int | None = None) -> tuple[ReportRow, ...]:
+    """All numbers of a test case, or of one test in it, in the report's order. Empty if there are none."""
+    return tuple(row for row in ROWS if row.case == case and test in (None, row.test))
+
+
+def _listed(some: Sequence[ReportRow]) -> str:
+    return ", ".join(dict.fromkeys(f"{row.quantity} of {row.name}" for row in some)) or "no such test"

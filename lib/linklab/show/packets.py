@@ -1,0 +1,214 @@
+"""Packets: what arrives of each rate, trains, the bandwidth over the first packets, frames, and values by run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Final, Protocol
+
+from linklab.errors import MeasurementError
+from linklab.show.chart import (
+    BLACK,
+    BLUE,
+    BLUISH_GREEN,
+    GREY,
+    ORANGE,
+    REDDISH_PURPLE,
+    SKY_BLUE,
+    SMALL_POINTS,
+    VERMILLION,
+    WIDTH_INCHES,
+    chart,
+    label_axes,
+    legend,
+    level,
+    logarithmic,
+    panels,
+    told_apart,
+)
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
+
+Series = Sequence[tuple[int, float]]
+"""A packet's number and a value, in order."""
+Block = tuple[str, int]
+"""A header or data, and its bytes."""
+_PANEL_INCHES: Final = 2.5
+_BLOCK_COLOURS: Final = {"Ethernet": SKY_BLUE, "IPv4": ORANGE, "GRE": REDDISH_PURPLE, "UDP": BLUISH_GREEN}
+_DATA_COLOUR: Final = "#EEEEEE"
+_DATA_INCHES: Final = 2.2
+_HEADER_INCHES: Final = 0.8
+_FRAME_INCHES: Final = 0.95
+
+
+class Sent(Protocol):
+    """What was measured at one rate: `linklab.measure.UdpResult` is one."""
+
+    @property
+    def sent_mbps(self) -> float:
+        """Payload as it was sent."""
+        ...
+
+    @property
+    def loss_percent(self) -> float:
+        """The share of packets that did not arrive."""
+        ...
+
+
+def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None) -> Drawing:
+    """Return a figure of what arrived of each rate that was sent, in Mbit/s of payload over the time of sending.
+
+    The thin line is "all arrives"; ``ceiling_mbps`` draws what theory says the path carries. The loss stands at each
+    point where there was one. Raises MeasurementError for no results.
+    """
+    if not results:
+        raise MeasurementError("there is nothing to draw: measure at one rate at least")
+    points = sorted((it.sent_mbps, it.sent_mbps * (1 - it.loss_percent / 100), it.loss_percent) for it in results)
+    words = "; ".join(f"{sent:.1f} sent, {arrived:.2f} arrived, {loss:.2f} % lost" for sent, arrived, loss in points)
+    figure, axes = chart(
+        f"What arrives of what is sent, in Mbit/s: {words}.",
+        x="sent (Mbit/s of payload); the dashed line is where all arrives",
+        y="arrived (Mbit/s)",
+        title="Sent, arrived",
+        grid="both",
+    )
+    least, most = 0.9 * points[0][0], 1.06 * points[-1][0]
+    axes.plot([0, most], [0, most], color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+    if ceiling_mbps is not None:
+        level(axes, ceiling_mbps, f"theory: {ceiling_mbps:.2f} Mbit/s", below=True)
+    axes.plot([sent for sent, _, _ in points], [arrived for _, arrived, _ in points], color=BLUE, linewidth=2)
+    for sent, arrived, loss in points:
+        colour, marker = (VERMILLION, "X") if loss else (BLUE, "o")
+        axes.plot([sent], [arrived], color=colour, marker=marker, markersize=8)
+        if loss:
+            at = {"textcoords": "offset points", "ha": "center", "fontsize": SMALL_POINTS}
+            axes.annotate(f"{loss:.1f} %\nlost", (sent, arrived), (0, 7), **at)  # type: ignore[arg-type]
+    axes.set(xlim=(least, most), ylim=(least, most))
+    return figure
+
+
+def arrivals(arrival_s: Sequence[float]) -> Drawing:
+    """Return a figure of when each packet of a train arrived, in ms since the first; times in seconds, in order.
+
+    Raises MeasurementError for fewer than two.
+    """
+    if len(arrival_s) < 2:
+        raise MeasurementError(f"{len(arrival_s)} packets make no train: send it again, or a longer one")
+    times_ms = [1000 * (time_s - arrival_s[0]) for time_s in arrival_s]
+    gap_ms = median(late - early for early, late in pairwise(times_ms))
+    figure, axes = chart(
+        f"Arrival of {len(times_ms)} packets within {times_ms[-1]:.2f} ms; the middle gap is {gap_ms:.3f} ms.",
+        x="ms since the first packet arrived",
+        y="packets that have arrived",
+        title="A packet train",
+        grid="both",
+    )
+    axes.plot(times_ms, range(1, len(times_ms) + 1), color=BLUE, marker="o", markersize=5, linewidth=0.8)
+    axes.set(xlim=(-0.02 * times_ms[-1], 1.03 * times_ms[-1]), ylim=(0, 1.05 * len(times_ms)))
+    return figure
+
+
+def first_packets(bandwidths: Mapping[str, Mapping[str, Series]], link_mbps: float, *, last: int = 20) -> Drawing:
+    """Return a figure of bandwidth over the first packets: a panel for each key, a line for each series in it; Mbit/s.
+
+    The dashed line is the link's rate. Raises MeasurementError for panels without a value.
+    """
+    shown = {
+        panel: {name: [it for it in series if it[0] <= last] for name, series in lines.items()}
+        for panel, lines in bandwidths.items()
+    }
+    if not any(series for lines in shown.values() for series in lines.values()):
+        raise MeasurementError("there is nothing to draw: measure first")
+    told = "; ".join(
+        f"{panel}, {name}: at most {max(value for _, value in series):.1f}"
+        for panel, lines in shown.items()
+        for name, series in lines.items()
+        if series
+    )
+    words = f"Bandwidth in Mbit/s over the first {last} packets on a link of {link_mbps:g}: {told}."
+    height, title = 0.4 + _PANEL_INCHES * len(shown), "Bandwidth of the first packets"
+    figure, each = panels(words, len(shown), title=title, height_inches=height)
+    for axes, (panel, lines) in zip(each, shown.items(), strict=True):
+        axes.set_title(panel, loc="left", fontsize=10, fontweight="bold")
+        for name, series, style in told_apart(lines, markers=True):
+            axes.plot([it[0] for it in series], [it[1] for it in series], label=name, **style)
+        axes.axhline(link_mbps, color=BLACK, linewidth=1, linestyle=(0, (4, 3)))
+        values = [link_mbps, *(value for series in lines.values() for _, value in series)]
+        logarithmic(axes, "y", 0.9 * min(values), 1.2 * max(values))
+        axes.set(xlim=(1, last + 0.5), xticks=[2, *range(5, last + 1, 5)])
+        axes.legend(fontsize=SMALL_POINTS, frameon=False, loc="upper right", handlelength=3)
+        label_axes(axes, "", "Mbit/s since the first")
+    each[-1].set_xlabel("packet (the dashed line is the link's rate)")
+    return figure
+
+
+def frames(rows: Mapping[str, Sequence[Block]]) -> Drawing:
+    """Return a figure of frames as rows of their headers and data, with bytes. Widths are not to scale.
+
+    Equal data of equal frames ends in one line at the right, so that what one frame has more stands out at the left.
+    Raises MeasurementError for no rows, or an empty one.
+    """
+    from matplotlib.patches import Rectangle
+
+    from linklab.show.figure import Drawing
+
+    if not rows or not all(rows.values()):
+        raise MeasurementError("there is no frame to draw: capture some packets first")
+    widths = {
+        row: [_HEADER_INCHES if name in _BLOCK_COLOURS else _DATA_INCHES for name, _ in blocks]
+        for row, blocks in rows.items()
+    }
+    widest = max(map(sum, widths.values()))
+    across, height = max(WIDTH_INCHES, widest + 0.4), _FRAME_INCHES * len(rows) + 0.2
+    whole = {row: f"{row}: {sum(size for _, size in blocks)} bytes" for row, blocks in rows.items()}
+    told = "; ".join(
+        f"{whole[row]} ({', '.join(f'{name} {size}' for name, size in blocks)})" for row, blocks in rows.items()
+    )
+    figure = Drawing(across, height, f"Frames from left to right. {told}.", "Frames")
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_axis_off()
+    axes.set(xlim=(0, across), ylim=(height, 0))
+    for number, (row, blocks) in enumerate(rows.items()):
+        top = 0.1 + _FRAME_INCHES * number
+        axes.text(0.2, top + 0.14, whole[row], fontweight="bold", fontsize=10)
+        left = 0.2 + widest - sum(widths[row])
+        for (name, size), wide in zip(blocks, widths[row], strict=True):
+            colour = _BLOCK_COLOURS.get(name, _DATA_COLOUR)
+            axes.add_patch(Rectangle((left, top + 0.26), wide, 0.52, facecolor=colour, edgecolor="#1A1A1A"))
+            axes.text(left + wide / 2, top + 0.52, f"{name}\n{size}", ha="center", va="center", fontsize=9)
+            left += wide
+    return figure
+
+
+def largest_by_run(
+    runs: Sequence[str], values: Mapping[str, Sequence[float | None]], what: str, *, least: float
+) -> Drawing:
+    """Return a figure of one value of each run from several sources, logarithmic; less than ``least`` is drawn there.
+
+    None leaves a gap. Raises MeasurementError where a source has not one value for each run.
+    """
+    for name, given in values.items():
+        if len(given) != len(runs):
+            raise MeasurementError(f"{name} has {len(given)} values for {len(runs)} runs")
+    told = "; ".join(
+        f"{name}: {', '.join('none' if it is None else f'{it:.3g}' for it in given)}" for name, given in values.items()
+    )
+    figure, axes = chart(
+        f"{what}, by run ({', '.join(runs)}). {told}.",
+        x="run: frame in bytes, rates of link and traffic in Mbit/s",
+        y=what,
+        title=what,
+    )
+    for number, (name, given, style) in enumerate(told_apart(values, markers=True)):
+        shift = (number - (len(values) - 1) / 2) * 0.8 / len(values)
+        x = [run + shift for run, it in enumerate(given) if it is not None]
+        y = [max(it, least) for it in given if it is not None]
+        axes.vlines(x, least, y, color=style["color"], linewidth=1)
+        axes.plot(x, y, label=name, **{**style, "linestyle": "none"})
+    most = max(it for given in values.values() for it in given if it is not None)
+    logarithmic(axes, "y", least / 1.3, 1.3 * most)
+    axes.set_xticks(range(len(runs)), runs, fontsize=SMALL_POINTS)
+    legend(axes, len(values))
+    return figure

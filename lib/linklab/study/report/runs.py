@@ -1,0 +1,241 @@
+"""The course report's five test cases as studies, on the course network, with the tools that the report used.
+
+Test case 1 is `REPORT_UDP` (iperf's datagrams at a chosen rate), cases 2 and 3 are `REPORT_ALONE` (25 pings, then
+simpleperf for 25 s, of each link and path), cases 4 and 5 are `REPORT_SHARED` (several pairs at once, each pinging and
+sending). The report measured each of its numbers once. How TCP flows share a queue depends on when they start against
+the kernel's tick of 10 ms: each repeat starts 2 ms later than the one before, so five repeats visit all of a tick.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from linklab.analysis.fairness import jain_index
+from linklab.errors import MeasurementError
+from linklab.lab import Lab
+from linklab.measure import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow, at_once, udp
+from linklab.measure.results import PingResult, SimpleperfResult, TcpResult
+from linklab.network import COURSE, Network, bottleneck, path
+from linklab.study.declare import Measured, Metric, Point, Study
+
+IPERF2_MEGA: Final = 1.048576
+"""iperf 2 reads the M of ``-b 25M`` as 1024 * 1024, and prints rates in 10^6 bit/s (its source, `byte_atoi`)."""
+IPERF2_PAYLOAD_BYTES: Final = 1470
+"""What iperf 2 puts into each datagram unless ``-l`` says otherwise."""
+OFFSET_S: Final = 0.002
+"""How much later each repeat starts: a fifth of the kernel's tick."""
+REPEATS: Final = 5
+LINKS: Final = ("L1", "L2", "L3")
+PATHS: Final = ("h1-h4", "h7-h9", "h1-h9")
+SIMPLEPERF: Final = "simpleperf"
+IPERF3: Final = "iperf3"
+SHARED: Final = (
+    "h1-h4+h2-h5",
+    "h1-h4+h2-h5+h3-h6",
+    "h1-h4+h7-h9",
+    "h1-h4+h8-h9",
+)
+"""The pairs of test case 4, tests 1 to 4."""
+PARALLEL: Final = "h1-h4x2+h2-h5+h3-h6"
+"""Test case 5: two connections between h1 and h4."""
+ONE_BY_ONE: Final = ("h1-h4", "h8-h9")
+"""The pairs of test 4 each alone, which the report did not measure: they say what the other pair does to each."""
+
+_PAIR: Final = re.compile(r"(?P<name>(?P<source>h\d+)-(?P<destination>h\d+))(?:x(?P<connections>\d+))?")
+
+
+def ends(network: Network, between: str) -> tuple[str, str, str]:
+    """Return source, destination and the address meant: of a link such as ``L1``, or a pair such as ``h1-h4``.
+
+    Raises MeasurementError for a text that is neither.
+    """
+    if between in {link.name for link in network.links}:
+        a, b = network.link(between).ends
+        return a.node, b.node, (b.address or "").partition("/")[0]
+    pair = _PAIR.fullmatch(between)
+    if pair is None or pair["connections"]:
+        raise MeasurementError(f"{between!r} is no link and no pair of hosts: write L1, or h1-h4")
+    return pair["source"], pair["destination"], network.address_of(pair["destination"])
+
+
+def asked_mbps(asked: str) -> float:
+    """Return the rate that iperf 2 sends for ``-b 25M``, in 10^6 bit/s of payload. Raises MeasurementError."""
+    whole = re.fullmatch(r"(\d+(?:\.\d+)?)M", asked)
+    if whole is None or float(whole[1]) == 0:
+        raise MeasurementError(f"asked is {asked!r}: write a rate as for iperf's -b, as in 25M")
+    return float(whole[1]) * IPERF2_MEGA
+
+
+def ping_flow(network: Network, between: str, count: int) -> PingFlow:
+    """Return pings, one a second as ping does by itself: 25 of them take the time of a transfer."""
+    source, destination, address = ends(network, between)
+    return PingFlow(source, destination, count=count, interval_s=1.0, address=address)
+
+
+def transfer_flow(network: Network, between: str, tool: str, duration_s: int, connections: int = 1) -> Flow:
+    """Return a transfer over TCP by the tool. Raises MeasurementError for one that is neither of both."""
+    source, destination, address = ends(network, between)
+    if tool == SIMPLEPERF:
+        return SimpleperfFlow(source, destination, duration_s, connections, interval_s=None, address=address)
+    if tool == IPERF3:
+        return TcpFlow(source, destination, duration_s, connections, address=address)
+    raise MeasurementError(f"tool is {tool!r}: choose {SIMPLEPERF} or {IPERF3}")
+
+
+def pairs_of(pairs: str) -> dict[str, int]:
+    """Return the pairs of a level such as ``h1-h4x2+h2-h5``, with the connections of each. Raises MeasurementError."""
+    found = {}
+    for text in pairs.split("+"):
+        pair = _PAIR.fullmatch(text)
+        if pair is None or pair["name"] in found:
+            raise MeasurementError(f"pairs is {pairs!r}: write pairs of hosts once each, as in h1-h4x2+h2-h5")
+        found[pair["name"]] = int(pair["connections"] or 1)
+    return found
+
+
+def shared_flows(network: Network, pairs: str, tool: str, duration_s: int, pings: int) -> list[Flow]:
+    """Return for each pair its pings and its transfer, in turn."""
+    flows: list[Flow] = []
+    for name, connections in pairs_of(pairs).items():
+        flows += [
+            ping_flow(network, name, pings),
+            transfer_flow(network, name, tool, duration_s, connections),
+        ]
+    return flows
+
+
+def measure_udp(lab: Lab, point: Point) -> list[Measured]:
+    """Send datagrams at the rate asked for."""
+    source, destination, address = ends(_network(lab), point.text("between"))
+    rate_mbps, duration_s = asked_mbps(point.text("asked")), point.whole("duration_s")
+    result = udp(
+        lab,
+        UdpFlow(source, destination, rate_mbps, duration_s, payload_bytes=IPERF2_PAYLOAD_BYTES, address=address),
+    )
+    return [
+        Measured("sent_mbps", result.sent_mbps),
+        Measured("throughput_mbps", result.throughput_mbps),
+        Measured("loss_percent", result.loss_percent),
+        Measured("lost_packets", result.lost_packets),
+    ]
+
+
+def measure_alone(lab: Lab, point: Point) -> list[Measured]:
+    """Ping over an idle network; then transfer data."""
+    network, between = _network(lab), point.text("between")
+    offset_s = (point.repeat - 1) * OFFSET_S
+    (echo,) = at_once(lab, [ping_flow(network, between, point.whole("pings"))], offset_s=offset_s).results
+    transfer = transfer_flow(network, between, point.text("tool"), point.whole("duration_s"))
+    (result,) = at_once(lab, [transfer], offset_s=offset_s).results
+    assert isinstance(result, SimpleperfResult | TcpResult)
+    return [*_round_trips(echo), Measured("throughput_mbps", result.throughput_mbps)]
+
+
+def measure_shared(lab: Lab, point: Point) -> list[Measured]:
+    """Let all pairs ping and transfer data at one time."""
+    pairs = point.text("pairs")
+    flows = shared_flows(_network(lab), pairs, point.text("tool"), point.whole("duration_s"), point.whole("pings"))
+    results = at_once(lab, flows, offset_s=(point.repeat - 1) * OFFSET_S).results
+    rows: list[Measured] = []
+    connections: list[float] = []
+    total_mbps = 0.0
+    for name, echo, result in zip(pairs_of(pairs), results[::2], results[1::2], strict=True):
+        assert isinstance(result, SimpleperfResult | TcpResult)
+        rows += [*_round_trips(echo, name), Measured("throughput_mbps", result.throughput_mbps, of=name)]
+        total_mbps += result.throughput_mbps
+        # one connection's rate is what arrived; of several the client tells each
+        each = [result.throughput_mbps] if len(result.streams) < 2 else [it.throughput_mbps for it in result.streams]
+        connections += each
+        rows += [Measured("connection_mbps", rate, of=name, number=it) for it, rate in enumerate(each, 1)]
+    return [*rows, Measured("sum_mbps", total_mbps), Measured("jain_index", jain_index(connections))]
+
+
+def _round_trips(echo: object, of: str = "") -> list[Measured]:
+    assert isinstance(echo, PingResult)
+    if echo.rtt_mean_ms is None or echo.rtt_min_ms is None or echo.rtt_max_ms is None:
+        raise MeasurementError(f"no ping from {echo.flow.source} to {echo.flow.destination} was answered")
+    return [
+        Measured("rtt_mean_ms", echo.rtt_mean_ms, of=of),
+        Measured("rtt_min_ms", echo.rtt_min_ms, of=of),
+        Measured("rtt_max_ms", echo.rtt_max_ms, of=of),
+        Measured("lost_pings", echo.lost_packets, of=of),
+    ]
+
+
+def _network(lab: Lab) -> Network:
+    if not isinstance(lab.network, Network):
+        raise MeasurementError("this lab was started from a topology of Mininet's: start it from a linklab Network")
+    return lab.network
+
+
+_ROUND_TRIPS: Final = (
+    Metric("rtt_mean_ms", "ms", "mean round trip of the pings that were answered"),
+    Metric("rtt_min_ms", "ms", "shortest round trip"),
+    Metric("rtt_max_ms", "ms", "longest round trip"),
+    Metric("lost_pings", "1", "pings without an answer"),
+)
+
+
+def _up_to_the_bottleneck(point: Point) -> bool:
+    """More than the path's rate, as iperf counts it, was not tried."""
+    source, _, destination = point.text("between").partition("-")
+    rate_mbps = bottleneck(path(COURSE, source, destination)).rate_mbps or 0
+    return asked_mbps(point.text("asked")) <= rate_mbps * IPERF2_MEGA
+
+
+REPORT_UDP: Final = Study(
+    name="report-udp",
+    title="Course report, test case 1: UDP at the rates that were tried, over three paths",
+    testbed="course",
+    factors={
+        "between": PATHS,
+        "asked": ("10M", "15M", "16M", "18M", "20M", "25M", "27M", "30M"),
+        "duration_s": (10,),
+    },
+    belongs=_up_to_the_bottleneck,
+    measurement=measure_udp,
+    metrics=(
+        Metric("sent_mbps", "Mbit/s", "payload that was sent"),
+        Metric("throughput_mbps", "Mbit/s", "payload that arrived"),
+        Metric("loss_percent", "%", "share of the datagrams that did not arrive"),
+        Metric("lost_packets", "1", "datagrams that did not arrive"),
+    ),
+    repeats=REPEATS,
+    short={"between": ("h1-h4",), "asked": ("25M", "30M")},
+    source="course report, section 4.3: linklab.published.report",
+)
+REPORT_ALONE: Final = Study(
+    name="report-alone",
+    title="Course report, test cases 2 and 3: latency and throughput of each link and path, one at a time",
+    testbed="course",
+    factors={"between": (*LINKS, *PATHS), "tool": (SIMPLEPERF,), "pings": (25,), "duration_s": (25,)},
+    measurement=measure_alone,
+    metrics=(*_ROUND_TRIPS, Metric("throughput_mbps", "Mbit/s", "data that arrived, over the receiver's time")),
+    repeats=REPEATS,
+    short={"between": ("L1", "h1-h4"), "duration_s": (5,)},
+    source="course report, sections 4.4 and 4.5: linklab.published.report",
+)
+REPORT_SHARED: Final = Study(
+    name="report-shared",
+    title="Course report, test cases 4 and 5: several pairs ping and transfer data at one time",
+    testbed="course",
+    factors={
+        "pairs": (*ONE_BY_ONE, *SHARED, PARALLEL),
+        "tool": (SIMPLEPERF,),
+        "pings": (25,),
+        "duration_s": (25,),
+    },
+    measurement=measure_shared,
+    metrics=(
+        *_ROUND_TRIPS,
+        Metric("throughput_mbps", "Mbit/s", "data of a pair that arrived, over the receiver's time"),
+        Metric("connection_mbps", "Mbit/s", "data of connection `number` of a pair"),
+        Metric("sum_mbps", "Mbit/s", "throughput_mbps of all pairs together"),
+        Metric("jain_index", "1", "Jain's fairness index of all connections"),
+    ),
+    repeats=REPEATS,
+    short={"pairs": ("h1-h4", "h1-h4+h2-h5"), "duration_s": (5,), "pings": (5,)},
+    source="course report, sections 4.6 and 4.7: linklab.published.report",
+)
+STUDIES: Final = (REPORT_UDP, REPORT_ALONE, REPORT_SHARED)

@@ -1,0 +1,51 @@
+"""Figures of packet sizes: what they say in words, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.network import by_name
+from linklab.show import draw
+from linklab.show.packets import first_packets, frames, largest_by_run
+
+
+def test_first_packets_say_their_highest_and_show_only_the_first() -> None:
+    lines = {"full bucket": [(2, 15.8), (3, 12.3), (30, 99.0)], "small bucket": [(2, 10.0)]}
+    figure = first_packets({"4370 bytes": lines}, 10)
+    assert "4370 bytes, full bucket: at most 15.8; 4370 bytes, small bucket: at most 10.0" in figure.alt_text
+    (axes,) = figure.axes
+    assert [len(line.get_xdata()) for line in axes.lines[:2]] == [2, 1]  # type: ignore[arg-type]
+    assert axes.get_ylim()[1] > 15.8
+    with pytest.raises(MeasurementError, match="nothing to draw"):
+        first_packets({"4370 bytes": {"full bucket": []}}, 10)
+
+
+def test_frames_are_rows_of_headers_with_data_below_each_other() -> None:
+    inside = [("Ethernet", 14), ("IPv4", 20), ("data", 1480)]
+    figure = frames({"inside": inside, "outside": [("Ethernet", 14), ("IPv4", 20), ("GRE", 4), *inside]})
+    assert "inside: 1514 bytes (Ethernet 14, IPv4 20, data 1480)" in figure.alt_text
+    assert "outside: 1552 bytes" in figure.alt_text
+    rights = {round(patch.get_x() + patch.get_width(), 6) for patch in figure.axes[0].patches if patch.get_width() > 2}  # type: ignore[attr-defined]
+    assert len(rights) == 1
+    with pytest.raises(MeasurementError, match="no frame to draw"):
+        frames({})
+    with pytest.raises(MeasurementError, match="no frame to draw"):
+        frames({"inside": []})
+
+
+def test_values_by_run_leave_gaps_and_refuse_a_series_of_another_length() -> None:
+    figure = largest_by_run(["a", "b"], {"real": [3.0, None], "ours": [0.0, 0.02]}, "jitter (ms)", least=1e-4)
+    assert "real: 3, none; ours: 0, 0.02" in figure.alt_text
+    with pytest.raises(MeasurementError, match="real has 1 values for 2 runs"):
+        largest_by_run(["a", "b"], {"real": [1.0]}, "jitter (ms)", least=1e-4)
+
+
+def test_a_tunnel_is_drawn_dashed_and_says_who_carries_it() -> None:
+    figure = draw(by_name("mtu-gre"))
+    assert "s1-gre1 to s2-gre1: GRE tunnel by pc1 and pc2" in figure.alt_text
+    assert "--" in {line.get_linestyle() for line in figure.axes[0].lines}
+    texts = {text.get_text() for text in figure.axes[0].texts}
+    assert {"GRE tunnel by pc1 and pc2", "tunnel, carried by the hosts named"} <= texts
+    plain = draw(by_name("mtu-direct"))
+    assert "--" not in {line.get_linestyle() for line in plain.axes[0].lines}
