@@ -70,7 +70,9 @@ def additional_theory_mbps(testbed: str, communication: str, rate_mbps: float, p
     return served(network_of(testbed, rate_mbps), flows)[-1].throughput_mbps
 
 
-def rtt_theory_ms(testbed: str, communication: str, rate_mbps: float, payload_bytes: int, protocol: str = "ipv4") -> float:
+def rtt_theory_ms(
+    testbed: str, communication: str, rate_mbps: float, payload_bytes: int, protocol: str = "ipv4"
+) -> float:
     """Return the round trip of a UDP datagram on an idle network, in ms: serialisation (`cable_rtt_ms`).
 
     Raises MeasurementError for a testbed, communication or protocol that is none.

@@ -71,7 +71,9 @@ def fairness(rate_mbps: float, senders: int, queue_packets: int = QUEUE_PACKETS)
     Raises NetworkError for a number of senders outside 2 to 252, or a rate or queue that no link can have.
     """
     if senders not in range(2, _MOST_SENDERS + 1):
-        raise NetworkError(f"the fairness testbed has 2 to {_MOST_SENDERS} senders, not {senders!r}: choose such a number")
+        raise NetworkError(
+            f"the fairness testbed has 2 to {_MOST_SENDERS} senders, not {senders!r}: choose such a number"
+        )
     members = {f"h{number}": 10 for number in range(1, senders + 1)} | {"t1": 20}
     return _routed_by_switch(f"fairness-{senders}-{rate_mbps:g}", members, rate_mbps, queue_packets)
 

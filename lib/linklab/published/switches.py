@@ -45,7 +45,7 @@ class Load:
 
     @property
     def background_on_link_mbps(self) -> float:
-    
+
         return self.background_mbps * (3 if self.testbed == "l3-switch" else 4)
 
 
@@ -168,11 +168,12 @@ FIGURES: Final = (
     ),
     Figure(
         27, "fairness", "shares", "inter-vlan", 10, "5.2.3",
-        "The software switches share in proportion at 4/4/4 and 4/4/8; the Cisco switch shares worst in all.", _THREE,
+        "The software switches share in proportion at 4/4/4 and 4/4/8; the Cisco switch is worst in all.", _THREE,
     ),
     Figure(
         28, "fairness", "shares", "inter-vlan", 100, "5.2.3",
-        "The software switches share acceptably in proportion; the Cisco switch is the least steady.", _times_ten(_THREE),
+        "The software switches share acceptably in proportion; the Cisco switch is the least steady.",
+        _times_ten(_THREE),
     ),
 )  # fmt: skip
 """Figures 13 to 28, in order."""
@@ -195,6 +196,7 @@ def proportional_shares(offered_mbps: tuple[float, ...], rate_mbps: float) -> tu
     """Return what each sender gets of a bottleneck that serves all alike, in Mbit/s: its share of what is offered."""
     total = sum(offered_mbps)
     return tuple(min(1.0, rate_mbps / total) * rate for rate in offered_mbps)
+
 
 _NO_TIME: Final = "on virtual time a switch in the kernel hands a packet on at once"
 _LINKS_ALONE: Final = "on virtual time nothing but the links has a rate"

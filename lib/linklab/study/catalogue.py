@@ -19,8 +19,6 @@ from linklab.study.video.picture import PICTURE
 from linklab.study.video.runs import VIDEO
 from linklab.study.write_page import PageOf
 
-
-
 STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
     {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *SWITCHES_PAGE.studies)}
 )

@@ -132,12 +132,11 @@ class Study:
 
     ``testbed``: the name of a network in the catalogue, or a function that gives a Network or Testbed for a point.
     ``factors``: the levels of each by name. All combinations are measured, but those that ``belongs`` denies, each
-    ``repeats`` times, every one in a fresh lab whose seed is the number of the repeat (or the level of a factor
-    ``seed``): repeats are independent samples, and the same ones when the study is run again. A setting that does not
+    ``repeats`` times, every one in a fresh lab whose seed is the number of the repeat (or what ``seed`` says of the
+    point): repeats are independent samples, and the same ones when the study is run again. A setting that does not
     change is a factor with one level.
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
     `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
-    ``seed`` is a function of a point where labs of some levels shall have other random numbers than those of others.
     ``command`` is what carries the study out from a terminal.
 
     Raises MeasurementError for a study that cannot be carried out.
@@ -164,13 +163,8 @@ class Study:
             raise MeasurementError(f"study {self.name!r}: {problem}")
 
     def seed_of(self, point: Point) -> int:
-        """Return the seed of a point's lab: what ``seed`` says, else its level of a factor ``seed``, else its repeat.
-
-        Raises MeasurementError for a level that is no whole number.
-        """
-        if self.seed is not None:
-            return self.seed(point)
-        return point.whole("seed") if "seed" in self.factors else point.repeat
+        """Return the seed of a point's lab: what ``seed`` says, else the point's repeat."""
+        return point.repeat if self.seed is None else self.seed(point)
 
     def points(self) -> tuple[Point, ...]:
         """All points: the last factor changes fastest, and repeats follow each other.

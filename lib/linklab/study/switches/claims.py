@@ -38,24 +38,8 @@ _PLACE: Final = ("switch", "testbed", "communication", "rate_mbps", "payload_byt
 _RUN: Final = ("switch", "rate_mbps", "offered_percent", "sender_link_percent", "queue_packets", "pacing")
 
 
-def each(table: Table, metric: str, *factors: str, of: str = "", **levels: Any) -> dict[Key, Values]:
-    """Return what the repeats measured of a metric at the given levels, by the levels of `factors`.
-
-    Raises MeasurementError as `linklab.study.table.Table.lookup` does: for no row, and for a factor of several levels
-    that is neither given nor among `factors`.
-    """
-    frame = table.select(**levels).frame
-    frame = frame[frame["metric"] == metric]
-    combinations = frame[list(factors)].drop_duplicates().itertuples(index=False, name=None)
-    found = {
-        tuple(combination): table.lookup(metric, of=of, **dict(zip(factors, combination, strict=True)), **levels)
-        for combination in combinations
-    }
-    return found or {(): table.lookup(metric, of=of, **levels)}
-
-
 def _means(table: Table, metric: str, *factors: str, **levels: Any) -> dict[Key, float]:
-    return {key: values.mean for key, values in each(table, metric, *factors, **levels).items()}
+    return {key: values.mean for key, values in table.each(metric, *factors, **levels).items()}
 
 
 def _software(found: Mapping[Key, float]) -> dict[Key, float]:
@@ -251,11 +235,14 @@ def _stick_full(tables: Tables) -> Finding:
 def _of_senders(table: Table, count: int | None = None, **levels: Any) -> dict[Key, list[Values]]:
     """Return what the senders of each run got in Mbit/s, h1 first; `count`: of runs with so many senders alone."""
     runs: dict[Key, list[Values]] = {}
-    for key in each(table, "share_mbps", *_RUN, of="h1", **levels):
-        number = key[2].count("/") + 1
-        if count in (None, number):
-            run = dict(zip(_RUN, key, strict=True))
-            runs[key] = [table.lookup("share_mbps", of=f"h{sender}", **run) for sender in range(1, number + 1)]
+    senders = [
+        f"h{number + 1}"
+        for number in range(max(key[2].count("/") + 1 for key in table.each("share_mbps", *_RUN, of="h1", **levels)))
+    ]
+    for sender in senders:
+        for key, values in table.each("share_mbps", *_RUN, of=sender, **levels).items():
+            if count in (None, key[2].count("/") + 1):
+                runs.setdefault(key, []).append(values)
     if not runs:
         raise MeasurementError(f"the table of study {table.study.name} has no run of {count} senders")
     return runs
@@ -281,7 +268,7 @@ def _deviation(got: tuple[float, ...], fair: tuple[float, ...], key: Key) -> flo
 
 
 def _bottleneck_full(tables: Tables) -> Finding:
-    found = each(tables[SWITCHES_FAIRNESS.name], "bottleneck_mbps", *_RUN, rate_mbps=10)
+    found = tables[SWITCHES_FAIRNESS.name].each("bottleneck_mbps", *_RUN, rate_mbps=10)
     two = {key: values.low for key, values in found.items() if key[2].count("/") == 1}
     if not two:
         raise MeasurementError("the table has no run of two senders: run the study without --only")

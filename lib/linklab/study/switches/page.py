@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from linklab.analysis.switch_loads import (
     additional_theory_mbps,
@@ -36,7 +36,7 @@ from linklab.show.chart import (
 from linklab.study.claims import Tables, compared
 from linklab.study.declare import OPENFLOW
 from linklab.study.page import Grid, Page, Picture, fixed, significant, spread
-from linklab.study.switches.claims import JUDGES, each
+from linklab.study.switches.claims import JUDGES
 from linklab.study.switches.runs import (
     FASTER,
     NONE,
@@ -64,7 +64,7 @@ _NAMES: Final[Mapping[str, str]] = {
 }
 _SHORT_NAMES: Final = {"bridge": "bridge", "ovs": "OVS", USER: "user"}
 _SENDERS: Final = ((BLUE, ""), (ORANGE, "///"), (BLUISH_GREEN, "..."))
-_THEORY: Final = {"color": BLACK, "linestyle": (0, (1, 2)), "linewidth": 1.2, "label": "theory"}
+_THEORY: Final[dict[str, Any]] = {"color": BLACK, "linestyle": (0, (1, 2)), "linewidth": 1.2, "label": "theory"}
 _FAR_MS: Final = 0.1
 """What no switch of ours adds to a round trip while it rests between packets."""
 _BARS_INCHES: Final = 4.0
@@ -83,14 +83,18 @@ def _curves(tables: Tables, published: Published) -> Curves:
     """Return by kind of switch and payload what was measured for one figure, the hardware's numbers after ours."""
     rtt = published.quantity == "rtt"
     study, metric = (SWITCHES_RTT, "rtt_mean_ms") if rtt else (SWITCHES_THROUGHPUT, "additional_mbps")
-    levels = {"testbed": published.testbed, "communication": published.communication, "rate_mbps": published.rate_mbps}
+    levels: dict[str, Any] = {
+        "testbed": published.testbed,
+        "communication": published.communication,
+        "rate_mbps": published.rate_mbps,
+    }
     if rtt:
         levels["protocol"] = "ipv4"
     curves: Curves = {}
     for name in (study.name, compared(study.name)):
         if name in tables and len(tables[name].select(**levels)):
             suffix = "" if name == study.name else " (hardware)"
-            for (switch, payload), values in each(tables[name], metric, "switch", "payload_bytes", **levels).items():
+            for (switch, payload), values in tables[name].each(metric, "switch", "payload_bytes", **levels).items():
                 curves.setdefault(_name(switch) + suffix, {})[payload] = values
     return curves
 
@@ -113,8 +117,8 @@ def _curves_picture(published: Published, tables: Tables) -> Picture:
     curves, (unit, digits) = _curves(tables, published), _unit(published)
     what = "round trip" if published.quantity == "rtt" else "additional flow"
     alt = f"{what.capitalize()} in {unit} by payload, {published.setting}: " + "; ".join(
-        f"{name} {min(it.mean for it in curve.values()):.{digits}f} to {max(it.mean for it in curve.values()):.{digits}f}"
-        for name, curve in curves.items()
+        f"{name} {min(means):.{digits}f} to {max(means):.{digits}f}"
+        for name, means in ((name, [it.mean for it in curve.values()]) for name, curve in curves.items())
     )
 
     def draw() -> Figure:
@@ -177,15 +181,18 @@ def _ipv6_grid(tables: Tables) -> Grid:
     """Return round trips over IPv6 with theory, and how much longer than over IPv4 they are."""
     place = ("testbed", "communication", "rate_mbps", "payload_bytes")
     found = {
-        protocol: each(tables[SWITCHES_RTT.name], "rtt_mean_ms", "switch", *place, protocol=protocol)
+        protocol: tables[SWITCHES_RTT.name].each("rtt_mean_ms", "switch", *place, protocol=protocol)
         for protocol in ("ipv6", "ipv4")
     }
     kinds = [switch for switch in dict.fromkeys(key[0] for key in found["ipv6"]) if switch != OPENFLOW]
     rows = [
         (
             *map(str, key),
-            fixed(rtt_theory_ms(*key, "ipv6"), 3),
-            *(fixed(found["ipv6"][switch, *key].mean, 3) if (switch, *key) in found["ipv6"] else "" for switch in kinds),
+            fixed(rtt_theory_ms(key[0], key[1], key[2], key[3], "ipv6"), 3),
+            *(
+                fixed(found["ipv6"][switch, *key].mean, 3) if (switch, *key) in found["ipv6"] else ""
+                for switch in kinds
+            ),
             fixed(1000 * (found["ipv6"][kinds[0], *key].mean - found["ipv4"][kinds[0], *key].mean), 1),
         )
         for key in dict.fromkeys(key[1:] for key in found["ipv6"] if key[0] == kinds[0])
@@ -199,11 +206,11 @@ def _loaded_grid(tables: Tables) -> Grid:
     """Return round trips beside the background, between the idle network's and those of random arrivals."""
     table = tables[SWITCHES_LOADED.name]
     factors = ("testbed", "communication", "rate_mbps", "payload_bytes")
-    longest = each(table, "rtt_max_ms", "switch", *factors)
+    longest = table.each("rtt_max_ms", "switch", *factors)
     rows = tuple(
         (*map(str, (_name(switch), *key)), fixed(rtt_theory_ms(*key), 3), _ranged(values, 3),
          fixed(loaded_rtt_theory_ms(*key), 3), fixed(longest[switch, *key].high, 3))
-        for (switch, *key), values in each(table, "rtt_mean_ms", "switch", *factors).items()
+        for (switch, *key), values in table.each("rtt_mean_ms", "switch", *factors).items()
     )  # fmt: skip
     columns = ("switch", "testbed", "communication", "rate (Mbit/s)", "payload (bytes)", "idle, theory (ms)",
                "loaded, mean (ms)", "random arrivals, theory (ms)", "loaded, longest (ms)")  # fmt: skip
@@ -223,7 +230,7 @@ def _shares(tables: Tables, study: str, published: Published) -> dict[str, dict[
     table = tables[study].select(rate_mbps=published.rate_mbps, sender_link_percent=100)
     found: dict[str, dict[str, list[Values]]] = {}
     for sender in range(1, len(published.offered_mbps[0]) + 1):
-        by_run = each(table, "share_mbps", "switch", "offered_percent", of=f"h{sender}")
+        by_run = table.each("share_mbps", "switch", "offered_percent", of=f"h{sender}")
         for (switch, setting), values in by_run.items():
             if setting in wanted:
                 found.setdefault(switch, {}).setdefault(setting, []).append(values)
@@ -283,7 +290,9 @@ def _shares_grid(published: Published, tables: Tables) -> Grid:
         percent = _offered_percent(published, setting)
         cells = [_listed(setting), " / ".join(map(significant, _proportional_mbps(percent, published.rate_mbps)))]
         for switch in loose:
-            cells += [" / ".join(spread(it, 3) for it in found.get(switch, {}).get(percent, ())) for found in (loose, stepped)]
+            cells += [
+                " / ".join(spread(it, 3) for it in found.get(switch, {}).get(percent, ())) for found in (loose, stepped)
+            ]
         rows.append(tuple(cells))
     names = [text for switch in loose for text in (_name(switch), f"{_name(switch)}, in step")]
     counts = {it.count for kind in loose.values() for shares in kind.values() for it in shares}
@@ -295,8 +304,8 @@ def _faster_grid(tables: Tables) -> Grid:
     """Return shares of senders whose own links are as fast as the bottleneck, and of senders with faster links."""
     table = tables[SWITCHES_FAIRNESS.name]
     rows = []
-    for setting, rate in each(
-        table, "bottleneck_mbps", "offered_percent", "rate_mbps", switch="bridge", sender_link_percent=FASTER
+    for setting, rate in table.each(
+        "bottleneck_mbps", "offered_percent", "rate_mbps", switch="bridge", sender_link_percent=FASTER
     ):
         run = {"offered_percent": setting, "rate_mbps": rate, "switch": "bridge"}
         got = [
@@ -317,7 +326,7 @@ def _faster_grid(tables: Tables) -> Grid:
 
 def _interrupts(tables: Tables) -> dict[int, dict[str, dict[int, float]]]:
     found: dict[int, dict[str, dict[int, float]]] = {}
-    measured = each(tables[SWITCHES_INTERRUPTS.name], "rtt_mean_ms", "rate_mbps", "cards", "payload_bytes")
+    measured = tables[SWITCHES_INTERRUPTS.name].each("rtt_mean_ms", "rate_mbps", "cards", "payload_bytes")
     for (rate, cards, payload), values in measured.items():
         found.setdefault(rate, {}).setdefault(cards, {})[payload] = values.mean
     return found
@@ -353,7 +362,7 @@ def _interrupts_grid(tables: Tables) -> Grid:
 
 
 def _cost_grid(tables: Tables) -> Grid:
-    found = each(tables[SWITCHES_COST.name], "cpu_us_per_packet", "switch", "communication", "payload_bytes")
+    found = tables[SWITCHES_COST.name].each("cpu_us_per_packet", "switch", "communication", "payload_bytes")
     bare = {payload: values for (switch, _, payload), values in found.items() if switch == NONE}
     rows = tuple(
         (_name(switch), communication, str(payload), fixed(values.mean, 0),
@@ -367,9 +376,7 @@ def _cost_grid(tables: Tables) -> Grid:
 
 
 def _of_figures(of_curves: Callable, of_shares: Callable) -> dict[str, Callable]:  # type: ignore[type-arg]
-    return {
-        f"figure-{it.number}": partial(of_shares if it.quantity == "shares" else of_curves, it) for it in FIGURES
-    }
+    return {f"figure-{it.number}": partial(of_shares if it.quantity == "shares" else of_curves, it) for it in FIGURES}
 
 
 PAGE: Final = Page(

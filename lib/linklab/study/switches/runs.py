@@ -1,7 +1,7 @@
 """The switches paper's runs: round-trip times, throughput, fairness, and what a packet costs the processor.
 
-The paper and its settings: `linklab.published.switches`. Where chance has a part, in throughput and shares, every kind of switch
-has random numbers of its own, five times others.
+The paper and its settings: `linklab.published.switches`. Where chance has a part (throughput, shares, round trips
+beside traffic), every kind of switch has random numbers of its own, and every repeat others.
 """
 
 from __future__ import annotations
@@ -109,7 +109,9 @@ def add_ipv6(lab: Lab) -> None:
         for interface in node.interfaces:
             place = f"/proc/sys/net/ipv6/conf/{interface.name}"
             for address in interface.addresses:
-                commands += [f"echo 0 > {place}/{name}" for name in ("accept_dad", "router_solicitations", "disable_ipv6")]
+                commands += [
+                    f"echo 0 > {place}/{name}" for name in ("accept_dad", "router_solicitations", "disable_ipv6")
+                ]
                 commands.append(f"ip -6 address add {_as_ipv6(address)} dev {interface.name} nodad")
         commands += [f"ip -6 route add {_as_ipv6(it.destination)} via fd00::{it.via}" for it in node.routes if it.via]
         if said := lab[node.name].cmd("; ".join(commands)).strip():
@@ -335,7 +337,9 @@ def _fairness_network(point: Point) -> Network:
     rate_mbps = point.number("rate_mbps")
     network = fairness_network(point.text("offered_percent"), rate_mbps, point.whole("queue_packets"))
     theirs_mbps = point.number("sender_link_percent") / 100 * rate_mbps
-    links = (it if "t1" in {end.node for end in it.ends} else replace(it, rate_mbps=theirs_mbps) for it in network.links)
+    links = (
+        it if "t1" in {end.node for end in it.ends} else replace(it, rate_mbps=theirs_mbps) for it in network.links
+    )
     return replace(network, links=tuple(links))
 
 
@@ -387,7 +391,12 @@ SWITCHES_FAIRNESS: Final = Study(
     metrics=FAIRNESS_METRICS,
     repeats=SEEDS,
     seed=_seed,
-    short={"switch": ("bridge",), "rate_mbps": (100,), "offered_percent": ("30/90", "80/80/80"), "sender_link_percent": (100,)},
+    short={
+        "switch": ("bridge",),
+        "rate_mbps": (100,),
+        "offered_percent": ("30/90", "80/80/80"),
+        "sender_link_percent": (100,),
+    },
     source="switches paper (2013), figures 25 to 28: linklab.published.switches",
 )
 
