@@ -13,9 +13,8 @@ from linklab import measure, show
 from linklab.analysis.searching import increase
 from linklab.grade import lab03
 from linklab.measure import UdpFlow
-from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.prober import Prober
-from linklab.network import path
+from linklab.network import path, payload_rate_mbps
 from linklab.network.random_chain import random_chain
 from linklab.notebooks.udp_beside_report import udp_beside_report
 

@@ -13,7 +13,6 @@ from mininet.topo import Topo
 
 import linklab
 from linklab import show
-from linklab.analysis.switch_loads import senders
 from linklab.grade import lab10
 from linklab.measure.capture import capture
 from linklab.measure.devices import moderated
@@ -21,6 +20,7 @@ from linklab.measure.tools.constant_rate import cbr
 from linklab.measure.tools.echo import EchoFlow, echo
 from linklab.network import by_name, path
 from linklab.notebooks import switches as look
+from linklab.published.switches_loads import senders
 
 # %% [markdown] id="cables-intro"
 # ## 1. Five cables, one switch

@@ -19,7 +19,8 @@ from linklab.analysis import (
     unloaded_rtt,
 )
 from linklab.errors import MeasurementError, NetworkError
-from linklab.network import COURSE, TWO_HOSTS, goodput_ceiling_mbps
+from linklab.network import COURSE, TWO_HOSTS, expected_state, goodput_ceiling_mbps
+from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from tests.states import PLAN, change_node, reshape
 
 from .measured import RUNS
@@ -148,6 +149,30 @@ def test_each_says_in_words_where_it_comes_from(expected: Expectation) -> None:
     assert expected.low <= expected.value <= expected.high
     assert len(expected.why) > 60
     assert any(character.isdigit() for character in expected.why)
+
+
+def test_a_cable_s_overhead_counts_in_every_expectation() -> None:
+    path = measured_path(l3_switch(100), "h1", "h3")
+    assert tcp_throughput(path).high == pytest.approx(100 * 1448 / 1538)
+    assert unloaded_rtt(path).value == pytest.approx(4 * (84 + 14 + 24) * 8 / 100_000)
+    assert full_queue_rtt(path).value == pytest.approx(unloaded_rtt(path).value + 100 * 1538 * 8 / 100_000)
+    assert udp_throughput(path, 110).value == pytest.approx(100 * 1448 / (1448 + 42 + 24))
+    assert experiment(l3_switch(100), [Load("h1", "h3")]).sums["h1-s1"].high == tcp_throughput(path).high
+
+
+def test_the_overhead_as_read_back_counts() -> None:
+    state = expected_state(l3_switch(100))
+    assert tcp_throughput(measured_path(l3_switch(100), "h1", "h3", state)).high < 94.2
+    bucket = reshape(reshape(state, "h1-eth0", overhead_bytes=None), "s1-eth3", overhead_bytes=None)
+    assert tcp_throughput(measured_path(l3_switch(100), "h1", "h3", bucket)).high > 95.6
+
+
+def test_where_answers_wait_behind_the_data_there_is_no_model() -> None:
+    stick = measured_path(router_on_a_stick(100), "h1", "h3")
+    with pytest.raises(NetworkError, match="h1-h3 and its acknowledgements both leave s1 by s1-eth5"):
+        tcp_throughput(stick)
+    # the first link fills too: it carries four bytes a frame more than the trunk, which has tags
+    assert udp_loss_percent(stick, 110, 5).low < 12.88 < udp_loss_percent(stick, 110, 5).high
 
 
 THEORY = Expectation(28.0, 26.0, 28.7, "Mbit/s", "theory")

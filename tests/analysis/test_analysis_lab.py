@@ -1,15 +1,27 @@
-"""The expectations against the course network itself, on virtual time, for the report's test cases."""
+"""The expectations against the course network and against cables, on virtual time, for the report's test cases."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 import linklab
-from linklab.analysis import experiment, loads_of, measured_path, unloaded_rtt
-from linklab.measure import PingResult, TcpResult, at_once
-from linklab.network import COURSE
+from linklab.analysis import (
+    experiment,
+    full_queue_rtt,
+    loaded_rtt,
+    loads_of,
+    measured_path,
+    tcp_throughput,
+    udp_loss_percent,
+    udp_throughput,
+    unloaded_rtt,
+)
+from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, UdpResult, at_once
+from linklab.network import COURSE, Network
+from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.runtime.backends import Kind
 from tools.bench.cases import Step, steps
 
@@ -49,3 +61,31 @@ def test_the_course_network_does_as_expected(lab: linklab.Lab, step: Step) -> No
             assert expected.rtt_highest.holds(ping.rtt_max_ms), expected.rtt_highest
     whole = sum(it.high for it in found.sums.values())
     assert sum(result.throughput_mbps for result in transfers) <= whole
+
+
+@pytest.mark.parametrize(
+    ("make", "rate_mbps", "ends"),
+    [(l3_switch, 100, ("h1", "h3")), (l3_switch, 10, ("h1", "h2")), (router_on_a_stick, 10, ("h1", "h2"))],
+)
+def test_links_with_a_cable_s_overhead_do_as_expected(
+    make: Callable[[float], Network], rate_mbps: float, ends: tuple[str, str], virtual: Kind, tmp_path: Path
+) -> None:
+    with linklab.start(make(rate_mbps), "virtual", folder=tmp_path) as lab:
+        path = measured_path(make(rate_mbps), *ends, lab.state())
+        (idle,) = at_once(lab, [PingFlow(*ends, 20)]).results
+        transfer, pings = at_once(lab, [TcpFlow(*ends, 10), PingFlow(*ends, 10, 1.0)]).results
+        (datagrams,) = at_once(lab, [UdpFlow(*ends, 1.1 * rate_mbps, 5)]).results
+    assert isinstance(idle, PingResult)
+    assert isinstance(pings, PingResult)
+    assert isinstance(transfer, TcpResult)
+    assert isinstance(datagrams, UdpResult)
+    for expected, measured in (
+        (unloaded_rtt(path), idle.rtt_mean_ms),
+        (tcp_throughput(path, 10), transfer.throughput_mbps),
+        (full_queue_rtt(path), pings.rtt_max_ms),
+        (loaded_rtt(path, 10, 10), pings.rtt_mean_ms),
+        (udp_throughput(path, 1.1 * rate_mbps, 5), datagrams.throughput_mbps),
+        (udp_loss_percent(path, 1.1 * rate_mbps, 5), datagrams.loss_percent),
+    ):
+        assert measured is not None
+        assert expected.holds(measured), (expected, measured)

@@ -75,6 +75,19 @@ def test_a_train_that_shows_too_much_is_not_believed() -> None:
     assert 9.7 <= found <= 10
 
 
+@pytest.mark.parametrize("shown_mbps", [45, 1000, 20_000])
+def test_a_train_that_a_bucket_swallowed_leads_to_no_rate_that_nothing_probed(shown_mbps: float) -> None:
+    path = Formula(20, shown_mbps=shown_mbps)
+    found = from_train(path)
+    assert 19.6 <= found <= 20
+    assert found in path.rates
+
+
+def test_a_path_that_lets_nothing_through_has_no_rate() -> None:
+    with pytest.raises(MeasurementError, match=r"packets were lost even at 0\.0.* Mbit/s"):
+        from_train(Formula(0, shown_mbps=10))
+
+
 def test_what_cannot_be_searched_is_refused() -> None:
     with pytest.raises(MeasurementError, match="begin lower"):
         increase(Formula(0.5))

@@ -9,7 +9,9 @@ import pytest
 from linklab.analysis import Load, loads_of, max_min_shares, measured_path, utilisation
 from linklab.errors import MeasurementError
 from linklab.measure import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
+from linklab.measure.tools.packet_train import TrainFlow
 from linklab.network import COURSE, goodput_ceiling_mbps
+from linklab.network.switch_testbeds import l3_switch
 from tests.states import PLAN, reshape
 
 L1, L2, L3 = (goodput_ceiling_mbps(rate) for rate in (40, 30, 20))
@@ -114,6 +116,38 @@ def test_flows_of_measurements_become_loads_and_pings_none() -> None:
     flows: list[Flow] = [PingFlow("h1", "h4"), TcpFlow("h1", "h4", streams=2), UdpFlow("h7", "h9", 3.0, streams=2)]
     assert loads_of([*flows, SimpleperfFlow("h2", "h5", streams=3)]) == (
         Load("h1", "h4", 2),
-        Load("h7", "h9", 2, 6.0),
+        Load("h7", "h9", 2, 6.0, 1448),
         Load("h2", "h5", 3),
     )
+
+
+def test_headers_of_udp_are_those_of_its_datagrams() -> None:
+    """100 bytes of payload are 142 of frame: 19 Mbit/s of them take 27 of L2's 30."""
+    loads = loads_of([UdpFlow("h1", "h4", 19, payload_bytes=100)])
+    assert loads == (Load("h1", "h4", limit_mbps=19, payload_bytes=100),)
+    (use,) = [use for use in utilisation(COURSE, loads) if use.link == "L2"]
+    assert use.used_mbps == pytest.approx(19 * 142 / 100)
+    assert use.share == pytest.approx(0.9, abs=0.001)
+    (measured,) = [use for use in utilisation(COURSE, loads, [9.5]) if use.link == "L2"]
+    assert measured.used_mbps == pytest.approx(9.5 * 142 / 100)
+
+
+def test_tcp_gets_what_udp_and_its_headers_leave() -> None:
+    small, rest = totals(Load("h1", "h4", limit_mbps=10, payload_bytes=100), Load("h2", "h5"))
+    assert small == pytest.approx(10)
+    assert rest == pytest.approx((30 - 10 * 142 / 100) * 1448 / 1514)
+    assert totals(Load("h1", "h4", limit_mbps=50, payload_bytes=100)) == pytest.approx([30 * 100 / 142])
+
+
+def test_udp_without_a_rate_is_no_load() -> None:
+    with pytest.raises(MeasurementError, match="a TrainFlow has no constant rate"):
+        loads_of([TrainFlow("h1", "h4")])
+    with pytest.raises(MeasurementError, match="payload_bytes is 0"):
+        Load("h1", "h4", payload_bytes=0)
+
+
+def test_a_cable_s_overhead_counts_in_shares_and_in_use() -> None:
+    network = l3_switch(100)
+    (share,) = max_min_shares(network, [Load("h1", "h3")])
+    assert share.total_mbps == pytest.approx(100 * 1448 / 1538)
+    assert [use.share for use in utilisation(network, [Load("h1", "h3")])] == pytest.approx([1, 1])

@@ -9,9 +9,8 @@ import pytest
 
 from linklab.grade import Check, Result, lab03
 from linklab.measure import Origin, UdpFlow, UdpResult
-from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.trust import Fidelity
-from linklab.network import COURSE, NetworkState
+from linklab.network import COURSE, NetworkState, payload_rate_mbps
 from tests.grade.failures import failed_alone
 
 BOTTLENECKS = {"h1-h4": "L2", "h1-h9": "L3", "h7-h9": "L3"}

@@ -42,7 +42,7 @@ RUNS = {name: echoed(way.ends, way.payload_bytes, way.rtt_ms + 0.002) for name, 
 
 
 def sent(setting: str, shares: tuple[float, ...], origin: Origin = ORIGIN) -> CbrRun:
-    from linklab.analysis.switch_loads import senders
+    from linklab.published.switches_loads import senders
 
     flows = senders(setting, 10)
     results = tuple(

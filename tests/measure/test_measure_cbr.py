@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.analysis.switch_loads import senders
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Origin
 from linklab.measure.in_lab.constant_rate import instants
 from linklab.measure.tools.constant_rate import CbrFlow, CbrResult, CbrRun, cbr, sending
 from linklab.network.switch_testbeds import fairness
+from linklab.published.switches_loads import senders
 from linklab.runtime.backends import Kind
 
 RUN = CbrRun(

@@ -9,7 +9,6 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult
-from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.tools.iperf3 import parse_tcp, parse_udp
 
 from .captured import RELEASES, captured
@@ -148,14 +147,6 @@ def test_more_received_than_sent_is_refused() -> None:
     data["end"]["sum_sent"]["packets"] = 3000
     with pytest.raises(MeasurementError, match="duplicates packets"):
         parse_udp(json.dumps(data), server, UDP, ORIGIN)
-
-
-def test_the_payload_that_fills_a_link() -> None:
-    # 1472 + 8 + 20 = 1500, the MTU; and 14 of Ethernet, which HTB counts
-    assert payload_rate_mbps(40, 1472) == pytest.approx(40 * 1472 / 1514)
-    for rate, payload in ((0, 1472), (40, 0), (float("inf"), 1472)):
-        with pytest.raises(MeasurementError, match="above 0"):
-            payload_rate_mbps(rate, payload)
 
 
 def test_the_commands_in_full() -> None:

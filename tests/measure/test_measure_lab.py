@@ -11,8 +11,7 @@ import pytest
 import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, at_once, ping, tcp, udp
-from linklab.measure.flows import payload_rate_mbps
-from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, rtt_floor_ms
+from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, payload_rate_mbps, rtt_floor_ms
 from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab

@@ -9,9 +9,8 @@ import pytest
 import linklab
 from linklab.analysis.packets import steady_rate_mbps
 from linklab.errors import MeasurementError
-from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.prober import Prober
-from linklab.network import TWO_HOSTS
+from linklab.network import TWO_HOSTS, payload_rate_mbps
 from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab

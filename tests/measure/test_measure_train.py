@@ -12,9 +12,8 @@ import pytest
 import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Origin
-from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.tools.packet_train import TrainFlow, TrainResult, train
-from linklab.network import COURSE
+from linklab.network import COURSE, payload_rate_mbps
 from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
 from linklab.runtime.backends import Kind
 

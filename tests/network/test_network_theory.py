@@ -15,14 +15,18 @@ from linklab.network import (
     Link,
     Network,
     Path,
+    Switch,
     bdp_packets,
     bottleneck,
     goodput_ceiling_mbps,
     path,
     path_mtu_bytes,
+    payload_rate_mbps,
     queueing_delay_ms,
     rtt_floor_ms,
 )
+from linklab.network.switch_testbeds import router_on_a_stick
+from linklab.network.theory import wire_bytes
 
 
 def one_link(**shape: Any) -> Path:
@@ -132,3 +136,50 @@ def test_a_queueing_delay_needs_rate_and_queue(shape: dict[str, Any], packets: f
     (link,) = one_link(**shape).links
     with pytest.raises(NetworkError, match=message):
         queueing_delay_ms(link, packets)
+
+
+CABLE: dict[str, Any] = {"rate_mbps": 100, "overhead_bytes": 24, "queue_packets": 100}
+
+
+def test_a_cable_s_overhead_counts_in_all_of_theory() -> None:
+    """IEEE 802.3: 1500 bytes of IP are 1518 of frame, 8 of preamble and 12 of gap: 1538."""
+    cable = one_link(**CABLE, delay_ms=5)
+    assert goodput_ceiling_mbps(cable) == pytest.approx(100 * 1448 / 1538)
+    assert goodput_ceiling_mbps(cable) == pytest.approx(94.15, abs=0.01)
+    assert goodput_ceiling_mbps(cable.hops[0]) == goodput_ceiling_mbps(cable)
+    assert bdp_packets(cable) == pytest.approx(10 * 100_000 / (1538 * 8))
+    assert queueing_delay_ms(cable.links[0]) == pytest.approx(100 * 1538 * 8 / 100_000)
+    assert rtt_floor_ms(cable, 84) == pytest.approx(10 + 2 * (84 + 14 + 24) * 8 / 100_000)
+    assert payload_rate_mbps(cable, 1472) == pytest.approx(100 * 1472 / 1538)
+
+
+def test_a_trunk_s_tag_counts_on_a_cable_alone() -> None:
+    stick = path(router_on_a_stick(100), "h1", "h3")
+    assert [hop.tagged for hop in stick.hops] == [False, True, True, False]
+    assert goodput_ceiling_mbps(stick) == pytest.approx(100 * 1448 / 1542)
+    assert bottleneck(stick).name == "trunk"
+    link = Link(End("a", "a-eth0"), End("b", "b-eth0"), rate_mbps=10)
+    assert wire_bytes(link, 1500, tagged=True) == wire_bytes(link, 1500) == 1514
+
+
+def test_of_equal_rates_the_cable_with_the_most_overhead_is_the_bottleneck() -> None:
+    ends = [End("h1", "h1-eth0", "10.0.0.1/24"), End("s1", "s1-eth1"), End("s1", "s1-eth2")]
+    links = (
+        Link(ends[0], ends[1], rate_mbps=10),
+        Link(ends[2], End("h2", "h2-eth0", "10.0.0.2/24"), rate_mbps=10, overhead_bytes=24),
+    )
+    over = path(Network("n", (Host("h1"), Host("h2"), Switch("s1")), links), "h1", "h2")
+    assert bottleneck(over) is over.links[1]
+    assert goodput_ceiling_mbps(over) == pytest.approx(10 * 1448 / 1538)
+
+
+def test_the_payload_that_fills_a_link() -> None:
+    # 1472 + 8 + 20 = 1500, the MTU; and 14 of Ethernet, which HTB counts
+    assert payload_rate_mbps(40, 1472) == pytest.approx(40 * 1472 / 1514)
+    # 3000 bytes are fragments of 1480, 1480 and 48 bytes (with UDP's header), each with 20 + 14 more
+    assert payload_rate_mbps(one_link(rate_mbps=10), 3000) == pytest.approx(10 * 3000 / (3008 + 3 * 34))
+    for rate, payload in ((0, 1472), (40, 0), (float("inf"), 1472)):
+        with pytest.raises(NetworkError, match="above 0"):
+            payload_rate_mbps(rate, payload)
+    with pytest.raises(NetworkError, match="no link of the path h1 - s1 - h2 has a rate"):
+        payload_rate_mbps(path(COURSE, "h1", "h2"))

@@ -13,7 +13,7 @@ from linklab.network import End, Link, Network, Router, Switch, differences, exp
 from linklab.network.model import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
 from linklab.network.state import Membership
 from linklab.network.switch_testbeds import SWITCH_TESTBEDS, fairness, l3_switch, router_on_a_stick
-from linklab.network.theory import cable_rtt_ms, wire_bytes
+from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.network.topology import unfold
 
 L3, STICK = l3_switch(10), router_on_a_stick(10)
@@ -211,8 +211,8 @@ def test_a_state_with_vlans_comes_back_from_json() -> None:
 
 
 def test_frames_on_the_cable() -> None:
-    assert wire_bytes(STICK, STICK.links[0], 500) == 500 + 8 + 20 + 14 + 24
-    assert wire_bytes(STICK, STICK.link("trunk"), 500) == 570
+    assert datagram_wire_bytes(STICK.links[0], 500) == 500 + 8 + 20 + 14 + 24
+    assert datagram_wire_bytes(STICK.link("trunk"), 500, tagged=True) == 570
     assert cable_rtt_ms(L3, "h1", "h2", 100) == pytest.approx(4 * 166 * 8 / 10_000)
     assert cable_rtt_ms(STICK, "h1", "h3", 100) == pytest.approx((4 * 166 + 4 * 170) * 8 / 10_000)
     bucket = Network("b", (*L3.nodes[:2], Router("r1")), (

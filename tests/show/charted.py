@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from linklab.show import chart
+
+from .contrast import WHITE
 
 PALETTE = {
     *(chart.BLACK, chart.BLUE, chart.VERMILLION, chart.BLUISH_GREEN, chart.REDDISH_PURPLE),
@@ -79,3 +84,39 @@ def strange_colours(figure: Figure) -> set[str]:
             found |= {to_hex(line.get_color()), to_hex(line.get_markerfacecolor())}
         found |= {to_hex(patch.get_facecolor()) for patch in axes.patches if isinstance(patch, Rectangle)}
     return {colour for colour in found if colour.upper() not in PALETTE}
+
+
+def ink(figure: Figure) -> Iterator[tuple[str, Any, Any, float]]:
+    """Yield what carries meaning: what it is, its colour, what it lies on, and the contrast that it needs."""
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    for axes in figure.axes:
+        shown: list[Any] = [it for it in axes.findobj(Text) if it.get_visible()]
+        for text in shown:
+            if text.get_text() and (axes.axison or text in axes.texts):
+                (x0, y0), (x1, y1) = text.get_window_extent().get_points()
+                ground = _ground(axes, ((x0 + x1) / 2, (y0 + y1) / 2), text.get_zorder())
+                yield f"text {text.get_text()!r}", text.get_color(), ground, 4.5
+        for line in axes.get_lines():
+            assert isinstance(line, Line2D)
+            points = line.get_transform().transform(np.column_stack([line.get_xdata(), line.get_ydata()]))
+            middle = points[len(points) // 2 - 1 : len(points) // 2 + 1].mean(axis=0) if len(points) else (0, 0)
+            ground = _ground(axes, middle, line.get_zorder())
+            if line.get_linestyle() != "None":
+                yield f"line {line.get_label()}", line.get_color(), ground, 3
+            if line.get_marker() != "None":
+                yield f"marker {line.get_label()}", line.get_markeredgecolor(), ground, 3
+        bars = [it for it in axes.containers if axes.get_xlabel().startswith("Mbit/s per")]
+        yield from (("bar", patch.get_facecolor(), WHITE, 3) for bar in bars for patch in tuple(bar))
+
+
+def _ground(axes: Axes, pixel: Any, above: float) -> Any:
+    """Return the colour of the topmost area below an artist at a point of the figure; white where there is none."""
+    found = [
+        patch
+        for patch in sorted(axes.patches, key=lambda patch: patch.get_zorder())
+        if patch.get_zorder() < above
+        and to_rgba(patch.get_facecolor())[3] == 1
+        and patch.get_transform().transform_path(patch.get_path()).contains_point(pixel)
+    ]
+    return found[-1].get_facecolor() if found else WHITE

@@ -35,6 +35,11 @@ def inverted(colour: Colour) -> tuple[float, ...]:
     return tuple(np.clip(matrix @ (1 - _rgb(colour)), 0, 1))
 
 
+def dark(ground: Colour) -> Colour:
+    """Return what an inverted figure's ground becomes; for white the page's grey, which is worse than black."""
+    return JUPYTER_DARK if contrast(ground, WHITE) < 1.01 else inverted(ground)
+
+
 def lightness(colour: Colour) -> float:
     """Return CIE L*, 0 to 100: the grey that a printer makes of it."""
     return float(_lab(_linear(_rgb(colour)))[0])

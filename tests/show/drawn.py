@@ -16,10 +16,12 @@ from linklab.network import (
     Host,
     Link,
     Network,
+    NetworkState,
     PlannedNode,
     Router,
     Switch,
 )
+from tests.states import PLAN, change, change_node, reshape
 
 
 def routed(name: str, nodes: Iterable[PlannedNode], pairs: Iterable[tuple[str, str]], **shape: Any) -> Network:
@@ -75,6 +77,26 @@ def tree(seed: int, size: int = 20) -> Network:
             nodes.append(Host(f"h{number}"))
             pairs.append((f"h{number}", router))
     return routed("tree", nodes, pairs, **SHAPE)
+
+
+BROKEN = change(
+    change_node(
+        change(reshape(PLAN, "r2-eth0", delay_ms=0.0), "h1-eth0", addresses=("10.0.0.2/8",)),
+        "h8",
+        interfaces=(),
+    ),
+    "r3-eth1",
+    peer=None,
+)
+NOT_FORWARDING = NetworkState(
+    tuple(change_node(PLAN, node.name, forwarding=False).node(node.name) or node for node in PLAN.nodes)
+)
+PARALLEL = routed(
+    "pair",
+    [Router("r1"), Router("r2"), Host("h1"), Host("h2")],
+    [("r1", "r2"), ("r1", "r2"), ("h1", "r1"), ("h2", "r2")],
+    **SHAPE,
+)
 
 
 def texts_of(figure: Figure) -> list[Text]:

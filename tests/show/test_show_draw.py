@@ -29,38 +29,19 @@ from linklab.network import (
 )
 from linklab.show import describe, draw
 from linklab.show.figure import Drawing
-from linklab.show.layout import positions
-from linklab.show.placing import place
-from linklab.show.read_scene import scene_of
-from tests.states import PLAN, change, change_node, reshape
+from linklab.show.network.layout import place, positions
+from linklab.show.network.scene import scene_of
+from tests.states import PLAN, change, change_node
 
-from .drawn import SHAPE, outside, overlaps, ring, routed, texts_of, tree
+from .drawn import BROKEN, NOT_FORWARDING, PARALLEL, SHAPE, outside, overlaps, ring, routed, texts_of, tree
 
-BROKEN = change(
-    change_node(
-        change(reshape(PLAN, "r2-eth0", delay_ms=0.0), "h1-eth0", addresses=("10.0.0.2/8",)),
-        "h8",
-        interfaces=(),
-    ),
-    "r3-eth1",
-    peer=None,
-)
 CUT = change(change(PLAN, "r2-eth2", peer=None), "r3-eth0", peer=None)
 BARE = change(change(PLAN, "r2-eth2", shape=Shape()), "r3-eth0", shape=Shape())
-NOT_FORWARDING = NetworkState(
-    tuple(change_node(PLAN, node.name, forwarding=False).node(node.name) or node for node in PLAN.nodes)
-)
 CHAIN = routed("chain", [Host("h1"), Router("r1"), Host("h2")], [("h1", "r1"), ("r1", "h2")])
 STAR = routed(
     "star",
     [Switch("s1"), *(Host(f"h{number}") for number in range(6))],
     [(f"h{number}", "s1") for number in range(6)],
-)
-PARALLEL = routed(
-    "pair",
-    [Router("r1"), Router("r2"), Host("h1"), Host("h2")],
-    [("r1", "r2"), ("r1", "r2"), ("h1", "r1"), ("h2", "r2")],
-    **SHAPE,
 )
 LONG = routed(
     "long",

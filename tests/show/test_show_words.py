@@ -9,8 +9,7 @@ import pytest
 from linklab.errors import NetworkError
 from linklab.network import COURSE, TWO_HOSTS, Host, NetworkState, PlannedNode, Router, Shape, expected_state
 from linklab.show import describe
-from linklab.show.read_scene import scene_of
-from linklab.show.scene import HasState, Scene
+from linklab.show.network.scene import HasState, Scene, scene_of
 from tests.states import PLAN, change, change_node, reshape
 
 from .drawn import SHAPE, ring, routed

@@ -61,7 +61,7 @@ def test_the_command_makes_the_page_of_tables_that_are_there(
     pretended: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(catalogue, "STUDIES", {**STUDIES, "made-up": pretend.STUDY})
-    monkeypatch.setattr(catalogue, "PAGES", {"made-up": (page, (pretend.STUDY,))})
+    monkeypatch.setattr(catalogue, "CHAPTERS", {"made-up": (page, (pretend.STUDY,))})
     words = ["study", "page", "made-up", "--from", str(tmp_path / "results"), "--output", str(tmp_path / "pages")]
     assert main(words) == 1
     assert "linklab study run made-up" in capsys.readouterr().err

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from linklab.analysis.switch_loads import additional_theory_mbps, loaded_rtt_theory_ms, rtt_theory_ms
 from linklab.errors import LabError, MeasurementError
 from linklab.runtime.backends import Kind
 from linklab.study import Point, Study, run, study_by_name
@@ -22,6 +21,7 @@ from linklab.study.switches.runs import (
     SWITCHES_THROUGHPUT,
     cost_testbed,
 )
+from linklab.study.switches.theory import additional_theory_mbps, loaded_rtt_theory_ms, rtt_theory_ms
 from linklab.study.table import Table
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+import linklab
 from linklab.errors import MeasurementError
 from linklab.published.claims import Claim, Inconsistency
 from linklab.study import Measured, run
@@ -93,7 +94,7 @@ def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, Ta
     about = given["made-up"].about
     assert f"| 36 | {given['made-up'].digest} | {about['date'][:10]} | virtual | 1, 2 | 30 s |" in line
     text = make_page(page, given)["made-up.md"]
-    assert "- Labs: kind pretend, kernel 7.3" in text
+    assert f"- Linklab {linklab.__version__}\n- Labs: kind pretend, kernel 7.3\n" in text
     assert "- Measured again by: `linklab study run made-up`" in text
 
 
@@ -146,7 +147,7 @@ def test_rows_of_another_length_are_refused() -> None:
 
 def test_numbers_are_written_as_asked_for() -> None:
     assert [fixed(value, 2) for value in (9.5, -0.001, 0)] == ["9.50", "0.00", "0.00"]
-    assert [significant(value) for value in (9.54321, 1234.0, -0.0)] == ["9.54", "1.23e+03", "0"]
+    assert [significant(value) for value in (9.54321, 1234.0, -0.0)] == ["9.54", "1234", "0"]
 
 
 def test_a_spread_shows_least_and_largest(page: Page) -> None:

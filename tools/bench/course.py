@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linklab.measure.flows import UDP_HEADER_BYTES, payload_rate_mbps
-from linklab.network import COURSE, bottleneck, goodput_ceiling_mbps, path, path_mtu_bytes, rtt_floor_ms
-from linklab.units import IPV4_HEADER_BYTES
+from linklab.network import (
+    COURSE,
+    bottleneck,
+    goodput_ceiling_mbps,
+    path,
+    path_mtu_bytes,
+    payload_rate_mbps,
+    rtt_floor_ms,
+)
+from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 UDP_SHARE = 0.95
 

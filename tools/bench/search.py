@@ -19,9 +19,8 @@ import linklab
 from linklab.analysis.searching import bisect, from_train, increase
 from linklab.errors import LinklabError
 from linklab.lab import Lab
-from linklab.measure.flows import payload_rate_mbps
 from linklab.measure.prober import Prober
-from linklab.network import Network, bottleneck, path
+from linklab.network import Network, bottleneck, path, payload_rate_mbps
 from linklab.network.random_chain import RATE_MBPS, random_chain
 
 INCREASE, HALVING, TRAIN = "plain increase by 1 Mbit/s", "halving 0 to 128 Mbit/s", "train, then one probe"

@@ -10,7 +10,7 @@ from linklab.analysis.expectation import Expectation, full_queue_rtt, loaded_rtt
 from linklab.analysis.sharing import Load, Share, max_min_shares
 from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError
-from linklab.network import Network, NetworkState, goodput_ceiling_mbps
+from linklab.network import Network, NetworkState, goodput_ceiling_mbps, path_mtu_bytes
 
 _SIGMAS = 2.5
 """Of a normal distribution 1 in 80 lies outside: shares are judged gently, their sum strictly."""
@@ -103,7 +103,7 @@ def _sum(shares: Sequence[Share], duration_s: float) -> Expectation:
     fair = sum(share.total_mbps for share in shares)
     alone = [tcp_throughput(share.path, duration_s, share.bottleneck) for share in shares]
     link = first.bottleneck.link
-    ceiling = goodput_ceiling_mbps(link.rate_mbps or 0, link.mtu_bytes)
+    ceiling = min(goodput_ceiling_mbps(first.bottleneck, path_mtu_bytes(share.path.forward)) for share in shares)
     lowest, part = min(alone, key=lambda it: it.low), fair / ceiling
     value = lowest.value if first.rivals == 1 else max(it.value for it in alone)
     several = f"{first.rivals} connections fill {link.label} no worse than one: "

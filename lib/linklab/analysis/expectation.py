@@ -16,15 +16,16 @@ from linklab.analysis.tcp_model import (
     bottleneck_hop,
     early,
     full_queue_share_ms,
+    limit_packets,
     lossy,
     pipe_of,
     smooth,
 )
 from linklab.errors import MeasurementError
-from linklab.measure.flows import payload_rate_mbps
-from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, rtt_floor_ms
+from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, payload_rate_mbps
+from linklab.network.theory import datagram_wire_bytes
 from linklab.published.report import ReportRow
-from linklab.units import IPV4_HEADER_BYTES
+from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, transmission_ms
 
 SlowSide = Literal["below", "above", "both"]
 """Where a busy machine puts a measurement: below the interval for throughput, above it for a delay.
@@ -137,6 +138,8 @@ def answered(rtt_ms: Iterable[float | None]) -> tuple[float, ...]:
 
 ICMP_HEADER_BYTES = 8
 """RFC 792."""
+PING_PACKET_BYTES = 56 + ICMP_HEADER_BYTES + IPV4_HEADER_BYTES
+"""Of ping as it is unless asked otherwise."""
 _TIMER_MS = 0.05
 """What ping's own clock, its printed digits and the lab's timers may add."""
 BURST_BYTES = 15_000
@@ -155,19 +158,13 @@ _SAWTOOTH_DEVIATION = 1 / math.sqrt(12)
 
 def unloaded_rtt(path: MeasuredPath, payload_bytes: int = 56) -> Expectation:
     """The mean round trip of pings while nothing else is sent, in ms."""
-    floor = path.rtt_floor_ms
     packet = payload_bytes + ICMP_HEADER_BYTES + IPV4_HEADER_BYTES
-    serial = (
-        rtt_floor_ms(path.forward, packet)
-        - rtt_floor_ms(path.forward)
-        + rtt_floor_ms(path.reverse, packet)
-        - rtt_floor_ms(path.reverse)
-    ) / 2
+    floor, (least, most) = path.rtt_floor_ms, path.lone_rtt_ms(packet)
     why = (
         f"propagation: the links' delays in both directions are {floor:g} ms; serialisation of {packet} bytes adds "
-        f"{serial:.2g} ms at most and timers {_TIMER_MS:g}"
+        f"{least - floor:.2g} ms on cables and {most - least:.2g} ms at most behind token buckets; timers {_TIMER_MS:g}"
     )
-    return Expectation(floor, floor - _TIMER_MS, floor + serial + _TIMER_MS, "ms", why, "above")
+    return Expectation(least, least - _TIMER_MS, most + _TIMER_MS, "ms", why, "above")
 
 
 def full_queue_rtt(
@@ -182,16 +179,17 @@ def full_queue_rtt(
     """
     hop = bottleneck_hop(path) if hop is None else hop
     pipe = pipe_of(path, hop)
-    full = path.rtt_floor_ms + full_queue_share_ms(hop.link)
+    base = path.lone_rtt_ms(PING_PACKET_BYTES)[0]
+    full = base + pipe.full_queue_ms
     growth = connections * RENO_PACKETS_PER_RTT * 1000 / full * interval_s * pipe.packet_ms
     if connections > 1:
         past_s = ((1 - BETA) * pipe.full_window_packets / connections / CUBIC_C) ** (1 / 3)
         last = CUBIC_C * (past_s**3 - max(0.0, past_s - interval_s) ** 3)
         growth = max(growth, last * pipe.packet_ms)
-    low = max(path.rtt_floor_ms, full - growth - pipe.packet_ms)
+    low = max(base, full - growth - pipe.packet_ms)
     high = full + 2 * pipe.packet_ms + _TIMER_MS
     why = (
-        f"{path.rtt_floor_ms:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
+        f"{base:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
         f"in, plus {pipe.limit_packets:g} packets * {pipe.packet_ms:.4g} ms; a ping every {interval_s:g} s may miss "
         f"the peak by {full - low:.2g} ms"
     )
@@ -208,7 +206,8 @@ def loaded_rtt(
     if pings < 1:
         raise MeasurementError(f"pings is {pings}: there must be one at least")
     hop = bottleneck_hop(path) if hop is None else hop
-    pipe, most = pipe_of(path, hop), full_queue_share_ms(hop.link)
+    pipe = pipe_of(path, hop)
+    base, most = path.lone_rtt_ms(PING_PACKET_BYTES)[0], pipe.full_queue_ms
     courses = [lossy(pipe, duration_s), lossy(pipe, duration_s, 2), early(pipe, duration_s)]
     shares = [course.queue_share for course in courses]
     # flows that back off one at a time let the queue sink by an nth of what one flow would
@@ -220,11 +219,10 @@ def loaded_rtt(
     low = max(0.0, min(shares) - first - sampling)
     high = min(1.0, fullest + sampling)
     why = (
-        f"{path.rtt_floor_ms:g} ms of delays, and of the {most:.3g} ms that {hop.link.label}'s full queue adds "
+        f"{base:g} ms of delays, and of the {most:.3g} ms that {hop.link.label}'s full queue adds "
         f"{100 * low:.0f} to {100 * high:.0f} %: CUBIC's window swings between 0.7 and 1 of what fills path and queue, "
         f"the first ping meets an empty queue, and {pings} pings sample the rest to {100 * sampling:.0f} %"
     )
-    base = path.rtt_floor_ms
     packet = 2 * pipe.packet_ms + _TIMER_MS
     return Expectation(
         base + between(likely, low, high) * most, base + low * most - _TIMER_MS, base + high * most + packet, "ms",
@@ -235,17 +233,17 @@ def loaded_rtt(
 def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None = None) -> Expectation:
     """The application data of one TCP connection (CUBIC) that has the path to itself, in Mbit/s.
 
-    The high end is what headers leave of the bottleneck (`goodput_ceiling_mbps`) and HTB's burst. The low end is the
-    model's worst case of slow start (`linklab.analysis.tcp_model`), over the transfer's time and a last full-queue
-    round trip more; where a loss leaves the path partly empty, less `MODEL_SHARE`.
+    The high end is what headers leave of the bottleneck (`goodput_ceiling_mbps`) and HTB's burst, where there is one.
+    The low end is the model's worst case of slow start (`linklab.analysis.tcp_model`), over the transfer's time and a
+    last full-queue round trip more; where a loss leaves the path partly empty, less `MODEL_SHARE`.
     """
     hop = bottleneck_hop(path) if hop is None else hop
     pipe = pipe_of(path, hop)
-    ceiling = goodput_ceiling_mbps(hop.link.rate_mbps or 0, path_mtu_bytes(path.forward))
+    ceiling = goodput_ceiling_mbps(hop, path_mtu_bytes(path.forward))
     shares = [
         course.rate_share for course in (lossy(pipe, duration_s), lossy(pipe, duration_s, 2), early(pipe, duration_s))
     ]
-    last_s = (path.rtt_floor_ms + full_queue_share_ms(hop.link)) / 1000
+    last_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
     late = duration_s / (duration_s + last_s)
     sinks = BETA * pipe.full_window_packets < pipe.bdp_packets
     least = min(shares) * late * (1 - (MODEL_SHARE if sinks else 0.0))
@@ -257,7 +255,8 @@ def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None =
         f"costs up to {100 * (1 - least):.2g} %"
     )
     value = ceiling * median(shares) * late
-    most = ceiling * (1 + BURST_BYTES * 8 / 1e6 / (duration_s * (hop.link.rate_mbps or math.inf)))
+    burst_bytes = BURST_BYTES if hop.link.overhead_bytes is None else 0
+    most = ceiling * (1 + transmission_ms(burst_bytes, hop.link.rate_mbps or math.inf) / 1000 / duration_s)
     return Expectation(value, ceiling * least, most, "Mbit/s", why)
 
 
@@ -276,22 +275,22 @@ def udp_throughput(
     """
     if not duration_s > 0:
         raise MeasurementError(f"duration_s is {duration_s}: it must be above 0")
-    ceiling = udp_ceiling_mbps(path, payload_bytes)
     if not offered_mbps > 0:
         raise MeasurementError(f"offered_mbps is {offered_mbps}: it must be above 0")
+    ceiling, filled = udp_ceiling_mbps(path, payload_bytes), _filled_hops(path, offered_mbps, payload_bytes)
     arriving = min(offered_mbps, ceiling)
-    hop = bottleneck_hop(path)
-    drain_s = (path.rtt_floor_ms + full_queue_share_ms(hop.link)) / 1000
-    datagram = payload_bytes * 8 / 1e6 / duration_s
+    hop = filled[-1] if filled else bottleneck_hop(path)
+    drain_s = (path.rtt_floor_ms + sum(full_queue_share_ms(each.link) for each in filled or [hop])) / 1000
+    datagram = payload_bytes * BITS_PER_BYTE / 1e6 / duration_s
     # a queue that overflows may take the tool's own word that the test is over, which TCP then sends again
-    late_s = drain_s + (_LEAST_TIMEOUT_S + drain_s if offered_mbps > ceiling else 0.0)
+    late_s = drain_s + (_LEAST_TIMEOUT_S + drain_s if filled else 0.0)
     low = max(0.0, arriving * duration_s / (duration_s + late_s) - datagram)
     # what waits in the queue at the end still arrives
     high = min(offered_mbps, ceiling * (1 + drain_s / duration_s)) + datagram
     why = (
-        f"{payload_bytes} of {payload_bytes + 42} bytes of a frame are payload, so {hop.link.label} carries "
-        f"{ceiling:.4g} Mbit/s of it, and {offered_mbps:.4g} are sent; a test of {duration_s:g} s ends up to "
-        f"{1000 * late_s:.0f} ms late"
+        f"{payload_bytes} of {datagram_wire_bytes(hop.link, payload_bytes, hop.tagged):g} bytes that a datagram "
+        f"occupies {hop.link.label} with are payload, so it carries {ceiling:.4g} Mbit/s of it, and {offered_mbps:.4g} "
+        f"are sent; a test of {duration_s:g} s ends up to {1000 * late_s:.0f} ms late"
     )
     return Expectation(arriving, low, high, "Mbit/s", why)
 
@@ -299,24 +298,32 @@ def udp_throughput(
 def udp_loss_percent(
     path: MeasuredPath, offered_mbps: float, duration_s: float = 10, payload_bytes: int = 1448
 ) -> Expectation:
-    """The datagrams that are lost, in percent of those sent. Raises as `udp_throughput`."""
+    """Return what is lost of the datagrams, in percent of those sent. Raises as `udp_throughput`."""
     through = udp_throughput(path, offered_mbps, duration_s, payload_bytes)
-    lost = max(0.0, 100 * (1 - udp_ceiling_mbps(path, payload_bytes) / offered_mbps))
-    pipe = pipe_of(path)
-    sent = offered_mbps * 1e6 * duration_s / (8 * payload_bytes)
-    waiting = 100 * pipe.limit_packets / sent
-    low = max(0.0, lost - waiting)
+    ceiling, filled = udp_ceiling_mbps(path, payload_bytes), _filled_hops(path, offered_mbps, payload_bytes)
+    lost = max(0.0, 100 * (1 - ceiling / offered_mbps))
+    sent = offered_mbps * 1e6 * duration_s / (BITS_PER_BYTE * payload_bytes)
+    waiting = sum(limit_packets(hop.link) for hop in filled)
+    low = max(0.0, lost - 100 * waiting / sent)
     # a burst of the program's own making may overflow a queue that is nearly full
-    high = 0.0 if not lost and offered_mbps < 0.99 * udp_ceiling_mbps(path, payload_bytes) else lost + 100 / sent + 0.5
-    why = (
-        f"what is sent beyond the ceiling, less the {pipe.limit_packets:g} packets that the queue holds ({through.why})"
-    )
+    high = 0.0 if not lost and offered_mbps < 0.99 * ceiling else lost + 100 / sent + 0.5
+    why = f"what is sent beyond the ceiling, less the {waiting:g} packets that full queues hold ({through.why})"
     return Expectation(lost, low, max(high, lost), "%", why, "above")
+
+
+def _filled_hops(path: MeasuredPath, offered_mbps: float, payload_bytes: int) -> list[Hop]:
+    """Return the hops of the forward path to which more is sent than they carry, so that their queues fill."""
+    filled, arriving = [], offered_mbps
+    for hop in path.forward.hops:
+        if hop.link.rate_mbps is not None and arriving > payload_rate_mbps(hop, payload_bytes):
+            filled.append(hop)
+            arriving = payload_rate_mbps(hop, payload_bytes)
+    return filled
 
 
 def udp_ceiling_mbps(path: MeasuredPath, payload_bytes: int = 1448) -> float:
     """The most UDP payload that the path carries, in Mbit/s. Raises NetworkError without a rate-limited link."""
-    return payload_rate_mbps(bottleneck_hop(path).link.rate_mbps or 0, payload_bytes)
+    return payload_rate_mbps(path.forward, payload_bytes)
 
 
 @dataclass(frozen=True)

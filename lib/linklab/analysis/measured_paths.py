@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from linklab.errors import NetworkError
 from linklab.network import Hop, Link, Network, NetworkState, Path, Route, path
+from linklab.network.theory import packet_ms, path_mtu_bytes
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,21 @@ class MeasuredPath:
     def rtt_floor_ms(self) -> float:
         """The delays of all links in both directions: the round trip of a lone small packet (propagation)."""
         return sum(link.delay_ms for link in (*self.forward.links, *self.reverse.links))
+
+    def lone_rtt_ms(self, packet_bytes: int) -> tuple[float, float]:
+        """Return the least and the most that a lone IP packet's round trip takes, the answer being as large, in ms.
+
+        Links with ``overhead_bytes`` are cables, and serialise it for sure. HTB's token bucket lets a lone packet pass
+        at once where it is full, so that serialisation there is in the most alone. Raises NetworkError for a packet
+        over the path's MTU.
+        """
+        mtu_bytes = min(map(path_mtu_bytes, (self.forward, self.reverse)))
+        if packet_bytes > mtu_bytes:
+            raise NetworkError(f"a packet of {packet_bytes} bytes is over the MTU of the path: choose {mtu_bytes}")
+        hops = [hop for hop in (*self.forward.hops, *self.reverse.hops) if hop.link.rate_mbps is not None]
+        cables = sum(packet_ms(hop, packet_bytes) for hop in hops if hop.link.overhead_bytes is not None)
+        buckets = sum(packet_ms(hop, packet_bytes) for hop in hops if hop.link.overhead_bytes is None)
+        return self.rtt_floor_ms + cables, self.rtt_floor_ms + cables + buckets
 
 
 def measured_path(network: Network, source: str, destination: str, state: NetworkState | None = None) -> MeasuredPath:
@@ -78,5 +94,6 @@ def _link_as_read(hop: Hop, state: NetworkState) -> Link:
         delay_ms=out.shape.delay_ms,
         loss_percent=out.shape.loss_percent,
         queue_packets=out.shape.queue_packets,
+        overhead_bytes=out.shape.overhead_bytes,
         mtu_bytes=min(out.mtu_bytes, into.mtu_bytes),
     )

@@ -23,8 +23,12 @@ from statistics import median
 from typing import Final
 
 from linklab.errors import MeasurementError
-from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
-from linklab.units import ETHERNET_PREAMBLE_AND_GAP_BYTES as PREAMBLE_AND_GAP_BYTES
+from linklab.units import (
+    BITS_PER_BYTE,
+    ETHERNET_CHECKSUM_BYTES,
+    ETHERNET_PREAMBLE_AND_GAP_BYTES,
+    transmission_ms,
+)
 
 
 def jitter_ms(departure_s: Sequence[float], arrival_s: Sequence[float | None]) -> tuple[float, ...]:
@@ -34,10 +38,11 @@ def jitter_ms(departure_s: Sequence[float], arrival_s: Sequence[float | None]) -
     not be neighbours as they were sent. In the order in which they arrived. Raises MeasurementError for fewer than
     two packets.
     """
-    received = sorted((there, left) for left, there in zip(departure_s, arrival_s, strict=True) if there is not None)
+    both_s = zip(departure_s, arrival_s, strict=True)
+    received = sorted((arrived, left) for left, arrived in both_s if arrived is not None)
     if len(received) < 2:
         raise MeasurementError(f"{len(received)} packets arrived: jitter needs two")
-    delays_s = [there - left for there, left in received]
+    delays_s = [arrived - left for arrived, left in received]
     return tuple(abs(late - early) * 1000 for early, late in pairwise(delays_s))
 
 
@@ -54,10 +59,12 @@ def bandwidth_mbps(arrivals_s: Sequence[float], size_bytes: int, *, count_first:
     if len(arrivals_s) < 2:
         raise MeasurementError(f"{len(arrivals_s)} packets arrived: bandwidth needs two")
     begin_s = arrivals_s[0]
-    if any(there <= begin_s for there in arrivals_s[1:]):
+    if any(arrived_s <= begin_s for arrived_s in arrivals_s[1:]):
         raise MeasurementError("several packets arrived with the first one, as far as the clock can tell: send fewer")
-    bits = 8e-6 * size_bytes
-    return tuple(bits * (number + 1 + count_first) / (there - begin_s) for number, there in enumerate(arrivals_s[1:]))
+    return tuple(
+        _mbps(size_bytes * (number + count_first), arrived_s - begin_s)
+        for number, arrived_s in enumerate(arrivals_s[1:], 1)
+    )
 
 
 def burst_bytes(arrivals_s: Sequence[float], size_bytes: int, rate_mbps: float) -> float:
@@ -69,12 +76,12 @@ def burst_bytes(arrivals_s: Sequence[float], size_bytes: int, rate_mbps: float) 
     """
     if not arrivals_s or not rate_mbps > 0:
         raise MeasurementError("the burst needs a packet that arrived and a rate above 0")
-    bytes_a_second = rate_mbps * 1e6 / 8
+    bytes_a_second = rate_mbps * 1e6 / BITS_PER_BYTE
     level, most, before_s = 0.0, 0.0, arrivals_s[0]
-    for there in arrivals_s:
+    for arrived_s in arrivals_s:
         # a bucket that leaks at the rate: its highest level is the maximum over all i at once
-        level = max(0.0, level - bytes_a_second * (there - before_s)) + size_bytes
-        most, before_s = max(most, level), there
+        level = max(0.0, level - bytes_a_second * (arrived_s - before_s)) + size_bytes
+        most, before_s = max(most, level), arrived_s
     return most
 
 
@@ -108,7 +115,11 @@ def steady_rate_mbps(arrival_s: Sequence[float], payload_bytes: int) -> float:
 def _rate_mbps(gaps: int, span_s: float, payload_bytes: int) -> float:
     if span_s <= 0:
         raise MeasurementError("these packets came at one instant, which shows no rate: send a longer train")
-    return 8e-6 * payload_bytes * gaps / span_s
+    return _mbps(payload_bytes * gaps, span_s)
+
+
+def _mbps(size_bytes: float, time_s: float) -> float:
+    return BITS_PER_BYTE * size_bytes / 1e6 / time_s
 
 
 def _refuse(arrival_s: Sequence[float], payload_bytes: int, fewest: int) -> None:
@@ -131,7 +142,7 @@ def virtual_mbps(frame_bytes: int, rate_mbps: float, more_bytes: int = 0) -> flo
 
     rate * frame / (frame - 4 + more)
     """
-    return rate_mbps * frame_bytes / (frame_bytes - CHECKSUM_BYTES + more_bytes)
+    return rate_mbps * frame_bytes / (frame_bytes - ETHERNET_CHECKSUM_BYTES + more_bytes)
 
 
 def real_mbps(frame_bytes: int, rate_mbps: float, more_bytes: int = 0) -> float:
@@ -139,7 +150,7 @@ def real_mbps(frame_bytes: int, rate_mbps: float, more_bytes: int = 0) -> float:
 
     rate * frame / (frame + 20 + more)
     """
-    return rate_mbps * frame_bytes / (frame_bytes + PREAMBLE_AND_GAP_BYTES + more_bytes)
+    return rate_mbps * frame_bytes / (frame_bytes + ETHERNET_PREAMBLE_AND_GAP_BYTES + more_bytes)
 
 
 def after_first_s(packet: int, frame_bytes: int, rate_mbps: float, bucket_bytes: int) -> float:
@@ -148,8 +159,8 @@ def after_first_s(packet: int, frame_bytes: int, rate_mbps: float, bucket_bytes:
     HTB lets a packet go as long as its bucket is not in debt: so after k - 1 frames packet k waits for what they took
     beyond the bucket. 0 for those that the bucket lets through at once.
     """
-    debt_bytes = (packet - 1) * (frame_bytes - CHECKSUM_BYTES) - bucket_bytes
-    return max(0.0, 8e-6 * debt_bytes / rate_mbps)
+    debt_bytes = (packet - 1) * (frame_bytes - ETHERNET_CHECKSUM_BYTES) - bucket_bytes
+    return max(0.0, transmission_ms(debt_bytes, rate_mbps) / 1000)
 
 
 def first_bandwidth_mbps(packet: int, frame_bytes: int, rate_mbps: float, bucket_bytes: int) -> float:
@@ -163,4 +174,4 @@ def first_bandwidth_mbps(packet: int, frame_bytes: int, rate_mbps: float, bucket
             f"packet {packet} of {frame_bytes} bytes comes with the first one: ask for one that the bucket does not "
             "hold"
         )
-    return 8e-6 * (packet - 1) * frame_bytes / time_s
+    return _mbps((packet - 1) * frame_bytes, time_s)

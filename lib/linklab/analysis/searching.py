@@ -16,7 +16,8 @@ from linklab.errors import MeasurementError
 PAYLOAD_BYTES: Final = 1448
 _TRAIN_PACKETS: Final = 60
 _BELOW: Final = 0.98
-_LOWEST: Final = 0.5
+_MOST_HALVINGS: Final = 12
+"""From 98 % of what a train shows down to a 4096th of it."""
 
 
 class Answer(Protocol):
@@ -80,11 +81,22 @@ def bisect(prober: Probing, low_mbps: float, high_mbps: float, resolution: float
 
 
 def from_train(prober: Probing, packets: int = _TRAIN_PACKETS) -> float:
-    """A train says where to look, a probe just below confirms it; the rate in Mbit/s of payload.
+    """Take the rate that a train shows, confirmed by a probe just below it; the rate in Mbit/s of payload.
 
-    Where the probe is lost (other traffic on the path, a policer behind a bucket), the rate is looked for below it.
+    Where the probe is lost (other traffic on the path, a policer, a bucket that swallowed the train), the rate is
+    halved until a probe fits, and looked for from there on: what is returned then was probed itself. Raises
+    MeasurementError if none fits.
     """
     guess_mbps = steady_rate_mbps(prober.train(packets, PAYLOAD_BYTES), PAYLOAD_BYTES)
-    if prober.send(_BELOW * guess_mbps).loss_percent == 0:
+    high_mbps = _BELOW * guess_mbps
+    if prober.send(high_mbps).loss_percent == 0:
         return guess_mbps
-    return bisect(prober, _LOWEST * guess_mbps, _BELOW * guess_mbps)
+    for _ in range(_MOST_HALVINGS):
+        low_mbps = high_mbps / 2
+        if prober.send(low_mbps).loss_percent == 0:
+            return bisect(prober, low_mbps, high_mbps)
+        high_mbps = low_mbps
+    raise MeasurementError(
+        f"packets were lost even at {high_mbps:.2g} Mbit/s, and a train showed {guess_mbps:.4g}: does the path lose "
+        "packets by itself?"
+    )

@@ -9,14 +9,47 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.errors import MeasurementError, NetworkError
-from linklab.measure import Flow, PingFlow, UdpFlow
-from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps, path
-from linklab.network.theory import wire_bytes
+from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps, path, path_mtu_bytes, payload_rate_mbps
+from linklab.network.theory import datagram_wire_bytes
 
 _TIE = 1e-9
+
+
+class Traffic(Protocol):
+    """What is read of a flow that is to be measured. TCP and UDP flows may have ``streams``, UDP flows have a rate."""
+
+    @property
+    def source(self) -> str:
+        """The node that sends."""
+        ...
+
+    @property
+    def destination(self) -> str:
+        """The node that receives."""
+        ...
+
+    @property
+    def transport(self) -> Literal["tcp", "udp", "icmp"]:
+        """What its packets are."""
+        ...
+
+
+class RatedTraffic(Traffic, Protocol):
+    """A constant rate of UDP payload, in Mbit/s, in datagrams of ``payload_bytes``."""
+
+    @property
+    def rate_mbps(self) -> float:
+        """What is sent."""
+        ...
+
+    @property
+    def payload_bytes(self) -> int:
+        """Of each datagram."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -24,19 +57,23 @@ class Load:
     """Traffic between two nodes: ``connections`` side by side, each with as much data as it can get.
 
     ``limit_mbps`` is the most that all of them together ask for, of application data; None means no limit.
-    Raises MeasurementError for less than one connection or a limit that is not above 0.
+    ``payload_bytes`` is the size of UDP's datagrams; None means TCP, in full segments. Headers follow from it.
+    Raises MeasurementError for less than one connection, or a limit or a size that is not above 0.
     """
 
     source: str
     destination: str
     connections: int = 1
     limit_mbps: float | None = None
+    payload_bytes: int | None = None
 
     def __post_init__(self) -> None:
         if self.connections < 1:
             raise MeasurementError(f"connections is {self.connections}: a load has 1 or more")
         if self.limit_mbps is not None and not self.limit_mbps > 0:
             raise MeasurementError(f"limit_mbps is {self.limit_mbps}: give a rate above 0, or None for no limit")
+        if self.payload_bytes is not None and not self.payload_bytes > 0:
+            raise MeasurementError(f"payload_bytes is {self.payload_bytes}: give a size above 0, or None for TCP")
 
     @property
     def name(self) -> str:
@@ -80,24 +117,32 @@ class LinkUse:
         return self.used_mbps / self.rate_mbps
 
 
-def loads_of(flows: Iterable[Flow]) -> tuple[Load, ...]:
-    """The loads that measurements put on the network; pings are too small to count."""
-    return tuple(
-        Load(flow.source, flow.destination, flow.streams, flow.rate_mbps * flow.streams)
-        if isinstance(flow, UdpFlow)
-        else Load(flow.source, flow.destination, flow.streams)
-        for flow in flows
-        if not isinstance(flow, PingFlow)
-    )
+def loads_of(flows: Iterable[Traffic]) -> tuple[Load, ...]:
+    """Return the loads that measurements put on the network; pings are too small to count.
+
+    Raises MeasurementError for UDP without a constant rate.
+    """
+    return tuple(_load_of(flow) for flow in flows if flow.transport != "icmp")
+
+
+def _load_of(flow: Traffic) -> Load:
+    streams = getattr(flow, "streams", 1)
+    if flow.transport == "tcp":
+        return Load(flow.source, flow.destination, streams)
+    rate_mbps, payload_bytes = getattr(flow, "rate_mbps", None), getattr(flow, "payload_bytes", None)
+    if rate_mbps is None or payload_bytes is None:
+        kind = type(flow).__name__
+        raise MeasurementError(f"a {kind} has no constant rate of datagrams of one size: give a UdpFlow or a CbrFlow")
+    return Load(flow.source, flow.destination, streams, rate_mbps * streams, payload_bytes)
 
 
 def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState | None = None) -> tuple[Share, ...]:
     """The max-min fair share of each load, in order, by progressive filling over the links of their paths.
 
     The rate of all connections grows alike; when a link is full, those on it stop there, and the rest go on
-    (D. Bertsekas, R. Gallager, "Data Networks", 2nd edition, 1992, section 6.5.2). Shares are of TCP's application
-    data: of each link's rate the part that `goodput_ceiling_mbps` leaves after headers. A connection counts, not a
-    host, because TCP shares by connection. Acknowledgements in the other direction are left out.
+    (D. Bertsekas, R. Gallager, "Data Networks", 2nd edition, 1992, section 6.5.2). Shares are of application data, and
+    what a load takes of a link is that and its own headers (`goodput_ceiling_mbps`, `payload_rate_mbps`). A connection
+    counts, not a host, because TCP shares by connection. Acknowledgements in the other direction are left out.
 
     Max-min is what flows of equal round trips and equal losses tend to; how near a finite measurement comes is for
     `linklab.analysis.expectation` to say. Raises NetworkError for a path that is not there, MeasurementError if a load
@@ -106,16 +151,20 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
     paths = [measured_path(network, load.source, load.destination, state) for load in loads]
     crossing = [_limited_hops(each) for each in paths]
     hops = {_key(hop): hop for mine in crossing for hop in mine}
-    free = {key: goodput_ceiling_mbps(hop.link.rate_mbps or 0, hop.link.mtu_bytes) for key, hop in hops.items()}
+    free = {key: hop.link.rate_mbps or 0 for key, hop in hops.items()}
+    takes = [
+        {_key(hop): _taken_of_link(load, one, hop) * load.connections for hop in mine}
+        for load, one, mine in zip(loads, paths, crossing, strict=True)
+    ]
     rate = [0.0] * len(loads)
     decided: dict[int, tuple[str, str] | None] = {}
     while len(decided) < len(loads):
         going = [number for number in range(len(loads)) if number not in decided]
         room: dict[tuple[str, str], float] = {}
         for key in hops:
-            count = sum(loads[number].connections for number in going if hops[key] in crossing[number])
-            if count:
-                room[key] = max(free[key], 0.0) / count
+            taken = sum(takes[number].get(key, 0.0) for number in going)
+            if taken:
+                room[key] = max(free[key], 0.0) / taken
         own = {
             number: limit / loads[number].connections - rate[number]
             for number in going
@@ -128,16 +177,16 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
             )
         for number in going:
             rate[number] += step
-            for hop in crossing[number]:
-                free[_key(hop)] -= step * loads[number].connections
+            for key, taken in takes[number].items():
+                free[key] -= step * taken
         full = {key for key, space in room.items() if space <= step + _TIE}
         for number in going:
             if number in own and own[number] <= step + _TIE:
                 decided[number] = None
             else:
-                mine = [_key(hop) for hop in crossing[number] if _key(hop) in full]
-                if mine:
-                    decided[number] = mine[0]
+                mine_full = [key for key in takes[number] if key in full]
+                if mine_full:
+                    decided[number] = mine_full[0]
     found = []
     for number, load in enumerate(loads):
         where = decided[number]
@@ -162,24 +211,24 @@ def utilisation(
 ) -> tuple[LinkUse, ...]:
     """The use of each direction of each rate-limited link that a load crosses, in the network's order of links.
 
-    ``throughput_mbps`` is the application data of each load, as measured; None takes the max-min shares. Headers of
-    full segments are added: (M + 14) / (M - 52) of it is on the link. Acknowledgements are left out.
+    ``throughput_mbps`` is the application data of each load, as measured; None takes the max-min shares. Headers are
+    added, and what a cable adds: for TCP those of full segments, (M + 14) / (M - 52) of it is on a link of HTB's; for
+    UDP those of its datagrams. Acknowledgements are left out.
 
     Raises as `max_min_shares`, and MeasurementError if there is not one throughput for each load.
     """
     if throughput_mbps is None:
-        carried = [(share.path, share.total_mbps) for share in max_min_shares(network, loads, state)]
+        carried = [(share.load, share.path, share.total_mbps) for share in max_min_shares(network, loads, state)]
     elif len(throughput_mbps) != len(loads):
         raise MeasurementError(f"{len(throughput_mbps)} throughputs for {len(loads)} loads: give one for each")
     else:
         paths = [measured_path(network, load.source, load.destination, state) for load in loads]
-        carried = list(zip(paths, throughput_mbps, strict=True))
+        carried = list(zip(loads, paths, throughput_mbps, strict=True))
     used: dict[tuple[str, str], float] = {}
     hops: dict[tuple[str, str], Hop] = {}
-    for each, mbps in carried:
-        for hop in _limited_hops(each):
-            rate = hop.link.rate_mbps or math.inf
-            used[_key(hop)] = used.get(_key(hop), 0.0) + mbps * rate / goodput_ceiling_mbps(rate, hop.link.mtu_bytes)
+    for load, measured, mbps in carried:
+        for hop in _limited_hops(measured):
+            used[_key(hop)] = used.get(_key(hop), 0.0) + mbps * _taken_of_link(load, measured, hop)
             hops[_key(hop)] = hop
     order = {link.label: number for number, link in enumerate(network.links)}
     return tuple(
@@ -192,6 +241,13 @@ def _limited_hops(measured: MeasuredPath) -> list[Hop]:
     return [hop for hop in measured.forward.hops if hop.link.rate_mbps is not None]
 
 
+def _taken_of_link(load: Load, measured: MeasuredPath, hop: Hop) -> float:
+    """Return how much of a link's rate a load takes for each Mbit/s of its application data: above 1, for headers."""
+    if load.payload_bytes is not None:
+        return (hop.link.rate_mbps or 0) / payload_rate_mbps(hop, load.payload_bytes)
+    return (hop.link.rate_mbps or 0) / goodput_ceiling_mbps(hop, path_mtu_bytes(measured.forward))
+
+
 def _key(hop: Hop) -> tuple[str, str]:
     return hop.link.label, hop.out.node
 
@@ -201,59 +257,49 @@ _WHOLE = 1 - 1e-9
 
 
 @dataclass(frozen=True)
-class Offer:
-    """A constant rate of UDP payload, in Mbit/s, in datagrams of `payload_bytes`."""
-
-    source: str
-    destination: str
-    rate_mbps: float
-    payload_bytes: int
-
-
-@dataclass(frozen=True)
 class Served:
-    """What arrives of an offer, in Mbit/s of payload. `losses` are the shares lost at each full link on its path."""
+    """What arrives of a flow, in Mbit/s of payload. `losses` are the shares lost at each full link on its path."""
 
-    offer: Offer
+    flow: RatedTraffic
     throughput_mbps: float
     losses: tuple[tuple[str, float], ...]
 
 
-def proportional(network: Network, offers: Sequence[Offer]) -> tuple[Served, ...]:
-    """What arrives of each offer, in their order.
+def proportional(network: Network, flows: Sequence[RatedTraffic]) -> tuple[Served, ...]:
+    """Return what arrives of each flow, in their order.
 
     A link direction to which more is offered than it carries lets ``rate / offered`` of everything pass; what was
     lost before is not offered any more. Exact for long runs of rates that keep no step with each other; queues add
     and take away at the begin and end. Raises NetworkError for paths that do not exist, or links that are no cables.
     """
-    paths = [path(network, offer.source, offer.destination).hops for offer in offers]
+    paths = [path(network, flow.source, flow.destination).hops for flow in flows]
     passing: dict[str, float] = {}
     for _ in range(_ROUNDS):
         offered: dict[str, float] = {}
         rates: dict[str, float] = {}
-        for offer, hops in zip(offers, paths, strict=True):
-            left = offer.rate_mbps
+        for flow, hops in zip(flows, paths, strict=True):
+            left = flow.rate_mbps
             for hop in hops:
                 name = _direction(hop)
                 rates[name] = _rate(hop)
-                on_wire = left * wire_bytes(network, hop.link, offer.payload_bytes) / offer.payload_bytes
+                on_wire = left * datagram_wire_bytes(hop.link, flow.payload_bytes, hop.tagged) / flow.payload_bytes
                 offered[name] = offered.get(name, 0.0) + on_wire
                 left *= passing.get(name, 1.0)
         new = {name: min(1.0, rates[name] / offered[name]) for name in offered}
         if new == passing:
             break
         passing = new
-    return tuple(_served(offer, hops, passing) for offer, hops in zip(offers, paths, strict=True))
+    return tuple(_served(flow, hops, passing) for flow, hops in zip(flows, paths, strict=True))
 
 
-def _served(offer: Offer, hops: Sequence[Hop], passing: dict[str, float]) -> Served:
-    rate, losses = offer.rate_mbps, []
+def _served(flow: RatedTraffic, hops: Sequence[Hop], passing: dict[str, float]) -> Served:
+    rate, losses = flow.rate_mbps, []
     for hop in hops:
         share = passing[_direction(hop)]
         rate *= share
         if share < _WHOLE:
             losses.append((hop.link.label, 1 - share))
-    return Served(offer, rate, tuple(losses))
+    return Served(flow, rate, tuple(losses))
 
 
 def _direction(hop: Hop) -> str:

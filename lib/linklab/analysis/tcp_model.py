@@ -14,7 +14,9 @@ from typing import Final
 
 from linklab.analysis.measured_paths import MeasuredPath
 from linklab.errors import NetworkError
-from linklab.network import Hop, Link, bottleneck, queueing_delay_ms
+from linklab.network import Hop, Link, path_mtu_bytes, queueing_delay_ms, theory
+from linklab.network.theory import packet_ms
+from linklab.units import IPV4_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
 
 BETA: Final = 0.7
 """What remains of the window after a loss (RFC 9438, section 4.6)."""
@@ -51,6 +53,11 @@ class Pipe:
     def room_packets(self) -> float:
         """How many packets can really wait: the limit less those in the delay line at the full rate."""
         return max(0.0, self.limit_packets - self.delay_ms / self.packet_ms)
+
+    @property
+    def full_queue_ms(self) -> float:
+        """What a full queue adds to a round trip: see `linklab.network.queueing_delay_ms`."""
+        return self.room_packets * self.packet_ms
 
     @property
     def full_window_packets(self) -> float:
@@ -135,30 +142,51 @@ def _transfer(pipe: Pipe, duration_s: float, until: float, window: float, platea
 KERNEL_QUEUE_PACKETS: Final = 1000
 """netem's own limit, and the queue of a network device, where none was asked for."""
 _MOST_INFLOW: Final = 2.0
+_ACKNOWLEDGEMENT_BYTES: Final = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
 
 
 def bottleneck_hop(path: MeasuredPath) -> Hop:
-    """The first hop with the lowest rate. Raises NetworkError if no link there is rate-limited."""
-    narrow = bottleneck(path.forward)
-    return next(hop for hop in path.forward.hops if hop.link is narrow)
+    """Return the bottleneck of the forward path. Raises NetworkError if no link there is rate-limited."""
+    return theory.bottleneck_hop(path.forward)
 
 
 def pipe_of(path: MeasuredPath, hop: Hop | None = None) -> Pipe:
-    """The path as ``hop`` sees it, its bottleneck unless given. Raises NetworkError if that hop has no rate."""
+    """Return the path as ``hop`` sees it, its bottleneck unless given.
+
+    Raises NetworkError if that hop has no rate, or if data and acknowledgements cross a link in the same direction.
+    """
     hop = bottleneck_hop(path) if hop is None else hop
-    rate_mbps = hop.link.rate_mbps
-    if rate_mbps is None:
+    if hop.link.rate_mbps is None:
         raise NetworkError(f"link {hop.link.label} has no rate, so it is no bottleneck: set rate_mbps")
-    upstream = [
-        before.link.rate_mbps for before in path.forward.hops[: path.forward.hops.index(hop)] if before.link.rate_mbps
-    ]
+    _refuse_shared_direction(path)
+    mtu_bytes = path_mtu_bytes(path.forward)
+    takes_ms = [packet_ms(each, mtu_bytes) if each.link.rate_mbps else 0.0 for each in path.forward.hops]
+    at = path.forward.hops.index(hop)
+    cables_ms = sum(
+        packet_ms(each, packet_bytes)
+        for one, packet_bytes in ((path.forward, mtu_bytes), (path.reverse, _ACKNOWLEDGEMENT_BYTES))
+        for each in one.hops
+        if each.link.overhead_bytes is not None
+    )
     return Pipe(
-        packet_ms=queueing_delay_ms(hop.link, 1),
-        base_ms=max(path.rtt_floor_ms, _least_round_trip_ms(path)),
+        packet_ms=takes_ms[at],
+        # without delays, what serialisation takes of a round trip
+        base_ms=max(path.rtt_floor_ms + cables_ms, sum(takes_ms)),
         delay_ms=hop.link.delay_ms,
         limit_packets=limit_packets(hop.link),
-        inflow=min([_MOST_INFLOW, *(rate / rate_mbps for rate in upstream)]),
+        inflow=min([_MOST_INFLOW, *(takes_ms[at] / before_ms for before_ms in takes_ms[:at] if before_ms)]),
     )
+
+
+def _refuse_shared_direction(path: MeasuredPath) -> None:
+    """Raise NetworkError where acknowledgements wait behind the data they answer: the model knows no such queue."""
+    sends = {hop.out.interface for hop in path.reverse.hops}
+    for hop in path.forward.hops:
+        if hop.link.rate_mbps is not None and hop.out.interface in sends:
+            raise NetworkError(
+                f"data of {path.name} and its acknowledgements both leave {hop.out.node} by {hop.out.interface}, and "
+                "there is no model of TCP for that: choose a path whose reverse path uses each link the other way round"
+            )
 
 
 def limit_packets(link: Link) -> int:
@@ -172,8 +200,3 @@ def full_queue_share_ms(link: Link) -> float:
     netem's limit counts packets in the delay line, so this is the queue's own time less the link's delay.
     """
     return max(0.0, queueing_delay_ms(link, limit_packets(link)) - link.delay_ms)
-
-
-def _least_round_trip_ms(path: MeasuredPath) -> float:
-    """Serialisation of one full frame at each limited link: the round trip of a path without delays."""
-    return sum(queueing_delay_ms(link, 1) for link in path.forward.links if link.rate_mbps)

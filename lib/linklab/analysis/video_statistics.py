@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.tools.video import StreamResult
+from linklab.units import BITS_PER_BYTE
+
+if TYPE_CHECKING:
+    from linklab.measure.tools.video import StreamResult
 
 WINDOW_S: Final = 1.0
 NORMAL_BELOW: Final = 0.05
@@ -33,11 +36,11 @@ def window_kbps(arrivals_s: Sequence[float], ip_bytes: Sequence[int], window_s: 
         raise MeasurementError("bandwidth needs packets in the order in which they arrived")
     bits = [0]
     for size in ip_bytes:
-        bits.append(bits[-1] + 8 * size)
+        bits.append(bits[-1] + BITS_PER_BYTE * size)
     # a packet that arrived exactly a window ago is no longer in it
     return tuple(
-        (bits[number + 1] - bits[bisect_right(arrivals_s, there - window_s)]) / (1000 * window_s)
-        for number, there in enumerate(arrivals_s)
+        (bits[number + 1] - bits[bisect_right(arrivals_s, arrived_s - window_s)]) / (1000 * window_s)
+        for number, arrived_s in enumerate(arrivals_s)
     )
 
 
@@ -50,9 +53,9 @@ def each_second_kbps(arrivals_s: Sequence[float], ip_bytes: Sequence[int]) -> tu
         raise MeasurementError("the stream is shorter than a second: send a longer video")
     begin_s = arrivals_s[0]
     found = [0.0] * int(arrivals_s[-1] - begin_s)
-    for there, size in zip(arrivals_s, ip_bytes, strict=True):
-        if int(there - begin_s) < len(found):
-            found[int(there - begin_s)] += size * 8 / 1000
+    for arrived_s, size in zip(arrivals_s, ip_bytes, strict=True):
+        if int(arrived_s - begin_s) < len(found):
+            found[int(arrived_s - begin_s)] += size * BITS_PER_BYTE / 1000
     return tuple(found)
 
 
@@ -76,7 +79,7 @@ def rtp_jitter_ms(arrivals_s: Sequence[float], media_s: Sequence[float]) -> tupl
     """
     if not arrivals_s:
         raise MeasurementError("no packet arrived: jitter needs one")
-    transit_s = [there - media for there, media in zip(arrivals_s, media_s, strict=True)]
+    transit_s = [arrived_s - media for arrived_s, media in zip(arrivals_s, media_s, strict=True)]
     jitter = [0.0]
     for early, late in pairwise(transit_s):
         jitter.append(jitter[-1] + (1000 * abs(late - early) - jitter[-1]) / 16)
@@ -163,7 +166,7 @@ def summed_up(result: StreamResult) -> StreamSummary:
         series(bandwidth),
         min(bandwidth[SKIPPED_PACKETS:], default=min(bandwidth)),
         # the first packet begins the time and brings no bits into it
-        8 * sum(sizes[1:]) / 1000 / lasted_s,
+        BITS_PER_BYTE * sum(sizes[1:]) / 1000 / lasted_s,
         series(delays(result)),
         series(jitters(result)),
     )
@@ -171,16 +174,16 @@ def summed_up(result: StreamResult) -> StreamSummary:
 
 def bandwidths(result: StreamResult) -> tuple[tuple[float, ...], tuple[int, ...], tuple[float, ...]]:
     """Arrivals in s, sizes in bytes, and the bandwidth at each arrival in kbit/s."""
-    arrivals_s = tuple(there for there, _, _ in result.arrived)
+    arrivals_s = tuple(arrived_s for arrived_s, _, _ in result.arrived)
     sizes = tuple(size for _, _, size in result.arrived)
     return arrivals_s, sizes, window_kbps(arrivals_s, sizes)
 
 
 def delays(result: StreamResult) -> tuple[float, ...]:
     """The times between packets, in ms."""
-    return gaps_ms([there for there, _, _ in result.arrived])
+    return gaps_ms([arrived_s for arrived_s, _, _ in result.arrived])
 
 
 def jitters(result: StreamResult) -> tuple[float, ...]:
     """RFC 3550's jitter after each packet, in ms."""
-    return rtp_jitter_ms([there for there, _, _ in result.arrived], [media for _, media, _ in result.arrived])
+    return rtp_jitter_ms([arrived_s for arrived_s, _, _ in result.arrived], [media for _, media, _ in result.arrived])

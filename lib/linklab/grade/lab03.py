@@ -23,8 +23,7 @@ from linklab.grade.numbers import Band, Mistake, Quantity, measurement_check, pr
 from linklab.grade.real_time import in_its_time
 from linklab.grade.result import Result
 from linklab.grade.unknown import check_search, check_train
-from linklab.measure.flows import payload_rate_mbps
-from linklab.network import COURSE, NetworkState, bottleneck
+from linklab.network import COURSE, NetworkState, bottleneck, payload_rate_mbps
 
 __all__ = [
     "PAIRS", "check_bandwidth", "check_bottlenecks", "check_ceilings", "check_chosen", "check_losses", "check_overload",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from linklab.analysis import Expectation
-from linklab.analysis.switch_loads import ENDS, fairness_network, senders, served
+from linklab.analysis.sharing import proportional
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.lab10_questions import check_questions
@@ -28,7 +28,8 @@ from linklab.measure.tools.constant_rate import CbrRun
 from linklab.measure.tools.echo import EchoResult
 from linklab.network import Network, path
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
-from linklab.network.theory import cable_rtt_ms, wire_bytes
+from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
+from linklab.published.switches_loads import ENDS, fairness_network, senders
 
 __all__ = [
     "RTTS",
@@ -202,11 +203,11 @@ def check_shares(predicted_mbps: object) -> Result:
 
     def check(key: Any, value: object) -> Check:
         setting, number = key.split()[0], int(key[-1])
-        parts = served(fairness_network(setting, RATE_MBPS), senders(setting, RATE_MBPS))
+        parts = proportional(fairness_network(setting, RATE_MBPS), senders(setting, RATE_MBPS))
         right = parts[number - 1].throughput_mbps
         expected = Expectation(right, right, right, "Mbit/s", "the same share of every sender's packets is lost")
-        offered = parts[number - 1].offer.rate_mbps
-        whole = sum(it.offer.rate_mbps for it in parts)
+        offered = parts[number - 1].flow.rate_mbps
+        whole = sum(it.flow.rate_mbps for it in parts)
         equal = sum(it.throughput_mbps for it in parts) / len(parts)
         slips = [
             Mistake(offered, "that is what it offers", "together they offer more than the link to t1 carries", 0.005),
@@ -242,7 +243,7 @@ def check_share_runs(runs: object) -> Result:
         network = fairness_network(setting, RATE_MBPS)
         link = network.link("t1-s1")
         passing = sum(
-            it.throughput_mbps * wire_bytes(network, link, it.flow.payload_bytes) / it.flow.payload_bytes
+            it.throughput_mbps * datagram_wire_bytes(link, it.flow.payload_bytes) / it.flow.payload_bytes
             for it in run.results
         )
         expected = Expectation(RATE_MBPS, 0.97 * RATE_MBPS, 1.01 * RATE_MBPS, "Mbit/s", "the link to t1 is full")

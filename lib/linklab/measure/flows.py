@@ -13,12 +13,9 @@ from typing import ClassVar, Literal
 
 from linklab.errors import MeasurementError
 from linklab.network.state import CONGESTION_CONTROL
-from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES
 
 Transport = Literal["tcp", "udp", "icmp"]
 """What a flow's packets are: what differs in their headers, and in how they share a link."""
-UDP_HEADER_BYTES = 8
-"""RFC 768."""
 _LARGEST_COUNT = 65535
 _PING_PAYLOAD_BYTES = (16, 65507)
 _UDP_PAYLOAD_BYTES = (16, 65507)
@@ -105,7 +102,8 @@ class UdpFlow:
     """Datagrams by iperf3 at a constant rate, `streams` senders side by side.
 
     `rate_mbps` is of the *payload*, for each stream, in 10**6 bits a second: iperf3's ``-b`` counts what it gives to
-    the socket, not the headers. `payload_rate_mbps` converts a link's rate. Each datagram carries `payload_bytes`.
+    the socket, not the headers. `linklab.network.payload_rate_mbps` converts a link's rate. Each datagram carries
+    `payload_bytes`.
     Raises MeasurementError as `TcpFlow`, and for a rate that is not positive.
     """
 
@@ -196,19 +194,6 @@ Flow = PingFlow | TcpFlow | UdpFlow | SimpleperfFlow
 def due_s(flow: Flow) -> float:
     """When a flow should have ended, in seconds since the start of all; what is still in a queue comes later."""
     return flow.start_s + (flow.count * flow.interval_s if isinstance(flow, PingFlow) else flow.duration_s)
-
-
-def payload_rate_mbps(link_rate_mbps: float, payload_bytes: int = 1448) -> float:
-    """The rate of UDP payload that fills a link of `link_rate_mbps`, in Mbit/s.
-
-    HTB counts Ethernet frames. A datagram of L bytes is a frame of L + 8 (UDP) + 20 (IPv4) + 14 (Ethernet), so of a
-    rate R the payload is ``R * L / (L + 42)``: 38.89 of 40 Mbit/s for L = 1472, which fills an MTU of 1500.
-    Raises MeasurementError unless both are above 0.
-    """
-    _refuse_not_positive("link_rate_mbps", link_rate_mbps)
-    _refuse_not_positive("payload_bytes", payload_bytes)
-    frame_bytes = payload_bytes + UDP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES
-    return link_rate_mbps * payload_bytes / frame_bytes
 
 
 def _client(duration_s: float, streams: int, address: str, port: int) -> list[str]:

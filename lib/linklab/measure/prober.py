@@ -84,7 +84,7 @@ class Prober:
     def train(self, packets: int = 50, payload_bytes: int = PAYLOAD_BYTES) -> tuple[float, ...]:
         """Sends a packet train back to back; the times of arrival in seconds, in order, of the packets that came.
 
-        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.train`.
+        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.tools.packet_train`.
         """
         flow = TrainFlow(self._source, self._destination, packets, payload_bytes)
         self._refuse_beyond(packets * payload_bytes)

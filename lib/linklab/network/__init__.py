@@ -32,6 +32,7 @@ from linklab.network.theory import (
     bottleneck,
     goodput_ceiling_mbps,
     path_mtu_bytes,
+    payload_rate_mbps,
     queueing_delay_ms,
     rtt_floor_ms,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "goodput_ceiling_mbps",
     "path",
     "path_mtu_bytes",
+    "payload_rate_mbps",
     "queueing_delay_ms",
     "rtt_floor_ms",
     "static_routes",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from linklab.errors import NetworkError
 from linklab.network.model import End, Link, Topology
-from linklab.network.topology import Hop, Segment, folded_link, is_inside, segments, unfold
+from linklab.network.topology import Hop, Segment, folded_link, is_inside, is_trunk, segments, unfold
 
 DEFAULT_DESTINATION: Final = "0.0.0.0/0"
 """The destination of a default route."""
@@ -156,7 +156,8 @@ def _folded(network: Topology, hop: Hop) -> Hop:
     """A hop of an unfolded network over the cable that is there."""
     link = folded_link(network, hop.link)
     forwards = hop.out == hop.link.a
-    return Hop(link, *(link.ends if forwards else link.ends[::-1]))
+    out, into = link.ends if forwards else link.ends[::-1]
+    return Hop(link, out, into, is_trunk(network, link))
 
 
 def _next_hop(network: Topology, node: str, target: IPv4Address, table: Iterable[Route]) -> tuple[End, IPv4Address]:

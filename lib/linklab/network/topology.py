@@ -15,11 +15,15 @@ from linklab.network.model import End, Link, PlannedNode, Router, Switch, Switch
 
 @dataclass(frozen=True)
 class Hop:
-    """One link of a path: a packet leaves a node at ``out`` and enters the next at ``into``."""
+    """One link of a path: a packet leaves a node at ``out`` and enters the next at ``into``.
+
+    ``tagged``: frames carry a VLAN tag there (a trunk).
+    """
 
     link: Link
     out: End
     into: End
+    tagged: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from linklab.analysis.switch_loads import fairness_network, senders, served
+from linklab.analysis.sharing import proportional
 from linklab.grade import lab10
 from linklab.measure.capture import Capture
 from linklab.measure.tools.constant_rate import CbrRun
 from linklab.measure.tools.echo import EchoResult
+from linklab.published.switches_loads import fairness_network, senders
 from linklab.show import Table, table
 from linklab.show.chart import LINES, WIDTH_INCHES, label_axes
 from linklab.show.figure import Drawing
@@ -61,7 +62,7 @@ def shares_table(
         return NOTHING
     rows = []
     for setting in lab10.SETTINGS:
-        fair = served(fairness_network(setting, lab10.RATE_MBPS), senders(setting, lab10.RATE_MBPS))
+        fair = proportional(fairness_network(setting, lab10.RATE_MBPS), senders(setting, lab10.RATE_MBPS))
         for number, theory in enumerate(fair):
             name = f"{setting} h{number + 1}"
             found = [

@@ -1,16 +1,14 @@
 """Figures and tables for notebooks."""
 
 from linklab.show.comparisons import compared, comparison
-from linklab.show.drawing import draw
 from linklab.show.live_views import live, watched
+from linklab.show.network.paint import draw, used
+from linklab.show.network.scene import Drawable, describe
 from linklab.show.packets import arrivals, sweep
 from linklab.show.rates import flows, throughput
 from linklab.show.rtt import RoundTrips, round_trips
-from linklab.show.scene import Drawable
 from linklab.show.shares import fairness
 from linklab.show.tables import Table, table
-from linklab.show.used_links import used
-from linklab.show.words import describe
 
 __all__ = [
     "Drawable",

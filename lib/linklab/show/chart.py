@@ -42,6 +42,8 @@ YELLOW: Final = "#F0E442"
 """The palette of Okabe and Ito, "Color Universal Design" (2008): people with any kind of colour vision tell these
 apart. The last three are pale: they fill areas, and draw no line.
 """
+HIGHLIGHT: Final = "#A66C00"
+"""Orange that is dark enough for lines."""
 GREY: Final = "#595959"
 GRID: Final = "#DDDDDD"
 
@@ -94,7 +96,7 @@ def panels(
     """
     from linklab.show.figure import Drawing
 
-    figure = Drawing(width_inches, height_inches, alt_text, title, layout="constrained")
+    figure = Drawing(width_inches, height_inches, alt_text, title, constrained=True)
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
@@ -170,3 +172,11 @@ def logarithmic(axes: Axes, which: Literal["x", "y"], least: float, most: float)
     axis.set_major_locator(LogLocator(10, steps, numticks=20))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def blended(colour: str, share: float, other: str = "#FFFFFF") -> str:
+    """Return a mixture: ``share`` of a colour, the rest another one."""
+    mixed = [
+        round(share * int(colour[at : at + 2], 16) + (1 - share) * int(other[at : at + 2], 16)) for at in (1, 3, 5)
+    ]
+    return "#" + "".join(f"{it:02X}" for it in mixed)

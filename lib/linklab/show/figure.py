@@ -5,13 +5,15 @@ from __future__ import annotations
 from base64 import b64encode
 from html import escape
 from io import BytesIO
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 _PIXELS_PER_INCH: Final = 160
 _CSS_PIXELS_PER_INCH: Final = 96
+_PAD_INCHES: Final = 0.08
 _CLASS: Final = "linklab-figure"
 DARK_FILTER: Final = "invert(1) hue-rotate(180deg)"
 """Turns white into black and keeps hues: blue stays blue, and becomes lighter."""
@@ -23,8 +25,9 @@ _STYLE: Final = (
 class Drawing(Figure):
     """A figure that pyplot knows nothing of. ``alt_text`` says in words what it shows.
 
-    It is drawn on white. JupyterLab says in its page whether the theme is dark, and then shows the figure inverted;
-    any other page shows it as a white card. A figure whose ``photograph`` is set is never inverted.
+    ``constrained`` lets matplotlib place all axes. A figure is drawn on white. JupyterLab says in its page whether the
+    theme is dark, and then shows the figure inverted; any other page shows it as a white card. A
+    ``photograph`` is never inverted.
 
     Raises ValueError if ``alt_text`` says nothing.
     """
@@ -36,12 +39,13 @@ class Drawing(Figure):
         alt_text: str,
         title: str | None = None,
         *,
-        layout: Literal["constrained"] | None = None,
+        constrained: bool = False,
         photograph: bool = False,
     ) -> None:
         if not alt_text.strip():
             raise ValueError("a figure needs words for those who do not see it: give alt_text")
-        super().__init__(figsize=(width_inches, height_inches), dpi=100, facecolor="#FFFFFF", layout=layout)
+        engine = ConstrainedLayoutEngine(w_pad=_PAD_INCHES, h_pad=_PAD_INCHES) if constrained else None
+        super().__init__(figsize=(width_inches, height_inches), dpi=100, facecolor="#FFFFFF", layout=engine)
         FigureCanvasAgg(self)
         self.alt_text = alt_text
         self.title = title

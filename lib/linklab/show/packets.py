@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from linklab.errors import MeasurementError
 from linklab.show.chart import (
@@ -19,6 +19,7 @@ from linklab.show.chart import (
     SMALL_POINTS,
     VERMILLION,
     WIDTH_INCHES,
+    blended,
     chart,
     label_axes,
     legend,
@@ -37,7 +38,7 @@ Block = tuple[str, int]
 """A header or data, and its bytes."""
 _PANEL_INCHES: Final = 2.5
 _BLOCK_COLOURS: Final = {"Ethernet": SKY_BLUE, "IPv4": ORANGE, "GRE": REDDISH_PURPLE, "UDP": BLUISH_GREEN}
-_DATA_COLOUR: Final = "#EEEEEE"
+_DATA_COLOUR: Final = "#DDDDDD"
 _DATA_INCHES: Final = 2.2
 _HEADER_INCHES: Final = 0.8
 _FRAME_INCHES: Final = 0.95
@@ -77,14 +78,14 @@ def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None) -> Drawing
     least, most = 0.9 * points[0][0], 1.06 * points[-1][0]
     axes.plot([0, most], [0, most], color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     if ceiling_mbps is not None:
-        level(axes, ceiling_mbps, f"theory: {ceiling_mbps:.2f} Mbit/s", below=True)
+        level(axes, ceiling_mbps, f"theory: {ceiling_mbps:.2f} Mbit/s")
     axes.plot([sent for sent, _, _ in points], [arrived for _, arrived, _ in points], color=BLUE, linewidth=2)
     for sent, arrived, loss in points:
         colour, marker = (VERMILLION, "X") if loss else (BLUE, "o")
         axes.plot([sent], [arrived], color=colour, marker=marker, markersize=8)
         if loss:
-            at = {"textcoords": "offset points", "ha": "center", "fontsize": SMALL_POINTS}
-            axes.annotate(f"{loss:.1f} %\nlost", (sent, arrived), (0, 7), **at)  # type: ignore[arg-type]
+            at: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": SMALL_POINTS}
+            axes.annotate(f"{loss:.1f} %\nlost", (sent, arrived), (0, -7), **at)
     axes.set(xlim=(least, most), ylim=(least, most))
     return figure
 
@@ -175,7 +176,7 @@ def frames(rows: Mapping[str, Sequence[Block]]) -> Drawing:
         axes.text(0.2, top + 0.14, whole[row], fontweight="bold", fontsize=10)
         left = 0.2 + widest - sum(widths[row])
         for (name, size), wide in zip(blocks, widths[row], strict=True):
-            colour = _BLOCK_COLOURS.get(name, _DATA_COLOUR)
+            colour = blended(_BLOCK_COLOURS.get(name, _DATA_COLOUR), 0.5)
             axes.add_patch(Rectangle((left, top + 0.26), wide, 0.52, facecolor=colour, edgecolor="#1A1A1A"))
             axes.text(left + wide / 2, top + 0.52, f"{name}\n{size}", ha="center", va="center", fontsize=9)
             left += wide

@@ -130,7 +130,7 @@ def pictures(named: Sequence[tuple[str, bytes]]) -> Drawing:
     tallest = max(image.shape[0] / image.shape[1] for image in decoded)
     height = WIDTH_INCHES / len(named) * tallest + _CAPTION_INCHES
     words = "Pictures side by side: " + "; ".join(name for name, _ in named) + "."
-    figure = Drawing(WIDTH_INCHES, height, words, "Pictures", layout="constrained", photograph=True)
+    figure = Drawing(WIDTH_INCHES, height, words, "Pictures", constrained=True, photograph=True)
     panels = figure.subplots(1, len(named), squeeze=False).flat
     for axes, (name, _), image in zip(panels, named, decoded, strict=True):
         # every n-th pixel: a report must not weigh megabytes

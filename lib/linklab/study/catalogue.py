@@ -1,8 +1,10 @@
-"""The studies that Linklab brings along, by name. A study of one's own is one line here."""
+"""The studies and pages that Linklab brings along, by name. A study of one's own needs no line here: FILE.py:STUDY."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -12,6 +14,7 @@ from linklab.study.mtu import page as mtu_page
 from linklab.study.mtu.burst import BURST
 from linklab.study.mtu.gre import GRE
 from linklab.study.mtu.runs import MTU
+from linklab.study.own import from_file, is_in_file
 from linklab.study.page import Page
 from linklab.study.switches.page import PAGE as SWITCHES_PAGE
 from linklab.study.video import page as video_page
@@ -23,27 +26,47 @@ STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
     {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *SWITCHES_PAGE.studies)}
 )
 
-PAGES: Final[Mapping[str, Page | tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
+PAGES: Final[Mapping[str, Page]] = MappingProxyType({"switches": SWITCHES_PAGE})
+"""The pages made from templates."""
+
+CHAPTERS: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(
     {
         "mtu": (mtu_page.page, (MTU, BURST, GRE)),
         "video": (video_page.page, (VIDEO, PICTURE)),
-        "switches": SWITCHES_PAGE,
     }
 )
-"""The page of each published study: what makes it, and the studies whose tables it needs."""
-
-
-def page_of(name: str) -> Page | tuple[PageOf, tuple[Study, ...]]:
-    """What makes the page of that name, and of which studies. Raises MeasurementError, listing the names, if there is
-    none.
-    """
-    if name not in PAGES:
-        raise MeasurementError(f"no page is called {name!r}: choose one of {', '.join(PAGES)}")
-    return PAGES[name]
+"""The pages that are no templates yet: what makes each, and the studies whose tables it needs."""
 
 
 def study_by_name(name: str) -> Study:
-    """The study of that name. Raises MeasurementError, listing the names, if there is none."""
+    """Return the study of that name, or the one that ``FILE.py:STUDY`` names.
+
+    Raises MeasurementError, listing the names, if there is none.
+    """
+    if is_in_file(name):
+        found = from_file(name)
+        if not isinstance(found, Study):
+            raise MeasurementError(f"{name} is a {type(found).__name__} and no linklab.study.Study")
+        return replace(found, command=f"linklab study run {shlex.quote(name)}")
     if name not in STUDIES:
         raise MeasurementError(f"no study is called {name!r}: choose one of {', '.join(STUDIES)}")
     return STUDIES[name]
+
+
+def page_by_name(name: str) -> Page | Study:
+    """Return the page of that name or of ``FILE.py:PAGE``, or a study that has none of its own.
+
+    Raises MeasurementError, listing the names, if there is none.
+    """
+    if name in PAGES:
+        return PAGES[name]
+    if is_in_file(name):
+        return found if isinstance(found := from_file(name), Page) else study_by_name(name)
+    if name in STUDIES:
+        return STUDIES[name]
+    raise MeasurementError(f"no page is called {name!r}: choose one of {', '.join(PAGES)}, or a study")
+
+
+def page_that_has(study: Study) -> Page | None:
+    """Return the page whose claims a study's table may judge, if there is one."""
+    return next((page for page in PAGES.values() if study in page.studies), None)

@@ -49,9 +49,14 @@ def compared(study: str) -> str:
     return f"{study} compared"
 
 
-def both(ours: Tables, hardware: Tables | None) -> dict[str, Table]:
-    """Return our tables by study name, and the hardware's as `compared`."""
-    return {**ours, **{compared(name): table for name, table in (hardware or {}).items()}}
+class _Tables(dict[str, Table]):
+    def __missing__(self, name: str) -> Table:
+        raise MeasurementError(f"there is no table of study {name}: linklab study run {name}")
+
+
+def both(ours: Tables, hardware: Tables | None) -> Tables:
+    """Return our tables by study name, and the hardware's as `compared`; one that is missing is named in the error."""
+    return _Tables({**ours, **{compared(name): table for name, table in (hardware or {}).items()}})
 
 
 def judged(

@@ -1,4 +1,4 @@
-"""``linklab study list | show NAME | run NAME | page NAME``."""
+"""``linklab study list | show | run | page | template | import | keep``."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ _PAGES = Path("docs/studies")
 _DESCRIPTION = """\
 Carries out studies: every combination of their factors' levels, several labs at once, with one table in the end. What
 is measured already is not measured again, also after Ctrl-C or a crash: give the same command again."""
+_PAGE = """\
+Makes a page's Markdown and pictures from tables: of full runs (NAME), of runs with levels of your own (NAME --set ...),
+or of studies of your own (FILE.py:STUDY). See docs/studies/your-own.md."""
 _RUN = """\
 Writes NAME.csv (the table), NAME.json (what was measured, on which networks, with which versions) and NAME.run.json
 (date, machine, wall time, failures). Exit status: 0 if all points were measured, 1 if any failed, 130 after Ctrl-C,
@@ -29,7 +32,7 @@ which ends all labs and keeps what is done."""
 
 
 def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds ``study`` to the command line; `run` takes what it parsed."""
+    """Add ``study`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser(
         "study", help="carry out a study: all combinations of its factors, in one table", description=_DESCRIPTION
     )
@@ -37,9 +40,26 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     commands.add_parser("list", help="the studies there are")
     show = commands.add_parser("show", help="factors, levels and metrics of a study")
     carry_out = commands.add_parser("run", help="carry out a study, or go on with it", description=_RUN)
-    for each in (show, carry_out):
-        each.add_argument("name", metavar="NAME", help="see: linklab study list")
+    page = commands.add_parser(
+        "page", help="make pages from tables: from tables, measured and published", description=_PAGE
+    )
+    template = commands.add_parser("template", help="the empty table of a study, to fill in with numbers of your own")
+    captures = commands.add_parser("import", help="turn captures of a test of your own into rows of a study's table")
+    keep = commands.add_parser("keep", help="put tables that pages are made from where they are kept, compressed")
+    for each in (show, carry_out, template, captures):
+        each.add_argument("name", metavar="NAME", help="see linklab study list; FILE.py:STUDY is one of your own")
+    page.add_argument("names", nargs="*", metavar="NAME",
+                      help="a page, a study, FILE.py:PAGE or FILE.py:STUDY; default: all pages")  # fmt: skip
+    keep.add_argument("names", nargs="*", metavar="NAME", help="default: the studies of all pages")
+    for each in (show, carry_out, page, template):
         each.add_argument("--short", action="store_true", help="the quick look: fewer levels and repeats")
+    for each in (show, carry_out, page, template, captures):
+        each.add_argument("--set", action="extend", nargs="+", default=[], metavar="FACTOR=LEVEL,LEVEL", dest="levels",
+                          help="levels of your own instead of the study's; other factors keep theirs")  # fmt: skip
+    for each in (page, keep):
+        each.add_argument("--from", type=Path, default=_OUTPUT, metavar="DIR", dest="tables",
+                          help="where the studies' tables lie; default: %(default)s")  # fmt: skip
+
     carry_out.add_argument(
         "--jobs", type=options.count, metavar="N", help="labs at once, at most 4 a core (default: one a core)"
     )
@@ -55,17 +75,23 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     carry_out.add_argument("--parquet", action="store_true", help="write NAME.parquet too (needs pyarrow)")
 
-    page = commands.add_parser("page", help="published and measured side by side, from tables of full runs")
-    page.add_argument("names", nargs="*", metavar="NAME", help="default: all pages")
-    tables = "where the studies' folders lie; default: %(default)s"
-    page.add_argument("--from", type=Path, default=_OUTPUT, metavar="DIR", dest="tables", help=tables)
-    page.add_argument("--output", type=Path, default=_PAGES, metavar="DIR", help="default: %(default)s")
+    page.add_argument("--beside", action="append", default=[], metavar="FILE.csv",
+                      help="numbers of your own hardware, for comparison (linklab study template)")  # fmt: skip
+    page.add_argument("--output", type=Path, metavar="DIR",
+                      help=f"default: {_PAGES}, and {_OUTPUT}/pages for what is your own")  # fmt: skip
+    template.add_argument("--output", type=Path, metavar="FILE.csv", help="default: standard output")
+    captures.add_argument("--sent", type=Path, required=True, metavar="FILE.pcap", help="captured at the sender")
+    captures.add_argument("--received", type=Path, required=True, metavar="FILE.pcap", help="captured at the receiver")
+    captures.add_argument("--output", type=Path, required=True, metavar="FILE.csv",
+                          help="made, or added to as one more repeat")  # fmt: skip
+    keep.add_argument("--output", type=Path, default=_PAGES / "data", metavar="DIR", help="default: %(default)s")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Does what was asked for; gives the exit status. Raises `LinklabError` for the caller to print."""
+    """Do what was asked for; return the exit status. Raises `LinklabError` for the caller to print."""
     # what takes long to load is not needed for --help
     from linklab.study.catalogue import STUDIES, study_by_name
+    from linklab.study.own import selection, with_own_levels
 
     if arguments.study_command == "list":
         width = max(map(len, STUDIES))
@@ -73,31 +99,99 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{name:{width}}  {study.title} ({len(study.points())} points)")
         return 0
     if arguments.study_command == "page":
-        return _page(arguments)
+        return _pages(arguments)
+    if arguments.study_command == "keep":
+        return _keep(arguments)
     study = study_by_name(arguments.name)
-    if arguments.short:
-        study = study.short_form()
+    settings = selection(arguments.levels, "--set")
+    if arguments.study_command == "import":
+        return _import(study, settings, arguments)
+    study = with_own_levels(study.short_form() if arguments.short else study, settings)
     if arguments.study_command == "show":
         _show(study)
         return 0
+    if arguments.study_command == "template":
+        return _template(study, arguments.output)
     return _run(study, arguments)
 
 
-def _page(arguments: argparse.Namespace) -> int:
-    from linklab.study.catalogue import PAGES, page_of
-    from linklab.study.page import Page, make_page, read_tables, write_page
-    from linklab.study.table import read_table
-    from linklab.study.write_page import write_chapters
+def _pages(arguments: argparse.Namespace) -> int:
+    from linklab.study.catalogue import CHAPTERS, PAGES
+    from linklab.study.page import write_page
 
-    for name in arguments.names or PAGES:
-        page = page_of(name)
-        if isinstance(page, Page):
-            files = write_page(page.name, make_page(page, read_tables(page, arguments.tables)), arguments.output)
-        else:
-            make, studies = page
+    names = arguments.names or [*PAGES, *CHAPTERS]
+    for name in names:
+        if name in CHAPTERS and not (arguments.levels or arguments.short or arguments.beside):
+            from linklab.study.table import read_table
+            from linklab.study.write_page import write_chapters
+
+            make, studies = CHAPTERS[name]
             rows = {study.name: list(read_table(study, arguments.tables)) for study in studies}
-            files = write_chapters(make(rows), arguments.output)
-        print(f"page: {files[0]}, with {len(files) - 1} pictures")
+            written = write_chapters(make(rows), arguments.output or _PAGES)
+            print(f"page: {written[0]}, with {len(written) - 1} pictures")
+            continue
+        page, files, is_published = _page(name, arguments)
+        default = _PAGES if is_published else _OUTPUT / "pages"
+        written = write_page(page, files, arguments.output or default)
+        print(f"page: {written[0]}, with {len(written) - 1} pictures")
+    return 0
+
+
+def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str], bool]:
+    """The name and the files of a page, and whether it is one of Linklab's as published."""
+    from linklab.study.catalogue import PAGES, page_by_name, page_that_has, study_by_name
+    from linklab.study.declare import Study
+    from linklab.study.own import is_in_file, read_own, selection, with_own_levels
+    from linklab.study.page import make_page, overview, read_tables
+    from linklab.study.table import read_table
+
+    own_levels = bool(arguments.levels or arguments.short)
+    page = study_by_name(name) if own_levels and not is_in_file(name) else page_by_name(name)
+    if isinstance(page, Study):
+        base = page
+        short = base.short_form() if arguments.short else base
+        study = with_own_levels(short, selection(arguments.levels, "--set"))
+        # judges ask for the table by the name that the study has in the catalogue
+        tables = {base.name: read_table(study, arguments.tables)}
+        page = overview(study, base.name, tables[base.name], page_that_has(base))
+    else:
+        base = None
+        tables = read_tables(page, arguments.tables)
+    given = [read_own((base,) if base else page.studies, each) for each in arguments.beside]
+    hardware = {table.study.name: table for table in given}
+    files = make_page(page, tables, hardware, partial=base is not None)
+    return page.name, files, page.name in PAGES and not hardware and base is None
+
+
+def _keep(arguments: argparse.Namespace) -> int:
+    from linklab.study.catalogue import PAGES, page_by_name, study_by_name
+    from linklab.study.declare import Study
+    from linklab.study.table import keep, read_table
+
+    pages = [page for page in map(page_by_name, PAGES) if not isinstance(page, Study)]
+    named = [study_by_name(name) for name in arguments.names]
+    for study in named or [study for page in pages for study in page.studies]:
+        print(f"kept: {keep(read_table(study, arguments.tables), arguments.output)}")
+    return 0
+
+
+def _template(study: Study, output: Path | None) -> int:
+    from linklab.study.own import template
+
+    if output is None:
+        print(template(study), end="")
+    else:
+        output.write_text(template(study), "utf-8")
+        print(f"template: {output}: fill in the column value; rows without one are left out")
+    return 0
+
+
+def _import(study: Study, settings: dict[str, list[str]], arguments: argparse.Namespace) -> int:
+    from linklab.study.own import add_to_csv, import_captures
+
+    table = import_captures(study, settings, arguments.sent, arguments.received)
+    repeat = add_to_csv(table, arguments.output)
+    print(f"table: {arguments.output}, {len(table)} rows more, as repeat {repeat}")
     return 0
 
 
@@ -119,6 +213,7 @@ def _show(study: Study) -> None:
 def _run(study: Study, arguments: argparse.Namespace) -> int:
     from linklab.runtime.backends import need_linux
     from linklab.signals import interrupted_once
+    from linklab.study.own import selection
     from linklab.study.runner import run as carry_out
 
     need_linux()
@@ -131,7 +226,7 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
                 output,
                 jobs=arguments.jobs,
                 clock=arguments.clock,
-                only=_selection(arguments.only),
+                only=selection(arguments.only, "--only"),
                 again=arguments.again,
                 parquet=arguments.parquet,
                 on_progress=show.tell,
@@ -143,18 +238,6 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
     for missing in table.missing:
         print(f"linklab: {missing.point} failed: {missing.reason}", file=sys.stderr)
     return 1 if table.missing else 0
-
-
-def _selection(texts: list[str]) -> dict[str, list[str]]:
-    from linklab.errors import MeasurementError
-
-    only: dict[str, list[str]] = {}
-    for text in texts:
-        factor, equals, level = text.partition("=")
-        if not (factor and equals and level):
-            raise MeasurementError(f"--only {text} names no level: write --only FACTOR=LEVEL, as in --only rates=10/10")
-        only.setdefault(factor, []).append(level)
-    return only
 
 
 class _Lines:

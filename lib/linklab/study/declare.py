@@ -7,12 +7,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from linklab.errors import LinklabError, MeasurementError
 from linklab.lab import Lab
 from linklab.network import Network, by_name
 from linklab.units import SwitchName
+
+if TYPE_CHECKING:
+    from scapy.packet import Packet
 
 COLUMNS: Final = ("repeat", "of", "number", "metric", "value", "unit")
 """What a study's table has besides its factors."""
@@ -122,6 +125,16 @@ class Testbed:
     """It is no test, whatever pytest makes of its name."""
 
 
+@dataclass(frozen=True)
+class Captures:
+    """The packets of one test as its sender and its receiver captured them, dissected by scapy: ``time`` in seconds, by
+    a clock of each end's own, and ``wirelen`` the frame's bytes.
+    """
+
+    sent: tuple[Packet, ...]
+    received: tuple[Packet, ...]
+
+
 Measurement = Callable[[Lab, Point], Sequence[Measured]]
 Selection = Mapping[str, Sequence[Level]]
 
@@ -137,7 +150,9 @@ class Study:
     change is a factor with one level.
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
     `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
-    ``command`` is what carries the study out from a terminal.
+    ``command`` is what carries the study out from a terminal. ``files`` names factors whose levels may also be paths of
+    files, relative to the current folder. ``from_captures`` computes the metrics of a test somewhere else from captures
+    of it; it raises a MeasurementError where they do not suffice.
 
     Raises MeasurementError for a study that cannot be carried out.
     """
@@ -155,6 +170,8 @@ class Study:
     source: str = ""
     command: str = ""
     seed: Callable[[Point], int] | None = None
+    files: Sequence[str] = ()
+    from_captures: Callable[[Captures, Point], Sequence[Measured]] | None = None
 
     def __post_init__(self) -> None:
         if not self.command:
@@ -177,7 +194,7 @@ class Study:
         ]
         belonging = [point for point in combinations if self.belongs is None or self.belongs(point)]
         if not belonging:
-            raise MeasurementError(f"study {self.name}: no combination of its levels belongs to it: see belongs=")
+            raise MeasurementError(f"study {self.name}: no combination of its levels belongs to it")
         return tuple(replace(point, repeat=number + 1) for point in belonging for number in range(self.repeats))
 
     def place(self, point: Point) -> Testbed:
@@ -246,6 +263,9 @@ def _problems(study: Study) -> Iterator[str]:
         yield "it has no factors: give at least one, with one level"
     for factor, levels in (*study.factors.items(), *study.short.items()):
         yield from _factor_problems(factor, levels)
+    for factor in study.files:
+        if factor not in study.factors:
+            yield f"it has files for a factor {factor!r}, which it has not"
     for factor in study.short:
         if factor not in study.factors:
             yield f"its short form has a factor {factor!r} that the study has not"

@@ -12,24 +12,27 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import jinja2
+import pandas
 
 from linklab.errors import MeasurementError
 from linklab.published.claims import Claim
-from linklab.study.claims import Judge, Judged, Tables, both, judged
-from linklab.study.declare import Level, Study
+from linklab.study.claims import Judge, Judged, Tables, both, compared, judged
+from linklab.study.declare import Level, Metric, Study
 from linklab.study.store import write_whole
-from linklab.study.table import Table, Values, read_table
+from linklab.study.table import Table, Values, as_compared, read_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SALT: Final = "linklab"
+_OVERVIEW: Final = Path(__file__).with_name("overview.md")
+_NOTE: Final = "Mean over repeats; where they differ, the least and the largest in brackets."
 _Thing = TypeVar("_Thing")
 
 
@@ -145,7 +148,16 @@ class _Making:
             text = environment.from_string(page.template.read_text("utf-8")).render(known)
         except (jinja2.TemplateError, OSError) as wrong:
             raise MeasurementError(f"{page.template.name} of page {page.name} cannot be used: {wrong}") from None
-        return {f"{page.name}.md": text.rstrip() + "\n", **self._pictures}
+        return {f"{page.name}.md": text.rstrip() + self._compared() + "\n", **self._pictures}
+
+    def _compared(self) -> str:
+        """What a researcher gave, next to ours: the end of any page that is made with it."""
+        if not self._hardware:
+            return ""
+        names = ", ".join(path.name for table in self._hardware.values() for path in table.files)
+        tables = both(self._tables, self._hardware)
+        parts = [f"## Compared with {names}", as_markdown(compared_grid(tables))]
+        return "\n\n".join(["", *parts, *map(self._shown, _compared_pictures(tables))])
 
     def value(self, study: str, metric: str, /, **levels: Any) -> float:
         """The mean over repeats."""
@@ -161,7 +173,9 @@ class _Making:
 
     def figure(self, name: str) -> str:
         """One of the page's figures, as Markdown; its file is one of the page's."""
-        picture = self._made(self._page.figures, name, "figure")
+        return self._shown(self._made(self._page.figures, name, "figure"))
+
+    def _shown(self, picture: Picture) -> str:
         file = f"{self._page.name}-{picture.name}.svg"
         if self._pictures.setdefault(file, text := _svg(picture)) != text:
             raise MeasurementError(f"two pictures of page {self._page.name} are called {file}: name them apart")
@@ -195,6 +209,148 @@ class _Making:
         return functions[name](both(self._tables, self._hardware))
 
 
+def overview(study: Study, key: str, table: Table, paper: Page | None = None) -> Page:
+    """Return the page of a study that has none of its own, as with own levels: all of its values, and its series.
+
+    `key` is the table's name among the tables; `paper` is a page whose claims the table may judge.
+    """
+    numbered = table.frame[table.frame["number"].notna()]["metric"].unique()
+    metrics = [metric for metric in study.metrics if metric.name in numbered]
+    return Page(
+        study.name,
+        study.title,
+        (study,),
+        _OVERVIEW,
+        claims=paper.claims if paper else (),
+        judges=paper.judges if paper else {},
+        grids={"values": functools.partial(values_grid, key)},
+        figures={metric.name: functools.partial(_series_of, key, metric) for metric in metrics},
+        values={"what": lambda tables: _what(tables[key])},
+        published={"figures": [metric.name for metric in metrics], "claims": bool(paper and paper.claims)},
+    )
+
+
+def values_grid(study: str, tables: Tables) -> Grid:
+    """Return all values of a study that are no series: a row for each combination of levels that differ."""
+    table = tables[study]
+    metrics = [metric for metric in table.study.metrics if _single(table)["metric"].eq(metric.name).any()]
+    factors = _differing(table)
+    groups = list(_groups(_single(table), factors))
+    things = ("of",) if any(group.of for group in groups) else ()
+    rows = [
+        (*group.levels, *(group.of or "-" for _ in things), *(group.text(metric) for metric in metrics))
+        for group in groups
+    ]
+    columns = (*factors, *things, *(f"{metric.name} ({metric.unit})" for metric in metrics))
+    return Grid(columns, tuple(rows), _NOTE)
+
+
+def compared_grid(tables: Tables) -> Grid:
+    """Return a researcher's own values next to ours: a row for each metric and combination that they gave."""
+    rows = []
+    units = {metric.name: metric.unit for table in tables.values() for metric in table.study.metrics}
+    for name, ours in tables.items():
+        theirs = tables.get(compared(name))
+        if theirs is None:
+            continue
+        factors = list(ours.study.factors)
+        here = {group.key: group for group in _groups(_single(ours), factors)}
+        for group in _groups(_single(theirs), factors):
+            for metric, values in group.metrics.items():
+                mine = here[group.key].metrics.get(metric) if group.key in here else None
+                at = " ".join(f"{factor}={level}" for factor, level in zip(factors, group.levels, strict=True))
+                off = "-" if mine is None or mine.mean == 0 else f"{100 * (values.mean / mine.mean - 1):+.1f} %"
+                rows.append((f"{metric} ({units[metric]}){' of ' + group.of if group.of else ''}", at,
+                             spread(values), spread(mine) if mine else "not measured", off))  # fmt: skip
+    columns = ("metric", "at", "given", "ours", "given above ours")
+    return Grid(columns, tuple(rows), _NOTE)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The values at one combination of levels, of one thing."""
+
+    levels: tuple[str, ...]
+    of: str
+    metrics: dict[str, Values]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return (*self.levels, self.of)
+
+    def text(self, metric: Metric) -> str:
+        return spread(self.metrics[metric.name]) if metric.name in self.metrics else "-"
+
+
+def _single(table: Table) -> pandas.DataFrame:
+    return table.frame[table.frame["number"].isna()]
+
+
+def _differing(table: Table) -> list[str]:
+    several = [factor for factor in table.study.factors if table.frame[factor].nunique() > 1]
+    return several or list(table.study.factors)[:1]
+
+
+def _groups(rows: pandas.DataFrame, factors: list[str]) -> Iterator[_Group]:
+    for key, group in rows.groupby([*factors, "of"], sort=False):
+        metrics = {str(name): Values(tuple(values)) for name, values in group.groupby("metric", sort=False)["value"]}
+        yield _Group(tuple(map(as_compared, key[:-1])), str(key[-1]), metrics)
+
+
+def _what(table: Table) -> str:
+    study = table.study
+    levels = "; ".join(f"{factor} {', '.join(map(str, table.levels(factor)))}" for factor in study.factors)
+    repeats = table.frame["repeat"].nunique()
+    return f"{study.source + '. ' if study.source else ''}Levels: {levels}. Repeats: {repeats}."
+
+
+def _series_of(study: str, metric: Metric, tables: Tables) -> Picture:
+    return _picture(metric, metric.name.replace("_", "-"), _lines(tables[study], metric, _differing(tables[study])))
+
+
+def _compared_pictures(tables: Tables) -> Iterator[Picture]:
+    """A figure for each series of a researcher's own values, with ours at the same levels."""
+    for name, ours in tables.items():
+        theirs = tables.get(compared(name))
+        if theirs is None:
+            continue
+        factors = [factor for factor in ours.study.factors if factor in {*_differing(ours), *_differing(theirs)}]
+        for metric in ours.study.metrics:
+            given, mine = _lines(theirs, metric, factors), _lines(ours, metric, factors)
+            pairs = [(f"given, {key}", line) for key, line in given.items()]
+            pairs += [(f"ours, {key}", mine[key]) for key in given if key in mine]
+            if pairs:
+                yield _picture(metric, f"compared-{metric.name.replace('_', '-')}", dict(pairs))
+
+
+def _lines(table: Table, metric: Metric, factors: Sequence[str]) -> dict[str, pandas.Series[float]]:
+    """A metric by number, mean over repeats, for each combination of levels."""
+    rows = table.frame[(table.frame["metric"] == metric.name) & table.frame["number"].notna()]
+    return {
+        " ".join(map(as_compared, key)).strip(): group.groupby(group["number"].astype(int))["value"].mean()
+        for key, group in rows.groupby([*factors, "of"], sort=False)
+    }
+
+
+def _picture(metric: Metric, name: str, lines: Mapping[str, pandas.Series[float]]) -> Picture:
+    from linklab.show.chart import LINES, chart, legend, told_apart
+
+    shown = dict(list(lines.items())[: len(LINES)])
+    words = "; ".join(
+        f"{name}: {values.min():.4g} to {values.max():.4g} {metric.unit}" for name, values in shown.items()
+    )
+    left_out = f" The first {len(shown)} of {len(lines)} combinations." if len(lines) > len(shown) else ""
+
+    def draw() -> Figure:
+        figure, axes = chart(words, x="number", y=f"{metric.name} ({metric.unit})")
+        for name, values, style in told_apart(shown):
+            axes.plot(values.index, values.to_numpy(), label=name, **style)
+        legend(axes, columns=2)
+        return figure
+
+    return Picture(name, f"{metric.meaning}, mean over repeats.{left_out}", words, draw)
+
+
 class _Called:
     """Functions of the tables whose results a template asks for by name."""
 
@@ -214,7 +370,8 @@ def fixed(value: float, digits: int) -> str:
 
 def significant(value: float, digits: int = 3) -> str:
     """Return a number with so many significant digits, and none behind the point that say nothing."""
-    return f"{value + 0.0:.{digits}g}"
+    text = f"{value + 0.0:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text else text
 
 
 def spread(values: Values, digits: int = 4) -> str:
@@ -246,7 +403,8 @@ def provenance(tables: Tables, hardware: Tables) -> str:
         for table in tables.values()
         for lab in table.about.get("labs", ())
     }
-    note = "\n".join(f"- Labs: {each}" for each in sorted(ran))
+    versions = sorted({str(table.about["linklab"]) for table in tables.values() if "linklab" in table.about})
+    note = "\n".join([f"- Linklab {', '.join(versions) or 'unknown'}", *(f"- Labs: {each}" for each in sorted(ran))])
     commands = " && ".join(table.study.command for table in tables.values())
     return as_markdown(Grid(columns, tuple(rows), f"{note}\n- Measured again by: `{commands}`"))
 

@@ -194,13 +194,14 @@ def definition(study: Study, clock: str) -> dict[str, str]:
 
 def definition_of(study: Study, point: Point, clock: str) -> dict[str, str]:
     """Return `definition`, and a digest of the point's network, switches and controller, with the files in the current
-    folder that the controller's command names.
+    folder that its levels and the controller's command name.
 
     Raises MeasurementError where there can be no such testbed.
     """
     testbed = study.place(point)
     words = shlex.split(testbed.controller or "")
-    programs = [digest(Path(word).read_bytes()) for word in words if Path(word).is_file()]
+    files = [str(point[factor]) for factor in study.files if Path(str(point[factor])).is_file()]
+    programs = [digest(Path(word).read_bytes()) for word in (*files, *words) if Path(word).is_file()]
     return {**definition(study, clock), "testbed": digest(" ".join([repr(testbed), *programs]))}
 
 

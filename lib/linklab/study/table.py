@@ -6,6 +6,7 @@ import functools
 import importlib.util
 import io
 import json
+import lzma
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 import pandas
 
+from linklab import __version__
 from linklab.errors import LabError, MeasurementError
 from linklab.study.declare import COLUMNS, Level, Point, Study
 from linklab.study.store import Finished, digest, write_whole
@@ -209,7 +211,9 @@ def as_compared(level: object) -> str:
         number = float(str(level))
     except ValueError:
         return str(level)
-    return repr(number) if math.isfinite(number) else str(level)
+    if not math.isfinite(number):
+        return str(level)
+    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def table_of(study: Study, points: Mapping[Point, Finished]) -> Table:
@@ -229,6 +233,14 @@ def table_of(study: Study, points: Mapping[Point, Finished]) -> Table:
         for row in finished.rows
     )
     return Table(study, _frame(study, rows))
+
+
+def table_of_rows(
+    study: Study, rows: Iterable[Row], about: Mapping[str, Any] | None = None, files: tuple[Path, ...] = ()
+) -> Table:
+    """Return the table of rows that have a value for each of its columns."""
+    columns = (*study.factors, *COLUMNS)
+    return Table(study, _frame(study, (tuple(row[name] for name in columns) for row in rows)), about or {}, (), files)
 
 
 def _frame(study: Study, rows: Iterable[tuple[Any, ...]]) -> pandas.DataFrame:
@@ -305,6 +317,7 @@ def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict
         "metrics": {metric.name: {"unit": metric.unit, "meaning": metric.meaning} for metric in study.metrics},
         "measurement": f"{study.measurement.__module__}:{study.measurement.__qualname__}",
         "clock": clock,
+        "linklab": __version__,
         "points": len(study.points()),
         "points_done": len(points),
         "labs": abouts,
@@ -331,6 +344,24 @@ def write(
         files.append(folder / f"{study.name}.parquet")
         _write_parquet(files[-1], table)
     return replace(table, about=about | dict(about_run), files=tuple(files))
+
+
+def keep(table: Table, folder: Path) -> Path:
+    """Write NAME.csv.xz to a folder, with NAME.json and NAME.run.json, and return where it is.
+
+    The same table gives the same bytes. Raises MeasurementError for a folder that cannot be written to.
+    """
+    source = table.files[0]
+    kept = folder / f"{table.study.name}.csv.xz"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(lzma.compress(table.csv.encode(), preset=9))
+        for ending in (".json", ".run.json"):
+            about = json.loads(source.with_name(table.study.name + ending).read_text("utf-8"))
+            write_whole(folder / f"{table.study.name}{ending}", json.dumps(about) + "\n")
+    except OSError as error:
+        raise MeasurementError(f"{error.filename} cannot be read or written: {error.strerror}") from None
+    return kept
 
 
 def need_parquet() -> None:

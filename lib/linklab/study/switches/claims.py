@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any, Final
 
-from linklab.analysis.switch_loads import load_of
 from linklab.errors import MeasurementError
 from linklab.published.switches import CISCO_BETTER_ABOVE_BYTES, FLAT_RTT_PAYLOADS, figure, proportional_shares
+from linklab.published.switches_loads import load_of
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import OPENFLOW
 from linklab.study.switches.runs import SWITCHES_FAIRNESS, SWITCHES_RTT, SWITCHES_THROUGHPUT, USER

@@ -10,17 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from linklab.analysis.switch_loads import (
-    additional_theory_mbps,
-    fairness_network,
-    load_of,
-    loaded_rtt_theory_ms,
-    rtt_theory_ms,
-    senders,
-    served,
-)
 from linklab.published.switches import CLAIMS, FIGURES, INCONSISTENCIES
 from linklab.published.switches import Figure as Published
+from linklab.published.switches_loads import load_of
 from linklab.show.chart import (
     BLACK,
     BLUE,
@@ -49,6 +41,12 @@ from linklab.study.switches.runs import (
     SWITCHES_STEP,
     SWITCHES_THROUGHPUT,
     USER,
+)
+from linklab.study.switches.theory import (
+    additional_theory_mbps,
+    loaded_rtt_theory_ms,
+    rtt_theory_ms,
+    shares_theory_mbps,
 )
 from linklab.study.table import Values
 
@@ -237,11 +235,6 @@ def _shares(tables: Tables, study: str, published: Published) -> dict[str, dict[
     return found
 
 
-def _proportional_mbps(setting: str, rate_mbps: float) -> list[float]:
-    flows = senders(setting, rate_mbps)
-    return [it.throughput_mbps for it in served(fairness_network(setting, rate_mbps), flows)]
-
-
 def _shares_picture(published: Published, tables: Tables) -> Picture:
     """Bars of senders out of step with their range, diamonds of the same ones in step, lines in proportion."""
     alt = f"Shares in Mbit/s, {published.setting}; the numbers stand in the table below it"
@@ -260,7 +253,7 @@ def _shares_picture(published: Published, tables: Tables) -> Picture:
             for sender, (colour, hatch) in enumerate(_SENDERS[:count]):
                 at = [start + (sender + 0.5) * wide for start in starts]
                 got = [loose[switch][setting][sender] for setting in settings]
-                fair = [_proportional_mbps(setting, published.rate_mbps)[sender] for setting in settings]
+                fair = [shares_theory_mbps(setting, published.rate_mbps)[sender] for setting in settings]
                 errors = ([it.mean - it.low for it in got], [it.high - it.mean for it in got])
                 axes.bar(at, [it.mean for it in got], 0.92 * wide, yerr=errors, color=colour, hatch=hatch, capsize=2,
                          edgecolor="white", label="" if kind else f"h{sender + 1}")  # fmt: skip
@@ -288,7 +281,7 @@ def _shares_grid(published: Published, tables: Tables) -> Grid:
     rows = []
     for setting in published.offered_mbps:
         percent = _offered_percent(published, setting)
-        cells = [_listed(setting), " / ".join(map(significant, _proportional_mbps(percent, published.rate_mbps)))]
+        cells = [_listed(setting), " / ".join(map(significant, shares_theory_mbps(percent, published.rate_mbps)))]
         for switch in loose:
             cells += [
                 " / ".join(spread(it, 3) for it in found.get(switch, {}).get(percent, ())) for found in (loose, stepped)
@@ -315,7 +308,7 @@ def _faster_grid(tables: Tables) -> Grid:
             )
             for percent in (100, FASTER)
         ]
-        rows.append((setting, " / ".join(map(significant, _proportional_mbps(setting, rate))), *got))
+        rows.append((setting, " / ".join(map(significant, shares_theory_mbps(setting, rate))), *got))
     columns = ("offered (% of the rate)", "in proportion (Mbit/s)", "links of that rate (Mbit/s)",
                "links ten times as fast (Mbit/s)")  # fmt: skip
     return Grid(columns, tuple(rows))

@@ -11,7 +11,15 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Final
 
-from linklab.analysis.switch_loads import (
+from linklab.errors import MeasurementError
+from linklab.lab import Lab
+from linklab.measure.devices import E1000E_INTERVAL_US, moderated
+from linklab.measure.tools.constant_rate import CbrRun, cbr, sending
+from linklab.measure.tools.echo import EchoFlow, EchoResult, echo
+from linklab.network import End, Host, Link, Network
+from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
+from linklab.network.theory import datagram_wire_bytes
+from linklab.published.switches_loads import (
     ENDS,
     additional,
     background,
@@ -20,14 +28,6 @@ from linklab.analysis.switch_loads import (
     network_of,
     senders,
 )
-from linklab.errors import MeasurementError
-from linklab.lab import Lab
-from linklab.measure.devices import E1000E_INTERVAL_US, moderated
-from linklab.measure.tools.constant_rate import CbrRun, cbr, sending
-from linklab.measure.tools.echo import EchoFlow, EchoResult, echo
-from linklab.network import End, Host, Link, Network
-from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
-from linklab.network.theory import wire_bytes
 from linklab.study.declare import OPENFLOW, Measured, Metric, Point, Study, Testbed
 from linklab.units import ETHERNET_OVERHEAD_BYTES
 
@@ -365,7 +365,7 @@ def evaluate_fairness(run: CbrRun, network: Network) -> list[Measured]:
         rows.append(Measured("offered_mbps", result.flow.rate_mbps, of=name))
         rows.append(Measured("loss_percent", 100 * result.lost_packets / result.sent_packets, of=name))
         payload = result.flow.payload_bytes
-        passing += result.throughput_mbps * wire_bytes(network, link, payload) / payload
+        passing += result.throughput_mbps * datagram_wire_bytes(link, payload) / payload
     return [*rows, Measured("bottleneck_mbps", passing)]
 
 

@@ -1,0 +1,882 @@
+"""Where everything goes on the page, in inches: nodes, cables, and a place for each label."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from linklab.show.network.scene import Cable, Plug, Scene, Spot, end_lines, link_lines
+
+if TYPE_CHECKING:
+    import networkx
+
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Box:
+    """An upright rectangle."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @staticmethod
+    def around(centre: Point, width: float, height: float) -> Box:
+        """The box of a size with its centre at a point."""
+        x, y = centre
+        return Box(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+
+    @property
+    def centre(self) -> Point:
+        """The point in the middle."""
+        return ((self.left + self.right) / 2, (self.bottom + self.top) / 2)
+
+    @property
+    def corners(self) -> tuple[Point, ...]:
+        """All four, in a circle."""
+        return (
+            (self.left, self.bottom),
+            (self.right, self.bottom),
+            (self.right, self.top),
+            (self.left, self.top),
+        )
+
+    def grown(self, by: float) -> Box:
+        """The box with a margin on each side."""
+        return Box(self.left - by, self.bottom - by, self.right + by, self.top + by)
+
+    def shared_with(self, other: Box) -> float:
+        """The area that both cover."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.top, other.top) - max(self.bottom, other.bottom)
+        return width * height if width > 0 and height > 0 else 0.0
+
+    def contains(self, point: Point) -> bool:
+        """Whether a point is inside."""
+        return self.left <= point[0] <= self.right and self.bottom <= point[1] <= self.top
+
+    def length_inside(self, start: Point, end: Point) -> float:
+        """How much of a straight line lies inside (Liang and Barsky's clipping)."""
+        dx, dy = end[0] - start[0], end[1] - start[1]
+        first, last = 0.0, 1.0
+        for step, room in (
+            (-dx, start[0] - self.left),
+            (dx, self.right - start[0]),
+            (-dy, start[1] - self.bottom),
+            (dy, self.top - start[1]),
+        ):
+            if step == 0:
+                if room < 0:
+                    return 0.0
+            elif step < 0:
+                first = max(first, room / step)
+            else:
+                last = min(last, room / step)
+        return max(0.0, last - first) * math.hypot(dx, dy)
+
+
+def surrounding(boxes: Iterable[Box]) -> Box:
+    """The smallest box around all; there must be one at least."""
+    them = list(boxes)
+    return Box(
+        min(box.left for box in them),
+        min(box.bottom for box in them),
+        max(box.right for box in them),
+        max(box.top for box in them),
+    )
+
+
+def hull(points: Iterable[Point]) -> list[Point]:
+    """The corners of the smallest convex shape around all points, anticlockwise (Andrew's monotone chain)."""
+    ordered = sorted(set(points))
+    if len(ordered) < 3:
+        return ordered
+    halves: list[list[Point]] = []
+    for sequence in (ordered, ordered[::-1]):
+        half: list[Point] = []
+        for point in sequence:
+            while len(half) > 1 and _turn(half[-2], half[-1], point) <= 0:
+                half.pop()
+            half.append(point)
+        halves.append(half[:-1])
+    return halves[0] + halves[1]
+
+
+def inside(point: Point, corners: list[Point]) -> bool:
+    """Whether a point is inside a convex shape, its corners given anticlockwise."""
+    return len(corners) > 2 and all(
+        _turn(one, two, point) > 0 for one, two in zip(corners, corners[1:] + corners[:1], strict=True)
+    )
+
+
+def _turn(one: Point, two: Point, three: Point) -> float:
+    return (two[0] - one[0]) * (three[1] - one[1]) - (two[1] - one[1]) * (three[0] - one[0])
+
+
+def along(start: Point, end: Point, distance: float) -> Point:
+    """The point at a distance from ``start`` on the way to ``end``."""
+    length = math.dist(start, end) or 1.0
+    part = distance / length
+    return (start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part)
+
+
+SMALL_POINTS: Final = 8.0
+"""No text in a figure is smaller."""
+NAME_POINTS: Final = 10.0
+_LINE_SPACING: Final = 1.22
+_POINTS_PER_INCH: Final = 72.0
+
+Tone = Literal["plain", "quiet", "warning"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a label."""
+
+    text: str
+    tone: Tone = "plain"
+    bold: bool = False
+    points: float = SMALL_POINTS
+
+    @property
+    def height(self) -> float:
+        """In inches, with the space to the next line."""
+        return self.points * _LINE_SPACING / _POINTS_PER_INCH
+
+
+@dataclass(frozen=True)
+class Label:
+    """Lines of text under each other, centred, and the box they have on the page."""
+
+    lines: tuple[Line, ...]
+    box: Box
+
+    @property
+    def centres(self) -> Iterator[tuple[Line, Point]]:
+        """Each line with the point in its middle."""
+        y = self.box.top
+        for line in self.lines:
+            yield line, (self.box.centre[0], y - line.height / 2)
+            y -= line.height
+
+    def shortened(self, count: int) -> Label:
+        """The first lines alone, in the middle of the same place."""
+        lines = self.lines[:count]
+        return Label(lines, Box.around(self.box.centre, *size_of(lines)))
+
+
+def name_line(name: str) -> Line:
+    """A node's name, as it stands in its shape."""
+    return Line(name, bold=True, points=NAME_POINTS)
+
+
+def size_of(lines: Sequence[Line]) -> tuple[float, float]:
+    """Width and height of lines under each other, in inches."""
+    return max(_width(line) for line in lines), sum(line.height for line in lines)
+
+
+@lru_cache(maxsize=4096)
+def _width(line: Line) -> float:
+    from matplotlib.font_manager import FontProperties
+
+    font = FontProperties(size=line.points, weight="bold" if line.bold else "normal")
+    renderer: Any = _renderer()
+    return float(renderer.get_text_width_height_descent(line.text, font, False)[0]) / _DPI
+
+
+_DPI: Final = 144
+
+
+@lru_cache(maxsize=1)
+def _renderer() -> object:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    canvas: Any = FigureCanvasAgg(Figure(dpi=_DPI))
+    renderer: object = canvas.get_renderer()
+    return renderer
+
+
+@dataclass
+class Page:
+    """What is on the page already. Labels go where they cover least of it."""
+
+    boxes: list[Box] = field(default_factory=list)
+    strokes: list[tuple[Point, Point]] = field(default_factory=list)
+
+    def placed(self, lines: Sequence[Line], centres: Iterable[Point]) -> Label:
+        """The lines at the best of the places offered: the first that is free, else the one least in the way.
+
+        The place is taken from then on.
+        """
+        width, height = size_of(lines)
+        offers = [Box.around(centre, width, height) for centre in centres]
+        best = min(enumerate(offers), key=lambda offer: (round(self._cost(offer[1]), 6), offer[0]))[1]
+        self.boxes.append(best)
+        return Label(tuple(lines), best)
+
+    def _cost(self, box: Box) -> float:
+        roomy = Box(box.left - 0.07, box.bottom - 0.03, box.right + 0.07, box.top + 0.03)
+        covered = sum(roomy.shared_with(other) for other in self.boxes)
+        crossed = sum(roomy.length_inside(*stroke) for stroke in self.strokes)
+        # Text on text cannot be read; text on a line can, if need be.
+        return 20 * covered + crossed
+
+
+_ROUNDS: Final = 400
+_CLOSEST_INCHES: Final = 1.4
+_RING_STRETCH: Final = 1.3
+
+
+def relaxed(graph: networkx.Graph[str], names: Sequence[str]) -> dict[str, Point]:
+    """Positions in inches that agree best with the lengths of the cables (their attribute ``inches``).
+
+    What Kamada and Kawai's springs (1989) do, by stress majorization (Gansner, Koren and North, 2004), which
+    needs no solver. It begins with a circle in the order of ``names``, so that equal networks look equal.
+    """
+    import networkx
+    import numpy
+
+    # Springs pull rings tight; the labels inside them need room.
+    stretched = networkx.Graph()
+    rings = {frozenset(pair) for pair in graph.edges} - {frozenset(pair) for pair in networkx.bridges(graph)}
+    for one, two, inches in graph.edges(data="inches"):
+        stretched.add_edge(one, two, inches=inches * (_RING_STRETCH if frozenset((one, two)) in rings else 1))
+    lengths = dict(networkx.all_pairs_dijkstra_path_length(stretched, weight="inches"))
+    wanted: Any = numpy.array([[lengths[one][two] for two in names] for one in names])
+    weights = 1.0 / numpy.where(wanted > 0, wanted, 1.0) ** 2
+    numpy.fill_diagonal(weights, 0.0)
+    laplacian = numpy.diag(weights.sum(axis=1)) - weights
+    inverse = numpy.linalg.pinv(laplacian)
+    angles = numpy.arange(len(names)) * 2 * math.pi / len(names)
+    points = wanted.max() / 2 * numpy.stack([-numpy.cos(angles), numpy.sin(angles)], axis=1)
+    for _ in range(_ROUNDS):
+        apart = numpy.linalg.norm(points[:, None] - points[None], axis=2)
+        pull = weights * wanted / numpy.where(apart > 1e-9, apart, 1.0)
+        points = inverse @ ((numpy.diag(pull.sum(axis=1)) - pull) @ points)
+    apart = numpy.linalg.norm(points[:, None] - points[None], axis=2)
+    closest = apart[~numpy.eye(len(names), dtype=bool)].min()
+    points = points @ _levelling(graph, names, points)
+    points = points * max(1.0, _CLOSEST_INCHES / max(closest, 0.2))
+    return {name: (float(x), float(y)) for name, (x, y) in zip(names, points, strict=True)}
+
+
+def _levelling(graph: networkx.Graph[str], names: Sequence[str], points: Any) -> Any:
+    """The rotation, and if need be the reflection, that puts the first ring's first cable level and on top."""
+    import networkx
+    import numpy
+
+    bridges = {frozenset(pair) for pair in networkx.bridges(graph)}
+    order = {name: position for position, name in enumerate(names)}
+    pairs = sorted(
+        tuple(sorted(map(order.__getitem__, pair))) for pair in graph.edges if frozenset(pair) not in bridges
+    )
+    one, two = pairs[0]
+    dx, dy = points[two] - points[one]
+    length = math.hypot(dx, dy) or 1.0
+    turn = numpy.array([[dx, -dy], [dy, dx]]) / length
+    turned = points @ turn
+    below = turned[:, 1].mean() <= (turned[one, 1] + turned[two, 1]) / 2
+    return turn if below else turn @ numpy.diag([1.0, -1.0])
+
+
+_LEAF_INCHES: Final = 1.02
+"""Between hosts of a switch, side by side: an address has room under each."""
+_STEM_INCHES: Final = 1.75
+"""The width of a cable that has an address beside it."""
+_SHAPED_STEP_INCHES: Final = 2.1
+_SHAPED_FROM_INCHES: Final = 2.0
+_STATION_STEP_INCHES: Final = 1.5
+_SWITCH_STEP_INCHES: Final = 1.35
+_FAN_STEP_INCHES: Final = 1.1
+_TREE_MARGIN_INCHES: Final = 0.45
+
+_Sides = tuple[list[str], list[str]]
+
+
+class Fans:
+    """A tree as a line of nodes (``way``) and the smaller trees that hang off these.
+
+    The edges of ``graph`` say in ``inches`` how long they are at least.
+    """
+
+    def __init__(self, scene: Scene, graph: networkx.Graph[str], way: Sequence[str]) -> None:
+        self._graph, self._way = graph, way
+        self._kinds = {spot.name: spot.kind for spot in scene.spots}
+        self._order = {spot.name: position for position, spot in enumerate(scene.spots)}
+
+    def positions(self) -> dict[str, Point]:
+        """Where each node goes, in inches; the line is at height 0."""
+        placed: dict[str, Point] = {}
+        edges = [float("-inf")] * 2
+        x = 0.0
+        for number, name in enumerate(self._way):
+            natural = x + self._graph.edges[self._way[number - 1], name]["inches"] if number else 0.0
+            options = [(self._needed(natural, name, sides, edges), sides) for sides in self._options(name)]
+            # min keeps the first of equals: the other side is taken only where it makes the line shorter.
+            x, sides = min(options, key=lambda option: round(option[0], 3))
+            placed[name] = (x, 0.0)
+            for side, names in enumerate(sides):
+                if names:
+                    edges[side] = x + self._width(names, name) / 2
+                placed.update(self._spread(names, name, x, 0.0, 1 - 2 * side))
+        return placed
+
+    def _needed(self, natural: float, name: str, sides: _Sides, edges: Sequence[float]) -> float:
+        widths = [self._width(names, name) for names in sides]
+        taken = [edge + width / 2 for edge, width in zip(edges, widths, strict=True) if width > 0]
+        return max([natural, *taken])
+
+    def _options(self, name: str) -> list[_Sides]:
+        """Ways to part what hangs off a node of the line into above and below, the usual one first."""
+        hanging = self._sorted(other for other in self._graph[name] if other not in self._way)
+        trees = [other for other in hanging if self._children(other, name)]
+        leaves = [other for other in hanging if other not in trees]
+        above, below = trees[1::2], trees[::2]
+        lighter = above if self._width(above, name) <= self._width(below, name) else below
+        lighter.extend(leaves)
+        above, below = self._sorted(above), self._sorted(below)
+        return [(above, below), (below, above)]
+
+    def _sorted(self, names: Iterable[str]) -> list[str]:
+        return sorted(names, key=self._order.__getitem__)
+
+    def _children(self, name: str, parent: str) -> list[str]:
+        return self._sorted(other for other in self._graph[name] if other != parent)
+
+    def _width(self, names: Sequence[str], parent: str) -> float:
+        return sum(self._tree_width(name, parent) for name in names)
+
+    def _tree_width(self, name: str, parent: str) -> float:
+        bare = self._kinds[parent] == "switch" and not self._is_long(parent, name)
+        leaf = _LEAF_INCHES if bare else _STEM_INCHES
+        own = size_of([name_line(name)])[0] + _TREE_MARGIN_INCHES
+        return max(leaf, own, self._width(self._children(name, parent), name))
+
+    def _spread(self, names: Sequence[str], parent: str, x: float, y: float, side: int) -> dict[str, Point]:
+        placed: dict[str, Point] = {}
+        left = x - self._width(names, parent) / 2
+        for name in names:
+            width = self._tree_width(name, parent)
+            here = (left + width / 2, y + side * self._step(parent, name))
+            placed[name] = here
+            placed.update(self._spread(self._children(name, parent), name, *here, side))
+            left += width
+        return placed
+
+    def _step(self, parent: str, name: str) -> float:
+        if self._is_long(parent, name):
+            return _SHAPED_STEP_INCHES
+        if self._kinds[parent] == "switch":
+            return _FAN_STEP_INCHES
+        return _SWITCH_STEP_INCHES if self._kinds[name] == "switch" else _STATION_STEP_INCHES
+
+    def _is_long(self, one: str, two: str) -> bool:
+        return bool(self._graph.edges[one, two]["inches"] > _SHAPED_FROM_INCHES)
+
+
+LINK_INCHES: Final = 2.75
+"""Between two nodes whose link has room for a label of its own and an address at each end."""
+PLAIN_INCHES: Final = 1.9
+"""The same where nothing needs to stand at the link itself."""
+_WIDEST_INCHES: Final = 13.0
+_PART_GAP_INCHES: Final = 1.9
+_ROOM_INCHES: Final = (1.3, 1.1)
+
+Positions = dict[str, Point]
+
+
+def positions(scene: Scene) -> Positions:
+    """Where each node goes, in inches. Parts that are not connected stand beside or under each other."""
+    import networkx
+
+    graph = networkx.Graph()
+    graph.add_nodes_from(spot.name for spot in scene.spots)
+    graph.add_edges_from(((cable.a.node, cable.b.node) for cable in scene.cables), inches=PLAIN_INCHES)
+    kinds = {spot.name: spot.kind for spot in scene.spots}
+    for cable in scene.cables:
+        ends = (cable.a.node, cable.b.node)
+        between = all(kinds[node] != "switch" and len(graph[node]) > 1 for node in ends)
+        if cable.shaped or between or cable.carriers:
+            graph.edges[ends]["inches"] = LINK_INCHES
+    order = {spot.name: position for position, spot in enumerate(scene.spots)}
+    parts = sorted(networkx.connected_components(graph), key=lambda part: min(map(order.__getitem__, part)))
+    joined = [_part(scene, graph.subgraph(part)) for part in parts if len(part) > 1]
+    alone = [name for part in parts if len(part) == 1 for name in part]
+    return _with_singles(_packed(joined), alone, list(graph.edges))
+
+
+def _part(scene: Scene, graph: networkx.Graph[str]) -> Positions:
+    if graph.number_of_edges() == graph.number_of_nodes() - 1:
+        return Fans(scene, graph, backbone(scene, graph)).positions()
+    return relaxed(graph, [spot.name for spot in scene.spots if spot.name in graph])
+
+
+def backbone(scene: Scene, graph: networkx.Graph[str]) -> list[str]:
+    """The longest of the shortest ways through a tree's routers; its switches or hosts if it has none."""
+    import networkx
+
+    kinds = {spot.name: spot.kind for spot in scene.spots}
+    order = {spot.name: position for position, spot in enumerate(scene.spots)}
+    for wanted in (("router", "idle"), ("switch",), ("host",)):
+        chosen = sorted((name for name in graph if kinds[name] in wanted), key=order.__getitem__)
+        if chosen:
+            break
+    # max keeps the first of equals, so that the first router stands on the left.
+    ways = (networkx.shortest_path(graph, one, two) for one in chosen for two in chosen)
+    return _prolonged(max(ways, key=len), graph, order)
+
+
+def _prolonged(way: list[str], graph: networkx.Graph[str], order: Mapping[str, int]) -> list[str]:
+    """A short line that has nothing but a host at its ends takes these in: h1 - r1 - h2."""
+    import networkx
+
+    if len(way) > 3 or any(len(graph[name]) > 2 for name in graph):
+        return way
+    ends = sorted((name for name in graph if len(graph[name]) == 1), key=order.__getitem__)
+    whole: list[str] = networkx.shortest_path(graph, ends[0], ends[-1])
+    return whole if whole.index(way[0]) <= whole.index(way[-1]) else whole[::-1]
+
+
+def _packed(parts: Sequence[Positions]) -> Positions:
+    """Parts next to each other, their backbones level, while the page is wide enough; then a new row."""
+    rows: list[list[Positions]] = []
+    width = 0.0
+    for part in parts:
+        wide = max(x for x, _ in part.values()) - min(x for x, _ in part.values()) + _PART_GAP_INCHES
+        if not rows or width + wide > _WIDEST_INCHES:
+            rows.append([])
+            width = 0.0
+        rows[-1].append(part)
+        width += wide
+    placed: Positions = {}
+    ceiling = 0.0
+    for row in rows:
+        heights = [y for part in row for _, y in part.values()]
+        x, level = 0.0, ceiling - max(heights)
+        for part in row:
+            left = min(px for px, _ in part.values())
+            placed.update({name: (x + px - left, level + py) for name, (px, py) in part.items()})
+            x += max(px for px, _ in part.values()) - left + _PART_GAP_INCHES
+        ceiling = level + min(heights) - 2.0
+    return placed
+
+
+def _with_singles(placed: Positions, names: Sequence[str], edges: Sequence[tuple[str, str]]) -> Positions:
+    """Nodes without any cable go where there is room; into new columns on the right if there is none."""
+    placed = dict(placed)
+    for name in names:
+        spots = (point for point in _free_grid(placed) if _has_room(point, placed, edges))
+        right = max((x for x, _ in placed.values()), default=-_PART_GAP_INCHES) + _PART_GAP_INCHES
+        placed[name] = next(spots, (right, 0.0))
+    return placed
+
+
+def _free_grid(placed: Positions) -> Iterator[Point]:
+    """Points within what is drawn already, from the bottom up."""
+    if placed:
+        xs, ys = [x for x, _ in placed.values()], [y for _, y in placed.values()]
+        across = int((max(xs) - min(xs)) / 0.5) + 1
+        high = int((max(ys) - min(ys)) / 0.5) + 1
+        for row, column in product(range(high), range(across)):
+            yield min(xs) + 0.5 * column, min(ys) + 0.5 * row
+
+
+def _has_room(point: Point, placed: Positions, edges: Sequence[tuple[str, str]]) -> bool:
+    box = Box.around(point, 2 * _ROOM_INCHES[0], 2 * _ROOM_INCHES[1])
+    if any(box.contains(other) for other in placed.values()):
+        return False
+    return not any(box.length_inside(placed[one], placed[two]) for one, two in edges)
+
+
+def ring_pairs(scene: Scene) -> set[frozenset[str]]:
+    """The pairs of nodes whose cable can be taken away without parting the network."""
+    import networkx
+
+    graph = networkx.Graph((cable.a.node, cable.b.node) for cable in scene.cables)
+    bridges = {frozenset(pair) for pair in networkx.bridges(graph)}
+    return {frozenset(pair) for pair in graph.edges} - bridges
+
+
+def ring_centre(scene: Scene, positions: Mapping[str, Point]) -> tuple[set[frozenset[str]], Point]:
+    """The ring's pairs of nodes, and the point in the middle of them: outside is where more room is."""
+    pairs = ring_pairs(scene)
+    names = sorted({name for pair in pairs for name in pair})
+    points = [positions[name] for name in names] or [(0.0, 0.0)]
+    return pairs, (
+        sum(x for x, _ in points) / len(points),
+        sum(y for _, y in points) / len(points),
+    )
+
+
+NODE_SIZE = {"router": (0.54, 0.54), "idle": (0.54, 0.54), "switch": (0.46, 0.46), "host": (0.56, 0.4)}
+"""Width and height of the nodes' shapes in inches; a long name makes them wider."""
+_NAME_MARGIN_INCHES = 0.2
+_STUB_INCHES = 0.55
+_APART_INCHES = 0.5
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A cable on the page."""
+
+    cable: Cable
+    start: Point
+    end: Point
+
+
+@dataclass(frozen=True)
+class Stub:
+    """An interface without a cable: where its loose end is."""
+
+    plug: Plug
+    start: Point
+    end: Point
+
+
+@dataclass(frozen=True)
+class Placed:
+    """All that is drawn, at its place.
+
+    ``ends`` are the labels of interfaces, by interface; ``links`` those of cables, by position; ``areas``
+    those of subnets, by position; ``remarks`` belong to nodes.
+    """
+
+    scene: Scene
+    nodes: dict[str, Box]
+    strokes: tuple[Stroke, ...]
+    stubs: tuple[Stub, ...]
+    ends: dict[tuple[str, str], Label]
+    links: dict[int, Label]
+    areas: dict[int, Label]
+    remarks: tuple[Label, ...]
+
+    @property
+    def box(self) -> Box:
+        """The box around everything."""
+        return surrounding([*self.nodes.values(), *(label.box for label in self.labels)])
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """All labels."""
+        return (*self.links.values(), *self.ends.values(), *self.areas.values(), *self.remarks)
+
+
+def node_size(spot: Spot) -> tuple[float, float]:
+    """Width and height of a node's shape, in inches."""
+    width, height = NODE_SIZE[spot.kind]
+    return max(width, size_of([name_line(spot.name)])[0] + _NAME_MARGIN_INCHES), height
+
+
+def strokes_of(scene: Scene, positions: Positions) -> Iterator[Stroke]:
+    """Cables as lines; several between the same two nodes run side by side."""
+    pairs = [frozenset(end.node for end in cable.ends) for cable in scene.cables]
+    for number, (cable, pair) in enumerate(zip(scene.cables, pairs, strict=True)):
+        twins = pairs.count(pair)
+        shift = (pairs[:number].count(pair) - (twins - 1) / 2) * _APART_INCHES if twins > 1 else 0.0
+        start, end = positions[cable.a.node], positions[cable.b.node]
+        # The same side whichever way round the cable is written.
+        turn = 1 if cable.a.node < cable.b.node else -1
+        length = math.dist(start, end) or 1.0
+        nx, ny = turn * (end[1] - start[1]) / length * shift, -turn * (end[0] - start[0]) / length * shift
+        yield Stroke(cable, (start[0] + nx, start[1] + ny), (end[0] + nx, end[1] + ny))
+
+
+def stubs_of(scene: Scene, positions: Positions, boxes: Sequence[Box], strokes: Sequence[Stroke]) -> Iterator[Stub]:
+    """Loose ends point where there is most room."""
+    taken = [(stroke.start, stroke.end) for stroke in strokes]
+    for plug in scene.loose:
+        x, y = positions[plug.node]
+        offers = [
+            (x + _STUB_INCHES * 1.4 * math.cos(angle), y + _STUB_INCHES * 1.4 * math.sin(angle))
+            for angle in (-math.pi / 2, 0, math.pi / 2, math.pi, -math.pi / 4, math.pi / 4)
+        ]
+
+        def crowd(point: Point) -> float:
+            near = Box.around(point, 0.9, 0.7)
+            return sum(near.length_inside(*stroke) for stroke in taken) + sum(near.shared_with(box) for box in boxes)
+
+        end = min(offers, key=crowd)
+        taken.append(((x, y), end))
+        yield Stub(plug, (x, y), end)
+
+
+def beside(
+    start: Point,
+    end: Point,
+    size: tuple[float, float],
+    distance: float,
+    gap: float,
+    away_from: Point | None = None,
+) -> list[Point]:
+    """Two centres for a box beside a line, on either side: right or below first, or the outer side first.
+
+    ``distance`` is from ``start`` along the line to the nearest point of the box. Outside is what is farther
+    away from a point.
+    """
+    length = math.dist(start, end) or 1.0
+    dx, dy = (end[0] - start[0]) / length, (end[1] - start[1]) / length
+    half_width, half_height = size[0] / 2, size[1] / 2
+    forward = distance + half_width * abs(dx) + half_height * abs(dy)
+    sides = []
+    for nx, ny in ((dy, -dx), (-dy, dx)):
+        out = gap + half_width * abs(nx) + half_height * abs(ny)
+        sides.append((start[0] + dx * forward + nx * out, start[1] + dy * forward + ny * out))
+    if away_from is not None:
+        return sorted(sides, key=lambda point: -math.dist(point, away_from))
+    return sorted(sides, key=lambda point: (round(point[1], 3), -point[0]))
+
+
+def around(box: Box, size: tuple[float, float], near: Point, far: Point, gap: float = 0.06) -> list[Point]:
+    """Centres for a label around a node, the side away from its cable first."""
+    x, y = box.centre
+    up = (x, box.top + gap + size[1] / 2)
+    down = (x, box.bottom - gap - size[1] / 2)
+    right = (box.right + gap + size[0] / 2, y)
+    left = (box.left - gap - size[0] / 2, y)
+    vertical = [down, up] if far[1] >= near[1] - 1e-6 else [up, down]
+    sideways = [left, right] if far[0] > near[0] else [right, left]
+    return [*vertical, *sideways]
+
+
+def is_steep(start: Point, end: Point) -> bool:
+    """Whether a line goes up or down rather than to a side."""
+    return abs(end[1] - start[1]) > 0.4 * abs(end[0] - start[0])
+
+
+def is_slanted(stroke: Stroke) -> bool:
+    """Whether a cable is neither level nor upright."""
+    return min(abs(stroke.end[0] - stroke.start[0]), abs(stroke.end[1] - stroke.start[1])) > 0.1
+
+
+def beyond(near: Point, far: Point, size: tuple[float, float]) -> list[Point]:
+    """Centres for a label past the far end of a line."""
+    length = math.dist(near, far)
+    dx, dy = (far[0] - near[0]) / length, (far[1] - near[1]) / length
+    out = 0.12 + size[0] / 2 * abs(dx) + size[1] / 2 * abs(dy)
+    return [(far[0] + dx * out, far[1] + dy * out)]
+
+
+def half_along(size: tuple[float, float], stroke: Stroke) -> float:
+    """Half of a box's extent in the direction of a cable."""
+    (x0, y0), (x1, y1) = stroke.start, stroke.end
+    length = math.dist(stroke.start, stroke.end) or 1.0
+    return (size[0] * abs(x1 - x0) + size[1] * abs(y1 - y0)) / (2 * length)
+
+
+_ZONE_INCHES = 0.06
+
+
+def place(scene: Scene, positions: Positions) -> Placed:
+    """Finds room for all labels. Those that have least choice come first."""
+    nodes = {spot.name: Box.around(positions[spot.name], *node_size(spot)) for spot in scene.spots}
+    strokes = tuple(strokes_of(scene, positions))
+    page = Page(list(nodes.values()), [(stroke.start, stroke.end) for stroke in strokes])
+    stubs = tuple(stubs_of(scene, positions, page.boxes, strokes))
+    page.strokes += [(stub.start, stub.end) for stub in stubs]
+    placer = _Placer(scene, positions, nodes, strokes, page)
+    # From the least choice to the most: links between routers with all that belongs to them, whose place
+    # nothing else may take; then interfaces; then what may stand anywhere in its subnet.
+    links = placer.links()
+    inner, outer = placer.sorted_areas()
+    ends = placer.ends([stroke for area in inner for stroke in placer.strokes_of(area)], ())
+    areas = {number: placer.area(number) for number in inner}
+    page.boxes += [placer.zone(number, links, ends, areas) for number in inner]
+    ends |= placer.ends([stroke for stroke in strokes if not placer.is_done(stroke, ends)], stubs)
+    remarks = tuple(placer.remarks())
+    areas |= {number: placer.area(number) for number in outer}
+    return Placed(scene, nodes, strokes, stubs, ends, links, areas, remarks)
+
+
+class _Placer:
+    def __init__(
+        self,
+        scene: Scene,
+        positions: Positions,
+        nodes: dict[str, Box],
+        strokes: Sequence[Stroke],
+        page: Page,
+    ) -> None:
+        self._scene, self._nodes, self._strokes, self._page = scene, nodes, strokes, page
+        self._rings, self._centre = ring_centre(scene, positions)
+        self._kinds = {spot.name: spot.kind for spot in scene.spots}
+        self._degree = {
+            name: sum(name in (end.node for end in stroke.cable.ends) for stroke in strokes) for name in nodes
+        }
+
+    def links(self) -> dict[int, Label]:
+        """Labels for the cables that have something to say, above or left of them, or outside a ring."""
+        labels = {}
+        for number, stroke in enumerate(self._strokes):
+            lines = self._link_lines(stroke.cable)
+            if not lines:
+                continue
+            size, outside = size_of(lines), self._outside(stroke)
+            length = math.dist(stroke.start, stroke.end)
+            offers = []
+            for share in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
+                start = share * length - half_along(size, stroke)
+                pair = beside(stroke.start, stroke.end, size, start, 0.075, outside)
+                offers += pair if outside else pair[::-1]
+            labels[number] = self._page.placed(lines, offers)
+        return labels
+
+    def _outside(self, stroke: Stroke) -> Point | None:
+        """The middle of the ring that a cable is in, if it is in one."""
+        pair = frozenset(end.node for end in stroke.cable.ends)
+        return self._centre if pair in self._rings else None
+
+    def _link_lines(self, cable: Cable) -> list[Line]:
+        leaf = any(self._degree[end.node] == 1 or self._kinds[end.node] == "switch" for end in cable.ends)
+        tone: Tone = "warning" if cable.one_sided or not cable.up else "plain"
+        texts = link_lines(cable, named_if_plain=not leaf or bool(cable.name))
+        lines = [Line(cable.name, bold=True, points=10)] if cable.name else []
+        for text in texts:
+            quiet = text == "not shaped"
+            warned = "\u2192" in text or "/" in text.replace("Mbit/s", "") or text.endswith("is down")
+            lines.append(Line(text, "quiet" if quiet else tone if warned else "plain"))
+        return lines
+
+    def strokes_of(self, number: int) -> list[Stroke]:
+        """The cables of a subnet."""
+        return [self._strokes[position] for position in self._scene.areas[number].cables]
+
+    def sorted_areas(self) -> tuple[list[int], list[int]]:
+        """Subnets that are a link between routers, and all others."""
+        inner: list[int] = []
+        outer: list[int] = []
+        for number in range(len(self._scene.areas)):
+            nodes = [end.node for stroke in self.strokes_of(number) for end in stroke.cable.ends]
+            between = len(nodes) == 2 and all(self._degree[node] > 1 for node in nodes)
+            (inner if between else outer).append(number)
+        return inner, outer
+
+    def is_done(self, stroke: Stroke, ends: Mapping[tuple[str, str], Label]) -> bool:
+        """Whether the interfaces of a cable have their labels."""
+        return any((end.node, end.interface) in ends for end in stroke.cable.ends)
+
+    def zone(
+        self,
+        number: int,
+        links: Mapping[int, Label],
+        ends: Mapping[tuple[str, str], Label],
+        areas: Mapping[int, Label],
+    ) -> Box:
+        """The place that a link between routers takes, with all its labels."""
+        (position,) = self._scene.areas[number].cables
+        labels = [areas[number], *([links[position]] if position in links else [])]
+        labels += [ends[end.node, end.interface] for end in self._strokes[position].cable.ends]
+        return surrounding(label.box for label in labels).grown(_ZONE_INCHES)
+
+    def ends(self, strokes: Sequence[Stroke], stubs: Sequence[Stub]) -> dict[tuple[str, str], Label]:
+        """Labels for the interfaces of some cables, and of loose ends."""
+        jobs = [
+            (plug, near, far, self._outside(stroke))
+            for stroke in strokes
+            for plug, near, far in (
+                (stroke.cable.a, stroke.start, stroke.end),
+                (stroke.cable.b, stroke.end, stroke.start),
+            )
+            if self._kinds[plug.node] != "switch"
+        ]
+        jobs += [(stub.plug, stub.start, stub.end, None) for stub in stubs]
+        # A host's only label can go around it; a router's must stay at its cable.
+        jobs.sort(key=lambda job: self._degree[job[0].node] <= 1)
+        labels = {}
+        for plug, near, far, outside in jobs:
+            lines = _tinted(plug)
+            offers = self._end_offers(plug, near, far, size_of(lines), outside)
+            if any(plug == stub.plug for stub in stubs):
+                offers += beyond(near, far, size_of(lines))
+            labels[plug.node, plug.interface] = self._page.placed(lines, offers)
+        return labels
+
+    def _end_offers(
+        self, plug: Plug, near: Point, far: Point, size: tuple[float, float], outside: Point | None
+    ) -> list[Point]:
+        box = self._nodes[plug.node]
+        offers: list[Point] = []
+        if self._degree[plug.node] <= 1:
+            offers += around(box, size, near, far)
+        radius = box.length_inside(near, far)
+        length = math.dist(near, far)
+        nearest = (0.03, 0.15, 0.3) if outside else self._nearest(plug.node, near, far)
+        for extra in (*nearest, 0.45, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0):
+            if radius + extra < 0.75 * length:
+                offers += beside(near, far, size, radius + extra, 0.075, outside)
+        return offers
+
+    def _nearest(self, node: str, near: Point, far: Point) -> tuple[float, ...]:
+        """How far from a router an address may stand, the best first.
+
+        Beside a link to the left or right it stays near the router, for the link's label is in the middle.
+        Upwards and downwards it stands beyond the labels of those.
+        """
+        level = [
+            stroke
+            for stroke in self._strokes
+            if node in (end.node for end in stroke.cable.ends) and not is_steep(stroke.start, stroke.end)
+        ]
+        if not is_steep(near, far):
+            return (0.03, 0.15, 0.3)
+        return (0.5, 0.36, 0.24, 0.12, 0.03) if level else (0.12, 0.03, 0.24, 0.36)
+
+    def remarks(self) -> Iterator[Label]:
+        for spot in self._scene.spots:
+            alone = self._degree[spot.name] == 0 and len(self._scene.spots) > 1
+            if alone:
+                lines = [Line("not connected", "warning")]
+                box, size = self._nodes[spot.name], size_of(lines)
+                yield self._page.placed(lines, around(box, size, box.centre, (box.centre[0], box.top + 1)))
+
+    def area(self, number: int) -> Label:
+        """A label for a subnet."""
+        area = self._scene.areas[number]
+        lines = [Line(f"{area.name}  {area.prefix}" if area.name else area.prefix, bold=True)]
+        return self._page.placed(lines, self._area_offers(number, size_of(lines)))
+
+    def _area_offers(self, number: int, size: tuple[float, float]) -> list[Point]:
+        offers: list[Point] = []
+        members = self.strokes_of(number)
+        names = list(dict.fromkeys(end.node for stroke in members for end in stroke.cable.ends))
+        for name in names:
+            if self._kinds[name] == "switch":
+                box = self._nodes[name]
+                for out in (0.1, 0.3, 0.5):
+                    offers.append((box.left - out - size[0] / 2, box.centre[1]))
+                    offers.append((box.right + out + size[0] / 2, box.centre[1]))
+        leaves = [name for name in names if self._degree[name] <= 1 and self._kinds[name] != "switch"]
+        if len(members) == 1 and leaves and is_slanted(members[0]):
+            far, near = members[0].start, members[0].end
+            if members[0].cable.a.node == leaves[0]:
+                far, near = near, far
+            for gap in (0.06, 0.39):
+                offers += around(self._nodes[leaves[0]], size, near, far, gap)[:2]
+        # Beyond the router's address if the other end is a host, where a link between routers has its middle.
+        host_at_end = len(leaves) == 1 and members[0].cable.b.node == leaves[0]
+        shares = (0.5, 0.6, 0.4, 0.7, 0.3) if len(leaves) != 1 else (0.72, 0.5) if host_at_end else (0.28, 0.5)
+        for gap in (0.07, 0.2, 0.36, 0.42, 0.5, 0.6, 0.75, 0.9):
+            for stroke in members:
+                length = math.dist(stroke.start, stroke.end)
+                outside = self._outside(stroke)
+                for share in shares:
+                    middle = along(stroke.start, stroke.end, share * length)
+                    pair = beside(middle, stroke.end, size, -half_along(size, stroke), gap, outside)
+                    offers += pair[::-1] if outside else pair
+        for name in names:
+            if self._degree[name] <= 1:
+                offers += around(self._nodes[name], size, (0, 0), (0, 1), 0.06)
+        return offers
+
+
+def _tinted(plug: Plug) -> list[Line]:
+    name, *addresses = end_lines(plug)
+    tone: Tone = "plain" if plug.fits and plug.addresses else "warning"
+    return [Line(name, "quiet"), *(Line(address, tone) for address in addresses)]

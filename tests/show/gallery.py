@@ -1,0 +1,114 @@
+"""One figure or more of each function of `linklab.show` that draws."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from typing import Any
+
+import numpy as np
+from matplotlib.image import imsave
+
+from linklab import show
+from linklab.analysis import Comparison, Expectation, Load, experiment, utilisation
+from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult
+from linklab.network import COURSE, by_name
+from linklab.show import packets, video
+from linklab.show.figure import Drawing
+
+from .drawn import BROKEN, NOT_FORWARDING, PARALLEL, ring, tree
+
+ORIGIN = Origin("iperf 3.12", "virtual", "6.1")
+
+
+def transfer(source: str, destination: str, *rates: tuple[float, ...]) -> TcpResult:
+    streams = tuple(
+        Stream(sum(values) / len(values), tuple(Sample(float(at), at + 1.0, rate) for at, rate in enumerate(values)))
+        for values in rates
+    )
+    total = tuple(Sample(float(at), at + 1.0, sum(values)) for at, values in enumerate(zip(*rates, strict=True)))
+    flow = TcpFlow(source, destination, len(rates[0]), len(rates))
+    mbps = sum(stream.throughput_mbps for stream in streams)
+    return TcpResult(flow, ORIGIN, mbps, 1, float(len(rates[0])), 0, "cubic", streams, total)
+
+
+class Sent:
+    def __init__(self, sent_mbps: float, loss_percent: float) -> None:
+        self.sent_mbps, self.loss_percent = sent_mbps, loss_percent
+
+
+H1, H2 = transfer("h1", "h4", (3.0, 5.0, 7.0), (4.0, 4.0, 6.0)), transfer("h2", "h5", (14.0, 19.0, 15.0))
+MANY = {f"h{number}-h{number + 3}": H2.samples for number in range(6)}
+EXPECTED = experiment(COURSE, [Load("h1", "h4"), Load("h8", "h9")]).loads
+PING = PingResult(PingFlow("h1", "h4", 4, 1.0), ORIGIN, (60.0, 72.0, None, 80.3), 60.0, 70.8, 80.3, 8.0, 0, 0)
+APART = [
+    show.RoundTrips.of(PING, EXPECTED[0]),
+    show.RoundTrips("h8-h9", (20.0, 27.4, 22.0, 25.0), 1.0, 20.0, 29.98),
+]
+ROWS = [
+    Comparison("RTT of h1-h4", "ms", 30, Expectation(60, 59.95, 60.14, "ms", ""), 69.606, 60.0, "one way?"),
+    Comparison("throughput of h1-h9", "Mbit/s", 160, Expectation(17, 15.1, 19.1, "Mbit/s", ""), 17.29, 16.19),
+    Comparison("throughput of h1-h4, connection 1", "Mbit/s", 0.9, 7.17, 6.04, 5.55),
+    Comparison("Jain's index", "", None, 1.0),
+]
+LOADS = [Load("h1", "h4", 2), Load("h2", "h5"), Load("h1", "h9"), Load("h9", "h8")]
+INSIDE = [("Ethernet", 14), ("IPv4", 20), ("UDP", 8), ("data", 1472)]
+LATE = {"Mininet's bucket": [(2, 15.8), (3, 12.3), (20, 10.1)], "without the burst": [(2, 10.0), (20, 10.0)]}
+RUNS: dict[str, list[float | None]] = {
+    "real": [3.0, 0.5, None],
+    "Mininet": [10.0, 0.2, 0.1],
+    "ours": [0.0, 0.02, 0.001],
+}
+
+
+@cache
+def figures() -> dict[str, Drawing]:
+    """Return the figures by name; each name starts with that of its function."""
+    draws = np.random.default_rng(1)
+    gaps = {name: list(draws.lognormal(at, 1.0, 300)) for at, name in enumerate(("gigabit", "wan", "one frame"))}
+    picture = io.BytesIO()
+    imsave(picture, np.linspace(0, 1, 48 * 64).reshape(48, 64), format="png")
+    return {
+        "flows": show.flows([H1, H2], ceiling_mbps=28.69, fair_mbps=7.17),
+        "flows: one": show.flows([H2]),
+        "throughput": show.throughput({"simpleperf": H2.samples}, ceiling_mbps=28.69, duration_s=10),
+        "throughput: many": show.throughput(MANY, ceiling_mbps=28.69, fair_mbps=4.78, together=True),
+        "throughput: none yet": show.throughput({}, ceiling_mbps=28.69),
+        "round_trips": show.round_trips(APART),
+        "round_trips: idle path": show.round_trips([show.RoundTrips("L1", (20.0,), 1.0, 20.0)]),
+        "round_trips: all lost": show.round_trips([show.RoundTrips("L1", (None, None), 1.0, 20.0, 30.3)]),
+        "compared": show.compared(ROWS),
+        "compared: all alike": show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
+        "fairness": show.fairness({"h1-h4": [6.04, 7.88], "h2-h5": [7.48], "h3-h6": [7.82]}),
+        "fairness: of hosts": show.fairness({"h1-h4": [28.39], "h8-h9": [19.09]}),
+        "fairness: unfair": show.fairness({"h1-h4": [0.001] * 5, "h2-h5": [28.0]}),
+        "sweep": show.sweep([Sent(33, 12), Sent(25, 0), Sent(29, 1)], ceiling_mbps=29.15),
+        "arrivals": show.arrivals([1 + 0.001 * number for number in range(20)]),
+        "first_packets": packets.first_packets({"1518 bytes": LATE, "4370 bytes": LATE}, 10),
+        "frames": packets.frames({"inside": INSIDE, "outside": [("Ethernet", 14), ("IPv4", 20), ("GRE", 4), *INSIDE]}),
+        "largest_by_run": packets.largest_by_run(["1518 10/10", "4370", "7999"], RUNS, "jitter (ms)", least=1e-4),
+        "rate_over_time": video.rate_over_time(
+            {"gigabit": [900.0, 2100, 1500], "wan": [900.0, 1900, 1600]}, limit_kbps=1980
+        ),
+        "distribution": video.distribution(gaps, "time between packets", "ms", marks={"a frame at 2 Mbit/s": 5.48}),
+        "similarity_over_time": video.similarity_over_time({"1 %": [1.0, 0.9, 0.97], "2 %": [1.0, 0.5, 0.8]}, 60),
+        "pictures": video.pictures([("as sent", picture.getvalue()), ("as shown", picture.getvalue())]),
+        **_networks(),
+    }
+
+
+def _networks() -> dict[str, Drawing]:
+    things: dict[str, Any] = {
+        "draw: course": COURSE,
+        "draw: broken": BROKEN,
+        "draw: not forwarding": NOT_FORWARDING,
+        "draw: two cables": PARALLEL,
+        "draw: tunnel": by_name("mtu-gre"),
+        "draw: ring": ring(4),
+        "draw: tree": tree(3),
+    }
+    uses = utilisation(COURSE, LOADS)
+    return {name: show.draw(thing, title="A title") for name, thing in things.items()} | {
+        "draw: path": show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
+        "used": show.used(COURSE, uses, "Used"),
+    }

@@ -1,0 +1,318 @@
+"""Studies of one's own from a terminal, with no source edited: levels, files, hardware's numbers, captures."""
+
+from __future__ import annotations
+
+import csv
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
+
+from linklab.cli import main
+from linklab.errors import MeasurementError
+from linklab.published.claims import Claim
+from linklab.study import STUDIES, Measured, Point, Study, catalogue, run
+from linklab.study.claims import Finding, Tables, compared
+from linklab.study.declare import Captures
+from linklab.study.own import with_own_levels
+from linklab.study.page import Page
+from linklab.study.store import definition_of
+
+from . import pretend
+
+
+def spacing(captures: Captures, point: Point) -> list[Measured]:
+    """The rate between the first and the last packet that arrived, and the gaps between packets that left."""
+    times_s = [float(packet.time) for packet in captures.received]
+    if len(times_s) < 2:
+        raise MeasurementError(f"{len(times_s)} packets arrived: two are needed")
+    bits = 8 * sum(len(packet) for packet in captures.received[1:])
+    gap_ms = 1000 * (float(captures.sent[1].time) - float(captures.sent[0].time))
+    return [
+        Measured("rate_mbps", bits / (times_s[-1] - times_s[0]) / 1e6),
+        Measured("gap_ms", gap_ms, of="h1-h2", number=1),
+    ]
+
+
+STUDY = replace(pretend.STUDY, from_captures=spacing)
+TEMPLATE = """\
+# {{ title }}
+
+{{ claims() }}
+
+{{ provenance() }}
+"""
+
+
+def fast(tables: Tables) -> Finding:
+    rate_mbps = tables["made-up"].lookup("rate_mbps", size=3, kind="a").same
+    return Finding(rate_mbps >= 1, f"{rate_mbps:g} Mbit/s")
+
+
+def slower(tables: Tables) -> Finding:
+    real, ours = (tables[name].lookup("rate_mbps", size=3, kind="a").mean for name in ("made-up", compared("made-up")))
+    return Finding(real < ours, f"{real:g} against {ours:g} Mbit/s")
+
+
+@pytest.fixture
+def here(pretended: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with the study and its page in the catalogue."""
+    template = tmp_path / "page.md"
+    template.write_text(TEMPLATE)
+    claims = (
+        Claim("fast", "It is fast.", "V", "either", "rate_mbps"),
+        Claim("real", "The real one is slower.", "V", "hardware", "needs the real one"),
+    )
+    page = Page("made-up", "Made up", (STUDY,), template, claims, {"fast": fast, "real": slower})
+    monkeypatch.setattr(catalogue, "STUDIES", {**STUDIES, "made-up": STUDY})
+    monkeypatch.setattr(catalogue, "PAGES", {"made-up": page})
+    monkeypatch.setattr(catalogue, "CHAPTERS", {})
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command says that is refused in one line."""
+    capsys.readouterr()
+    assert main(["study", *words]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    return said
+
+
+def test_levels_of_ones_own_have_a_folder_and_a_page_of_their_own(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["study", "run", "made-up"]) == 0
+    published = (here / "study-results/made-up/made-up.csv").read_bytes()
+    own = ["made-up", "--set", "size=9018,0.5", "kind=a"]
+    assert main(["study", "run", *own]) == 0
+    name = "made-up-own-9018-0-5-a"
+    with (here / f"study-results/{name}/{name}.csv").open() as file:
+        assert {row["size"] for row in csv.DictReader(file)} == {"9018", "0.5"}
+    assert (here / "study-results/made-up/made-up.csv").read_bytes() == published
+    assert main(["study", "page", *own]) == 0
+    text = (here / f"study-results/pages/{name}.md").read_text()
+    assert "| 9018 | h1-h2 |" not in text  # a series is no single value
+    assert "| 9018 | 3006 |" in text
+    assert f"![9018 h1-h2: 1288 to 1289 ms; 0.5 h1-h2: 0.07143 to 1.071 ms]({name}-gap-ms.svg)" in text
+    assert "It is fast. (V) | either | not testable here | the table of study made-up-own" in text
+    assert "linklab study run made-up --set size=9018,0.5 --set kind=a" in text
+    assert "It is fast. (V) | either | reproduced | 1 Mbit/s" in page_of_all(capsys)
+
+
+def page_of_all(capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["study", "page"]) == 0
+    return Path("docs/studies/made-up.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (["colour=red"], "has no factor 'colour': choose one of size, kind"),
+        (["size=big"], "size is 'big', which is no number: its levels are 1, 2, 3"),
+        (["size"], "--set size names no level"),
+        (["size=1,,2"], "names no level"),
+        (["size=nan"], "which is no number"),
+    ],
+)
+def test_a_level_that_cannot_be_is_one_line(
+    here: Path, settings: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert says in refused(["run", "made-up", "--set", *settings], capsys)
+    assert pretend.STARTED == []
+
+
+def test_a_level_that_the_study_leaves_out_is_said() -> None:
+    study = replace(pretend.STUDY, belongs=lambda point: (point["size"], point["kind"]) != (7, "a"))
+    with pytest.raises(MeasurementError, match="leaves out every combination with size=7"):
+        with_own_levels(study, {"size": ["2", "7"], "kind": ["a"]})
+    assert len(with_own_levels(study, {"size": ["2", "7"]}).points()) == 6
+
+
+def test_a_level_may_be_a_file_and_another_content_is_another_study(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = replace(pretend.STUDY, files=("kind",))
+    with pytest.raises(MeasurementError, match=r"kind is 'my.mp4': no such file here; say one, or a, b"):
+        with_own_levels(study, {"kind": ["my.mp4"]})
+    Path("my.mp4").write_bytes(b"one")
+    own = with_own_levels(study, {"kind": ["my.mp4"]})
+    before = definition_of(own, own.points()[0], "virtual")
+    Path("my.mp4").write_bytes(b"two")
+    assert definition_of(own, own.points()[0], "virtual") != before
+    with pytest.raises(MeasurementError, match="has files for a factor 'video'"):
+        replace(study, files=("video",))
+
+
+OWN_STUDY = """
+from linklab.study import Measured, Metric, Study
+from helper import FACTOR
+
+def measure(lab, point):
+    return [Measured("rate_mbps", FACTOR * point.number("size"))]
+
+MINE = Study("mine", "My own", "two-hosts", {"size": (1, 2)}, measure, (Metric("rate_mbps", "Mbit/s", "a rate"),))
+NUMBER = 7
+"""
+
+
+def test_a_study_in_a_file_is_run_and_has_a_page(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "own").mkdir()
+    Path("own/mine.py").write_text(OWN_STUDY)
+    Path("own/helper.py").write_text("FACTOR = 21\n")
+    assert main(["study", "show", "own/mine.py:MINE"]) == 0
+    assert main(["study", "run", "own/mine.py:MINE", "--set", "size=2,5"]) == 0
+    assert main(["study", "page", "own/mine.py:MINE", "--set", "size=2,5"]) == 0
+    text = Path("study-results/pages/mine-own-2-5.md").read_text()
+    assert "| 5 | 105 |" in text
+    assert "`linklab study run own/mine.py:MINE --set size=2,5`" in text
+    for name, says in (
+        ("own/other.py:MINE", "own/other.py is not there"),
+        ("own/mine.py:YOURS", "own/mine.py has no 'YOURS'"),
+        ("own/mine.py:NUMBER", "is a int and no linklab.study.Study"),
+    ):
+        assert says in refused(["run", name], capsys)
+
+
+def test_a_page_in_a_file_and_a_file_that_fails(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("wrong.py").write_text("import nothing_like_it\n")
+    assert "wrong.py fails: ModuleNotFoundError: No module named" in refused(["run", "wrong.py:MINE"], capsys)
+    Path("paged.py").write_text(
+        OWN_STUDY.replace("from helper import FACTOR", "FACTOR = 2")
+        + textwrap.dedent("""
+        from pathlib import Path
+        from linklab.study.page import Page
+        PAGE = Page("mine", "My page", (MINE,), Path(__file__).with_name("mine.md"))
+        """)
+    )
+    Path("mine.md").write_text("# {{ title }}\n\n{{ value('mine', 'rate_mbps', size=2) | fixed(1) }} Mbit/s\n")
+    assert main(["study", "run", "paged.py:MINE"]) == 0
+    assert main(["study", "page", "paged.py:PAGE"]) == 0
+    assert Path("study-results/pages/mine.md").read_text() == "# My page\n\n4.0 Mbit/s\n"
+
+
+def fill_in(rate_mbps: dict[str, str], **columns: str) -> str:
+    """The study's template with some values, as a researcher would fill it in."""
+    assert main(["study", "template", "made-up", "--output", "mine.csv"]) == 0
+    rows = list(csv.DictReader(Path("mine.csv").read_text().splitlines()))
+    for row in rows:
+        if row["metric"] == "rate_mbps" and row["kind"] == "a" and row["repeat"] == "1":
+            row |= {"value": rate_mbps.get(row["size"], ""), **columns}
+    with Path("mine.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return "mine.csv"
+
+
+def test_numbers_of_ones_own_hardware_stand_next_to_ours_and_judge_its_claims(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(STUDY, here / "study-results/made-up")
+    fill_in({"3": "0.9", "1": "0.5"})
+    with Path("mine.csv").open("a") as file:
+        file.write("9018,a,1,,,rate_mbps,3000,Mbit/s\n")
+        file.writelines(f"1,a,1,h1-h2,{number},gap_ms,{number + 1},ms\n" for number in (0, 1))
+    assert "| hardware | not testable here | needs the real one |" in page_of_all(capsys)
+    assert main(["study", "page", "made-up", "--beside", "mine.csv"]) == 0
+    text = Path("study-results/pages/made-up.md").read_text()
+    assert "| hardware | reproduced | by the hardware's numbers: 0.9 against 1 Mbit/s |" in text
+    assert "It is fast. (V) | either | reproduced | 1 Mbit/s |" in text
+    assert "## Compared with mine.csv" in text
+    assert "| rate_mbps (Mbit/s) | size=3 kind=a | 0.9 | 1 | -10.0 % |" in text
+    assert "| rate_mbps (Mbit/s) | size=9018 kind=a | 3000 | not measured | - |" in text
+    assert "(made-up-compared-gap-ms.svg)" in text
+    assert "mine.csv" in text.split("| table |")[1]
+    fill_in({"3": "1.1"})
+    assert main(["study", "page", "made-up", "--beside", "made-up=mine.csv"]) == 0
+    assert "| hardware | not reproduced |" in Path("study-results/pages/made-up.md").read_text()
+    fill_in({"1": "1.1"})
+    assert main(["study", "page", "made-up", "--beside", "mine.csv"]) == 0
+    assert "the hardware's numbers do not suffice: the table of" in Path("study-results/pages/made-up.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"metric": "speed"}, "row 2: 'speed' is no metric of study made-up: rate_mbps, gap_ms"),
+        ({"unit": "kbit/s"}, "row 2: the unit of rate_mbps is 'Mbit/s' and not 'kbit/s'"),
+        ({"value": "fast"}, "row 2: value is 'fast', which is no finite number"),
+        ({"value": "nan"}, "row 2: value is 'nan'"),
+        ({"repeat": "0"}, "row 2: repeat is '0', which is no whole number above 0"),
+        ({"number": "1.5"}, "row 2: number is '1.5'"),
+        ({"size": "large"}, "row 2: size is 'large': its levels are like 1, 2, 3"),
+        ({"kind": ""}, "row 2: kind is ''"),
+        ({"repeat": "2"}, "the same as row 2: give it another repeat"),
+    ],
+)
+def test_a_wrong_row_is_named_in_one_line(
+    here: Path, columns: dict[str, str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(STUDY, here / "study-results/made-up")
+    fill_in({"1": "0.5"}, **columns)
+    if columns == {"repeat": "2"}:
+        lines = Path("mine.csv").read_text().splitlines()
+        Path("mine.csv").write_text("\n".join([*lines, lines[1]]) + "\n")
+    assert says in refused(["page", "made-up", "--beside", "mine.csv"], capsys)
+
+
+def test_a_wrong_file_is_named_in_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(STUDY, here / "study-results/made-up")
+    for text, says in (
+        ("a,b\n1,2\n", "has the columns a,b and not those of made-up: size,kind,repeat,of,number,metric,value,unit"),
+        ("", "has the columns (none)"),
+        ("size,kind,repeat,of,number,metric,value,unit\n1,2\n", "row 2: it has not as many cells as there are columns"),
+        ("size,kind,repeat,of,number,metric,value,unit\n", "has no row with a value"),
+    ):
+        Path("mine.csv").write_text(text)
+        assert says in refused(["page", "made-up", "--beside", "mine.csv"], capsys)
+    assert "none.csv cannot be read" in refused(["page", "made-up", "--beside", "none.csv"], capsys)
+
+
+def test_captures_of_a_test_of_ones_own_become_rows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, gap_s in (("a.pcap", 0.001), ("b.pcap", 0.002)):
+        packets = [Ether() / IP() / UDP() / bytes(958) for _ in range(5)]
+        for number, packet in enumerate(packets):
+            packet.time = 1000 + number * gap_s
+        wrpcap(name, packets)
+    words = ["import", "made-up", "--sent", "a.pcap", "--received", "b.pcap", "--output", "mine.csv", "--set", "kind=a"]
+    assert main(["study", *words, "size=3"]) == 0
+    assert main(["study", *words, "size=3"]) == 0
+    assert "2 rows more, as repeat 2" in capsys.readouterr().out
+    rows = list(csv.DictReader(Path("mine.csv").read_text().splitlines()))
+    assert [(row["size"], row["repeat"], row["metric"], row["number"]) for row in rows] == [
+        ("3", repeat, metric, number) for repeat in "12" for metric, number in (("rate_mbps", ""), ("gap_ms", "1"))
+    ]
+    assert [float(row["value"]) for row in rows[:2]] == pytest.approx([4.0, 1.0], rel=1e-4)
+    run(STUDY, here / "study-results/made-up")
+    assert main(["study", "page", "made-up", "--beside", "mine.csv"]) == 0
+    assert "| hardware | not reproduced | by the hardware's numbers: 4 against 1" in Path(
+        "study-results/pages/made-up.md"
+    ).read_text().replace("4.00000", "4")
+    assert "say which size the captures are of: --set size=LEVEL" in refused(words, capsys)
+    Path("a.pcap").write_bytes(b"no capture at all, by no means")
+    assert "the capture on a.pcap cannot be read" in refused([*words, "size=3"], capsys)
+    assert "none.pcap cannot be read" in refused([*words, "size=3", "--sent", "none.pcap"], capsys)
+    assert "does not say how to read captures" in refused(["import", "burst", *words[2:]], capsys)
+
+
+def test_tables_are_kept_compressed_and_pages_are_made_of_them(here: Path) -> None:
+    run(STUDY, here / "study-results/made-up")
+    assert main(["study", "keep"]) == 0
+    first = {path.name: path.read_bytes() for path in Path("docs/studies/data").iterdir()}
+    assert set(first) == {"made-up.csv.xz", "made-up.json", "made-up.run.json"}
+    assert main(["study", "keep", "made-up", "--output", "again"]) == 0
+    assert {path.name: path.read_bytes() for path in Path("again").iterdir()} == first
+    for tables, folder in (("study-results", "one"), ("docs/studies/data", "two")):
+        assert main(["study", "page", "--from", tables, "--output", folder]) == 0
+    one, two = (Path(folder, "made-up.md").read_text() for folder in ("one", "two"))
+    assert one.replace("made-up.csv", "made-up.csv.xz") == two
+
+
+def test_a_study_without_captures_is_still_a_study() -> None:
+    assert isinstance(replace(STUDY, from_captures=None), Study)

@@ -1,0 +1,48 @@
+"""The pages in docs/studies are made of the tables next to them, and no measured number is typed in their templates."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from linklab.study.catalogue import PAGES
+from linklab.study.page import make_page, read_tables
+
+DOCS = Path(__file__).parents[2] / "docs" / "studies"
+TEMPLATES = {name: page.template.read_text("utf-8") for name, page in PAGES.items()}
+_UNITS = r"(?:[kMG]?bit/s|[kM]?B|bytes?|n?s|us|ms|seconds?|minutes?|%|packets?|frames?|datagrams?|times)"
+_NUMBER = re.compile(rf"(?<![\w.])\d[\d.,]*(?:\s|-)?{_UNITS}(?!\w)")
+_MADE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|`[^`]*`", re.DOTALL)
+_CONSTANTS = re.compile(r"\{#\s*constants:(.*?)#\}", re.DOTALL)
+
+
+def typed_numbers(template: str) -> list[str]:
+    """The numbers with units in a template's prose that its ``{# constants: 1500 bytes; 10 Mbit/s #}`` does not name.
+
+    Constants are published numbers and those of protocols and settings. Numbers in code (`...`) are commands.
+    """
+    allowed = {" ".join(it.split()) for found in _CONSTANTS.findall(template) for it in found.split(";")}
+    prose = " ".join(_MADE.sub("x", template).split())
+    return [number for number in _NUMBER.findall(prose) if number not in allowed]
+
+
+def test_a_typed_number_is_found() -> None:
+    template = """{# constants: 1500 bytes; 10 Mbit/s #}
+    Links of 10 Mbit/s, packets of 1500
+    bytes; {{ value("mtu", "x_mbps", link=7) | fixed(2) }} Mbit/s, `--set rate=9 ms`, figure 9 shows 9.54 Mbit/s and
+    11 %, RFC 768."""
+    assert typed_numbers(template) == ["9.54 Mbit/s", "11 %"]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_measured_number_is_typed(name: str) -> None:
+    assert typed_numbers(TEMPLATES[name]) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_made_again_of_its_tables_byte_for_byte(name: str) -> None:
+    page = PAGES[name]
+    committed = {path.name: path.read_text("utf-8") for path in (DOCS / f"{name}.md", *DOCS.glob(f"{name}-*.svg"))}
+    assert make_page(page, read_tables(page, DOCS / "data")) == committed
