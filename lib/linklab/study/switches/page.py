@@ -239,7 +239,8 @@ def _shares_picture(published: Published, tables: Tables) -> Picture:
     """Bars of senders out of step with their range, diamonds of the same ones in step, lines in proportion."""
     alt = f"Shares in Mbit/s, {published.setting}; the numbers stand in the table below it"
     loose, stepped = (_shares(tables, it.name, published) for it in (SWITCHES_FAIRNESS, SWITCHES_STEP))
-    settings = [_offered_percent(published, setting) for setting in published.offered_mbps]
+    offered = {_offered_percent(published, setting): setting for setting in published.offered_mbps}
+    settings = [setting for setting in offered if all(setting in kind for kind in loose.values())]
     count = len(published.offered_mbps[0])
     wide = 0.86 / (len(loose) * (count + 0.6))
 
@@ -259,12 +260,12 @@ def _shares_picture(published: Published, tables: Tables) -> Picture:
                          edgecolor="white", label="" if kind else f"h{sender + 1}")  # fmt: skip
                 axes.hlines(fair, [it - wide / 2 for it in at], [it + wide / 2 for it in at], color=BLACK,
                             linewidth=1.6, label="" if kind or sender else "in proportion")  # fmt: skip
-                if switch in stepped:
+                if all(setting in stepped.get(switch, {}) for setting in settings):
                     axes.plot(at, [stepped[switch][setting][sender].mean for setting in settings], marker="D",
                               markersize=5, color="white", markeredgecolor=BLACK, linestyle="",
                               label="" if kind or sender else "in exact step")  # fmt: skip
         axes.set_xticks(list(ticks), list(ticks.values()), fontsize=7)
-        axes.set_xticks(range(len(settings)), [f"\n{_listed(it)}" for it in published.offered_mbps], minor=True)
+        axes.set_xticks(range(len(settings)), [f"\n{_listed(offered[it])}" for it in settings], minor=True)
         axes.tick_params(axis="x", which="minor", length=0)
         legend(axes, columns=count + 2)
         return figure
