@@ -47,10 +47,11 @@ bench: install-quietly ## measure fidelity, starts and speed side by side into b
 	@$(BIN)/linklab kernel build
 	@$(BIN)/python -m tools.bench $(BENCH)
 
-studies: install-quietly ## carry out the three published studies in full, and make their pages in docs/studies
+studies: install-quietly ## carry out the published studies in full, keep their tables, and make their pages in docs/studies
 	@$(BIN)/linklab kernel build
 	@for name in $$($(BIN)/linklab study list | cut -d ' ' -f 1); do $(BIN)/linklab study run "$$name" || exit 1; done
-	@$(BIN)/linklab study page
+	@$(BIN)/linklab study keep
+	@$(BIN)/linklab study page --from docs/studies/data
 
 check: install-tests-quietly ## the linters and the type checker alone
 	@bash .ci/parts $(BIN) ruff format mypy shellcheck

@@ -278,7 +278,7 @@ simpleperf.check_step("simpleperf.py", "arguments").require()
 # %% id="compare-measure"
 with serving(lab, "h4") as server:
     client_said = list(server.client("h1", "-t 6 -i 1"))
-iperf3 = measure.tcp(lab, measure.TcpFlow("h1", "h4", duration_s=6))
+iperf3 = measure.run(lab, measure.TcpFlow("h1", "h4", duration_s=6))
 
 # %% id="compare-figure"
 tools = {"simpleperf": next(iter(intervals(client_said).values()), ())}

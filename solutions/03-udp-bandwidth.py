@@ -12,8 +12,7 @@ import linklab
 from linklab import measure, show
 from linklab.analysis.searching import increase
 from linklab.grade import lab03
-from linklab.measure import UdpFlow
-from linklab.measure.prober import Prober
+from linklab.measure import Prober, UdpFlow
 from linklab.network import path, payload_rate_mbps
 from linklab.network.random_chain import random_chain
 from linklab.notebooks.udp_beside_report import udp_beside_report
@@ -142,14 +141,14 @@ print(lab["h1"].cmd(f"iperf3 -u -c {network.address_of('h4')} -b 25M -l 1448 -t 
 # datagrams. **Jitter** says how much the spacing of the packets changes on the way (RFC 3550). Here that is a
 # part of a millisecond: `iperf3` sends small groups of packets, and the slower links pull them apart.
 #
-# `measure.udp` runs the same two programs and reads what they print. One line per measurement:
+# `measure.run` runs the same two programs and reads what they print. One line per measurement:
 
 
 # %% id="sent-at"
 def sent_at(name, rate_mbps, duration_s=3):
     source, destination = name.split("-")
     flow = UdpFlow(source, destination, rate_mbps, duration_s)
-    return measure.udp(lab, flow)
+    return measure.run(lab, flow)
 
 
 result = sent_at("h1-h4", 25)

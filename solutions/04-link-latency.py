@@ -151,12 +151,12 @@ lab04.check_summary(summary).require()
 
 # %% [markdown] id="pings-intro"
 # Now measure. A router has several addresses, so we say which one is meant: the one at the far end of the link.
-# `far_end` has these addresses. `measure.ping` gives a result with everything in it, and `.rtt_ms` are the single
+# `far_end` has these addresses. `measure.run` gives a result with everything in it, and `.rtt_ms` are the single
 # round trips. For example:
 
 # %% id="ping-try"
 far_end = {it.name: it.b.address.removesuffix("/24") for it in (L1, L2, L3)}
-example = measure.ping(lab, PingFlow("r1", "r2", count=3, address=far_end["L1"]))
+example = measure.run(lab, PingFlow("r1", "r2", count=3, address=far_end["L1"]))
 example.rtt_ms
 
 # %% [markdown] id="pings-task"
@@ -172,9 +172,9 @@ ends = {
 pings = {}
 ### BEGIN SOLUTION
 for name, (source, destination, address) in ends.items():
-    pings[name] = measure.ping(lab, PingFlow(source, destination, count=25, address=address))
+    pings[name] = measure.run(lab, PingFlow(source, destination, count=25, address=address))
 ### STARTER
-# # YOUR TURN: pings["L1"] = measure.ping(...), and so on
+# # YOUR TURN: pings["L1"] = measure.run(...), and so on
 ### END SOLUTION
 
 # %% check="pings" points=1
@@ -224,7 +224,7 @@ lab04.check_arp(arp).require()
 
 # %% id="arp-try"
 print(lab["r1"].cmd(f"ip neigh del {far_end['L1']} dev r1-eth1"), end="")
-with_arp = measure.ping(lab, PingFlow("r1", "r2", count=25, address=far_end["L1"]))
+with_arp = measure.run(lab, PingFlow("r1", "r2", count=25, address=far_end["L1"]))
 print(with_arp.rtt_ms[:5], "...")
 summary(with_arp.rtt_ms)
 
@@ -251,7 +251,7 @@ program = own_simpleperf(lab)
 
 # %% [markdown] id="transfers-task"
 # **Your turn:** a transfer of 25 s over each link. `SimpleperfFlow` takes the same arguments as `PingFlow`, but
-# `duration_s=25` and `program=program` instead of the count. `show.watched(measure.simpleperf, lab, flow)` measures it,
+# `duration_s=25` and `program=program` instead of the count. `show.watched(measure.run, lab, flow)` measures it,
 # and shows how far it is, with a button to stop it.
 
 # %% answer="transfers"
@@ -259,9 +259,9 @@ transfers = {}
 ### BEGIN SOLUTION
 for name, (source, destination, address) in ends.items():
     flow = SimpleperfFlow(source, destination, duration_s=25, address=address, program=program)
-    transfers[name] = show.watched(measure.simpleperf, lab, flow)
+    transfers[name] = show.watched(measure.run, lab, flow)
 ### STARTER
-# # YOUR TURN: transfers["L1"] = show.watched(measure.simpleperf, lab, SimpleperfFlow(...)), and so on
+# # YOUR TURN: transfers["L1"] = show.watched(measure.run, lab, SimpleperfFlow(...)), and so on
 ### END SOLUTION
 
 # %% check="transfers" points=2

@@ -106,16 +106,16 @@ lab05.check_throughput(predicted_mbps).require()
 # ## 3. Measure
 #
 # **Your turn:** 25 pings on each path, as in Lab 04. A host has one address, so it need not be given:
-# `measure.ping(lab, PingFlow("h1", "h4", count=25))`.
+# `measure.run(lab, PingFlow("h1", "h4", count=25))`.
 
 # %% answer="pings"
 ends = {"h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9")}
 pings = {}
 ### BEGIN SOLUTION
 for name, (source, destination) in ends.items():
-    pings[name] = measure.ping(lab, PingFlow(source, destination, count=25))
+    pings[name] = measure.run(lab, PingFlow(source, destination, count=25))
 ### STARTER
-# # YOUR TURN: pings["h1-h4"] = measure.ping(...), and so on
+# # YOUR TURN: pings["h1-h4"] = measure.run(...), and so on
 ### END SOLUTION
 
 # %% check="pings" points=1
@@ -128,7 +128,7 @@ lab05.check_pings(pings).require()
 program = own_simpleperf(lab)
 
 # %% [markdown] id="transfers-task"
-# **Your turn:** a transfer of 25 s over each path, with `show.watched(measure.simpleperf, lab, flow)` as in Lab 04. For
+# **Your turn:** a transfer of 25 s over each path, with `show.watched(measure.run, lab, flow)` as in Lab 04. For
 # example, `flow = SimpleperfFlow("h1", "h4", duration_s=25, program=program)`.
 
 # %% answer="transfers"
@@ -136,10 +136,10 @@ transfers = {}
 ### BEGIN SOLUTION
 for name, (source, destination) in ends.items():
     flow = SimpleperfFlow(source, destination, duration_s=25, program=program)
-    transfers[name] = show.watched(measure.simpleperf, lab, flow)
+    transfers[name] = show.watched(measure.run, lab, flow)
 ### STARTER
 # # YOUR TURN, for each name in ends:
-# # transfers["h1-h4"] = show.watched(measure.simpleperf, lab, SimpleperfFlow(...))
+# # transfers["h1-h4"] = show.watched(measure.run, lab, SimpleperfFlow(...))
 ### END SOLUTION
 
 # %% check="transfers" points=2
@@ -147,15 +147,15 @@ lab05.check_transfers(transfers).require()
 
 # %% [markdown] id="iperf3-task"
 # Is it your tool or the network? Ask a second tool. **Your turn:** the same 25 s from h1 to h4 with iperf3:
-# `show.watched(measure.tcp, lab, TcpFlow(...))`. It needs no program. The check takes it as a **baseline**: what one
+# `show.watched(measure.run, lab, TcpFlow(...))`. It needs no program. The check takes it as a **baseline**: what one
 # tool gets here and now, the other should get too.
 
 # %% answer="iperf3"
 iperf3 = None
 ### BEGIN SOLUTION
-iperf3 = show.watched(measure.tcp, lab, TcpFlow("h1", "h4", duration_s=25))
+iperf3 = show.watched(measure.run, lab, TcpFlow("h1", "h4", duration_s=25))
 ### STARTER
-# # YOUR TURN: iperf3 = show.watched(measure.tcp, lab, TcpFlow(...))
+# # YOUR TURN: iperf3 = show.watched(measure.run, lab, TcpFlow(...))
 ### END SOLUTION
 
 # %% check="tools" points=1

@@ -333,7 +333,7 @@ server, _ = lab["h4"].popen("exec iperf3 -s -1"), lab["h4"].wait_listening(5201)
 client = lab["h1"].popen(f"exec iperf3 -c {network.address_of('h4')} -t 16 -C cubic")
 for _ in range(8):
     lab.sleep(1.5)
-    rtt_ms = measure.ping(lab, measure.PingFlow("h1", "h4", count=1)).rtt_mean_ms
+    rtt_ms = measure.run(lab, measure.PingFlow("h1", "h4", count=1)).rtt_mean_ms
     held = backlog_packets(lab, "r2", "r2-eth2")
     # None: a full queue dropped the ping
     seen.append([rtt_ms, rtt_ms and packets_in_queue(rtt_ms), held])

@@ -12,10 +12,9 @@
 
 # %% id="imports"
 import linklab
-from linklab import show
+from linklab import measure, show
 from linklab.grade import lab08
-from linklab.measure.capture import capture
-from linklab.measure.tools.packet_train import TrainFlow, train
+from linklab.measure import TrainFlow, capture
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
 from linklab.notebooks import packet_size_figures as figures
 
@@ -166,7 +165,7 @@ lab08.check_jitter(jitter).require()
 # %% [markdown] id="measure-task"
 # ## 5. Measure
 #
-# `train(lab, TrainFlow("h1", "h2", 400, 1472))` sends 400 datagrams with 1472 bytes of data each, as fast as
+# `measure.run(lab, TrainFlow("h1", "h2", 400, 1472))` sends 400 datagrams with 1472 bytes of data each, as fast as
 # `h1` can. It returns when each one left and arrived. The time of arrival is the kernel's, so a slow program
 # moves nothing.
 #
@@ -176,9 +175,9 @@ lab08.check_jitter(jitter).require()
 runs = dict.fromkeys(predicted_mbps)
 ### BEGIN SOLUTION
 for size in runs:
-    runs[size] = train(lab, TrainFlow("h1", "h2", 400, size - 46))
+    runs[size] = measure.run(lab, TrainFlow("h1", "h2", 400, size - 46))
 ### STARTER
-# # YOUR TURN: runs[1518] = train(lab, TrainFlow("h1", "h2", 400, 1472)), and so on
+# # YOUR TURN: runs[1518] = measure.run(lab, TrainFlow("h1", "h2", 400, 1472)), and so on
 ### END SOLUTION
 
 # %% check="runs" points=2
@@ -224,7 +223,7 @@ figures.first_figure(runs)
 # 3.169 ms.
 
 # %% id="paced"
-paced = train(lab, TrainFlow("h1", "h2", 400, 1472, gap_us=1518 * 8 / 10))
+paced = measure.run(lab, TrainFlow("h1", "h2", 400, 1472, gap_us=1518 * 8 / 10))
 found = jitter(paced.departure_s, paced.arrival_s)
 print(f"largest jitter: {max(found):.4f} ms" if found else "write jitter first (section 4)")
 
@@ -246,9 +245,9 @@ calm = dict.fromkeys([1518, 4370, 7999])
 change = "tc class change dev h1-eth0 parent 5: classid 5:1 htb rate 10mbit burst 1"
 print(lab["h1"].cmd(change))
 for size in calm:
-    calm[size] = train(lab, TrainFlow("h1", "h2", 400, size - 46))
+    calm[size] = measure.run(lab, TrainFlow("h1", "h2", 400, size - 46))
 ### STARTER
-# # YOUR TURN: lab["h1"].cmd("tc class change ..."), then calm[1518] = train(...), and so on
+# # YOUR TURN: lab["h1"].cmd("tc class change ..."), then calm[1518] = measure.run(...), and so on
 ### END SOLUTION
 
 # %% check="calm" points=3
@@ -314,7 +313,7 @@ lab08.check_tunnel(predicted_tunnel).require()
 
 # %% id="capture"
 with capture(lab, "h1", "h1-eth0") as inside, capture(lab, "pc1", "pc1-eth0") as outside:
-    through = train(lab, TrainFlow("h1", "h2", 200, 1472))
+    through = measure.run(lab, TrainFlow("h1", "h2", 200, 1472))
 print(inside.packets[0].summary())
 print(outside.packets[0].summary())
 
@@ -346,7 +345,7 @@ figures.frames_figure(inside, outside)
 # %% id="fragments"
 with linklab.start(mtu_gre(frame_bytes=1518, outside_mtu_bytes=1500)) as other:
     with capture(other, "pc1", "pc1-eth0") as cut:
-        arrived = train(other, TrainFlow("h1", "h2", 20, 1472))
+        arrived = measure.run(other, TrainFlow("h1", "h2", 20, 1472))
 print(f"{arrived.received} of {arrived.sent} packets arrived")
 figures.frames_figure(inside, cut)
 

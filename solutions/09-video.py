@@ -120,19 +120,19 @@ lab09.check_loss(damage).require()
 # %% [markdown] id="measure-task"
 # ## 6. Measure
 #
-# `measure.stream(lab, flow, video)` sends the video from `flow`'s source to its destination, captures the
+# `measure.run(lab, flow)` sends the video from `flow`'s source to its destination, captures the
 # packets at both ends with tcpdump, and returns when each one left and arrived.
 #
 # **Your turn:** fill `runs`: for each network start a lab with `with linklab.start(network) as lab:` and send
 # the video over `flow`. 10 s of video take a few seconds on virtual time.
 
 # %% answer="runs"
-flow = measure.VideoFlow("h1", "h2")
+flow = measure.VideoFlow("h1", "h2", video)
 runs = dict.fromkeys(networks)
 ### BEGIN SOLUTION
 for name, network in networks.items():
     with linklab.start(network) as lab:
-        runs[name] = measure.stream(lab, flow, video)
+        runs[name] = measure.run(lab, flow)
 ### STARTER
 # # YOUR TURN: for name, network in networks.items(): ...
 ### END SOLUTION
@@ -226,7 +226,7 @@ runs["one frame"] = None
 ### BEGIN SOLUTION
 with linklab.start(networks["wan"]) as lab:
     measure.bucket_of_one_frame(lab, "r1", "r1-eth1", 2, 1370)
-    runs["one frame"] = measure.stream(lab, flow, video)
+    runs["one frame"] = measure.run(lab, flow)
 ### STARTER
 # # YOUR TURN: runs["one frame"] = ...
 ### END SOLUTION

@@ -12,12 +12,9 @@
 from mininet.topo import Topo
 
 import linklab
-from linklab import show
+from linklab import measure, show
 from linklab.grade import lab10
-from linklab.measure.capture import capture
-from linklab.measure.devices import moderated
-from linklab.measure.tools.constant_rate import cbr
-from linklab.measure.tools.echo import EchoFlow, echo
+from linklab.measure import EchoFlow, capture, moderated
 from linklab.network import by_name, path
 from linklab.notebooks import switches as look
 from linklab.published.switches_loads import senders
@@ -192,7 +189,7 @@ lab10.check_rtt(predicted_ms).require()
 # The study sends a datagram, waits until it comes back, sends the next one, and so on. *One* clock takes the
 # time of all of them, and divides by their number. Why one clock? Two clocks never agree to microseconds.
 #
-# `echo(net, EchoFlow("h1", "h2", count=100, payload_bytes=100))` does that. The two networks are in the
+# `measure.run(net, EchoFlow("h1", "h2", count=100, payload_bytes=100))` does that. The two networks are in the
 # catalogue; Linklab builds their VLANs and reads them back.
 
 # %% id="rtt-networks"
@@ -212,12 +209,12 @@ rtt_runs = dict.fromkeys(predicted_ms)
 small = EchoFlow("h1", "h2", count=100, payload_bytes=100)
 large = EchoFlow("h1", "h2", count=100, payload_bytes=1440)
 between = EchoFlow("h1", "h3", count=100, payload_bytes=1440)
-rtt_runs["inside, 100"] = echo(networks["layer-3"], small)
-rtt_runs["inside, 1440"] = echo(networks["layer-3"], large)
-rtt_runs["layer-3 switch, 1440"] = echo(networks["layer-3"], between)
-rtt_runs["router on a stick, 1440"] = echo(networks["stick"], between)
+rtt_runs["inside, 100"] = measure.run(networks["layer-3"], small)
+rtt_runs["inside, 1440"] = measure.run(networks["layer-3"], large)
+rtt_runs["layer-3 switch, 1440"] = measure.run(networks["layer-3"], between)
+rtt_runs["router on a stick, 1440"] = measure.run(networks["stick"], between)
 ### STARTER
-# # YOUR TURN: rtt_runs["inside, 100"] = echo(networks["layer-3"], EchoFlow(...)), and so on
+# # YOUR TURN: rtt_runs["inside, 100"] = measure.run(networks["layer-3"], EchoFlow(...)), and so on
 ### END SOLUTION
 
 # %% check="rtt-runs" points=4
@@ -249,7 +246,7 @@ look.rtt_table(predicted_ms, rtt_runs)
 def by_payload(net):
     sizes = (100, 250, 500, 750, 1000, 1250, 1440)
     flows = [EchoFlow("h1", "h2", payload_bytes=size) for size in sizes]
-    return {flow.payload_bytes: echo(net, flow).rtt_mean_ms for flow in flows}
+    return {flow.payload_bytes: measure.run(net, flow).rtt_mean_ms for flow in flows}
 
 
 curves = {}
@@ -306,7 +303,7 @@ lab10.check_shares(predicted_mbps).require()
 # %% [markdown] id="shares-measure-task"
 # ## 9. Measure
 #
-# `senders("70/70", 10)` is the list of both flows at 10 Mbit/s, and `cbr(net, flows, 6, window_s=(2, 6))`
+# `senders("70/70", 10)` is the list of both flows at 10 Mbit/s, and `measure.at_once(net, flows)`
 # sends them for 6 s and counts what arrives in the last 4.
 #
 # **Your turn:** both settings on the network `fairness-2-10` of the catalogue.
@@ -316,10 +313,10 @@ share_runs = dict.fromkeys(lab10.SETTINGS)
 fair = linklab.start(by_name("fairness-2-10"))
 ### BEGIN SOLUTION
 for setting in lab10.SETTINGS:
-    share_runs[setting] = cbr(fair, senders(setting, 10), 6, window_s=(2, 6))
+    share_runs[setting] = measure.at_once(fair, senders(setting, 10, duration_s=6, window_s=(2, 6)))
 ### STARTER
 # # YOUR TURN, this one and the other:
-# # share_runs["70/70"] = cbr(fair, senders("70/70", 10), 6, window_s=(2, 6))
+# # share_runs["70/70"] = measure.at_once(fair, senders("70/70", 10, ...))
 ### END SOLUTION
 
 # %% check="share-runs" points=2
@@ -332,7 +329,7 @@ lab10.check_share_runs(share_runs).require()
 # %% id="step"
 stepped = {}
 for setting in lab10.SETTINGS:
-    stepped[setting] = cbr(fair, senders(setting, 10, dither=False), 6, window_s=(2, 6))
+    stepped[setting] = measure.at_once(fair, senders(setting, 10, duration_s=6, window_s=(2, 6), dither=False))
 look.shares_table(predicted_mbps, share_runs, stepped)
 
 # %% [markdown] id="step-notice"

@@ -9,7 +9,7 @@ from linklab.study.switches.figures import additional_theory_mbps
 
 from linklab.analysis.sharing import proportional
 from linklab.errors import MeasurementError, NetworkError
-from linklab.measure.tools.constant_rate import CbrFlow
+from linklab.measure import ConstantRateFlow
 from linklab.network import COURSE
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.published.switches_loads import (
@@ -23,7 +23,7 @@ from linklab.published.switches_loads import (
 
 
 def test_what_fits_passes_whole() -> None:
-    (one,) = proportional(l3_switch(10), [CbrFlow("h1", "h3", 5, 1000)])
+    (one,) = proportional(l3_switch(10), [ConstantRateFlow("h1", "h3", 5, 1000)])
     assert (one.throughput_mbps, one.losses) == (5, ())
 
 
@@ -46,7 +46,9 @@ def test_the_trunk_counts_tags_and_both_directions_apart() -> None:
     share = 10 / (4 * 2 * 570 / 500 + 3 * 1510 / 1440)
     assert additional_theory_mbps("router-on-a-stick", "inter-vlan", 10, 1440) == pytest.approx(3 * share)
     assert additional_theory_mbps("router-on-a-stick", "inter-vlan", 100, 1440) == pytest.approx(30 * share)
-    one, other = proportional(router_on_a_stick(10), [CbrFlow("h1", "h2", 8, 1000), CbrFlow("h2", "h1", 8, 1000)])
+    one, other = proportional(
+        router_on_a_stick(10), [ConstantRateFlow("h1", "h2", 8, 1000), ConstantRateFlow("h2", "h1", 8, 1000)]
+    )
     assert one.losses == other.losses == ()
 
 
@@ -68,7 +70,7 @@ def test_the_study_s_loads() -> None:
         (lambda: senders("70", 10), "offered_percent is '70'"),
         (lambda: senders("70/120", 10), "percentages of the link's rate"),
         (lambda: senders("70/x", 10), "percentages of the link's rate"),
-        (lambda: proportional(COURSE, [CbrFlow("h1", "h4", 5, 1000)]), "no cable with a rate"),
+        (lambda: proportional(COURSE, [ConstantRateFlow("h1", "h4", 5, 1000)]), "no cable with a rate"),
     ],
 )
 def test_what_cannot_be_is_one_line(make: Callable[[], object], says: str) -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from linklab.analysis import Load, loads_of, max_min_shares, measured_path, utilisation
 from linklab.errors import MeasurementError
-from linklab.measure import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
-from linklab.measure.tools.packet_train import TrainFlow
+from linklab.measure import Flow, PingFlow, SimpleperfFlow, TcpFlow, TrainFlow, UdpFlow
 from linklab.network import COURSE, goodput_ceiling_mbps
 from linklab.network.switch_testbeds import l3_switch
 from tests.states import PLAN, reshape

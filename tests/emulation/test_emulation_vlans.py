@@ -11,6 +11,7 @@ import pytest
 import linklab
 from linklab.emulation.readback import parse_tables
 from linklab.errors import LabError
+from linklab.measure import run
 from linklab.network import Network, expected_state, first_difference
 from linklab.network.state import Membership
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
@@ -94,12 +95,12 @@ def test_a_switch_without_vlans_has_none(virtual: Kind, lab_folder: Path) -> Non
 
 @pytest.mark.parametrize("switch", KINDS)
 def test_a_cable_serialises_each_frame_tag_included(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
-    from linklab.measure.tools.echo import EchoFlow, echo
+    from linklab.measure import EchoFlow
     from linklab.network.theory import cable_rtt_ms
 
     network = router_on_a_stick(10)
     with linklab.start(network, "virtual", switch=switch, folder=lab_folder) as lab:
-        found = {L: echo(lab, EchoFlow("h1", "h3", 20, payload_bytes=L)) for L in (100, 1440)}
+        found = {L: run(lab, EchoFlow("h1", "h3", 20, payload_bytes=L)) for L in (100, 1440)}
     for payload, result in found.items():
         right = cable_rtt_ms(network, "h1", "h3", payload)
         # a switch in user space sleeps between packets, and the kernel lets sleepers sleep some 50 us longer

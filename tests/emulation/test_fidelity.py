@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.measure import PingFlow, TcpFlow, ping, tcp
+from linklab.measure import PingFlow, TcpFlow, run
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
 from tools.bench.course import ROWS
@@ -31,8 +31,8 @@ def measure(lab: linklab.Lab) -> Found:
     """RTT (mean, ms), throughput at the receiver (Mbit/s) and pings answered, for each link and path."""
     found = {}
     for row in ROWS:
-        echo = ping(lab, PingFlow(row.source, row.destination, PINGS, address=row.address))
-        stream = tcp(lab, TcpFlow(row.source, row.destination, TCP_S, address=row.address))
+        echo = run(lab, PingFlow(row.source, row.destination, PINGS, address=row.address))
+        stream = run(lab, TcpFlow(row.source, row.destination, TCP_S, address=row.address))
         assert echo.rtt_mean_ms is not None, row.name
         found[row.name] = (echo.rtt_mean_ms, stream.throughput_mbps, echo.sent_packets - echo.lost_packets)
     return found

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import linklab
-from linklab.measure.capture import capture
+from linklab.measure import capture
 from linklab.network import End, Host, Link, Network, Router, Switch
 from linklab.runtime.backends import Kind
 

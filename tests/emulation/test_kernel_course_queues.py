@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import linklab
-from linklab.measure.capture import capture
+from linklab.measure import capture
 from linklab.network import End, Host, Link, Network, Router
 from linklab.runtime.backends import Kind
 

@@ -13,7 +13,7 @@ from mininet.topo import Topo
 import linklab
 from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
 from linklab.lab import Completed
-from linklab.measure import PingFlow, ping
+from linklab.measure import PingFlow, run
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
 from linklab.runtime.backends import Kind
 
@@ -324,7 +324,7 @@ def test_a_kernel_without_our_changes_is_said_wherever_digits_are_promised(
     kernel = replace(virtual.kernel, patches=patches)
     monkeypatch.setattr("linklab.lab.choose", lambda *_: replace(virtual, kernel=kernel))
     with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
-        assert ping(lab, PingFlow("h1", "h2", 1)).origin.patched is (patches == ("clock", "random"))
+        assert run(lab, PingFlow("h1", "h2", 1)).origin.patched is (patches == ("clock", "random"))
         said, told = capsys.readouterr().err, lab.info()["kernel patches"]
     for name in ("clock", "random"):
         assert (f"without {name}.patch" in said) is (f"without {name}.patch" in told) is (name not in patches)

@@ -13,9 +13,6 @@ from scipy.stats import binom  # type: ignore[import-untyped]
 
 import linklab
 from linklab import LabError, measure
-from linklab.measure.tools.constant_rate import CbrFlow, cbr
-from linklab.measure.tools.echo import EchoFlow, echo
-from linklab.measure.tools.packet_train import TrainFlow, train
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
@@ -113,7 +110,7 @@ LOSSY = replace(TWO_HOSTS, name="lossy", links=(replace(TWO_HOSTS.links[0], loss
 def lost(lab_folder: Path, seed: int) -> list[int]:
     """Which of 40 pings are lost in a lab with this seed."""
     with linklab.start(LOSSY, "virtual", folder=lab_folder, seed=seed) as lab:
-        result = measure.ping(lab, measure.PingFlow("h1", "h2", count=40))
+        result = measure.run(lab, measure.PingFlow("h1", "h2", count=40))
     assert measure.load_result(result.to_json()).origin.seed == seed
     return [number for number, rtt_ms in enumerate(result.rtt_ms) if rtt_ms is None]
 
@@ -126,7 +123,7 @@ def test_seeds_give_samples_and_the_same_ones_again(virtual: Kind, lab_folder: P
 
 def lost_packets(lab: linklab.Lab, point: Point) -> list[Measured]:
     """How many pings are lost in the point's lab, and which of them first."""
-    result = measure.ping(lab, measure.PingFlow("h1", "h2", count=point.whole("count")))
+    result = measure.run(lab, measure.PingFlow("h1", "h2", count=point.whole("count")))
     first = result.rtt_ms.index(None)
     return [Measured("lost_packets", result.lost_packets), Measured("first_lost", first)]
 
@@ -156,9 +153,9 @@ def test_a_lab_says_its_seed(virtual: Kind, lab_folder: Path) -> None:
 def test_every_kind_of_result_names_the_seed(virtual: Kind, lab_folder: Path) -> None:
     with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder, seed=3) as lab:
         origins = [
-            train(lab, TrainFlow("h1", "h2", 5, 100)).origin,
-            echo(lab, EchoFlow("h1", "h2", count=2)).origin,
-            cbr(lab, [CbrFlow("h1", "h2", 1.0)], 0.1).origin,
-            measure.tcp(lab, measure.TcpFlow("h1", "h2", 1)).origin,
+            measure.run(lab, measure.TrainFlow("h1", "h2", 5, 100)).origin,
+            measure.run(lab, measure.EchoFlow("h1", "h2", count=2)).origin,
+            measure.run(lab, measure.ConstantRateFlow("h1", "h2", 1.0, 0.1)).origin,
+            measure.run(lab, measure.TcpFlow("h1", "h2", 1)).origin,
         ]
     assert [origin.seed for origin in origins] == [3, 3, 3, 3]

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linklab.measure import AtOnce, Fidelity, Machine, Origin, PingFlow, PingResult, Sample, SimpleperfFlow, Stream
-from linklab.measure.results import Result, SimpleperfResult
+from linklab.measure import (
+    AtOnce,
+    Fidelity,
+    Machine,
+    Origin,
+    PingFlow,
+    PingResult,
+    Result,
+    Sample,
+    SimpleperfFlow,
+    SimpleperfResult,
+    Stream,
+)
 from linklab.network import NetworkState
 from tests.states import PLAN
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from linklab.grade import Check, Result, lab03
-from linklab.measure import Origin, UdpFlow, UdpResult
-from linklab.measure.trust import Fidelity
+from linklab.measure import Fidelity, Origin, UdpFlow, UdpResult
 from linklab.network import COURSE, NetworkState, payload_rate_mbps
 from tests.grade.failures import failed_alone
 

@@ -12,7 +12,7 @@ import pytest
 from linklab.analysis.packets import steady_rate_mbps, train_rate_mbps
 from linklab.analysis.searching import bisect, from_train, increase
 from linklab.grade import Result, lab03, unknown
-from linklab.measure.prober import Prober
+from linklab.measure import Prober
 from linklab.network import Network
 from linklab.network.random_chain import random_chain
 from linklab.runtime.backends import Kind

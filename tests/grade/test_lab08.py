@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from linklab.grade import lab08
-from linklab.measure import Origin
-from linklab.measure.capture import Capture
-from linklab.measure.tools.packet_train import TrainFlow, TrainResult
+from linklab.measure import Capture, Origin, TrainFlow, TrainResult
 
 from .failures import failed_alone
 

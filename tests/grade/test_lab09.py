@@ -11,7 +11,7 @@ import pytest
 
 from linklab.grade import lab09
 from linklab.grade.lab09_runs import check_runs
-from linklab.measure import Clip, Origin, Quality, StreamResult, Video, VideoFlow
+from linklab.measure import Clip, Origin, Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_quality import FrameQuality
 from tests.grade.failures import failed, failed_alone, the_failure
 from tests.measure.streams import made_stream
@@ -140,11 +140,11 @@ def test_a_wrong_jitter(function: Any, says: str) -> None:
     assert any(says in check.reason for check in failed(lab09.check_jitter(function)))
 
 
-def runs_of(video: Video) -> dict[str, StreamResult]:
+def runs_of(video: Video) -> dict[str, VideoResult]:
     gaps, many = [9.4] * 1065, 1066
     slow = [0.0] * 800 + [min(it * 1.5, 200.0) for it in range(many - 800)]
     short = [min(it, 50.0) for it in slow]
-    made: dict[str, StreamResult] = {
+    made: dict[str, VideoResult] = {
         "gigabit": made_stream(gaps, video=video.digest),
         "wan": made_stream(gaps, video=video.digest, late_ms=slow),
         "loss": made_stream(gaps, video=video.digest, lost=range(40, 1000, 90)),
@@ -160,14 +160,14 @@ def test_right_runs_pass(video: Video) -> None:
     assert check_runs({"one frame": runs["one frame"]}, video, ("one frame",)).passed
 
 
-def other(video: Video, name: str, how: str) -> StreamResult:
+def other(video: Video, name: str, how: str) -> VideoResult:
     run = runs_of(video)[name]
     if how == "video":
         return replace(run, video="another")
     if how == "way":
         return replace(run, flow=VideoFlow("h2", "h1"))
     if how == "sender":
-        return replace(run, flow=VideoFlow("h1", "h2", "ffmpeg"))
+        return replace(run, flow=VideoFlow("h1", "h2", sender="ffmpeg"))
     return runs_of(video)[how]
 
 
@@ -228,7 +228,7 @@ def test_the_least_time(video: Video) -> None:
     assert "run is missing" in failed(lab09.check_least(right, {}))[0].reason
 
 
-def _gaps(run: StreamResult) -> list[float]:
+def _gaps(run: VideoResult) -> list[float]:
     times = [there for there, _, _ in run.arrived]
     return [1000 * (late - early) for early, late in pairwise(times)]
 

@@ -10,9 +10,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.grade import Result, lab10
-from linklab.measure import Origin
-from linklab.measure.tools.constant_rate import CbrResult, CbrRun
-from linklab.measure.tools.echo import EchoFlow, EchoResult
+from linklab.measure import AtOnce, ConstantRateResult, EchoFlow, EchoResult, Origin
 from linklab.network import NetworkState, expected_state
 from linklab.network.state import Membership
 from linklab.network.switch_testbeds import router_on_a_stick
@@ -41,15 +39,15 @@ def echoed(pair: tuple[str, str], payload: int, rtt_ms: float, count: int = 100,
 RUNS = {name: echoed(way.ends, way.payload_bytes, way.rtt_ms + 0.002) for name, way in lab10.RTTS.items()}
 
 
-def sent(setting: str, shares: tuple[float, ...], origin: Origin = ORIGIN) -> CbrRun:
+def sent(setting: str, shares: tuple[float, ...], origin: Origin = ORIGIN) -> AtOnce:
     from linklab.published.switches_loads import senders
 
     flows = senders(setting, 10)
     results = tuple(
-        CbrResult(flow, 5000, 4000, round(share * 4e6 / 8 / 1470), 4.0)
+        ConstantRateResult(flow, origin, 5000, 4000, round(share * 4e6 / 8 / 1470), 4.0)
         for flow, share in zip(flows, shares, strict=True)
     )
-    return CbrRun(results, origin, 6.0)
+    return AtOnce(results, 0.0)
 
 
 SHARE_RUNS = {"70/70": sent("70/70", (4.7, 4.87)), "30/90": sent("30/90", (2.0, 7.57))}

@@ -20,10 +20,7 @@ from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.values import Foreign, ValueRefused
-from linklab.measure import PingFlow, PingResult
-from linklab.measure.prober import Probe, Prober
-from linklab.measure.results import Origin
-from linklab.measure.video_file import Clip, Video
+from linklab.measure import Clip, Origin, PingFlow, PingResult, Probe, Prober, Video
 from linklab.runtime.backends import Kind
 from linklab.runtime.channel import ChannelClosed
 

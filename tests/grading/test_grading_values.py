@@ -17,8 +17,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.grading import data, values
 from linklab.grading.values import Foreign, Reader, ValueRefused, to_text
-from linklab.measure import AtOnce, PingFlow, PingResult, SimpleperfFlow
-from linklab.measure.results import Origin
+from linklab.measure import AtOnce, Origin, PingFlow, PingResult, SimpleperfFlow
 from linklab.network import COURSE
 
 PING = PingResult(

@@ -1,8 +1,13 @@
-"""Captured output of the tools, by Debian's release and name."""
+"""What tests of tools need without a lab: captured output, by Debian's release and name, and a flow on its way."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+from linklab.measure import Flow
+from linklab.measure.tool import Job
+from linklab.network import TWO_HOSTS, expected_state
 
 RELEASES = ("deb12", "deb13")
 _FOLDER = Path(__file__).with_name("captured")
@@ -11,3 +16,9 @@ _FOLDER = Path(__file__).with_name("captured")
 def captured(release: str, name: str) -> str:
     """One file, as it came."""
     return (_FOLDER / f"{release}-{name}").read_text("utf-8")
+
+
+def job(flow: Flow, **more: Any) -> Job[Any]:
+    """A flow to 10.0.5.2, port 5201, on virtual time."""
+    settings = {"number": 0, "address": "10.0.5.2", "port": 5201, "clock": "virtual", "seed": 1, **more}
+    return Job(flow, network=expected_state(TWO_HOSTS), **settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from linklab.measure import Clip, Origin, StreamResult, VideoFlow
+from linklab.measure import Clip, Origin, VideoFlow, VideoResult
 
 
 def made_stream(
@@ -15,7 +15,7 @@ def made_stream(
     delay_ms: float = 0.0,
     late_ms: Sequence[float] | None = None,
     **more: Any,
-) -> StreamResult:
+) -> VideoResult:
     """A stream whose packets leave with these gaps, take `delay_ms` and, each by its number, `late_ms` more."""
     departures = [0.0]
     for gap in gaps_ms:
@@ -36,4 +36,4 @@ def made_stream(
         "duplicates": 0,
         "reordered": 0,
     }
-    return StreamResult(**{**settings, **more})
+    return VideoResult(**{**settings, **more})

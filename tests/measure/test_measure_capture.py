@@ -6,7 +6,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab, start
-from linklab.measure.capture import Capture, capture
+from linklab.measure import Capture, capture
 from linklab.network import by_name
 
 

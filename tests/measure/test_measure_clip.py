@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.measure import video_file
+from linklab.measure import Clip, encoded, video_file
 from linklab.measure.video_file import (
     RTP_PACKET_BYTES,
-    Clip,
     coded_kbps,
-    encoded,
     filled_up,
     graph,
     packet_times,

@@ -10,9 +10,8 @@ import pytest
 
 import linklab
 from linklab.errors import LabError, MeasurementError
-from linklab.measure import Origin
-from linklab.measure.devices import moderated
-from linklab.measure.tools.echo import EchoFlow, EchoResult, echo, parse_echo
+from linklab.measure import EchoFlow, EchoResult, Origin, load_result, moderated, run
+from linklab.measure.tools.echo import parse_echo
 from linklab.network.switch_testbeds import l3_switch
 from linklab.network.theory import cable_rtt_ms
 from linklab.runtime.backends import Kind
@@ -30,13 +29,13 @@ def test_the_mean_is_that_of_all_together() -> None:
 
 
 def test_json_and_back() -> None:
-    assert EchoResult.from_json(json.loads(json.dumps(RESULT.to_json()))) == RESULT
+    assert load_result(json.loads(json.dumps(RESULT.to_json()))) == RESULT
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"version": 2}, "version 1"),
+        ({"version": 3}, "version 3"),
         ({"rtt_ms": [1.0]}, "one time for each exchange"),
         ({"rtt_ms": ["soon", 1, 2]}, "damaged"),
         ({"flow": {}}, "damaged"),
@@ -44,13 +43,13 @@ def test_json_and_back() -> None:
 )
 def test_damaged_data_are_refused(change: dict[str, object], says: str) -> None:
     with pytest.raises(MeasurementError, match=says):
-        EchoResult.from_json({**RESULT.to_json(), **change})
+        load_result({**RESULT.to_json(), **change})
 
 
 @pytest.mark.parametrize("said", [{}, {"rtts_ns": [1], "begin_ns": 0, "end_ns": 1}, {"rtts_ns": None}, None])
 def test_what_the_program_never_says_is_refused(said: Any) -> None:
     with pytest.raises(MeasurementError, match="gave no times that can be read"):
-        parse_echo(EchoFlow("h1", "h2", 3), ORIGIN, said)
+        parse_echo(said, EchoFlow("h1", "h2", 3), ORIGIN)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 @pytest.mark.lab
 @pytest.mark.parametrize(("destination", "payload"), [("h2", 100), ("h2", 1440), ("h3", 750)])
 def test_a_round_trip_is_serialisation_and_repeats_agree(lab: linklab.Lab, destination: str, payload: int) -> None:
-    one, two = (echo(lab, EchoFlow("h1", destination, 30, payload_bytes=payload)) for _ in range(2))
+    one, two = (run(lab, EchoFlow("h1", destination, 30, payload_bytes=payload)) for _ in range(2))
     assert one.lost == 0
     assert 0 < one.rtt_mean_ms - cable_rtt_ms(l3_switch(100), "h1", destination, payload) < 0.003
     assert one.rtt_ms == two.rtt_ms
@@ -94,7 +93,7 @@ def test_over_ipv6_a_round_trip_carries_a_header_of_40_bytes(virtual: Kind, tmp_
                 f"ip -6 address add fd00::{number}/64 dev h{number}-eth0 nodad"
             )
         flow = EchoFlow("h1", "h2", 30, payload_bytes=1452, address="fd00::2")
-        one, two = echo(lab, flow), echo(lab, flow)
+        one, two = run(lab, flow), run(lab, flow)
     assert one.rtt_ms == two.rtt_ms
     assert 0 < one.rtt_mean_ms - 4 * (1452 + 8 + 40 + 14 + 24) * 8e-5 < 0.003
 
@@ -105,17 +104,17 @@ def test_lost_exchanges_are_a_result_and_nothing_is_left(lab: linklab.Lab) -> No
     there = neighbour[neighbour.index("lladdr") + 1]
     lab["h1"].cmd("ip neigh replace 10.0.10.2 lladdr 02:00:00:00:ff:ff dev h1-eth0 nud permanent")
     try:
-        result = echo(lab, EchoFlow("h1", "h2", 2, wait_s=0.1, warm_up=0))
+        result = run(lab, EchoFlow("h1", "h2", 2, wait_s=0.1, warm_up=0))
     finally:
         lab["h1"].cmd(f"ip neigh replace 10.0.10.2 lladdr {there} dev h1-eth0 nud permanent")
     assert result.rtt_ms == (None, None)
-    assert lab["h1"].cmd("pgrep -f linklab-echo") == lab["h2"].cmd("pgrep -f linklab-echo") == ""
+    assert lab["h1"].cmd("pgrep -fl in_lab/ech[o]") == ""
 
 
 @pytest.mark.lab
 def test_a_node_that_is_not_there_is_said(lab: linklab.Lab) -> None:
     with pytest.raises(LabError, match="no node 'h77'"):
-        echo(lab, EchoFlow("h77", "h2"))
+        run(lab, EchoFlow("h77", "h2"))
 
 
 @pytest.mark.lab
@@ -152,5 +151,5 @@ def test_cards_that_hold_interrupts_back(
         linklab.start(l3_switch(100), "virtual", folder=tmp_path) as lab,
         moderated(lab, ("s1-eth1", "s1-eth2"), interval_us, how),
     ):
-        found = [echo(lab, EchoFlow("h1", "h2", 20, payload_bytes=L)).rtt_mean_ms for L in (750, 1440)]
+        found = [run(lab, EchoFlow("h1", "h2", 20, payload_bytes=L)).rtt_mean_ms for L in (750, 1440)]
     assert found == pytest.approx(list(expected), abs=0.012)

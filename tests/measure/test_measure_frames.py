@@ -1,16 +1,11 @@
-"""Results as rows, and as a table of pandas where that is installed."""
+"""Results as rows, and as a table of pandas."""
 
 from __future__ import annotations
 
-import sys
-import types
-from typing import Any
-
 import pytest
 
-from linklab.errors import MeasurementError
 from linklab.measure import AtOnce, Origin, PingFlow, Result, SimpleperfFlow, SimpleperfResult, TcpFlow, to_dataframe
-from linklab.measure.frames import COLUMNS, records
+from linklab.measure.results import COLUMNS, records
 from linklab.measure.tools.iperf3 import parse_tcp
 from linklab.measure.tools.ping import parse_ping
 
@@ -47,21 +42,7 @@ def test_a_transfer_without_intervals_is_one_row() -> None:
     assert (row["start_s"], row["end_s"], row["throughput_mbps"], row["stream"]) == (0.0, 3, 27.5, None)
 
 
-def test_pandas_gets_rows_and_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    pandas: Any = types.ModuleType("pandas")
-    pandas.DataFrame = lambda rows, columns: (rows, columns)
-    monkeypatch.setitem(sys.modules, "pandas", pandas)
-    assert to_dataframe([echo()]) == (records(echo()), COLUMNS)
-
-
-def test_without_pandas_the_fix_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MeasurementError, match="pip install pandas"):
-        to_dataframe(echo())
-
-
 def test_pandas_itself_understands_it() -> None:
-    pytest.importorskip("pandas", reason="needs pandas: pip install pandas")
     frame = to_dataframe([two_streams(), echo()])
     assert list(frame.columns) == COLUMNS
     assert frame[frame.measurement == "ping"].rtt_ms.isna().any()

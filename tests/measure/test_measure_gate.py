@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import linklab
-from linklab.measure import Fidelity, TcpFlow, UdpFlow, tcp, udp, verdict_on
+from linklab.measure import Fidelity, Machine, Origin, PingFlow, PingResult, TcpFlow, Trust, UdpFlow, run, verdict_on
 from linklab.measure.surroundings import CpuTimes, Turns, changes, percentile
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
@@ -35,8 +35,18 @@ QUIET = Fidelity(
 )
 
 
+def measured(fidelity: Fidelity | None, cores: int | None = None) -> PingResult:
+    machine = None if cores is None else Machine(cores, 0.0, 0.0)
+    origin = Origin("ping", "real", "7", machine=machine)
+    return PingResult(PingFlow("h1", "h2", 1), origin, (20.0,), 20.0, 20.0, 20.0, 0.0, 0, 0, fidelity=fidelity)
+
+
+def trust_in(fidelity: Fidelity | None, cores: int | None = None) -> Trust:
+    return verdict_on(measured(fidelity, cores))
+
+
 def test_a_quiet_machine_is_trusted_with_a_reason() -> None:
-    trust = verdict_on(QUIET)
+    trust = trust_in(QUIET)
     assert trust.ok
     assert trust.reasons == ("real time, and the machine was quiet",)
 
@@ -56,26 +66,26 @@ def test_a_quiet_machine_is_trusted_with_a_reason() -> None:
     ],
 )
 def test_one_sign_of_a_busy_machine_is_enough(seen: dict[str, Any], reason: str) -> None:
-    trust = verdict_on(replace(QUIET, **seen))
+    trust = trust_in(replace(QUIET, **seen))
     assert not trust.ok
     assert trust.reasons == (reason,)
     assert str(trust) == (f"inconclusive: the machine was busy ({reason}); run again, or measure on the virtual clock")
     # the same, as seen on virtual time, changes nothing
-    assert verdict_on(replace(QUIET, clock="virtual", **seen)).ok
+    assert trust_in(replace(QUIET, clock="virtual", **seen)).ok
 
 
 def test_all_signs_are_named() -> None:
-    trust = verdict_on(replace(QUIET, load_per_core=3.2, steal_percent=12.0, timer_late_median_ms=4.0))
+    trust = trust_in(replace(QUIET, load_per_core=3.2, steal_percent=12.0, timer_late_median_ms=4.0))
     assert "load 3.2 per core, steal 12 %, timers 4.0 ms late" in str(trust)
 
 
 def test_a_long_run_outlives_a_short_stall() -> None:
-    assert verdict_on(replace(QUIET, timer_late_max_ms=150.0)).ok
+    assert trust_in(replace(QUIET, timer_late_max_ms=150.0)).ok
 
 
 @pytest.mark.parametrize(("ran_percent", "waited_percent"), [(35.6, 10.0), (1.0, 0.9), (1.0, 4.9)])
 def test_a_guest_may_wait_for_its_own_programs(ran_percent: float, waited_percent: float) -> None:
-    assert verdict_on(replace(QUIET, ran_percent=ran_percent, waited_percent=waited_percent)).ok
+    assert trust_in(replace(QUIET, ran_percent=ran_percent, waited_percent=waited_percent)).ok
 
 
 def test_turns_are_read_from_the_kernels_text() -> None:
@@ -84,12 +94,12 @@ def test_turns_are_read_from_the_kernels_text() -> None:
 
 def test_one_core_may_be_all_in_use() -> None:
     full = replace(QUIET, busy_percent=100.0)
-    assert not verdict_on(full).ok
-    assert verdict_on(full, cores=1).ok
+    assert not trust_in(full).ok
+    assert trust_in(full, cores=1).ok
 
 
 def test_without_anything_seen_nothing_is_trusted() -> None:
-    assert not verdict_on(None).ok
+    assert not trust_in(None).ok
 
 
 def test_processor_times_are_the_kernels() -> None:
@@ -128,7 +138,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 @pytest.mark.lab
 def test_the_counters_are_those_that_tc_shows(lab: linklab.Lab) -> None:
     before = _tc(lab)
-    result = udp(lab, UdpFlow("h1", "h2", 20, 2))
+    result = run(lab, UdpFlow("h1", "h2", 20, 2))
     after = _tc(lab)
     assert result.fidelity is not None
     queue = result.fidelity.queue("h1", "h1-eth0")
@@ -147,7 +157,7 @@ def _tc(lab: linklab.Lab) -> dict[str, dict[str, int]]:
 
 @pytest.mark.lab
 def test_a_result_knows_where_it_comes_from(lab: linklab.Lab) -> None:
-    result = tcp(lab, TcpFlow("h1", "h2", 2))
+    result = run(lab, TcpFlow("h1", "h2", 2))
     origin = result.origin
     assert origin.network == lab.state()
     assert origin.machine is not None
@@ -158,20 +168,20 @@ def test_a_result_knows_where_it_comes_from(lab: linklab.Lab) -> None:
     assert 2 < origin.virtual_s < 4
     assert result.fidelity is not None
     assert (result.fidelity.clock, result.fidelity.timer_count) == ("virtual", 0)
-    assert verdict_on(result.fidelity).ok
+    assert verdict_on(result).ok
 
 
 @pytest.mark.lab
 def test_in_real_time_timers_are_looked_at(real: Kind, tmp_path: Path) -> None:
     with linklab.start(TWO_HOSTS, "real", folder=tmp_path, kind="guest") as lab:
-        seen = tcp(lab, TcpFlow("h1", "h2", 3)).fidelity
+        seen = run(lab, TcpFlow("h1", "h2", 3)).fidelity
     assert seen is not None
     assert seen.timer_count > 5
     assert 0 < seen.timer_late_median_ms <= seen.timer_late_p95_ms <= seen.timer_late_max_ms
     assert 0 < seen.busy_percent <= 100
     assert 0 < seen.ran_percent < 100
     assert 0 < seen.waited_percent < 100
-    assert verdict_on(seen).ok or "inconclusive" in str(verdict_on(seen))
+    assert trust_in(seen).ok or "inconclusive" in str(trust_in(seen))
 
 
 @pytest.mark.lab
@@ -181,7 +191,7 @@ def test_a_lab_whose_core_others_use_is_not_trusted(real: Kind, tmp_path: Path) 
         words = [sys.executable, "-c", "while True: pass"]
         loops = [subprocess.Popen(words) for _ in range(2 * len(os.sched_getaffinity(0)))]
         try:
-            seen = udp(lab, UdpFlow("h1", "h2", 9, 3)).fidelity
+            seen = run(lab, UdpFlow("h1", "h2", 9, 3)).fidelity
         finally:
             for loop in loops:
                 loop.kill()
@@ -189,4 +199,4 @@ def test_a_lab_whose_core_others_use_is_not_trusted(real: Kind, tmp_path: Path) 
     assert seen is not None
     assert seen.waited_percent > 5
     assert seen.waited_percent > seen.ran_percent / 2
-    assert not verdict_on(seen).ok
+    assert not trust_in(seen).ok

@@ -9,9 +9,10 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult
+from linklab.measure.tools import iperf3
 from linklab.measure.tools.iperf3 import parse_tcp, parse_udp
 
-from .captured import RELEASES, captured
+from .captured import RELEASES, captured, job
 
 ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
 TCP, UDP = TcpFlow("h1", "h4", 2), UdpFlow("h1", "h4", 20, 2, payload_bytes=1472)
@@ -150,10 +151,10 @@ def test_more_received_than_sent_is_refused() -> None:
 
 
 def test_the_commands_in_full() -> None:
-    stream = TcpFlow("h1", "h4", 3, streams=2).words("10.0.5.2", 5202)
-    assert " ".join(stream) == "iperf3 --json -c 10.0.5.2 -p 5202 -t 3 -P 2 -C cubic"
-    datagrams = UdpFlow("h1", "h4", 9.5, 3).words("10.0.5.2", 5201)
-    assert " ".join(datagrams) == "iperf3 --json -c 10.0.5.2 -p 5201 -t 3 -u -b 9500000 -l 1448"
+    stream = iperf3.TCP.client(job(TcpFlow("h1", "h4", 3, streams=2), port=5202))
+    assert stream == "exec env LC_ALL=C iperf3 --json -c 10.0.5.2 -p 5202 -t 3 -P 2 -C cubic"
+    datagrams = iperf3.UDP.client(job(UdpFlow("h1", "h4", 9.5, 3)))
+    assert datagrams == "exec env LC_ALL=C iperf3 --json -c 10.0.5.2 -p 5201 -t 3 -u -b 9500000 -l 1448"
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def _changed(**changes: Any) -> dict[str, Any]:
     [
         ([], "not a measurement"),
         ({"version": 1}, "not a measurement"),
-        (_changed(measurement="echo"), "'echo' is unknown: it is one of ping, tcp, udp, simpleperf"),
+        (_changed(measurement="owping"), "'owping' is unknown: it is one of ping, tcp, udp, simpleperf"),
         (_changed(version=3), "version 3, and this Linklab reads 1 to 2"),
         (_changed(version=None), "version None"),
         (_changed(duplicates="three"), "ping.duplicates is damaged: 'three' is no int"),

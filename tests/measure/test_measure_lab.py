@@ -10,7 +10,7 @@ import pytest
 
 import linklab
 from linklab.errors import LabError, MeasurementError
-from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, at_once, ping, tcp, udp
+from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, at_once, run
 from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, payload_rate_mbps, rtt_floor_ms
 from linklab.runtime.backends import Kind
 
@@ -33,14 +33,14 @@ def no_tool_left(lab: linklab.Lab) -> Iterator[None]:
 
 
 def test_ping_meets_the_floor(lab: linklab.Lab) -> None:
-    result = ping(lab, PingFlow("h1", "h2", 10))
+    result = run(lab, PingFlow("h1", "h2", 10))
     assert result.lost_packets == 0
     assert result.rtt_mean_ms == pytest.approx(rtt_floor_ms(WAY), abs=0.01)
     assert (result.origin.clock, result.origin.tool[:9]) == ("virtual", "ping from")
 
 
 def test_tcp_meets_the_ceiling(lab: linklab.Lab) -> None:
-    result = tcp(lab, TcpFlow("h1", "h2", 5))
+    result = run(lab, TcpFlow("h1", "h2", 5))
     ceiling_mbps = goodput_ceiling_mbps(WAY)
     assert 0.9 * ceiling_mbps < result.throughput_mbps < 1.001 * ceiling_mbps
     assert len(result.samples) >= 5
@@ -48,9 +48,9 @@ def test_tcp_meets_the_ceiling(lab: linklab.Lab) -> None:
 
 def test_udp_loses_nothing_below_the_rate_and_the_excess_above(lab: linklab.Lab) -> None:
     filling_mbps = payload_rate_mbps(10, 1472)
-    below = udp(lab, UdpFlow("h1", "h2", 0.95 * filling_mbps, 3, payload_bytes=1472))
+    below = run(lab, UdpFlow("h1", "h2", 0.95 * filling_mbps, 3, payload_bytes=1472))
     assert below.lost_packets == 0
-    above = udp(lab, UdpFlow("h1", "h2", 2 * filling_mbps, 3, payload_bytes=1472))
+    above = run(lab, UdpFlow("h1", "h2", 2 * filling_mbps, 3, payload_bytes=1472))
     assert 40 < above.loss_percent < 50
 
 
@@ -60,8 +60,8 @@ def test_udp_that_iperf3_cannot_send_is_refused(virtual: Kind, lab_folder: Path)
     with linklab.start(fast, "virtual", folder=lab_folder) as lab:
         said = r"h1 sent 60\.\d+ of the 500 Mbit/s .* cannot send 43,163 datagrams a second; choose larger"
         with pytest.raises(MeasurementError, match=said):
-            udp(lab, UdpFlow("h1", "h2", 500, 1))
-        assert udp(lab, UdpFlow("h1", "h2", 500, 1, payload_bytes=8000)).sent_mbps == pytest.approx(500, rel=0.01)
+            run(lab, UdpFlow("h1", "h2", 500, 1))
+        assert run(lab, UdpFlow("h1", "h2", 500, 1, payload_bytes=8000)).sent_mbps == pytest.approx(500, rel=0.01)
 
 
 def test_flows_start_at_one_instant(lab: linklab.Lab) -> None:
@@ -77,7 +77,7 @@ def test_flows_start_at_one_instant(lab: linklab.Lab) -> None:
 
 
 def test_no_answer_is_a_result_and_no_error(lab: linklab.Lab) -> None:
-    assert ping(lab, PingFlow("h1", "h2", 3, address="10.0.0.77")).loss_percent == 100
+    assert run(lab, PingFlow("h1", "h2", 3, address="10.0.0.77")).loss_percent == 100
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_port_in_use_is_said_before_anything_runs(lab: linklab.Lab) -> None:
     lab["h2"].wait_listening(5201)
     try:
         with pytest.raises(MeasurementError, match="port 5201 of h2 is in use"):
-            tcp(lab, TcpFlow("h1", "h2", 2))
+            run(lab, TcpFlow("h1", "h2", 2))
     finally:
         other.terminate()
 
@@ -113,8 +113,8 @@ def test_several_addresses_need_a_choice(lab: linklab.Lab) -> None:
     lab["h2"].cmd("ip address add 10.0.9.2/24 dev h2-eth0")
     try:
         with pytest.raises(MeasurementError, match=r"h2 has the addresses 10\.0\.0\.2, 10\.0\.9\.2: say which one"):
-            ping(lab, PingFlow("h1", "h2"))
-        assert ping(lab, PingFlow("h1", "h2", 1, address="10.0.0.2")).lost_packets == 0
+            run(lab, PingFlow("h1", "h2"))
+        assert run(lab, PingFlow("h1", "h2", 1, address="10.0.0.2")).lost_packets == 0
     finally:
         lab["h2"].cmd("ip address del 10.0.9.2/24 dev h2-eth0")
 
@@ -128,5 +128,5 @@ def test_a_missing_tool_is_named_with_the_fix(virtual: Kind, tmp_path: Path) -> 
     with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as bare:
         bare["h1"].cmd("rm /usr/bin/iperf3")  # the guest's own copy of the root: the machine keeps its iperf3
         with pytest.raises(MeasurementError, match="sudo apt-get install iperf3"):
-            tcp(bare, TcpFlow("h1", "h2", 1))
-        ping(bare, PingFlow("h1", "h2", 1))
+            run(bare, TcpFlow("h1", "h2", 1))
+        run(bare, PingFlow("h1", "h2", 1))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, GRE, Ether
 
-from linklab.measure.capture import Layer, layers
+from linklab.measure import layers
+from linklab.measure.captures import Layer
 
 
 def seen(packet: Ether) -> list[tuple[str, int]]:

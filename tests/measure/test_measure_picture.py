@@ -7,7 +7,7 @@ import math
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.measure import Clip, Quality, StreamResult, Video, encoded, picture_at, quality
+from linklab.measure import Clip, Quality, Video, VideoResult, encoded, picture_at, quality
 from linklab.measure.video_file import without
 from linklab.measure.video_quality import FrameQuality, parsed
 from tests.measure.streams import made_stream
@@ -64,7 +64,7 @@ def video(tmp_path_factory: pytest.TempPathFactory) -> Video:
         return encoded(CLIP)
 
 
-def without_packets(video: Video, lost: list[int]) -> StreamResult:
+def without_packets(video: Video, lost: list[int]) -> VideoResult:
     return made_stream([1] * 3, video=video.digest, received=without(video.stream_path.read_bytes(), lost))
 
 

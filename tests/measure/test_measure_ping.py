@@ -6,10 +6,10 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, PingFlow, PingResult
-from linklab.measure.probe import read_version
-from linklab.measure.tools.ping import parse_ping
+from linklab.measure.tools.iperf3 import TCP
+from linklab.measure.tools.ping import PING, parse_ping
 
-from .captured import RELEASES, captured
+from .captured import RELEASES, captured, job
 
 ORIGIN = Origin("ping from iputils 20221126", "virtual", "7.3.4")
 FLOW = PingFlow("h1", "h4", count=5)
@@ -98,16 +98,17 @@ def test_impossible_pings_are_refused(wrong: dict[str, float], reason: str) -> N
 
 
 def test_the_command_in_full() -> None:
-    assert " ".join(PingFlow("h1", "h4", 3, 0.5).words("10.0.5.2")) == "ping -n -c 3 -i 0.5 -s 56 10.0.5.2"
+    command = PING.client(job(PingFlow("h1", "h4", 3, 0.5)))
+    assert command == "exec env LC_ALL=C ping -n -c 3 -i 0.5 -s 56 10.0.5.2"
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_versions_are_known(release: str) -> None:
-    assert read_version("ping", captured(release, "ping-version.txt")).startswith("ping from iputils 202")
-    assert read_version("iperf3", captured(release, "iperf3-version.txt")).startswith("iperf 3.1")
+    assert PING.probe.read(captured(release, "ping-version.txt")).startswith("ping from iputils 202")
+    assert TCP.probe.read(captured(release, "iperf3-version.txt")).startswith("iperf 3.1")
 
 
 @pytest.mark.parametrize("said", ["bash: ping: command not found", "BusyBox v1.36.1 multi-call binary.", ""])
 def test_a_missing_or_different_tool_is_named_with_the_fix(said: str) -> None:
     with pytest.raises(MeasurementError, match="sudo apt-get install iputils-ping"):
-        read_version("ping", said)
+        PING.probe.read(said)

@@ -9,7 +9,7 @@ import pytest
 import linklab
 from linklab.analysis.packets import steady_rate_mbps
 from linklab.errors import MeasurementError
-from linklab.measure.prober import Prober
+from linklab.measure import Prober
 from linklab.network import TWO_HOSTS, payload_rate_mbps
 from linklab.runtime.backends import Kind
 

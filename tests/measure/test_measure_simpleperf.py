@@ -8,12 +8,15 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, SimpleperfFlow, SimpleperfResult
-from linklab.measure.program_file import REFERENCE, program_files
-from linklab.measure.progress import curves
-from linklab.measure.tools.simpleperf import parse_simpleperf
+from linklab.measure.program_file import REFERENCE, Brought, program_files
+from linklab.measure.runner import curves
+from linklab.measure.tools.simpleperf import SIMPLEPERF, parse_simpleperf
+
+from .captured import job
 
 ORIGIN = Origin("simpleperf.py", "virtual", "7.3.4")
 _FOLDER = Path(__file__).with_name("captured")
+
 ONE = SimpleperfFlow("h1", "h4", 3)
 TWO = SimpleperfFlow("h1", "h4", 3, streams=2)
 
@@ -129,12 +132,12 @@ def test_the_curves_so_far_are_of_whole_lines() -> None:
 
 
 def test_the_commands_in_full() -> None:
-    assert " ".join(TWO.words("/tmp/s.py", "10.0.5.2", 5202)) == (
-        "python3 /tmp/s.py -c -I 10.0.5.2 -p 5202 -t 3 -i 1 -P 2"
-    )
-    plain = SimpleperfFlow("h1", "h4", 3, interval_s=None).words("s.py", "10.0.5.2", 5201)
-    assert plain == ["python3", "s.py", "-c", "-I", "10.0.5.2", "-p", "5201", "-t", "3"]
-    assert ONE.server_words("s.py", "10.0.5.2", 5201) == ["python3", "s.py", "-s", "-b", "10.0.5.2", "-p", "5201"]
+    brought = Brought("s.py", "/tmp/s.py", None)
+    start = "exec env PYTHONUNBUFFERED=1 python3 /tmp/s.py"
+    assert SIMPLEPERF.client(job(TWO, port=5202, extra=brought)) == f"{start} -c -I 10.0.5.2 -p 5202 -t 3 -i 1 -P 2"
+    plain = SimpleperfFlow("h1", "h4", 3, interval_s=None)
+    assert SIMPLEPERF.client(job(plain, extra=brought)) == f"{start} -c -I 10.0.5.2 -p 5201 -t 3"
+    assert SIMPLEPERF.server(job(ONE, extra=brought)) == f"{start} -s -b 10.0.5.2 -p 5201"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +145,7 @@ def test_the_commands_in_full() -> None:
     [
         ({"duration_s": 1.5}, "duration_s is 1.5: choose whole seconds"),
         ({"interval_s": 0}, "interval_s is 0"),
-        ({"streams": 6}, "streams is 6: simpleperf opens 1 to 5"),
+        ({"streams": 6}, "streams is 6: choose 1 to 5"),
         ({"start_s": -1.0}, "start_s is -1.0"),
     ],
 )

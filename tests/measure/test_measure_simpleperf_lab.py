@@ -9,7 +9,7 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.measure import Flow, PingFlow, SimpleperfFlow, SimpleperfResult, TcpFlow, UdpFlow, at_once, simpleperf
+from linklab.measure import Flow, PingFlow, SimpleperfFlow, SimpleperfResult, TcpFlow, UdpFlow, at_once, run
 from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path
 from linklab.runtime.backends import Kind
 
@@ -40,7 +40,7 @@ def program(folder: Path, text: str) -> Path:
 
 
 def test_the_reference_meets_the_ceiling(lab: linklab.Lab) -> None:
-    result = simpleperf(lab, SimpleperfFlow("h1", "h2", 10))
+    result = run(lab, SimpleperfFlow("h1", "h2", 10))
     assert 0.9 * CEILING_MBPS < result.throughput_mbps < 1.001 * CEILING_MBPS
     assert len(result.samples) == 10
     assert "simpleperf.py of Linklab (SHA-256" in result.origin.tool
@@ -55,7 +55,7 @@ def test_the_reference_meets_the_ceiling(lab: linklab.Lab) -> None:
 @pytest.mark.parametrize("right", programs("right"), ids=lambda right: right.name)
 def test_any_dialect_that_the_checks_accept_can_measure(lab: linklab.Lab, tmp_path: Path, right: Program) -> None:
     flow = SimpleperfFlow("h1", "h2", 3, streams=2, program=right.write(tmp_path))
-    result = simpleperf(lab, flow)
+    result = run(lab, flow)
     assert 0.8 * CEILING_MBPS < result.throughput_mbps < 1.02 * CEILING_MBPS
     assert 0.7 * CEILING_MBPS < result.client_throughput_mbps < 1.02 * CEILING_MBPS
     assert len(result.streams) == 2
@@ -100,7 +100,7 @@ def test_a_flow_may_start_later(lab: linklab.Lab) -> None:
 )
 def test_a_server_that_does_not_serve_is_quoted(lab: linklab.Lab, tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(MeasurementError, match=reason) as caught:
-        simpleperf(lab, SimpleperfFlow("h1", "h2", 2, program=program(tmp_path, text)))
+        run(lab, SimpleperfFlow("h1", "h2", 2, program=program(tmp_path, text)))
     assert "\n" not in str(caught.value)
 
 
@@ -127,9 +127,9 @@ if "-s" in words:
 )
 def test_a_client_that_does_not_measure_is_quoted(lab: linklab.Lab, tmp_path: Path, client: str, reason: str) -> None:
     with pytest.raises(MeasurementError, match=reason):
-        simpleperf(lab, SimpleperfFlow("h1", "h2", 2, program=program(tmp_path, _SERVES + client)))
+        run(lab, SimpleperfFlow("h1", "h2", 2, program=program(tmp_path, _SERVES + client)))
 
 
 def test_a_file_that_is_not_there_is_said_before_anything_runs(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementError, match=r"there is no program mine\.py: write it first"):
-        simpleperf(lab, SimpleperfFlow("h1", "h2", program="mine.py"))
+        run(lab, SimpleperfFlow("h1", "h2", program="mine.py"))

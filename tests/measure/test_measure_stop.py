@@ -20,9 +20,8 @@ from linklab.measure import (
     TcpResult,
     UdpFlow,
     at_once,
-    ping,
     repeated,
-    tcp,
+    run,
 )
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
@@ -48,7 +47,7 @@ def nothing_runs_and_the_lab_works(lab: linklab.Lab) -> Iterator[None]:
     yield
     names = "for name in python3 iperf3 ping flock sleep; do grep -lx $name /proc/[0-9]*/comm 2>/dev/null; done"
     assert lab["h1"].cmd(names) == ""
-    assert ping(lab, PingFlow("h1", "h2", 1)).lost_packets == 0
+    assert run(lab, PingFlow("h1", "h2", 1)).lost_packets == 0
 
 
 class Until:
@@ -115,7 +114,7 @@ def test_a_flow_that_had_ended_is_whole(lab: linklab.Lab) -> None:
 
 def test_stopped_before_anything_was_measured(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementStopped, match="nothing yet") as caught:
-        tcp(lab, TcpFlow("h1", "h2", 5), stop=lambda: True)
+        run(lab, TcpFlow("h1", "h2", 5), stop=lambda: True)
     assert caught.value.partial is None
 
 
@@ -150,12 +149,12 @@ def test_an_error_of_the_watcher_is_raised_when_the_tools_have_ended(lab: linkla
             raise ValueError("no screen")
 
     with pytest.raises(ValueError, match="no screen"):
-        tcp(lab, TcpFlow("h1", "h2", 30), on_progress=failing)
+        run(lab, TcpFlow("h1", "h2", 30), on_progress=failing)
 
 
 def test_watching_changes_no_digit(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> None:
     found = []
     for watcher in (None, Until(99)):
         with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("measure")) as lab:
-            found.append(tcp(lab, TcpFlow("h1", "h2", 5), on_progress=watcher).throughput_mbps)
+            found.append(run(lab, TcpFlow("h1", "h2", 5), on_progress=watcher).throughput_mbps)
     assert found[0] == found[1]

@@ -11,8 +11,7 @@ import pytest
 
 import linklab
 from linklab.errors import LabError, MeasurementError
-from linklab.measure import Origin
-from linklab.measure.tools.packet_train import TrainFlow, TrainResult, train
+from linklab.measure import Origin, TrainFlow, TrainResult, load_result, run
 from linklab.network import COURSE, payload_rate_mbps
 from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
 from linklab.runtime.backends import Kind
@@ -23,14 +22,14 @@ RESULT = TrainResult(
 
 
 def test_json_and_back() -> None:
-    assert TrainResult.from_json(json.loads(json.dumps(RESULT.to_json()))) == RESULT
+    assert load_result(json.loads(json.dumps(RESULT.to_json()))) == RESULT
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"measurement": "udp"}, "no measurement of the kind train"),
-        ({"version": 2}, "version 1"),
+        ({"measurement": "owping"}, "'owping' is unknown"),
+        ({"version": 3}, "version 3"),
         ({"arrival_s": [0.06, 0.061]}, "one time for each packet"),
         ({"arrival_s": ["soon", None, 1]}, "damaged"),
         ({"flow": {"source": "h1"}}, "damaged"),
@@ -38,7 +37,7 @@ def test_json_and_back() -> None:
 )
 def test_damaged_data_are_refused(change: dict[str, object], says: str) -> None:
     with pytest.raises(MeasurementError, match=says):
-        TrainResult.from_json({**RESULT.to_json(), **change})
+        load_result({**RESULT.to_json(), **change})
 
 
 def test_what_arrived_is_counted_and_in_order() -> None:
@@ -73,7 +72,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 def test_the_bottleneck_spaces_the_packets(
     lab: linklab.Lab, destination: str, rate_mbps: float, delay_s: float
 ) -> None:
-    result = train(lab, TrainFlow("h1", destination, 40))
+    result = run(lab, TrainFlow("h1", destination, 40))
     assert result.received == 40
     one_way_s = [there - left for there, left in zip(result.arrivals_s, result.departure_s, strict=True)]
     assert one_way_s[0] == pytest.approx(delay_s, rel=0.01)
@@ -83,10 +82,10 @@ def test_the_bottleneck_spaces_the_packets(
 
 @pytest.mark.lab
 def test_a_gap_is_kept_and_a_full_queue_loses_the_tail(lab: linklab.Lab) -> None:
-    slow = train(lab, TrainFlow("h1", "h4", 10, gap_us=2000))
+    slow = run(lab, TrainFlow("h1", "h4", 10, gap_us=2000))
     assert [late - early for early, late in pairwise(slow.departure_s)] == pytest.approx([0.002] * 9, rel=0.02)
     assert [late - early for early, late in pairwise(slow.arrivals_s)] == pytest.approx([0.002] * 9, rel=0.02)
-    long = train(lab, TrainFlow("h1", "h4", 300))
+    long = run(lab, TrainFlow("h1", "h4", 300))
     assert long.sent == 300
     assert 60 < long.received < 200
     assert long.arrival_s[0] is not None
@@ -96,18 +95,18 @@ def test_a_gap_is_kept_and_a_full_queue_loses_the_tail(lab: linklab.Lab) -> None
 @pytest.mark.lab
 def test_a_node_that_is_not_there_and_no_way_are_said(lab: linklab.Lab) -> None:
     with pytest.raises(LabError, match="no node 'h77'"):
-        train(lab, TrainFlow("h77", "h4"))
+        run(lab, TrainFlow("h77", "h4"))
     lab["h8"].cmd("ip route del default")
     with pytest.raises(MeasurementError, match="unreachable"):
-        train(lab, TrainFlow("h8", "h1", 5))
-    assert lab["h1"].cmd("pgrep -f linklab-packet-train") == ""
+        run(lab, TrainFlow("h8", "h1", 5))
+    assert lab["h1"].cmd("pgrep -f in_lab/packet_trai[n]") == ""
 
 
 @pytest.mark.lab
 def test_a_train_takes_the_time_that_the_network_needs(virtual: Kind, tmp_path: Path) -> None:
     """2000 frames of 7999 bytes need 12.8 s at 10 Mbit/s, and nobody told the sender."""
     with linklab.start(mtu_direct(7999, 10), "virtual", folder=tmp_path) as lab:
-        result = train(lab, TrainFlow("h1", "h2", 2000, payload_bytes(7999)))
+        result = run(lab, TrainFlow("h1", "h2", 2000, payload_bytes(7999)))
     assert result.received == 2000
     assert result.arrivals_s[-1] > 12
 
@@ -115,7 +114,7 @@ def test_a_train_takes_the_time_that_the_network_needs(virtual: Kind, tmp_path: 
 @pytest.mark.lab
 def test_paced_packets_leave_at_equal_times_the_first_one_too(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(mtu_direct(1518, 100), "virtual", folder=tmp_path) as lab:
-        result = train(lab, TrainFlow("h1", "h2", 20, payload_bytes(1518), gap_us=121.44))
+        result = run(lab, TrainFlow("h1", "h2", 20, payload_bytes(1518), gap_us=121.44))
     gaps_s = [late - early for early, late in pairwise(result.departure_s)]
     assert gaps_s == pytest.approx([121.44e-6] * 19, abs=1e-6)
 
@@ -124,7 +123,7 @@ def test_paced_packets_leave_at_equal_times_the_first_one_too(virtual: Kind, tmp
 def test_a_train_in_real_time(real: Kind, tmp_path: Path) -> None:
     """No bound on its gaps: this machine may be busy. Its shape is that of virtual time."""
     with linklab.start(COURSE, "real", folder=tmp_path) as lab:
-        result = train(lab, TrainFlow("h1", "h4", 20))
+        result = run(lab, TrainFlow("h1", "h4", 20))
     assert result.origin.clock == "real"
     assert result.received >= 2
     assert result.arrivals_s[0] >= 0.03

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.measure import Origin
-from linklab.measure.tools.packet_train import TrainFlow, TrainResult
+from linklab.measure import Origin, TrainFlow, TrainResult
 from linklab.runtime.backends import Kind
 from linklab.study import Study, Table, run, study_by_name
 from linklab.study.mtu.claims import judge_mtu

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from linklab import Lab
+from linklab import measure as measuring
 from linklab.errors import MeasurementError
-from linklab.measure import PingFlow, ping
 from linklab.network import TWO_HOSTS
 from linklab.network.mtu_testbeds import mtu_direct
 from linklab.runtime.backends import Kind
@@ -31,7 +31,7 @@ testbed.__test__ = False  # type: ignore[attr-defined]
 
 
 def measure(lab: Lab, point: Point) -> list[Measured]:
-    result = ping(lab, PingFlow("h1", "h2", 4))
+    result = measuring.run(lab, measuring.PingFlow("h1", "h2", 4))
     return [Measured("rtt_ms", value, number=it) for it, value in enumerate(result.rtt_ms, 1) if value is not None]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from linklab.measure.captures import Capture
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.utils import wrpcap
@@ -17,7 +18,6 @@ from linklab.errors import MeasurementError
 from linklab.published.claims import Claim
 from linklab.study import STUDIES, Measured, Point, Study, catalogue, run
 from linklab.study.claims import Finding, Tables, compared
-from linklab.study.declare import Captures
 from linklab.study.own import with_own_levels
 from linklab.study.page import Page
 from linklab.study.store import definition_of
@@ -25,13 +25,14 @@ from linklab.study.store import definition_of
 from . import pretend
 
 
-def spacing(captures: Captures, point: Point) -> list[Measured]:
-    """The rate between the first and the last packet that arrived, and the gaps between packets that left."""
-    times_s = [float(packet.time) for packet in captures.received]
+def spacing(point: Point, sent: Path, received: Path) -> list[Measured]:
+    """The rate between the first and the last packet that arrived, and the gap between the first two that left."""
+    left, arrived = (Capture("a test", path.name, path.read_bytes()).packets for path in (sent, received))
+    times_s = [float(packet.time) for packet in arrived]
     if len(times_s) < 2:
         raise MeasurementError(f"{len(times_s)} packets arrived: two are needed")
-    bits = 8 * sum(len(packet) for packet in captures.received[1:])
-    gap_ms = 1000 * (float(captures.sent[1].time) - float(captures.sent[0].time))
+    bits = 8 * sum(len(packet) for packet in arrived[1:])
+    gap_ms = 1000 * (float(left[1].time) - float(left[0].time))
     return [
         Measured("rate_mbps", bits / (times_s[-1] - times_s[0]) / 1e6),
         Measured("gap_ms", gap_ms, of="h1-h2", number=1),
@@ -297,7 +298,7 @@ def test_captures_of_a_test_of_ones_own_become_rows(here: Path, capsys: pytest.C
     assert "say which size the captures are of: --set size=LEVEL" in refused(words, capsys)
     Path("a.pcap").write_bytes(b"no capture at all, by no means")
     assert "the capture on a.pcap cannot be read" in refused([*words, "size=3"], capsys)
-    assert "none.pcap cannot be read" in refused([*words, "size=3", "--sent", "none.pcap"], capsys)
+    assert "none.pcap is not there" in refused([*words, "size=3", "--sent", "none.pcap"], capsys)
     assert "does not say how to read captures" in refused(["import", "burst", *words[2:]], capsys)
 
 
@@ -311,7 +312,7 @@ def test_tables_are_kept_compressed_and_pages_are_made_of_them(here: Path) -> No
     for tables, folder in (("study-results", "one"), ("docs/studies/data", "two")):
         assert main(["study", "page", "--from", tables, "--output", folder]) == 0
     one, two = (Path(folder, "made-up.md").read_text() for folder in ("one", "two"))
-    assert one.replace("made-up.csv", "made-up.csv.xz") == two
+    assert one == two
 
 
 def test_a_study_without_captures_is_still_a_study() -> None:

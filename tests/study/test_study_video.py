@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.measure.video_quality import FrameQuality, Quality
+from linklab.measure import Quality
+from linklab.measure.video_quality import FrameQuality
 from linklab.runtime.backends import Kind
 from linklab.study import run, study_by_name
 from linklab.study.video.claims import judge_video

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 
 from linklab.lab import Lab
-from linklab.measure import PingFlow, TcpFlow, UdpFlow, ping, tcp, udp
+from linklab.measure import PingFlow, TcpFlow, UdpFlow, run
 from linklab.network import COURSE
 from tools.bench.course import ROWS, Row
 from tools.bench.crew import Crew
@@ -66,9 +66,9 @@ def measure_row(lab: Lab, row: Row, settings: Settings) -> Record:
     pings = settings.pings if virtual else settings.real_pings
     ends, there = (row.source, row.destination), row.address
     payload_bytes = row.udp_payload_bytes
-    echo = ping(lab, PingFlow(*ends, count=pings, interval_s=0.2, address=there))
-    stream = tcp(lab, TcpFlow(*ends, duration_s=tcp_s, address=there))
-    datagrams = udp(lab, UdpFlow(*ends, row.udp_offered_mbps, udp_s, payload_bytes=payload_bytes, address=there))
+    echo = run(lab, PingFlow(*ends, count=pings, interval_s=0.2, address=there))
+    stream = run(lab, TcpFlow(*ends, duration_s=tcp_s, address=there))
+    datagrams = run(lab, UdpFlow(*ends, row.udp_offered_mbps, udp_s, payload_bytes=payload_bytes, address=there))
     return {
         "row": row.name,
         "rtt_mean_ms": echo.rtt_mean_ms,

@@ -19,7 +19,7 @@ import linklab
 from linklab.analysis.searching import bisect, from_train, increase
 from linklab.errors import LinklabError
 from linklab.lab import Lab
-from linklab.measure.prober import Prober
+from linklab.measure import Prober
 from linklab.network import Network, bottleneck, path, payload_rate_mbps
 from linklab.network.random_chain import RATE_MBPS, random_chain
 

@@ -106,4 +106,4 @@ def run(lab: Lab, flows: Sequence[Flow]) -> float:
 
 def traffic_s(flow: Flow) -> float:
     """How long a flow sends. Connecting and waiting before and after it do not count as time gained."""
-    return (flow.count - 1) * flow.interval_s if isinstance(flow, PingFlow) else flow.duration_s
+    return (flow.count - 1) * flow.interval_s if isinstance(flow, PingFlow) else flow.lasts_s

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from linklab.errors import LinklabError
-from linklab.measure import PingFlow, TcpFlow, ping, tcp
+from linklab.measure import PingFlow, TcpFlow, run
 from linklab.network import COURSE
 from tools.bench.course import ROWS
 from tools.bench.crew import Crew
@@ -44,9 +44,9 @@ def _one(crew: Crew, switch: str, settings: Settings) -> Record:
     lab = crew.start(COURSE, switch=switch)  # type: ignore[arg-type]
     start_s = time.perf_counter() - began_s
     try:
-        echo = ping(lab, PingFlow(*ends, settings.pings, address=there))
+        echo = run(lab, PingFlow(*ends, settings.pings, address=there))
         cpu_s, wall_s, virtual_s = lab.process.cpu_s(), time.perf_counter(), lab.now()
-        stream = tcp(lab, TcpFlow(*ends, _TCP_S, address=there))
+        stream = run(lab, TcpFlow(*ends, _TCP_S, address=there))
         virtual_s = lab.now() - virtual_s
         wall_s = time.perf_counter() - wall_s
         cpu_s = lab.process.cpu_s() - cpu_s

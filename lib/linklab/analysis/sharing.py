@@ -132,7 +132,9 @@ def _load_of(flow: Traffic) -> Load:
     rate_mbps, payload_bytes = getattr(flow, "rate_mbps", None), getattr(flow, "payload_bytes", None)
     if rate_mbps is None or payload_bytes is None:
         kind = type(flow).__name__
-        raise MeasurementError(f"a {kind} has no constant rate of datagrams of one size: give a UdpFlow or a CbrFlow")
+        raise MeasurementError(
+            f"a {kind} has no constant rate of datagrams of one size: give a UdpFlow or a ConstantRateFlow"
+        )
     return Load(flow.source, flow.destination, streams, rate_mbps * streams, payload_bytes)
 
 

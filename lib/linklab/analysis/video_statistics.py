@@ -19,7 +19,7 @@ from linklab.errors import MeasurementError
 from linklab.units import BITS_PER_BYTE
 
 if TYPE_CHECKING:
-    from linklab.measure.tools.video import StreamResult
+    from linklab.measure import VideoResult
 
 WINDOW_S: Final = 1.0
 NORMAL_BELOW: Final = 0.05
@@ -158,7 +158,7 @@ class StreamSummary:
     jitter_ms: Series
 
 
-def summed_up(result: StreamResult) -> StreamSummary:
+def summed_up(result: VideoResult) -> StreamSummary:
     """The summary of one run. Raises MeasurementError where too few packets arrived to say anything."""
     arrivals_s, sizes, bandwidth = bandwidths(result)
     lasted_s = arrivals_s[-1] - arrivals_s[0]
@@ -172,18 +172,18 @@ def summed_up(result: StreamResult) -> StreamSummary:
     )
 
 
-def bandwidths(result: StreamResult) -> tuple[tuple[float, ...], tuple[int, ...], tuple[float, ...]]:
+def bandwidths(result: VideoResult) -> tuple[tuple[float, ...], tuple[int, ...], tuple[float, ...]]:
     """Arrivals in s, sizes in bytes, and the bandwidth at each arrival in kbit/s."""
     arrivals_s = tuple(arrived_s for arrived_s, _, _ in result.arrived)
     sizes = tuple(size for _, _, size in result.arrived)
     return arrivals_s, sizes, window_kbps(arrivals_s, sizes)
 
 
-def delays(result: StreamResult) -> tuple[float, ...]:
+def delays(result: VideoResult) -> tuple[float, ...]:
     """The times between packets, in ms."""
     return gaps_ms([arrived_s for arrived_s, _, _ in result.arrived])
 
 
-def jitters(result: StreamResult) -> tuple[float, ...]:
+def jitters(result: VideoResult) -> tuple[float, ...]:
     """RFC 3550's jitter after each packet, in ms."""
     return rtp_jitter_ms([arrived_s for arrived_s, _, _ in result.arrived], [media for _, media, _ in result.arrived])

@@ -47,7 +47,7 @@ def way_of(ends: tuple[str, str], state: NetworkState | None = None) -> Measured
 def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
     """Pings of an idle way: the right one, 25 of them, all answered, their mean as theory expects."""
     description = f"pings of {name}"
-    problem = _other(description, value, PingResult, ends, "the result of measure.ping")
+    problem = _other(description, value, PingResult, ends, "the result of measure.run")
     if problem is not None or not isinstance(value, PingResult):
         return problem or Check.failing(description, "not measured yet", "measure it")
     if value.sent_packets < FEWEST_PINGS:
@@ -71,7 +71,7 @@ def transfer_check(
     value: object,
     ends: tuple[str, str],
     baseline_mbps: Sequence[float] = (),
-    function: str = "measure.simpleperf",
+    function: str = "measure.run",
 ) -> Check:
     """A transfer that has the way to itself, for 25 s over one connection: the throughput that theory expects.
 
@@ -158,9 +158,7 @@ def _other(
 
 
 def _trouble(value: PingResult | Transfer) -> str | None:
-    machine = value.origin.machine
-    trust = verdict_on(value.fidelity, None if machine is None else machine.cores)
-    return None if trust.ok else ", ".join(trust.reasons)
+    return verdict_on(value).trouble
 
 
 def _slow_or_fast(value: Transfer) -> str:

@@ -9,8 +9,7 @@ from linklab.analysis.measured_paths import MeasuredPath
 from linklab.grade.check import Check
 from linklab.grade.own_network import elsewhere
 from linklab.grade.real_time import STRAY_PERCENT
-from linklab.measure import UdpResult
-from linklab.measure.trust import verdict_on
+from linklab.measure import UdpResult, verdict_on
 
 _ENOUGH = 0.97
 
@@ -81,8 +80,7 @@ def _inconclusive(description: str, result: UdpResult, wanted: str, found: str) 
     """An inconclusive check if the machine was too busy for this measurement to be judged, or None."""
     if result.origin.clock == "virtual":
         return None
-    machine = result.origin.machine
-    trust = verdict_on(result.fidelity, None if machine is None else machine.cores)
+    trust = verdict_on(result)
     if trust.ok:
         return None
     hint = 'measure on virtual time, linklab.start(..., clock="virtual"), or on a quiet machine'

@@ -135,7 +135,7 @@ def _loss_prediction(key: str, value: object) -> Check:
 def check_overload(results: object) -> Result:
     """What iperf3 measured on each path at 110 % of its slowest link's rate.
 
-    ``results`` are those of `linklab.measure.udp`, by the names in :data:`PAIRS`. The loss must be that of theory
+    ``results`` are those of `linklab.measure.run`, by the names in :data:`PAIRS`. The loss must be that of theory
     for the network as read back, less what its queue swallows. In real time, on a busy machine: inconclusive.
     """
     title = "Lab 03, sending too much"
@@ -199,7 +199,7 @@ def _bandwidth_check(name: str, value: object, measured: object) -> Check:
 def check_chosen(results: object) -> Result:
     """The rates that the student chose: nothing lost, and at least 97 % of what each path carries.
 
-    ``results`` are those of `linklab.measure.udp` at these rates, by the names in :data:`PAIRS`.
+    ``results`` are those of `linklab.measure.run` at these rates, by the names in :data:`PAIRS`.
     """
     return _each("Lab 03, the rates you chose", results, PAIRS, "the results, one for each path", _chosen_check)
 

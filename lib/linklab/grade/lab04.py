@@ -73,14 +73,14 @@ def check_summary(summary: object) -> Result:
 
 
 def check_pings(pings: object) -> Result:
-    """25 pings on each of :data:`LINKS`, idle: results of `linklab.measure.ping` by name."""
+    """25 pings on each of :data:`LINKS`, idle: results of `linklab.measure.run` by name."""
     title = "Lab 04, measured round-trip times"
     example = "a dictionary of results, one for each link"
     return each(title, pings, LINKS, example, lambda name, value: ping_check(str(name), value, _ends(name)))
 
 
 def check_transfers(transfers: object) -> Result:
-    """A transfer of 25 s over each of :data:`LINKS`: results of `linklab.measure.simpleperf` by name."""
+    """A transfer of 25 s over each of :data:`LINKS`: results of `linklab.measure.run` by name."""
     title = "Lab 04, measured throughput"
     example = "a dictionary of results, one for each link"
     return each(title, transfers, LINKS, example, lambda name, value: transfer_check(str(name), value, _ends(name)))

@@ -64,14 +64,14 @@ def check_throughput(predicted_mbps: object) -> Result:
 
 
 def check_pings(pings: object) -> Result:
-    """25 pings on each of :data:`PATHS`, idle: results of `linklab.measure.ping` by name."""
+    """25 pings on each of :data:`PATHS`, idle: results of `linklab.measure.run` by name."""
     title = "Lab 05, measured round-trip times"
     example = "a dictionary of results, one for each path"
     return each(title, pings, PATHS, example, lambda name, value: ping_check(str(name), value, PATHS[str(name)]))
 
 
 def check_transfers(transfers: object) -> Result:
-    """A transfer of 25 s over each of :data:`PATHS`: results of `linklab.measure.simpleperf` by name."""
+    """A transfer of 25 s over each of :data:`PATHS`: results of `linklab.measure.run` by name."""
     title = "Lab 05, measured throughput"
     example = "a dictionary of results, one for each path"
     return each(
@@ -134,10 +134,10 @@ def check_tools(transfers: object, iperf3: object) -> Result:
     """iperf3 over :data:`LOADED` as a baseline of this session: it is as theory says, and simpleperf is beside it."""
     title = "Lab 05, beside iperf3"
     ends = PATHS[LOADED]
-    baseline = transfer_check(f"{LOADED}, iperf3", iperf3, ends, function="measure.tcp")
+    baseline = transfer_check(f"{LOADED}, iperf3", iperf3, ends, function="measure.run")
     if not isinstance(iperf3, TcpResult):
         if isinstance(iperf3, SimpleperfResult):
-            hint = f'measure it with iperf3: measure.tcp(lab, TcpFlow("{ends[0]}", "{ends[1]}", duration_s=25))'
+            hint = f'measure it with iperf3: measure.run(lab, TcpFlow("{ends[0]}", "{ends[1]}", duration_s=25))'
             baseline = Check.failing(baseline.description, "this is simpleperf again", hint, "iperf3")
         return Result(title, (baseline,))
     mine = transfers.get(LOADED) if isinstance(transfers, Mapping) else None

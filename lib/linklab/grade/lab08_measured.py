@@ -11,12 +11,12 @@ from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
+from linklab.grade.real_time import late_ms
 from linklab.grade.result import Result
-from linklab.measure.capture import Capture
-from linklab.measure.tools.packet_train import TrainResult
+from linklab.measure import Capture, TrainResult, verdict_on
+from linklab.measure.trust import MISSED_PERCENT
 from linklab.network.mtu_testbeds import payload_bytes
-from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
-from linklab.units import GRE_OVERHEAD_BYTES
+from linklab.units import BITS_PER_BYTE, ETHERNET_CHECKSUM_BYTES, GRE_OVERHEAD_BYTES
 
 SIZES: Final = (1518, 4370, 7999)
 """Whose burst is removed: the study's."""
@@ -29,7 +29,7 @@ _BYTES: Final = 40.0
 _GONE: Final = "the burst is removed already: start the lab again, then run the cells in order"
 _UNCHANGED: Final = "change the class of h1-eth0 with tc first, and measure after that"
 _ONE_FRAME: Final = "HTB sends while its bucket is not in debt: one of a frame's size lets two pass, one of 1 byte one"
-_EXAMPLE: Final = 'train(lab, TrainFlow("h1", "h2", 400, 1472))'
+_EXAMPLE: Final = 'measure.run(lab, TrainFlow("h1", "h2", 400, 1472))'
 
 
 def check_runs(runs: object) -> Result:
@@ -41,7 +41,7 @@ def check_runs(runs: object) -> Result:
             yield problem
         elif isinstance(run, TrainResult):
             yield _rate_check(run, key, virtual_mbps(key, _LINK_MBPS))
-            slips = (Mistake(key - CHECKSUM_BYTES, "nothing passes early", _GONE, 0.03),)
+            slips = (Mistake(key - ETHERNET_CHECKSUM_BYTES, "nothing passes early", _GONE, 0.03),)
             yield _burst_check(run, key, MININET_BUCKET_BYTES, slips, "a frame, and what Mininet's bucket holds")
 
     return each("Lab 08, trains", runs, _ALL, f"{{1518: {_EXAMPLE}, ...}}", check)
@@ -55,7 +55,7 @@ def check_calm(runs: object) -> Result:
         if problem is not None:
             yield problem
         elif isinstance(run, TrainResult):
-            on_link = key - CHECKSUM_BYTES
+            on_link = key - ETHERNET_CHECKSUM_BYTES
             slips = (
                 Mistake(on_link + MININET_BUCKET_BYTES, "the bucket is as it was", _UNCHANGED, 0.01),
                 Mistake(2 * on_link, "two frames pass at once", _ONE_FRAME, 0.01),
@@ -108,7 +108,7 @@ def _refused(run: object, frame_bytes: int) -> Check | None:
         return Check.failing(what, "not measured yet", f"measure it: {_EXAMPLE}", expected, "None")
     if not isinstance(run, TrainResult):
         kind = type(run).__name__
-        return Check.failing(what, f"this is a {kind}", "keep what train(...) returns", expected, kind)
+        return Check.failing(what, f"this is a {kind}", "keep what measure.run(...) returns", expected, kind)
     flow, data = run.flow, payload_bytes(frame_bytes)
     if flow.payload_bytes != data:
         hint = f"a datagram's data is the frame less 14 + 20 + 8 + 4 bytes: {data}"
@@ -136,8 +136,9 @@ def _refused(run: object, frame_bytes: int) -> Check | None:
 def _rate_check(run: TrainResult, frame_bytes: int, right: float) -> Check:
     """Of whole frames, after the first packets."""
     value = steady_rate_mbps(run.arrivals_s, run.payload_bytes) * frame_bytes / run.payload_bytes
-    wide = _RATE if run.origin.clock == "virtual" else 0.05
-    expected = Expectation(right, (1 - wide) * right, (1 + wide) * right, "Mbit/s", "what the link carries of frames")
+    real = run.origin.clock != "virtual"
+    low, high = (1 - MISSED_PERCENT / 100, 1.05) if real else (1 - _RATE, 1 + _RATE)
+    expected = Expectation(right, low * right, high * right, "Mbit/s", "what the link carries of frames")
     direct = virtual_mbps(frame_bytes, _LINK_MBPS)
     slips = (
         (Mistake(direct, "that is the rate without a tunnel", "send it in the lab with the tunnel", 0.003),)
@@ -146,21 +147,24 @@ def _rate_check(run: TrainResult, frame_bytes: int, right: float) -> Check:
     )
     how = "the link has another rate now: tc class change needs `rate 10mbit` as well"
     return measured_check(
-        f"lasting bandwidth, {frame_bytes} bytes", value, expected, inconclusive=_busy(run), mistakes=slips, how=how
+        f"lasting bandwidth, {frame_bytes} bytes",
+        value,
+        expected,
+        inconclusive=verdict_on(run).trouble,
+        mistakes=slips,
+        how=how,
     )
 
 
 def _burst_check(run: TrainResult, frame_bytes: int, right: float, slips: tuple[Mistake, ...], how: str) -> Check:
     """What passes at once: a frame, and what is early beyond it."""
-    on_link = frame_bytes - CHECKSUM_BYTES
+    on_link = frame_bytes - ETHERNET_CHECKSUM_BYTES
     at_once = round(burst_bytes(run.arrivals_s, on_link, _LINK_MBPS), 3)
     # small frames come in steps of one
-    slack = _BYTES if run.origin.clock == "virtual" else 4 * on_link
+    slack = _BYTES + late_ms(run.fidelity) * _LINK_MBPS * 1000 / BITS_PER_BYTE
+    if run.origin.clock != "virtual":
+        slack = max(slack, 4 * on_link)
     right += on_link
     expected = Expectation(right, max(on_link, right - slack), right + slack, "bytes", how, "both")
     what = f"bytes that pass at once, frames of {frame_bytes}"
-    return measured_check(what, at_once, expected, inconclusive=_busy(run), mistakes=slips, how=how)
-
-
-def _busy(run: TrainResult) -> str | None:
-    return None if run.origin.clock == "virtual" else "real time moves single packets"
+    return measured_check(what, at_once, expected, inconclusive=verdict_on(run).trouble, mistakes=slips, how=how)

@@ -21,9 +21,8 @@ from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
-from linklab.measure.tools.video import StreamResult
-from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, Video
-from linklab.measure.video_quality import Quality
+from linklab.measure import Quality, Video, VideoResult
+from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES
 from linklab.units import ETHERNET_HEADER_BYTES
 
 __all__ = [
@@ -158,7 +157,7 @@ def check_least(least_ms: object, runs: object) -> Result:
     def check(name: Any, value: object) -> Check:
         what = f"least time between packets ({name})"
         run = runs.get(name) if isinstance(runs, Mapping) else None
-        if not isinstance(run, StreamResult):
+        if not isinstance(run, VideoResult):
             return Check.failing(f"measured {what}", "its run is missing", "run the cells above that measure")
         gaps = delays(run)
         right, mean = min(gaps), sum(gaps) / len(gaps)
@@ -180,7 +179,7 @@ def check_damage(per_lost: object, runs: object, qualities: object) -> Result:
         what = f"damaged pictures per lost packet ({name})"
         run = runs.get(name) if isinstance(runs, Mapping) else None
         seen = qualities.get(name) if isinstance(qualities, Mapping) else None
-        if not isinstance(run, StreamResult) or not isinstance(seen, Quality) or not run.lost_packets:
+        if not isinstance(run, VideoResult) or not isinstance(seen, Quality) or not run.lost_packets:
             return Check.failing(f"measured {what}", "its run is missing", "run the cells above that measure")
         damaged = sum(not frame.whole for frame in seen.frames)
         right = damaged / run.lost_packets

@@ -23,9 +23,10 @@ from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.reachability import ping_counts
+from linklab.grade.real_time import late_ms
 from linklab.grade.result import Result
-from linklab.measure.tools.constant_rate import CbrRun
-from linklab.measure.tools.echo import EchoResult
+from linklab.measure import AtOnce, ConstantRateResult, EchoResult, verdict_on
+from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Network, path
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
@@ -160,7 +161,7 @@ def _rtt_slips(way: Way) -> tuple[Mistake, ...]:
 
 
 def check_rtt_runs(runs: object) -> Result:
-    """The measured round trips of :data:`RTTS`: what `linklab.measure` returned for each."""
+    """The measured round trips of :data:`RTTS`: what `measure.run` returned for each."""
 
     def check(key: Any, run: object) -> Iterator[Check]:
         way = RTTS[key]
@@ -169,22 +170,28 @@ def check_rtt_runs(runs: object) -> Result:
             yield problem
         elif isinstance(run, EchoResult):
             right = way.rtt_ms
-            high = 1.01 * right + 0.01
+            links = 2 * len(path(way.network, *way.ends).hops)
+            high = 1.01 * right + 0.01 + late_ms(run.fidelity, links)
             expected = Expectation(right, 0.999 * right, high, "ms", "serialisation on every link", "above")
-            busy = "real time" if run.origin.clock == "real" else None
             other = "was it measured on the network that its name says? 10 Mbit/s, and nothing else running"
-            yield measured_check(f"RTT, {key}", run.rtt_mean_ms, expected, inconclusive=busy, how=other)
+            yield measured_check(
+                f"RTT, {key}", run.rtt_mean_ms, expected, inconclusive=verdict_on(run).trouble, how=other
+            )
 
-    return each("Lab 10, measured round trips", runs, RTTS, '{"inside, 100": echo(...), ...}', check)
+    return each("Lab 10, measured round trips", runs, RTTS, '{"inside, 100": measure.run(...), ...}', check)
 
 
 def _wrong_echo(key: str, run: object, way: Way) -> Check | None:
     what = f"run of {key}"
     if run is None or run is ...:
-        return Check.failing(what, "not measured yet", "keep what echo(lab, EchoFlow(...)) returns", "an EchoResult")
+        return Check.failing(
+            what, "not measured yet", "keep what measure.run(lab, EchoFlow(...)) returns", "an EchoResult"
+        )
     if not isinstance(run, EchoResult):
         kind = type(run).__name__
-        return Check.failing(what, f"this is a {kind}", "keep what echo(lab, EchoFlow(...)) returns", "an EchoResult")
+        return Check.failing(
+            what, f"this is a {kind}", "keep what measure.run(lab, EchoFlow(...)) returns", "an EchoResult"
+        )
     ends, asked = (run.flow.source, run.flow.destination), way.ends
     if ends not in (asked, asked[::-1]):
         reason = f"it went from {ends[0]} to {ends[1]}"
@@ -226,29 +233,31 @@ def check_shares(predicted_mbps: object) -> Result:
 
 
 def check_share_runs(runs: object) -> Result:
-    """What `linklab.measure` returned for each of :data:`SETTINGS`: the right flows, and a full link."""
+    """What `measure.at_once` returned for each of :data:`SETTINGS`: the right flows, and a full link."""
 
     def check(setting: Any, run: object) -> Iterator[Check]:
-        what = f"run of {setting}"
-        if not isinstance(run, CbrRun):
+        what, hint = f"run of {setting}", "keep what measure.at_once(lab, senders(...)) returns"
+        if not isinstance(run, AtOnce):
             reason = "not measured yet" if run is None or run is ... else f"this is a {type(run).__name__}"
-            yield Check.failing(what, reason, "keep what cbr(lab, senders(...), ...) returns", "a CbrRun")
+            yield Check.failing(what, reason, hint, "an AtOnce")
             return
+        results = run.of(ConstantRateResult)
         wanted = {it.name: it.rate_mbps for it in senders(setting, RATE_MBPS)}
-        found = {it.flow.name: it.flow.rate_mbps for it in run.results}
-        if found != wanted:
-            text = ", ".join(f"{name} at {rate:g}" for name, rate in found.items())
+        found = {it.flow.name: it.flow.rate_mbps for it in results}
+        if found != wanted or len(results) != len(run.results):
+            text = ", ".join(f"{name} at {rate:g}" for name, rate in found.items()) or "others"
             yield Check.failing(what, f"its flows are {text}", f'send senders("{setting}", 10)', str(wanted), text)
             return
         network = fairness_network(setting, RATE_MBPS)
         link = network.link("t1-s1")
         passing = sum(
             it.throughput_mbps * datagram_wire_bytes(link, it.flow.payload_bytes) / it.flow.payload_bytes
-            for it in run.results
+            for it in results
         )
-        expected = Expectation(RATE_MBPS, 0.97 * RATE_MBPS, 1.01 * RATE_MBPS, "Mbit/s", "the link to t1 is full")
-        busy = "real time" if run.origin.clock == "real" else None
-        how = "both must send to t1 at the same time: give cbr() both flows at once"
-        yield measured_check(f"what reaches t1 at {setting}", passing, expected, inconclusive=busy, how=how)
+        low = 0.97 if run.fidelity is None or run.fidelity.clock == "virtual" else 1 - MISSED_PERCENT / 100
+        expected = Expectation(RATE_MBPS, low * RATE_MBPS, 1.01 * RATE_MBPS, "Mbit/s", "the link to t1 is full")
+        how = "both must send to t1 at the same time: give measure.at_once() both flows"
+        trouble = verdict_on(run).trouble
+        yield measured_check(f"what reaches t1 at {setting}", passing, expected, inconclusive=trouble, how=how)
 
-    return each("Lab 10, measured shares", runs, SETTINGS, '{"70/70": cbr(...), ...}', check)
+    return each("Lab 10, measured shares", runs, SETTINGS, '{"70/70": measure.at_once(...), ...}', check)

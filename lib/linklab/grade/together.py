@@ -59,9 +59,7 @@ def state_of_run(run: AtOnce) -> NetworkState | None:
 
 def machine_trouble(run: AtOnce) -> str | None:
     """What the fidelity gate says against the machine, or None if the run can be judged."""
-    machine = run.results[0].origin.machine if run.results else None
-    trust = verdict_on(run.fidelity, None if machine is None else machine.cores)
-    return None if trust.ok else ", ".join(trust.reasons)
+    return verdict_on(run).trouble
 
 
 def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) -> Check | None:

@@ -19,7 +19,7 @@ from linklab.grade.check import Check, listed
 from linklab.grade.numbers import Band, Mistake, Quantity, measurement_check, prediction_check, unreadable
 from linklab.grade.real_time import STRAY_PERCENT
 from linklab.grade.result import Result
-from linklab.measure.prober import Prober
+from linklab.measure import Prober
 from linklab.network import Network
 from linklab.network.random_chain import random_chain
 from linklab.units import AnyClock

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from linklab.grading import values
 from linklab.lab import Lab
-from linklab.measure.video_file import Video
+from linklab.measure import Video
 from linklab.runtime import transport
 from linklab.runtime.channel import Channel
 

@@ -17,20 +17,15 @@ from typing import Any, Final
 
 from linklab import errors
 from linklab.errors import LinklabError
+from linklab.measure.tools import TOOLS
 
 _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
-    "measure.flows": ("PingFlow", "TcpFlow", "UdpFlow", "SimpleperfFlow"),
+    "measure.results": ("AtOnce", "Origin", "Sample", "Stream"),
     "measure.trust": ("Machine", "QueueCounters", "Fidelity"),
-    "measure.results": ("Origin", "PingResult", "Sample", "Stream", "TcpResult", "UdpResult", "SimpleperfResult"),
-    "measure.run": ("AtOnce",),
     "measure.repeats": ("Spread", "Repeats"),
-    "measure.tools.packet_train": ("TrainFlow", "TrainResult"),
-    "measure.tools.echo": ("EchoFlow", "EchoResult"),
-    "measure.tools.constant_rate": ("CbrFlow", "CbrResult", "CbrRun"),
     "measure.prober": ("Probe",),
-    "measure.capture": ("Capture",),
+    "measure.captures": ("Capture",),
     "measure.video_file": ("Clip",),
-    "measure.tools.video": ("VideoFlow", "StreamResult"),
     "measure.video_quality": ("FrameQuality", "Quality"),
     "network.model": (
         *("Host", "Router", "Switch", "Subnet", "Shape", "End", "Link"),
@@ -40,11 +35,13 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "network.validation": ("Network",),
     "network.state": ("Membership", "TunnelState", "InterfaceState", "NodeState", "NetworkState"),
 }
-NAMES: Final = frozenset(f"linklab.{module}.{name}" for module, names in _MODULES.items() for name in names)
+NAMES: Final = frozenset(
+    (
+        *(f"linklab.{module}.{name}" for module, names in _MODULES.items() for name in names),
+        *(f"{kind.__module__}.{kind.__name__}" for tool in TOOLS for kind in (tool.flow, tool.result)),
+    )
+)
 """The classes, with their modules."""
-_LEFT_OUT: Final = {"linklab.measure.tools.video.StreamResult": ("received",)}
-"""Fields that no check looks at and that are large: their defaults stand for them."""
-
 EXCEPTIONS: Final[Mapping[str, type[Exception]]] = {
     name: kind
     for name, kind in (*vars(builtins).items(), *vars(errors).items())
@@ -63,9 +60,8 @@ def _class(name: str) -> Any:
 
 @functools.cache
 def fields_of(name: str) -> tuple[str, ...]:
-    """The names of a class's fields that are handed over."""
-    left_out = _LEFT_OUT.get(name, ())
-    return tuple(field.name for field in dataclasses.fields(_class(name)) if field.name not in left_out)
+    """The names of a class's fields that are handed over: not those that no stored form has, which are large."""
+    return tuple(field.name for field in dataclasses.fields(_class(name)) if field.metadata.get("stored", True))
 
 
 @functools.cache
@@ -105,6 +101,8 @@ def _fits(value: Any, kind: Any) -> bool:
         if len(parts) == 2 and parts[1] is ...:
             return all(_fits(each, parts[0]) for each in value)
         return len(value) == len(parts) and all(map(_fits, value, parts))
+    if isinstance(origin, type):
+        return isinstance(value, origin)  # a flow of any tool
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
     if kind is int:

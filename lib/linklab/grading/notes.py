@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from linklab.grading.broker import Broker
-from linklab.measure.results import Origin, PingResult, SimpleperfResult
+from linklab.measure import Origin, PingResult, SimpleperfResult
 
 
 def made_up(handed_in: Iterable[object], broker: Broker) -> Iterator[str]:

@@ -13,8 +13,7 @@ from linklab.grading import answer, values
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.student import Student
-from linklab.measure.prober import Prober
-from linklab.measure.video_file import Clip, Video
+from linklab.measure import Clip, Prober, Video
 from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
 
 _CONNECT_S: Final = 15.0

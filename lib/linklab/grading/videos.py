@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from linklab.grading.room import Room
-from linklab.measure.video_file import Clip, Video, encoded
+from linklab.measure import Clip, Video, encoded
 
 _CLIPS: Final = {"measure.Clip(duration_s=10)": Clip(duration_s=10)}
 """By how the instructor's cells ask for them."""

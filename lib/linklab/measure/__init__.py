@@ -1,49 +1,58 @@
-"""Measurements on a running lab: ping, iperf3 and simpleperf, alone or several at one instant, as immutable results.
+"""Measurements on a running lab, by one of several tools, alone or many at one instant, as immutable results.
 
-``ping(lab, PingFlow("h1", "h4"))``, ``tcp(lab, TcpFlow("h1", "h4", duration_s=10))``, ``udp(lab, UdpFlow(...))``,
-``simpleperf(lab, SimpleperfFlow(...))``, ``at_once(lab, [...])`` for flows that start together, and ``repeated`` for
-several such runs. `verdict_on` says whether the machine was quiet enough to judge a result. A tool that is missing or
-that says something unknown raises `linklab.errors.MeasurementError`: nothing here takes an unread answer for loss.
-``stream(lab, VideoFlow("h1", "h2"), encoded(Clip()))`` sends a real video, ``quality`` says what its pictures are like.
-``train(lab, TrainFlow("h1", "h4"))`` sends single datagrams and has the kernel's time of each arrival; a `Prober`
-counts what a search sends.
+``run(lab, PingFlow("h1", "h4"))`` carries out one flow, ``at_once(lab, [flow, ...])`` several that start together,
+``repeated(lab, [flow, ...])`` the same several times. What is measured says the flow: `PingFlow` (ping), `TcpFlow` and
+`UdpFlow` (iperf3), `SimpleperfFlow` (the course's own), `TrainFlow` (single datagrams, and the kernel's time of each
+arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact instants), `VideoFlow` (a real video),
+`SocketsFlow` (what a node's TCP connections say of themselves). `verdict_on` says of each result whether the machine
+was quiet enough to judge it. A tool that is missing or that says something unknown raises
+`linklab.errors.MeasurementError`: nothing here takes an unread answer for loss.
+
+Names are loaded when they are first asked for: flows and results are pure data, and need no lab.
 """
 
-from linklab.measure.devices import bucket_of_one_frame
-from linklab.measure.flows import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
-from linklab.measure.frames import to_dataframe
-from linklab.measure.load import load_result
-from linklab.measure.prober import Prober
-from linklab.measure.progress import Progress
-from linklab.measure.repeats import Repeats, Spread, repeated
-from linklab.measure.results import (
-    Origin,
-    PingResult,
-    Result,
-    Sample,
-    SimpleperfResult,
-    Stream,
-    TcpResult,
-    UdpResult,
-)
-from linklab.measure.run import AtOnce, at_once, ping, simpleperf, tcp, udp
-from linklab.measure.stopped import MeasurementStopped
-from linklab.measure.tools.packet_train import TrainFlow, TrainResult, train
-from linklab.measure.tools.video import StreamResult, VideoFlow, stream
-from linklab.measure.trust import Fidelity, Machine, QueueCounters, Trust, verdict_on
-from linklab.measure.video_file import Clip, Video, encoded
-from linklab.measure.video_quality import Quality, picture_at, quality
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from linklab.measure.captures import Capture, capture, layers
+    from linklab.measure.devices import bucket_of_one_frame, moderated
+    from linklab.measure.flows import Flow, FlowOf
+    from linklab.measure.prober import Probe, Prober
+    from linklab.measure.repeats import Repeats, Spread, repeated
+    from linklab.measure.results import AtOnce, MeasurementStopped, Origin, Result, Sample, Stream, to_dataframe
+    from linklab.measure.runner import OnProgress, Progress, Stop, at_once, run
+    from linklab.measure.tools import load_result, load_run
+    from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
+    from linklab.measure.tools.echo import EchoFlow, EchoResult
+    from linklab.measure.tools.iperf3 import TcpFlow, TcpResult, UdpFlow, UdpResult
+    from linklab.measure.tools.packet_train import TrainFlow, TrainResult
+    from linklab.measure.tools.ping import PingFlow, PingResult
+    from linklab.measure.tools.simpleperf import SimpleperfFlow, SimpleperfResult
+    from linklab.measure.tools.video import VideoFlow, VideoResult
+    from linklab.measure.trust import Fidelity, Machine, QueueCounters, Trust, verdict_on
+    from linklab.measure.video_file import Clip, Video, encoded
+    from linklab.measure.video_quality import Quality, picture_at, quality
 
 __all__ = [
     "AtOnce",
+    "Capture",
     "Clip",
+    "ConstantRateFlow",
+    "ConstantRateResult",
+    "EchoFlow",
+    "EchoResult",
     "Fidelity",
     "Flow",
+    "FlowOf",
     "Machine",
     "MeasurementStopped",
+    "OnProgress",
     "Origin",
     "PingFlow",
     "PingResult",
+    "Probe",
     "Prober",
     "Progress",
     "Quality",
@@ -54,8 +63,8 @@ __all__ = [
     "SimpleperfFlow",
     "SimpleperfResult",
     "Spread",
+    "Stop",
     "Stream",
-    "StreamResult",
     "TcpFlow",
     "TcpResult",
     "TrainFlow",
@@ -65,19 +74,90 @@ __all__ = [
     "UdpResult",
     "Video",
     "VideoFlow",
+    "VideoResult",
     "at_once",
     "bucket_of_one_frame",
+    "capture",
     "encoded",
+    "layers",
     "load_result",
+    "load_run",
+    "moderated",
     "picture_at",
-    "ping",
     "quality",
     "repeated",
-    "simpleperf",
-    "stream",
-    "tcp",
+    "run",
     "to_dataframe",
-    "train",
-    "udp",
     "verdict_on",
 ]
+
+_LATER = {
+    "AtOnce": "results",
+    "Capture": "captures",
+    "Clip": "video_file",
+    "ConstantRateFlow": "tools.constant_rate",
+    "ConstantRateResult": "tools.constant_rate",
+    "EchoFlow": "tools.echo",
+    "EchoResult": "tools.echo",
+    "Fidelity": "trust",
+    "Flow": "flows",
+    "FlowOf": "flows",
+    "Machine": "trust",
+    "MeasurementStopped": "results",
+    "OnProgress": "runner",
+    "Origin": "results",
+    "PingFlow": "tools.ping",
+    "PingResult": "tools.ping",
+    "Probe": "prober",
+    "Prober": "prober",
+    "Progress": "runner",
+    "Quality": "video_quality",
+    "QueueCounters": "trust",
+    "Repeats": "repeats",
+    "Result": "results",
+    "Sample": "results",
+    "SimpleperfFlow": "tools.simpleperf",
+    "SimpleperfResult": "tools.simpleperf",
+    "Spread": "repeats",
+    "Stop": "runner",
+    "Stream": "results",
+    "TcpFlow": "tools.iperf3",
+    "TcpResult": "tools.iperf3",
+    "TrainFlow": "tools.packet_train",
+    "TrainResult": "tools.packet_train",
+    "Trust": "trust",
+    "UdpFlow": "tools.iperf3",
+    "UdpResult": "tools.iperf3",
+    "Video": "video_file",
+    "VideoFlow": "tools.video",
+    "VideoResult": "tools.video",
+    "at_once": "runner",
+    "bucket_of_one_frame": "devices",
+    "capture": "captures",
+    "encoded": "video_file",
+    "layers": "captures",
+    "load_result": "tools",
+    "load_run": "tools",
+    "moderated": "devices",
+    "picture_at": "video_quality",
+    "quality": "video_quality",
+    "repeated": "repeats",
+    "run": "runner",
+    "to_dataframe": "results",
+    "verdict_on": "trust",
+}
+
+if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every name for one of ours
+
+    def __getattr__(name: str) -> object:
+        """Load the module of a name when it is first asked for."""
+        if name not in _LATER:
+            raise AttributeError(f"module 'linklab.measure' has no attribute {name!r}")
+        import importlib
+
+        return getattr(importlib.import_module(f"linklab.measure.{_LATER[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """List what is loaded later too, for `dir` and for Tab."""
+    return sorted({*globals(), *__all__})

@@ -11,11 +11,13 @@ import contextlib
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.thin import ThinProgram, await_ready
+from linklab.measure.programs import Crew, await_ready
+from linklab.measure.tool import IN_LAB
 
 _WAIT_MS: Final = 10_000
 """How long a packet may wait in the queue before it is dropped: as long as no study's does."""
@@ -47,7 +49,7 @@ E1000E_INTERVAL_US: Final = 250.0
 """drivers/net/ethernet/intel/e1000e/netdev.c: "for non-gigabit speeds, just fix the interrupt rate at 4000"."""
 How = Literal["throttled", "ticking"]
 HOW: Final = ("throttled", "ticking")
-_FILE: Final = "moderated.py"
+_PROGRAM: Final = Path(__file__).parent / "in_lab" / "moderated.py"
 _LONGEST_US: Final = 10_000.0
 
 
@@ -82,9 +84,11 @@ def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "
             lab[peer[0]].cmd(f"ethtool -K {peer[1]} tx off")
         _said(lab, switch, f"ip link set {name} nomaster")
     try:
-        with ThinProgram(lab, _FILE) as programs:
-            words = (how, *ports, round(interval_us * 1000), round(rate_mbps * 1e6), overhead_bytes)
-            await_ready(programs.start(switch, *words))
+        lab.write_file(f"{IN_LAB}/{_PROGRAM.name}", _PROGRAM.read_bytes())
+        words = (how, *ports, round(interval_us * 1000), round(rate_mbps * 1e6), overhead_bytes)
+        with Crew(lab) as crew:
+            command = ["python3", "-I", "-S", f"{IN_LAB}/{_PROGRAM.name}", *map(str, words)]
+            await_ready(crew.start(switch, f"exec {shlex.join(command)}").program)
             yield
     finally:
         # VLANs of a port are forgotten when it leaves its bridge: such a lab is of no more use

@@ -7,9 +7,10 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.flows import UdpFlow
-from linklab.measure.run import udp
-from linklab.measure.tools.packet_train import TrainFlow, train
+from linklab.measure.results import Result
+from linklab.measure.runner import run
+from linklab.measure.tools.iperf3 import UdpFlow
+from linklab.measure.tools.packet_train import TrainFlow
 from linklab.measure.trust import verdict_on
 
 BUDGET_BYTES: Final = 60_000_000
@@ -66,16 +67,13 @@ class Prober:
     def send(self, rate_mbps: float, duration_s: int = 1) -> Probe:
         """Sends datagrams of 1448 bytes at a rate of `rate_mbps` (their payload), for `duration_s` whole seconds.
 
-        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.udp`.
+        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.run`.
         """
         flow = UdpFlow(self._source, self._destination, rate_mbps, duration_s, payload_bytes=PAYLOAD_BYTES)
         self._refuse_beyond(rate_mbps * 1e6 / 8 * duration_s)
-        result = udp(self._lab, flow)
+        result = run(self._lab, flow)
         self.sent_bytes += result.sent_packets * PAYLOAD_BYTES
-        machine = result.origin.machine
-        trust = verdict_on(result.fidelity, None if machine is None else machine.cores)
-        if not trust:
-            self.doubts.append(str(trust))
+        self._note_doubts(result)
         received_mbps = result.sent_mbps * (1 - result.loss_percent / 100)
         probe = Probe(rate_mbps, duration_s, result.loss_percent, received_mbps, result.jitter_ms)
         self.probes.append(probe)
@@ -84,13 +82,19 @@ class Prober:
     def train(self, packets: int = 50, payload_bytes: int = PAYLOAD_BYTES) -> tuple[float, ...]:
         """Sends a packet train back to back; the times of arrival in seconds, in order, of the packets that came.
 
-        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.tools.packet_train`.
+        Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.run`.
         """
         flow = TrainFlow(self._source, self._destination, packets, payload_bytes)
         self._refuse_beyond(packets * payload_bytes)
-        result = train(self._lab, flow)
+        result = run(self._lab, flow)
         self.sent_bytes += result.sent * payload_bytes
+        self._note_doubts(result)
         return result.arrivals_s
+
+    def _note_doubts(self, result: Result) -> None:
+        trust = verdict_on(result)
+        if not trust:
+            self.doubts.append(str(trust))
 
     def _refuse_beyond(self, more_bytes: float) -> None:
         left_bytes = self.budget_bytes - self.sent_bytes

@@ -13,10 +13,12 @@ import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from linklab.emulation import service
 from linklab.errors import MeasurementError
-from linklab.lab import Lab
+
+if TYPE_CHECKING:
+    from linklab.lab import Lab
 
 REFERENCE = Path(os.environ.get("LINKLAB_SIMPLEPERF") or Path(__file__).parents[3] / "solutions" / "simpleperf.py")
 """The simpleperf that Linklab's own checkout holds, or that LINKLAB_SIMPLEPERF names: where work is graded there is no
@@ -44,8 +46,8 @@ def bring(lab: Lab, program: str | Path | None) -> Brought:
     files = program_files(program)
     name = next(iter(files))
     folder = f"/tmp/linklab-simpleperf-{_digest(files.values())}"
-    encoded = {each: base64.b64encode(data).decode() for each, data in files.items()}
-    lab.process.call(service.write_files, folder, encoded, False)
+    for each, data in files.items():
+        lab.write_file(f"{folder}/{each}", data)
     whose = f"{name} of Linklab" if program is None else name
     return Brought(f"{whose} (SHA-256 {_digest([files[name]])})", f"{folder}/{name}", packages_folder(files))
 

@@ -9,11 +9,10 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.flows import Flow, PingFlow
-from linklab.measure.progress import OnProgress, Stop, title
-from linklab.measure.results import PingResult, Result
-from linklab.measure.run import AtOnce, at_once
-from linklab.measure.stopped import MeasurementStopped
+from linklab.measure.flows import Flow
+from linklab.measure.results import AtOnce, MeasurementStopped, Result
+from linklab.measure.runner import OnProgress, Stop, at_once
+from linklab.measure.tools import tool_of
 
 DISAGREE_SHARE: Final = 0.05
 """Repeats disagree when the largest and the smallest lie further apart than this share of the median. A lab's checks
@@ -74,7 +73,7 @@ class Spread:
 
     def _refuse_none(self) -> None:
         if not self.values:
-            raise MeasurementError(f"{title(self.flow)} gave no {self.quantity} in any repeat: nothing was answered")
+            raise MeasurementError(f"{self.flow.title} gave no {self.quantity} in any repeat: nothing was answered")
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ def warning_for(spread: Spread, disagree_share: float = DISAGREE_SHARE) -> str:
     """What is to be said of one flow's repeats; "" where they agree. Pure."""
     if len(spread.values) < 2 or not disagree(spread, disagree_share):
         return ""
-    name, unit = title(spread.flow), "ms" if spread.quantity.endswith("_ms") else "Mbit/s"
+    name, unit = spread.flow.title, tool_of(spread.flow).result.UNIT
     clusters = two_states(spread.values)
     if clusters is not None:
         low, high = (f"{statistics.median(values):.4g}" for values in clusters)
@@ -178,8 +177,8 @@ def two_states(values: Sequence[float]) -> tuple[tuple[float, ...], tuple[float,
 
 
 def quantity_of(flow: Flow) -> str:
-    """What repeats of a flow are compared by."""
-    return "rtt_mean_ms" if isinstance(flow, PingFlow) else "throughput_mbps"
+    """Return what repeats of a flow are compared by, as its tool has it."""
+    return tool_of(flow).result.QUANTITY
 
 
 def _values(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> tuple[float, ...]:
@@ -188,5 +187,5 @@ def _values(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> tuple
     for run in runs:
         whole = len(run.results) == len(flows)
         mine = [run.results[number]] if whole else [one for one in run.results if one.flow == flows[number]]
-        found += [one.rtt_mean_ms if isinstance(one, PingResult) else one.throughput_mbps for one in mine[:1]]
+        found += [one.headline for one in mine[:1]]
     return tuple(value for value in found if value is not None)

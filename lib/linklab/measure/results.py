@@ -1,13 +1,25 @@
-"""What was measured: immutable values with units in their names, and a JSON form that loads again."""
+"""What was measured: immutable values with units in their names, and one JSON form for all, that loads again."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from linklab.measure.flows import PingFlow, SimpleperfFlow, TcpFlow, UdpFlow
+from linklab.measure.codec import as_json
+from linklab.measure.flows import Flow
 from linklab.measure.trust import Fidelity, Machine
 from linklab.network import NetworkState
+
+if TYPE_CHECKING:
+    import pandas
+
+Row = dict[str, Any]
+COLUMNS: Final = [
+    *("measurement", "flow", "source", "destination", "stream", "start_s", "end_s", "throughput_mbps"),
+    *("lost_packets", "jitter_ms", "packet", "rtt_ms"),
+]
+"""The columns of every table of results; a tool may add some."""
 
 
 @dataclass(frozen=True)
@@ -35,61 +47,38 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class _Stored:
-    """`fidelity` is what was seen of machine and network meanwhile. `interrupted`: it was stopped before its end, and
-    says only what had been measured until then.
+class Result:
+    """What one flow gave. Each tool has a kind of its own (`linklab.measure.tools`).
+
+    `fidelity` is what was seen of machine and network meanwhile; only results of an earlier Linklab have none.
+    `interrupted`: the flow was stopped before its end, and the result says only what had been measured until then.
     """
 
     KIND: ClassVar[str]
+    """The result's name in its JSON form."""
     VERSION: ClassVar[int] = 2
-    """1 had neither `fidelity` nor `interrupted`, an `Origin` of three fields, and no `start_s` of flows."""
+    """Of its JSON form. 1 had neither `fidelity` nor `interrupted`, and no `start_s` of flows."""
+    QUANTITY: ClassVar[str]
+    """What `headline` is: the quantity, its unit at the end."""
+    UNIT: ClassVar[str]
 
+    flow: Flow
+    origin: Origin
     fidelity: Fidelity | None = field(default=None, kw_only=True)
     interrupted: bool = field(default=False, kw_only=True)
 
+    @property
+    def headline(self) -> float | None:
+        """The one number by which repeats are compared, in `UNIT`; None where nothing was answered."""
+        raise NotImplementedError
+
+    def rows(self) -> list[Row]:
+        """Return its rows for `to_dataframe`, without the columns that all rows have."""
+        raise NotImplementedError
+
     def to_json(self) -> dict[str, Any]:
-        """As JSON data, with its kind and the version of its form; `linklab.measure.load_result` reads it."""
-        data = {"measurement": self.KIND, "version": self.VERSION, **asdict(self)}
-        network: NetworkState | None = data["origin"]["network"] and self.__dict__["origin"].network
-        data["origin"]["network"] = network and network.to_json()
-        return data
-
-
-@dataclass(frozen=True)
-class PingResult(_Stored):
-    """What ping said.
-
-    `rtt_ms` has one round trip per packet sent, None for one that was not answered, so that series stay aligned.
-    ping prints a single one with three digits only (60.0, 143); the four summary values have a microsecond's, and
-    count duplicates in. They are None when nothing was answered.
-    """
-
-    KIND: ClassVar[str] = "ping"
-
-    flow: PingFlow
-    origin: Origin
-    rtt_ms: tuple[float | None, ...]
-    rtt_min_ms: float | None
-    rtt_mean_ms: float | None
-    rtt_max_ms: float | None
-    rtt_deviation_ms: float | None
-    duplicates: int
-    icmp_errors: int
-
-    @property
-    def sent_packets(self) -> int:
-        """How many requests were sent."""
-        return len(self.rtt_ms)
-
-    @property
-    def lost_packets(self) -> int:
-        """How many were not answered."""
-        return self.rtt_ms.count(None)
-
-    @property
-    def loss_percent(self) -> float:
-        """The share that was not answered."""
-        return 100 * self.lost_packets / self.sent_packets if self.rtt_ms else 0.0
+        """Return it as JSON data, with its kind and the version of its form; `load_result` reads it."""
+        return {"measurement": self.KIND, "version": self.VERSION, **as_json(self)}
 
 
 @dataclass(frozen=True)
@@ -111,82 +100,96 @@ class Stream:
     samples: tuple[Sample, ...]
 
 
-@dataclass(frozen=True)
-class TcpResult(_Stored):
-    """A bulk transfer over TCP. Everything is of the receiver, except `retransmitted_segments`.
+def stream_rows(streams: Sequence[Stream], throughput_mbps: float, end_s: float) -> list[Row]:
+    """Return a row for each interval of each stream; without intervals one row, from 0 to the end."""
+    found = [{"stream": number, **vars(sample)} for number, stream in enumerate(streams) for sample in stream.samples]
+    return found or [{"start_s": 0.0, "end_s": end_s, "throughput_mbps": throughput_mbps}]
 
-    `throughput_mbps` is the application's data (goodput), all streams together, over `duration_s`: the receiver's
-    own time, which begins with the test and ends when the sender's end has arrived, up to a full queue later.
-    """
 
-    KIND: ClassVar[str] = "tcp"
-
-    flow: TcpFlow
-    origin: Origin
-    throughput_mbps: float
-    received_bytes: int
-    duration_s: float
-    retransmitted_segments: int
-    congestion: str
-    streams: tuple[Stream, ...]
-    samples: tuple[Sample, ...]
+_Kind = TypeVar("_Kind", bound=Result)
 
 
 @dataclass(frozen=True)
-class UdpResult(_Stored):
-    """Datagrams at a constant rate. `throughput_mbps` is the payload at the receiver, all streams together.
+class AtOnce:
+    """What flows that ran at one time gave, in their order.
 
-    `lost_packets` is what was sent less what arrived: iperf3's own count sees only gaps, and misses what is lost
-    after the last one that arrives. `jitter_ms` is RFC 3550's estimate. `sent_mbps` is the payload as it was sent.
+    `start_skew_ms` lies between the first and the last start, of which `start_s` of flows is taken off. `interrupted`:
+    the run was stopped, and what could not be read of it is missing in `results`.
     """
 
-    KIND: ClassVar[str] = "udp"
+    KIND: ClassVar[str] = "at once"
+    VERSION: ClassVar[int] = 1
 
-    flow: UdpFlow
-    origin: Origin
-    throughput_mbps: float
-    sent_mbps: float
-    duration_s: float
-    sent_packets: int
-    received_packets: int
-    out_of_order_packets: int
-    jitter_ms: float
-    streams: tuple[Stream, ...]
-    samples: tuple[Sample, ...]
+    results: tuple[Result, ...]
+    start_skew_ms: float
+    interrupted: bool = False
 
     @property
-    def lost_packets(self) -> int:
-        """How many did not arrive."""
-        return self.sent_packets - self.received_packets
+    def fidelity(self) -> Fidelity | None:
+        """What was seen of the machine and the network meanwhile."""
+        return self.results[0].fidelity if self.results else None
 
     @property
-    def loss_percent(self) -> float:
-        """The share that did not arrive."""
-        return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
+    def origin(self) -> Origin | None:
+        """Where the first result comes from, which all share but for the tool; None without any."""
+        return self.results[0].origin if self.results else None
+
+    def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
+        """Return the results of one kind, in their order."""
+        return tuple(result for result in self.results if isinstance(result, kind))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON data; `load_run` reads it."""
+        results = [result.to_json() for result in self.results]
+        return {"measurement": self.KIND, "version": self.VERSION, **as_json(self), "results": results}
 
 
-@dataclass(frozen=True)
-class SimpleperfResult(_Stored):
-    """A bulk transfer by the course's simpleperf, as the program tells it.
+class MeasurementStopped(KeyboardInterrupt):
+    """Ctrl-C during a measurement: its tools have been ended, and `partial` keeps what they had measured, or is
+    None. `runs` has those that had been completed before, of a measurement that is repeated.
 
-    `throughput_mbps` is what the server says of all connections together, which is what arrived.
-    `client_throughput_mbps` is the client's own total. `received_bytes` is the server's amount, with as many digits as
-    it prints (whole MB unless it is told otherwise); None where it says none. `streams` and `samples` are the
-    client's rows, one stream per connection; there are no samples without ``-i``. `said` is all that the client
-    printed, and `server_said` the server.
+    It is a KeyboardInterrupt, so that whatever measures on and on ends too.
     """
 
-    KIND: ClassVar[str] = "simpleperf"
+    def __init__(self, message: str, partial: AtOnce | None = None) -> None:
+        super().__init__(message)
+        self.partial = partial
+        self.runs: tuple[AtOnce, ...] = ()
 
-    flow: SimpleperfFlow
-    origin: Origin
-    throughput_mbps: float
-    client_throughput_mbps: float
-    received_bytes: int | None
-    streams: tuple[Stream, ...]
-    samples: tuple[Sample, ...]
-    said: str
-    server_said: str
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython prints instead of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
 
 
-Result = PingResult | TcpResult | UdpResult | SimpleperfResult
+def to_dataframe(results: Result | AtOnce | Iterable[Result]) -> pandas.DataFrame:
+    """Return a tidy table: a row for each packet, for each interval of each stream, or what else the tool has.
+
+    Columns: measurement, flow, source, destination, stream (from 0), start_s, end_s, throughput_mbps, lost_packets,
+    jitter_ms, packet (from 1), rtt_ms; behind them those that a tool adds. What a row does not have is missing (NaN).
+    Of a transfer without intervals there is one row, from 0 to its end.
+    """
+    import pandas
+
+    found = records(results)
+    return pandas.DataFrame(found, columns=list(dict.fromkeys([*COLUMNS, *(name for row in found for name in row)])))
+
+
+def records(results: Result | AtOnce | Iterable[Result]) -> list[Row]:
+    """Return the rows of `to_dataframe`, as dictionaries."""
+    if isinstance(results, Result):
+        results = [results]
+    if isinstance(results, AtOnce):
+        results = results.results
+    empty: Row = dict.fromkeys(COLUMNS)
+    return [
+        {
+            **empty,
+            "measurement": result.KIND,
+            "flow": result.flow.title,
+            "source": result.flow.source,
+            "destination": result.flow.destination,
+            **row,
+        }
+        for result in results
+        for row in result.rows()
+    ]

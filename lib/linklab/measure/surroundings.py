@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linklab import __version__
 from linklab.emulation import service
 from linklab.lab import Lab
 from linklab.measure.results import Origin
-from linklab.measure.trust import Fidelity, Machine, QueueCounters, Surroundings
+from linklab.measure.trust import Fidelity, Machine, QueueCounters
 from linklab.network import NetworkState
 
 _STEAL, _IDLE, _WAITING = 7, 3, 4
@@ -58,10 +59,32 @@ class Turns:
             return cls()
 
 
-def origin_of(tool: str, lab: Lab) -> Origin:
-    """Where a result of this tool comes from, as far as it is known without a look around."""
-    patched = not lab.process.kernel_lacks if lab.kind == "guest" else None
-    return Origin(tool, lab.clock, lab.process.kernel_release, seed=lab.seed, patched=patched)
+@dataclass(frozen=True)
+class Surroundings:
+    """What all results of one run have in common."""
+
+    lab: Lab
+    network: NetworkState
+    machine: Machine
+    started_at: str
+    fidelity: Fidelity
+
+    def origin(self, tool: str) -> Origin:
+        """Return where a result of this tool comes from."""
+        lab = self.lab
+        return Origin(
+            tool,
+            lab.clock,
+            lab.process.kernel_release,
+            network=self.network,
+            machine=self.machine,
+            linklab=__version__,
+            started_at=self.started_at,
+            virtual_s=self.fidelity.virtual_s,
+            wall_s=self.fidelity.wall_s,
+            seed=lab.seed,
+            patched=not lab.process.kernel_lacks if lab.kind == "guest" else None,
+        )
 
 
 class Before:
@@ -79,8 +102,10 @@ class Before:
         self._times = CpuTimes.read(Path("/proc/stat").read_text("ascii"))
         self._wall_s = time.monotonic()
 
-    def after(self, late_ms: Sequence[float], longest_late_ms: float) -> Surroundings:
-        """What has changed since; `late_ms` are the latenesses of the sleeper in the lab, and the longest at all."""
+    def after(self, late_ms: Sequence[float], longest_late_ms: float, reordered: int) -> Surroundings:
+        """Return what has changed since. `late_ms` are the latenesses of the sleeper in the lab, then the longest of
+        all; `reordered` packets were told of by the tools.
+        """
         seen = self._lab.process.call(service.counters, False)
         wall_s = time.monotonic() - self._wall_s
         turns = Turns.of(self._lab)
@@ -97,14 +122,14 @@ class Before:
             timer_late_p95_ms=percentile(late_ms, 95) if late_ms else 0.0,
             timer_late_max_ms=longest_late_ms,
             timer_count=len(late_ms),
-            reordered_packets=seen["reorderings"] - self._seen["reorderings"],
+            reordered_packets=seen["reorderings"] - self._seen["reorderings"] + reordered,
             queues=changes(self._seen["queues"], seen["queues"]),
             virtual_s=seen["now_s"] - self._seen["now_s"],
             wall_s=wall_s,
             ran_percent=100 * (turns.ran_s - self._turns.ran_s) / wall_s,
             waited_percent=100 * (turns.waited_s - self._turns.waited_s) / wall_s,
         )
-        return Surroundings(self.network, machine, self.started_at, fidelity)
+        return Surroundings(self._lab, self.network, machine, self.started_at, fidelity)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

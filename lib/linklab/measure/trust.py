@@ -8,9 +8,10 @@ is not the same as wrong. On virtual time no timer is ever late.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from linklab.network import NetworkState
+if TYPE_CHECKING:
+    from linklab.measure.results import AtOnce, Result
 
 
 @dataclass(frozen=True)
@@ -75,16 +76,6 @@ class Fidelity:
         return next((q for q in self.queues if q.node == node and interface in (None, q.interface)), None)
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What all results of one run have in common, for their `Origin` and `Fidelity`."""
-
-    network: NetworkState
-    machine: Machine
-    started_at: str
-    fidelity: Fidelity
-
-
 TIMER_MEDIAN_MS: Final = 0.5
 """A packet and its answer pass two netem timers for each link. A link of 20 ms round trip, the shortest of the course
 network, is then 1 ms too long at most: 5 %, as much as a lab's checks of a delay allow."""
@@ -122,6 +113,11 @@ class Trust:
     ok: bool
     reasons: tuple[str, ...]
 
+    @property
+    def trouble(self) -> str | None:
+        """What speaks against the machine, or None where the measurement can be judged."""
+        return None if self.ok else ", ".join(self.reasons)
+
     def __str__(self) -> str:
         if self.ok:
             return "; ".join(self.reasons)
@@ -131,17 +127,17 @@ class Trust:
         return self.ok
 
 
-def verdict_on(fidelity: Fidelity | None, cores: int | None = None) -> Trust:
-    """Whether to trust what was measured meanwhile. ``str`` of the answer is a sentence for people.
+def verdict_on(measured: Result | AtOnce) -> Trust:
+    """Return whether to trust what was measured, by any tool. ``str`` of the answer is a sentence for people.
 
-    `cores` is the machine's (`Origin.machine`); without it all thresholds apply. Without a `fidelity`, as for results
-    of an earlier Linklab, nothing can be said, and the answer is no.
+    Without a `fidelity`, as for results of an earlier Linklab, nothing can be said, and the answer is no.
     """
-    if fidelity is None:
+    seen, origin = measured.fidelity, measured.origin
+    if seen is None:
         return Trust(False, ("nothing was noted of the machine",))
-    if fidelity.clock == "virtual":
+    if seen.clock == "virtual":
         return Trust(True, (_VIRTUAL,))
-    found = list(_troubles(fidelity, cores))
+    found = _troubles(seen, origin.machine.cores if origin is not None and origin.machine is not None else None)
     return Trust(not found, tuple(found) or (_QUIET,))
 
 

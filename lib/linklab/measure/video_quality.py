@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.tools.video import StreamResult
+from linklab.measure.tools.video import VideoResult
 from linklab.measure.video_file import CLOCK_HZ, Clip, Video, ffmpeg
 
 _SENT: Final = "sent.ts"
@@ -94,7 +94,7 @@ class Quality:
         return min(shown, key=lambda frame: (frame.ssim, frame.time_s))
 
 
-def quality(video: Video, result: StreamResult) -> Quality:
+def quality(video: Video, result: VideoResult) -> Quality:
     """PSNR and SSIM of each picture that was to be shown, by ffmpeg's filters of that name.
 
     Raises MeasurementError where the result is of another video or has no payload (it came from a file, or was sent
@@ -108,7 +108,7 @@ def quality(video: Video, result: StreamResult) -> Quality:
     return parsed(said, video.clip)
 
 
-def picture_at(video: Video, result: StreamResult, time_s: float) -> tuple[bytes, bytes]:
+def picture_at(video: Video, result: VideoResult, time_s: float) -> tuple[bytes, bytes]:
     """The picture at an instant of the video as sent, and as shown at the receiver then (black before the first one
     arrived); both as PNG.
 
@@ -161,7 +161,7 @@ def parsed(said: str, clip: Clip) -> Quality:
     return Quality((*dark, *(found[number] for number in sorted(found))))
 
 
-def _refuse(video: Video, result: StreamResult) -> None:
+def _refuse(video: Video, result: VideoResult) -> None:
     if result.video != video.digest:
         raise MeasurementError("this stream carried another video: give the one that was sent")
     if result.flow.sender != "paced":

@@ -8,7 +8,7 @@ from pathlib import Path
 from linklab.errors import MeasurementError
 from linklab.grade.together import connections_of, name_of, pings, throughput_of, transfers
 from linklab.lab import Lab
-from linklab.measure import AtOnce, Repeats, SimpleperfFlow, simpleperf
+from linklab.measure import AtOnce, Repeats, SimpleperfFlow, run
 from linklab.notebooks.own_simpleperf import own_simpleperf
 
 
@@ -60,7 +60,7 @@ def own_parallel_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str
     if program is None:
         return None
     try:
-        simpleperf(lab, SimpleperfFlow("h1", "h4", duration_s=2, streams=2, program=program))
+        run(lab, SimpleperfFlow("h1", "h4", duration_s=2, streams=2, program=program))
     except MeasurementError as error:
         print(f"For -P it is Linklab's own after all: {str(error).rstrip('.')}.")
         return None

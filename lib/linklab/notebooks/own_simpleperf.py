@@ -8,7 +8,7 @@ from typing import Final
 from linklab.course import course_network
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure import SimpleperfFlow, simpleperf
+from linklab.measure import SimpleperfFlow, run
 from linklab.network import goodput_ceiling_mbps, path
 
 _TRIAL_S: Final = 2
@@ -39,7 +39,7 @@ def _trouble(lab: Lab, file: Path) -> str | None:
         return f"there is no {file} here (Lab 02)"
     ceiling_mbps = goodput_ceiling_mbps(path(course_network(), *_TRIAL_PAIR))
     try:
-        tried = simpleperf(lab, SimpleperfFlow(*_TRIAL_PAIR, duration_s=_TRIAL_S, program=file))
+        tried = run(lab, SimpleperfFlow(*_TRIAL_PAIR, duration_s=_TRIAL_S, program=file))
     except MeasurementError as error:
         return f"with your {file}, {str(error).rstrip('.')}"
     rate_mbps = tried.throughput_mbps

@@ -15,8 +15,7 @@ from linklab.analysis.packets import (
 )
 from linklab.grade.lab08 import FRAMES, LATE, LINK_MBPS
 from linklab.grade.lab08_measured import SIZES
-from linklab.measure.capture import Capture, layers
-from linklab.measure.tools.packet_train import TrainResult
+from linklab.measure import Capture, TrainResult, layers
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.published.mtu_study import find
 from linklab.show import Table, table

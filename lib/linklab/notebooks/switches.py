@@ -6,9 +6,7 @@ from collections.abc import Mapping
 
 from linklab.analysis.sharing import proportional
 from linklab.grade import lab10
-from linklab.measure.capture import Capture
-from linklab.measure.tools.constant_rate import CbrRun
-from linklab.measure.tools.echo import EchoResult
+from linklab.measure import AtOnce, Capture, ConstantRateResult, EchoResult
 from linklab.published.switches_loads import fairness_network, senders
 from linklab.show import Table, table
 from linklab.show.chart import LINES, WIDTH_INCHES, label_axes
@@ -54,11 +52,11 @@ def rtt_table(predicted_ms: Mapping[str, float | None], runs: Mapping[str, EchoR
 
 def shares_table(
     predicted_mbps: Mapping[str, float | None],
-    runs: Mapping[str, CbrRun | None],
-    stepped: Mapping[str, CbrRun | None],
+    runs: Mapping[str, AtOnce | None],
+    stepped: Mapping[str, AtOnce | None],
 ) -> Table | str:
     """Predicted and proportional shares, and measured ones of senders out of step and in step, in Mbit/s."""
-    if not any(isinstance(run, CbrRun) for run in runs.values()):
+    if not any(isinstance(run, AtOnce) for run in runs.values()):
         return NOTHING
     rows = []
     for setting in lab10.SETTINGS:
@@ -66,7 +64,7 @@ def shares_table(
         for number, theory in enumerate(fair):
             name = f"{setting} h{number + 1}"
             found = [
-                run.results[number].throughput_mbps if isinstance(run, CbrRun) else None
+                run.of(ConstantRateResult)[number].throughput_mbps if isinstance(run, AtOnce) else None
                 for run in (runs.get(setting), stepped.get(setting))
             ]
             published = "in proportion" if setting == "30/90" else "in proportion, link nearly full"

@@ -19,7 +19,6 @@ from typing import Final
 
 from linklab.errors import LabError, LinklabError
 from linklab.lab import Lab
-from linklab.measure.run import address_of
 from linklab.measure.simpleperf_rows import intervals, total_mbps
 from linklab.program import Program
 
@@ -55,7 +54,7 @@ class Server:
 
     def __init__(self, lab: Lab, host: str, port: int, file: str = FILE) -> None:
         self._lab, self._host, self._file = lab, host, file
-        self.address, self.port = address_of(lab, host), port
+        self.address, self.port = lab[host].address, port
         words = [file, "-s", "-b", self.address, *_port_words(port)]
         self.program = _started(lab, host, words)
 

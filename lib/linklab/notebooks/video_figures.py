@@ -7,15 +7,14 @@ from typing import Final
 
 from linklab.analysis.video_statistics import bandwidths, delays, each_second_kbps, jitters, summed_up
 from linklab.grade.lab09 import FRAME_BYTES
-from linklab.measure.tools.video import StreamResult
-from linklab.measure.video_file import IP_PACKET_BYTES, Video
-from linklab.measure.video_quality import Quality, picture_at
+from linklab.measure import Quality, Video, VideoResult, picture_at
+from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.published.multimedia_study import VideoQuantity, find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
 from linklab.show.video import distribution, pictures, rate_over_time, similarity_over_time
 
-Runs = Mapping[str, StreamResult | None]
+Runs = Mapping[str, VideoResult | None]
 NOTHING: Final = "Nothing is measured yet: run the cells above first."
 _LINKS: Final = {"gigabit": 1000, "wan": 2}
 _QUANTITIES: Final[tuple[tuple[VideoQuantity, str], ...]] = (
@@ -25,17 +24,17 @@ _QUANTITIES: Final[tuple[tuple[VideoQuantity, str], ...]] = (
 )
 
 
-def arrivals(run: StreamResult) -> tuple[list[float], list[float]]:
+def arrivals(run: VideoResult) -> tuple[list[float], list[float]]:
     """When each packet arrived, and what its timestamp says; in seconds, in the order in which they arrived."""
     return [there for there, _, _ in run.arrived], [media for _, media, _ in run.arrived]
 
 
-def gaps_ms(run: StreamResult) -> list[float]:
+def gaps_ms(run: VideoResult) -> list[float]:
     """The times between packets of a run, in ms."""
     return list(delays(run))
 
 
-def packets_table(run: StreamResult | None, predicted: Mapping[str, float | None]) -> Table | str:
+def packets_table(run: VideoResult | None, predicted: Mapping[str, float | None]) -> Table | str:
     """What was predicted of the packets, beside what the gigabit run measured."""
     if run is None:
         return NOTHING
@@ -118,7 +117,7 @@ def jitter_figure(runs: Runs) -> Drawing | str:
     return distribution(lines, "jitter", "ms") if lines else NOTHING
 
 
-def normality_table(run: StreamResult | None) -> Table | str:
+def normality_table(run: VideoResult | None) -> Table | str:
     """D'Agostino and Pearson's test on the three quantities of a run, and how far from normal they are."""
     if run is None:
         return NOTHING
@@ -154,7 +153,7 @@ def damage_figure(qualities: Mapping[str, Quality | None], video: Video) -> Draw
     return similarity_over_time(lines, video.clip.frames_per_s) if lines else NOTHING
 
 
-def worst_picture(video: Video, run: StreamResult | None, quality: Quality | None) -> Drawing | str:
+def worst_picture(video: Video, run: VideoResult | None, quality: Quality | None) -> Drawing | str:
     """The worst picture of a run: as sent, and as shown."""
     if run is None or quality is None:
         return NOTHING

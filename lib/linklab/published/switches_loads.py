@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.tools.constant_rate import CbrFlow
+from linklab.measure import ConstantRateFlow
 from linklab.network import Network
 from linklab.network.switch_testbeds import QUEUE_PACKETS, fairness, l3_switch, router_on_a_stick
 from linklab.published.switches import BACKGROUND_PAYLOAD_BYTES, LOADS, STICK_PAIRS, Communication, Load
@@ -37,24 +37,42 @@ def network_of(testbed: str, rate_mbps: float) -> Network:
     return makers[testbed](rate_mbps)
 
 
-def background(load: Load) -> tuple[CbrFlow, ...]:
+def background(
+    load: Load, duration_s: float = 10, window_s: tuple[float, float] | None = None
+) -> tuple[ConstantRateFlow, ...]:
     """Every host to every other on the layer-3 switch; on the router on a stick the study's four pairs."""
     pairs = [(one, two) for one in HOSTS for two in HOSTS if one != two]
     if load.testbed == "router-on-a-stick":
         pairs = [(one.replace("PC", "h"), two.replace("PC", "h")) for one, two in STICK_PAIRS]
-    return tuple(CbrFlow(*pair, load.background_mbps, BACKGROUND_PAYLOAD_BYTES) for pair in pairs)
+    return tuple(
+        ConstantRateFlow(*pair, load.background_mbps, duration_s, BACKGROUND_PAYLOAD_BYTES, window_s=window_s)
+        for pair in pairs
+    )
 
 
-def additional(load: Load, communication: Communication | str, payload_bytes: int) -> CbrFlow:
+def additional(
+    load: Load,
+    communication: Communication | str,
+    payload_bytes: int,
+    duration_s: float = 10,
+    window_s: tuple[float, float] | None = None,
+) -> ConstantRateFlow:
     """The flow that is measured. Raises MeasurementError for a communication that is none, or a payload that cannot
     be.
     """
     if communication not in ENDS:
         raise MeasurementError(f"communication is {communication!r}: choose one of {', '.join(ENDS)}")
-    return CbrFlow(*ENDS[communication], load.additional_mbps, payload_bytes)
+    return ConstantRateFlow(*ENDS[communication], load.additional_mbps, duration_s, payload_bytes, window_s=window_s)
 
 
-def senders(offered_percent: str, rate_mbps: float, *, dither: bool = True) -> tuple[CbrFlow, ...]:
+def senders(
+    offered_percent: str,
+    rate_mbps: float,
+    *,
+    duration_s: float = 10,
+    window_s: tuple[float, float] | None = None,
+    dither: bool = True,
+) -> tuple[ConstantRateFlow, ...]:
     """The flows of a fairness setting such as ``"70/70"``, in percent of the rate, all to t1.
 
     Raises MeasurementError for a text that is no such setting, or more than a sender's own link carries.
@@ -68,7 +86,7 @@ def senders(offered_percent: str, rate_mbps: float, *, dither: bool = True) -> t
             f"offered_percent is {offered_percent!r}: write two or more percentages of the link's rate, as in 70/70"
         )
     return tuple(
-        CbrFlow(f"h{number}", "t1", part * rate_mbps / 100, IPERF_PAYLOAD_BYTES, dither)
+        ConstantRateFlow(f"h{number}", "t1", part * rate_mbps / 100, duration_s, IPERF_PAYLOAD_BYTES, dither, window_s)
         for number, part in enumerate(parts, 1)
     )
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from linklab.lab import Lab
-from linklab.measure.progress import OnProgress, Progress, Stop
+from linklab.measure import OnProgress, Progress, Stop
 from linklab.show.chart import LINES
 from linklab.show.rates import Curves, summed, throughput
 
@@ -25,7 +25,7 @@ _Given = TypeVar("_Given", covariant=True)
 
 
 class Measurement(Protocol[_What, _Given]):
-    """`linklab.measure.tcp`, ``at_once``, ``repeated`` and all others that can be watched."""
+    """`linklab.measure.run`, ``at_once``, ``repeated`` and all others that can be watched."""
 
     def __call__(self, lab: Lab, flows: _What, /, *, on_progress: OnProgress, stop: Stop) -> _Given: ...
 
@@ -35,7 +35,7 @@ def watched(
 ) -> _Given:
     """``measurement(lab, flows)``, with a bar, a stop button and a live plot in the notebook; what it returns.
 
-    ``show.watched(measure.tcp, lab, TcpFlow("h1", "h4"))``. ``ceiling_mbps`` is drawn into the plot. The stop button
+    ``show.watched(measure.run, lab, TcpFlow("h1", "h4"))``. ``ceiling_mbps`` is drawn into the plot. The stop button
     ends the tools, and what they had measured is returned, marked ``interrupted``. Raises what the measurement raises.
     """
     with Watch(ceiling_mbps=ceiling_mbps) as watch:

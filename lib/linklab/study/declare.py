@@ -7,15 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Final, get_args
+from pathlib import Path
+from typing import Final, get_args
 
 from linklab.errors import LinklabError, MeasurementError
 from linklab.lab import Lab
 from linklab.network import Network, by_name
 from linklab.units import SwitchName
-
-if TYPE_CHECKING:
-    from scapy.packet import Packet
 
 COLUMNS: Final = ("repeat", "of", "number", "metric", "value", "unit")
 """What a study's table has besides its factors."""
@@ -125,16 +123,6 @@ class Testbed:
     """It is no test, whatever pytest makes of its name."""
 
 
-@dataclass(frozen=True)
-class Captures:
-    """The packets of one test as its sender and its receiver captured them, dissected by scapy: ``time`` in seconds, by
-    a clock of each end's own, and ``wirelen`` the frame's bytes.
-    """
-
-    sent: tuple[Packet, ...]
-    received: tuple[Packet, ...]
-
-
 Measurement = Callable[[Lab, Point], Sequence[Measured]]
 Selection = Mapping[str, Sequence[Level]]
 
@@ -151,8 +139,8 @@ class Study:
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
     `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
     ``command`` is what carries the study out from a terminal. ``files`` names factors whose levels may also be paths of
-    files, relative to the current folder. ``from_captures`` computes the metrics of a test somewhere else from captures
-    of it; it raises a MeasurementError where they do not suffice.
+    files, relative to the current folder. ``from_captures`` computes the metrics of a test somewhere else from two
+    capture files, of its sender and its receiver; it raises a MeasurementError where they do not suffice.
 
     Raises MeasurementError for a study that cannot be carried out.
     """
@@ -171,7 +159,7 @@ class Study:
     command: str = ""
     seed: Callable[[Point], int] | None = None
     files: Sequence[str] = ()
-    from_captures: Callable[[Captures, Point], Sequence[Measured]] | None = None
+    from_captures: Callable[[Point, Path, Path], Sequence[Measured]] | None = None
 
     def __post_init__(self) -> None:
         if not self.command:

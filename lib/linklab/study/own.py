@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.capture import Capture
-from linklab.study.declare import COLUMNS, Captures, Level, Measured, Point, Study, refuse_rows
+from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, refuse_rows
 from linklab.study.store import digest
 from linklab.study.table import Row, Table, as_compared, as_level, table_of_rows
 
@@ -223,8 +222,10 @@ def import_captures(study: Study, settings: Mapping[str, Sequence[str]], sent: P
         raise MeasurementError(f"study {study.name} does not say how to read captures: give its numbers as CSV")
     chosen = {factor: (level,) for factor, level in _one_level_each(study, settings).items()}
     point = Point(study.name, tuple((factor, level) for factor, (level,) in chosen.items()))
-    captures = Captures(*(Capture("a test of one's own", path.name, _bytes(path)).packets for path in (sent, received)))
-    measured = study.from_captures(captures, point)
+    for path in (sent, received):
+        if not path.is_file():
+            raise MeasurementError(f"{path} is not there: say the file of a capture")
+    measured = study.from_captures(point, sent, received)
     refuse_rows(measured, tuple(study.metrics))
     units = {metric.name: metric.unit for metric in study.metrics}
     return table_of_rows(study, [_as_row(point, row, units) for row in measured], {"from": f"{sent}, {received}"})
@@ -239,13 +240,6 @@ def _one_level_each(study: Study, settings: Mapping[str, Sequence[str]]) -> dict
         levels[factor] = given.get(factor, known[0])
     _ = [_own_level(study, factor, "") for factor in settings if factor not in study.factors]
     return levels
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise MeasurementError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _as_row(point: Point, measured: Measured, units: Mapping[str, str]) -> Row:

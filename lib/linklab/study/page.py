@@ -405,7 +405,7 @@ def provenance(tables: Tables, hardware: Tables) -> str:
     }
     versions = sorted({str(table.about["linklab"]) for table in tables.values() if "linklab" in table.about})
     note = "\n".join([f"- Linklab {', '.join(versions) or 'unknown'}", *(f"- Labs: {each}" for each in sorted(ran))])
-    commands = " && ".join(table.study.command for table in tables.values())
+    commands = " && ".join(str(table.about.get("command", table.study.command)) for table in tables.values())
     return as_markdown(Grid(columns, tuple(rows), f"{note}\n- Measured again by: `{commands}`"))
 
 
@@ -423,7 +423,8 @@ def _origin(name: str, table: Table) -> tuple[str, ...]:
 
 
 def _place(name: str, table: Table) -> tuple[str, str, str]:
-    return table.files[0].name if table.files else name, str(len(table)), table.digest
+    file = table.files[0].name.removesuffix(".xz") if table.files else name
+    return file, str(len(table)), table.digest
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -6,28 +6,26 @@ divided by their number is the mean round trip: no two clocks need agree (the st
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
-from linklab.lab import Lab
-from linklab.measure.flows import Transport
-from linklab.measure.results import Origin
-from linklab.measure.run import address_of
-from linklab.measure.surroundings import origin_of
-from linklab.measure.thin import PATIENCE_S, ThinProgram, last_words, port_of
+from linklab.measure.flows import FlowOf, Transport, refuse_outside
+from linklab.measure.results import Origin, Result, Row
+from linklab.measure.tool import PYTHON, Job, Tool, in_lab
+from linklab.measure.trust import Fidelity
 from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
 PAYLOAD_BYTES: Final = (12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES)
 """Room for a number, and no more than fits an MTU of 1500 bytes over IPv4: a fragment would be a packet of its own."""
-_TOOL: Final = "linklab echo 1"
+_PROGRAM: Final = "echo.py"
 _COUNT: Final = (1, 100_000)
-_FILE: Final = "echo.py"
+_LONGEST_WAIT_S: Final = 60
 
 
 @dataclass(frozen=True)
-class EchoFlow:
+class EchoFlow(FlowOf["EchoResult"]):
     """`count` exchanges of datagrams of `payload_bytes`, after `warm_up` that do not count.
 
     `wait_s`: what has not come back then is lost. `address` is the destination's, where it has not one IPv4 address
@@ -36,50 +34,62 @@ class EchoFlow:
     """
 
     transport: ClassVar[Transport] = "udp"
+    tool_name: ClassVar[str] = "echo"
 
-    source: str
-    destination: str
     count: int = 100
     payload_bytes: int = 100
     warm_up: int = 2
     wait_s: float = 1.0
-    address: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         least, most = PAYLOAD_BYTES
-        payload_bytes = (least, most - (IPV6_HEADER_BYTES - IPV4_HEADER_BYTES if self.ip_version == 6 else 0))
-        for name, value, (low, high) in (
-            ("payload_bytes", self.payload_bytes, payload_bytes),
-            ("count", self.count, _COUNT),
-            ("warm_up", self.warm_up, (0, _COUNT[1])),
-        ):
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise MeasurementError(f"{name} is {value!r}: choose {low} to {high}")
-        if not 0 < self.wait_s <= 60:
-            raise MeasurementError(f"wait_s is {self.wait_s}: choose more than 0 and at most 60 s")
+        most -= IPV6_HEADER_BYTES - IPV4_HEADER_BYTES if self.ip_version == 6 else 0
+        refuse_outside("payload_bytes", self.payload_bytes, (least, most))
+        refuse_outside("count", self.count, _COUNT)
+        refuse_outside("warm_up", self.warm_up, (0, _COUNT[1]))
+        if not 0 < self.wait_s <= _LONGEST_WAIT_S:
+            raise MeasurementError(f"wait_s is {self.wait_s}: choose more than 0 and at most {_LONGEST_WAIT_S} s")
 
     @property
     def ip_version(self) -> Literal[4, 6]:
         """Return 6 if `address` is an IPv6 address, else 4."""
         return 6 if self.address and ":" in self.address else 4
 
+    @property
+    def lasts_s(self) -> float:
+        """Not known before: an exchange takes as long as the network does."""
+        return 0.0
+
+    @property
+    def longest_s(self) -> float:
+        """When it has ended for sure, even if every exchange is lost."""
+        return super().longest_s + (self.count + self.warm_up) * self.wait_s
+
 
 @dataclass(frozen=True)
-class EchoResult:
+class EchoResult(Result):
     """Round trips in ms, one for each exchange, None for one that was lost.
 
-    `total_ms` is the time of all exchanges together, waits for lost ones included; `end_s` is when they were over, on
-    the lab's clock.
+    `total_ms` is the time of all exchanges together, waits for lost ones included; `end_s` is when they were over,
+    since the start of all flows of the run (in results of version 1 on the lab's clock). Raises MeasurementError
+    without one time for each exchange.
     """
 
     KIND: ClassVar[str] = "echo"
-    VERSION: ClassVar[int] = 1
+    QUANTITY: ClassVar[str] = "rtt_mean_ms"
+    UNIT: ClassVar[str] = "ms"
 
     flow: EchoFlow
     origin: Origin
     rtt_ms: tuple[float | None, ...]
     total_ms: float
     end_s: float
+
+    def __post_init__(self) -> None:
+        count = len(self.rtt_ms)
+        if not (count == self.flow.count or (self.interrupted and count)):
+            raise MeasurementError(f"{self.flow.title} has not one time for each exchange")
 
     @property
     def lost(self) -> int:
@@ -92,63 +102,63 @@ class EchoResult:
 
         Raises MeasurementError if all were lost.
         """
-        answered = [time_ms for time_ms in self.rtt_ms if time_ms is not None]
-        if not answered:
+        mean_ms = self.headline
+        if mean_ms is None:
             raise MeasurementError(f"no exchange between {self.flow.source} and {self.flow.destination} was answered")
-        return fmean(answered) if self.lost else self.total_ms / len(answered)
+        return mean_ms
 
     @property
     def one_way_mean_ms(self) -> float:
         """Half of it, which is what the study calls one-way delay."""
         return self.rtt_mean_ms / 2
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data, with its kind and the version of its form; `from_json` reads it."""
-        return {"measurement": self.KIND, "version": self.VERSION, **asdict(self)}
+    @property
+    def headline(self) -> float | None:
+        """The mean round trip; None if all were lost."""
+        answered = [time_ms for time_ms in self.rtt_ms if time_ms is not None]
+        if not answered:
+            return None
+        return fmean(answered) if self.lost else self.total_ms / len(answered)
 
-    @classmethod
-    def from_json(cls, data: Any) -> EchoResult:
-        """The result that `to_json` wrote. Raises MeasurementError for another kind, version or shape of data."""
-        if not isinstance(data, dict) or (data.get("measurement"), data.get("version")) != (cls.KIND, cls.VERSION):
-            raise MeasurementError(f"this is no measurement of the kind {cls.KIND}, version {cls.VERSION}")
-        try:
-            flow, origin = EchoFlow(**data["flow"]), Origin(**data["origin"])
-            rtt_ms = tuple(None if it is None else float(it) for it in data["rtt_ms"])
-            result = cls(flow, origin, rtt_ms, float(data["total_ms"]), float(data["end_s"]))
-        except (KeyError, TypeError, ValueError) as wrong:
-            raise MeasurementError(f"this echo measurement is damaged: {wrong}") from None
-        if len(rtt_ms) != flow.count:
-            raise MeasurementError("this echo measurement is damaged: it has not one time for each exchange")
-        return result
+    def rows(self) -> list[Row]:
+        """Return a row for each exchange."""
+        return [{"packet": number, "rtt_ms": rtt_ms} for number, rtt_ms in enumerate(self.rtt_ms, 1)]
 
 
-def echo(lab: Lab, flow: EchoFlow, *, begin_s: float = 0.0) -> EchoResult:
-    """Exchanges datagrams. Lost ones are a result, and so is when none is answered.
+class Echo(Tool[EchoFlow, EchoResult]):
+    """Two programs of ours; who answers does so until it is ended."""
 
-    `begin_s` is when on the lab's clock (`Lab.now`) it begins, if that is not over yet: beside other traffic programs
-    are better started before it than in its midst. Raises MeasurementError where it cannot be done or read, and
-    LabError for a node that is not there. Either way, and at Ctrl-C, no program is left running.
-    """
-    lab[flow.source]
-    address = flow.address or address_of(lab, flow.destination)
-    with ThinProgram(lab, _FILE) as programs:
-        port = port_of(programs.start(flow.destination, "answer", flow.ip_version), "the echo")
-        words = (address, port, flow.count, flow.payload_bytes, flow.wait_s, flow.warm_up, round(begin_s * 1e9))
-        client = programs.start(flow.source, "ask", *words)
-        waits_s = max(0.0, begin_s - lab.now()) if begin_s else 0.0
-        said = last_words(client, waits_s + (flow.count + flow.warm_up) * flow.wait_s + PATIENCE_S)
-    return parse_echo(flow, origin_of(_TOOL, lab), said)
+    flow = EchoFlow
+    result = EchoResult
+    probe = PYTHON
+    exact = True
+
+    def server(self, job: Job[EchoFlow]) -> str:
+        """Return the command of who answers."""
+        return in_lab(_PROGRAM, "answer", job.flow.ip_version, job.port)
+
+    def client(self, job: Job[EchoFlow]) -> str:
+        """Return the command of who asks."""
+        flow = job.flow
+        words = (job.gate, job.later_ns, job.address, job.port, flow.count, flow.payload_bytes)
+        return in_lab(_PROGRAM, "ask", *words, flow.wait_s, flow.warm_up)
+
+    def parse(self, job: Job[EchoFlow], origin: Origin, fidelity: Fidelity) -> EchoResult:
+        """Return what the program says."""
+        return parse_echo(job.told(), job.flow, origin, fidelity, interrupted=job.interrupted)
 
 
-def parse_echo(flow: EchoFlow, origin: Origin, said: Any) -> EchoResult:
-    """What the program printed, as a result. Pure. Raises MeasurementError for what it never says."""
+ECHO: Final = Echo()
+
+
+def parse_echo(
+    said: Any, flow: EchoFlow, origin: Origin, fidelity: Fidelity | None = None, *, interrupted: bool = False
+) -> EchoResult:
+    """Return what the program printed as a result. Pure. Raises MeasurementError for what it never says."""
     try:
         rtt_ms = tuple(None if time_ns is None else int(time_ns) / 1e6 for time_ns in said["rtts_ns"])
-        result = EchoResult(flow, origin, rtt_ms, (said["end_ns"] - said["begin_ns"]) / 1e6, said["end_ns"] / 1e9)
-        if len(rtt_ms) != flow.count:
-            raise ValueError("not one time for each exchange")
+        total_ms = (said["end_ns"] - said["begin_ns"]) / 1e6
+        end_s = (said["end_ns"] - said["start_ns"]) / 1e9 + flow.start_s
+        return EchoResult(flow, origin, rtt_ms, total_ms, end_s, fidelity=fidelity, interrupted=interrupted)
     except (KeyError, TypeError, ValueError) as wrong:
-        raise MeasurementError(
-            f"the echo between {flow.source} and {flow.destination} gave no times that can be read: {wrong}"
-        ) from None
-    return result
+        raise MeasurementError(f"{flow.title} gave no times that can be read: {wrong}") from None

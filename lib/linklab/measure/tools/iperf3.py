@@ -1,4 +1,4 @@
-"""What iperf3 prints with ``--json``, read. Pure.
+"""iperf3 over TCP and over UDP: flows, results, and what it prints with ``--json``, read. Pure.
 
 Tried on the output of iperf3 3.12 (Debian 12) and 3.18 (Debian 13). Both ends' reports are needed: the client knows
 what was sent, the server what arrived and when. 3.12 exits with 0 although it could not connect; the report's
@@ -7,20 +7,261 @@ what was sent, the server what arrived and when. 3.12 exits with 0 although it c
 
 from __future__ import annotations
 
+import contextlib
 import json
-from typing import Any
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from linklab.errors import MeasurementError
-from linklab.measure.flows import TcpFlow, UdpFlow
-from linklab.measure.results import Origin, Sample, Stream, TcpResult, UdpResult
+from linklab.errors import LabError, MeasurementError
+from linklab.measure.flows import (
+    PAYLOAD_BYTES,
+    FlowOf,
+    Transport,
+    refuse_duration,
+    refuse_not_positive,
+    refuse_outside,
+)
+from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
+from linklab.measure.tool import FlowT, Job, Probe, ResultT, Tool, link_rates_mbps
+from linklab.measure.trust import Fidelity
+from linklab.network.state import CONGESTION_CONTROL
 
+if TYPE_CHECKING:
+    from linklab.lab import Lab
+
+_MOST_STREAMS = 128
 _BEFORE, _AFTER = "warning:", "iperf3:"
 _ENDED = "has terminated"
 _SENT_AT_LEAST = 0.95
 
 
-def parse_tcp(client: str, server: str, flow: TcpFlow, origin: Origin, *, interrupted: bool = False) -> TcpResult:
-    """Reads both ends' reports of a TCP test; of one that was `interrupted`, what they say until then.
+@dataclass(frozen=True)
+class TcpFlow(FlowOf["TcpResult"]):
+    """A bulk transfer by iperf3 over TCP, `streams` connections side by side.
+
+    `congestion` is set and not left to the machine, because defaults differ. Raises MeasurementError for a duration
+    outside 0 to 86400 s or a number of streams outside 1 to 128 (iperf3's own limits).
+    """
+
+    transport: ClassVar[Transport] = "tcp"
+    tool_name: ClassVar[str] = "TCP"
+
+    duration_s: float = 25
+    streams: int = 1
+    congestion: str = CONGESTION_CONTROL
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_duration(self.duration_s)
+        refuse_outside("streams", self.streams, (1, _MOST_STREAMS))
+
+    @property
+    def lasts_s(self) -> float:
+        """The time for which data is sent."""
+        return self.duration_s
+
+
+@dataclass(frozen=True)
+class UdpFlow(FlowOf["UdpResult"]):
+    """Datagrams by iperf3 at a constant rate, `streams` senders side by side.
+
+    `rate_mbps` is of the *payload*, for each stream, in 10**6 bits a second: iperf3's ``-b`` counts what it gives to
+    the socket, not the headers. `payload_rate_mbps` converts a link's rate. Each datagram carries `payload_bytes`.
+    Raises MeasurementError as `TcpFlow`, and for a rate that is not positive.
+    """
+
+    transport: ClassVar[Transport] = "udp"
+    tool_name: ClassVar[str] = "UDP"
+
+    rate_mbps: float
+    duration_s: float = 10
+    streams: int = 1
+    payload_bytes: int = 1448
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_duration(self.duration_s)
+        refuse_outside("streams", self.streams, (1, _MOST_STREAMS))
+        refuse_not_positive("rate_mbps", self.rate_mbps)
+        refuse_outside("payload_bytes", self.payload_bytes, PAYLOAD_BYTES)
+
+    @property
+    def lasts_s(self) -> float:
+        """The time for which datagrams are sent."""
+        return self.duration_s
+
+
+@dataclass(frozen=True)
+class TcpResult(Result):
+    """A bulk transfer over TCP. Everything is of the receiver, except `retransmitted_segments`.
+
+    `throughput_mbps` is the application's data (goodput), all streams together, over `duration_s`: the receiver's
+    own time, which begins with the test and ends when the sender's end has arrived, up to a full queue later.
+    """
+
+    KIND: ClassVar[str] = "tcp"
+    QUANTITY: ClassVar[str] = "throughput_mbps"
+    UNIT: ClassVar[str] = "Mbit/s"
+
+    flow: TcpFlow
+    origin: Origin
+    throughput_mbps: float
+    received_bytes: int
+    duration_s: float
+    retransmitted_segments: int
+    congestion: str
+    streams: tuple[Stream, ...]
+    samples: tuple[Sample, ...]
+
+    @property
+    def headline(self) -> float:
+        """The throughput at the receiver."""
+        return self.throughput_mbps
+
+    def rows(self) -> list[Row]:
+        """Return a row for each interval of each stream."""
+        return stream_rows(self.streams, self.throughput_mbps, self.duration_s)
+
+
+@dataclass(frozen=True)
+class UdpResult(Result):
+    """Datagrams at a constant rate. `throughput_mbps` is the payload at the receiver, all streams together.
+
+    `lost_packets` is what was sent less what arrived: iperf3's own count sees only gaps, and misses what is lost
+    after the last one that arrives. `jitter_ms` is RFC 3550's estimate. `sent_mbps` is the payload as it was sent.
+    """
+
+    KIND: ClassVar[str] = "udp"
+    QUANTITY: ClassVar[str] = "throughput_mbps"
+    UNIT: ClassVar[str] = "Mbit/s"
+
+    flow: UdpFlow
+    origin: Origin
+    throughput_mbps: float
+    sent_mbps: float
+    duration_s: float
+    sent_packets: int
+    received_packets: int
+    out_of_order_packets: int
+    jitter_ms: float
+    streams: tuple[Stream, ...]
+    samples: tuple[Sample, ...]
+
+    @property
+    def lost_packets(self) -> int:
+        """How many did not arrive."""
+        return self.sent_packets - self.received_packets
+
+    @property
+    def loss_percent(self) -> float:
+        """The share that did not arrive."""
+        return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
+
+    @property
+    def headline(self) -> float:
+        """The throughput at the receiver."""
+        return self.throughput_mbps
+
+    def rows(self) -> list[Row]:
+        """Return a row for each interval of each stream."""
+        return stream_rows(self.streams, self.throughput_mbps, self.duration_s)
+
+
+class _Iperf3(Tool[FlowT, ResultT]):
+    """A server for each test, which ends with it, and a client."""
+
+    probe = Probe("iperf3", "iperf3 --version", re.compile(r"iperf (3\.\d+)\S*"), "iperf3")
+    server_ends = True
+
+    def server(self, job: Job[FlowT]) -> str:
+        """Return the server's command.
+
+        A guest has one processor, and iperf3's client polls at the end of a test: on a machine of its own the server
+        would read meanwhile what still arrives. So on virtual time it comes before all others.
+        """
+        prefix = "chrt --fifo 1 " if job.clock == "virtual" else ""
+        return f"exec env LC_ALL=C {prefix}iperf3 --json -s -1 -p {job.port}"
+
+    def listens(self, lab: Lab, job: Job[FlowT], said: str, patience_s: float) -> bool:
+        """Return whether the server listens at its port."""
+        return listens_at(lab, job.flow.destination, job.port, patience_s)
+
+    def no_server(self, job: Job[FlowT], said: str, status: int | None) -> MeasurementError:
+        """Return what to say of a server that does not listen."""
+        what = "ended" if status is not None else "does not listen"
+        return MeasurementError(
+            f"the iperf3 server on {job.flow.destination} {what}; it said: {said.strip() or 'nothing'}"
+        )
+
+
+class Tcp(_Iperf3[TcpFlow, TcpResult]):
+    """iperf3 over TCP."""
+
+    flow = TcpFlow
+    result = TcpResult
+
+    def client(self, job: Job[TcpFlow]) -> str:
+        """Return the client's command."""
+        return _client(job.flow, job, "-C", job.flow.congestion)
+
+    def parse(self, job: Job[TcpFlow], origin: Origin, fidelity: Fidelity) -> TcpResult:
+        """Return what both reports say."""
+        return parse_tcp(job.said, job.server_said, job.flow, origin, fidelity, interrupted=job.interrupted)
+
+
+class Udp(_Iperf3[UdpFlow, UdpResult]):
+    """iperf3 over UDP."""
+
+    flow = UdpFlow
+    result = UdpResult
+
+    def client(self, job: Job[UdpFlow]) -> str:
+        """Return the client's command. The rate is in bits: iperf3 reads ``M`` as 10**6, but prints it otherwise."""
+        rate = str(round(job.flow.rate_mbps * 1e6))
+        return _client(job.flow, job, "-u", "-b", rate, "-l", str(job.flow.payload_bytes))
+
+    def reordered(self, job: Job[UdpFlow]) -> int:
+        """Return what the server counted."""
+        with contextlib.suppress(MeasurementError, KeyError, TypeError, ValueError):
+            report = _report(job.server_said, "the server")
+            return sum(int(stream["udp"]["out_of_order"]) for stream in report["end"]["streams"])
+        return 0  # a report that cannot be read gives no result either
+
+    def parse(self, job: Job[UdpFlow], origin: Origin, fidelity: Fidelity) -> UdpResult:
+        """Return what both reports say."""
+        return parse_udp(job.said, job.server_said, job.flow, origin, fidelity, interrupted=job.interrupted)
+
+
+TCP: Final = Tcp()
+UDP: Final = Udp()
+
+
+def listens_at(lab: Lab, node: str, port: int, patience_s: float) -> bool:
+    """Return whether a program listens at a TCP port of a node, within so much of the lab's time."""
+    with contextlib.suppress(LabError):
+        lab[node].wait_listening(port, patience_s)
+        return True
+    return False
+
+
+def _client(flow: TcpFlow | UdpFlow, job: Job[Any], *more: str) -> str:
+    words = ["iperf3", "--json", "-c", job.address, "-p", str(job.port), "-t", f"{flow.duration_s:g}"]
+    words += [] if flow.streams == 1 else ["-P", str(flow.streams)]
+    return f"exec env LC_ALL=C {shlex.join([*words, *more])}"
+
+
+def parse_tcp(
+    client: str,
+    server: str,
+    flow: TcpFlow,
+    origin: Origin,
+    fidelity: Fidelity | None = None,
+    *,
+    interrupted: bool = False,
+) -> TcpResult:
+    """Read both ends' reports of a TCP test; of one that was `interrupted`, what they say until then.
 
     Raises MeasurementError with iperf3's own error, or naming what is missing in a report that is not known.
     """
@@ -40,14 +281,23 @@ def parse_tcp(client: str, server: str, flow: TcpFlow, origin: Origin, *, interr
                 for number, stream in enumerate(received["end"]["streams"])
             ),
             samples=_samples(received),
+            fidelity=fidelity,
             interrupted=interrupted,
         )
     except (KeyError, TypeError, IndexError, ValueError) as missing:
         raise _unknown(missing) from None
 
 
-def parse_udp(client: str, server: str, flow: UdpFlow, origin: Origin, *, interrupted: bool = False) -> UdpResult:
-    """Reads both ends' reports of a UDP test; of one that was `interrupted`, what they say until then.
+def parse_udp(
+    client: str,
+    server: str,
+    flow: UdpFlow,
+    origin: Origin,
+    fidelity: Fidelity | None = None,
+    *,
+    interrupted: bool = False,
+) -> UdpResult:
+    """Read both ends' reports of a UDP test; of one that was `interrupted`, what they say until then.
 
     Raises MeasurementError with iperf3's own error, naming what is missing in a report that is not known, or where
     more arrived than was sent (something duplicates packets).
@@ -73,6 +323,7 @@ def parse_udp(client: str, server: str, flow: UdpFlow, origin: Origin, *, interr
                 if (samples := _samples(received, number))
             ),
             samples=_samples(received),
+            fidelity=fidelity,
             interrupted=interrupted,
         )
     except (KeyError, TypeError, IndexError, ValueError) as missing:
@@ -100,8 +351,7 @@ def _refuse_slow_sender(result: UdpResult) -> None:
     wanted_mbps = flow.rate_mbps * flow.streams
     if result.origin.clock != "virtual" or result.sent_mbps >= _SENT_AT_LEAST * wanted_mbps:
         return
-    node = result.origin.network.node(flow.source) if result.origin.network else None
-    rates = [it.shape.rate_mbps for it in node.interfaces if it.shape.rate_mbps is not None] if node else []
+    rates = link_rates_mbps(result.origin.network, flow.source) if result.origin.network else []
     if any(rate_mbps * _SENT_AT_LEAST < wanted_mbps for rate_mbps in rates):
         return  # a queue of its own held the sender back
     raise MeasurementError(

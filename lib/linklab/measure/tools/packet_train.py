@@ -6,29 +6,28 @@ that is busy does not move it.
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.lab import Lab
-from linklab.measure.addresses import address_of
-from linklab.measure.flows import Transport
-from linklab.measure.results import Origin
-from linklab.measure.surroundings import origin_of
-from linklab.measure.thin import PATIENCE_S, ThinProgram, last_words, port_of
+from linklab.measure.flows import FlowOf, Transport, refuse_outside
+from linklab.measure.results import Origin, Result, Row
+from linklab.measure.tool import PYTHON, Job, Tool, in_lab
+from linklab.measure.trust import Fidelity
+from linklab.units import transmission_ms
 
-_FILE: Final = "packet_train.py"
-_TOOL: Final = "linklab train 1"
+_PROGRAM: Final = "packet_train.py"
 _COUNT: Final = (2, 65536)
 _PAYLOAD_BYTES: Final = (12, 65507)
 _LARGEST_GAP_US: Final = 10e6
 _SILENCE_S: Final = 2.0
 _FIRST_S: Final = 15.0
+_SLOWEST_MBPS: Final = 0.1
+"""A sender that a slower link holds back is taken for a broken one."""
 
 
 @dataclass(frozen=True)
-class TrainFlow:
+class TrainFlow(FlowOf["TrainResult"]):
     """`count` datagrams of `payload_bytes`, each sent `gap_us` after the one before; 0 sends them back to back.
 
     A gap is kept to a plan: packet i leaves at i * `gap_us` after the first, or as soon after that as it can. Raises
@@ -37,38 +36,53 @@ class TrainFlow:
     """
 
     transport: ClassVar[Transport] = "udp"
+    tool_name: ClassVar[str] = "train"
 
-    source: str
-    destination: str
     count: int = 50
     payload_bytes: int = 1448
     gap_us: float = 0.0
-    address: str | None = None
 
     def __post_init__(self) -> None:
-        _refuse_outside("count", self.count, _COUNT)
-        _refuse_outside("payload_bytes", self.payload_bytes, _PAYLOAD_BYTES)
+        super().__post_init__()
+        refuse_outside("count", self.count, _COUNT)
+        refuse_outside("payload_bytes", self.payload_bytes, _PAYLOAD_BYTES)
         if not 0 <= self.gap_us <= _LARGEST_GAP_US:
             raise MeasurementError(f"gap_us is {self.gap_us}: choose 0 to {_LARGEST_GAP_US:g}, in microseconds")
 
+    @property
+    def lasts_s(self) -> float:
+        """All gaps; how long the links take is not known."""
+        return self.count * self.gap_us / 1e6
+
+    @property
+    def longest_s(self) -> float:
+        """When the sender has ended for sure."""
+        return super().longest_s + self.count * transmission_ms(self.payload_bytes, _SLOWEST_MBPS) / 1000
+
 
 @dataclass(frozen=True)
-class TrainResult:
+class TrainResult(Result):
     """When each packet of a train left and arrived, in seconds since the first one left; by sequence number.
 
     `departure_s` is when the sender gave the packet to its kernel. `arrival_s` is the receiving kernel's time, None
     for a packet that did not arrive. Both ends share one clock, so arrival less departure is the one-way delay.
-    `duplicates` were not counted again.
+    `duplicates` were not counted again. Raises MeasurementError without one time of each kind for each packet.
     """
 
     KIND: ClassVar[str] = "train"
-    VERSION: ClassVar[int] = 1
+    QUANTITY: ClassVar[str] = "throughput_mbps"
+    UNIT: ClassVar[str] = "Mbit/s"
 
     flow: TrainFlow
     origin: Origin
     departure_s: tuple[float, ...]
     arrival_s: tuple[float | None, ...]
     duplicates: int
+
+    def __post_init__(self) -> None:
+        count = len(self.departure_s)
+        if len(self.arrival_s) != count or not (count == self.flow.count or (self.interrupted and count)):
+            raise MeasurementError(f"{self.flow.title} has not one time for each packet")
 
     @property
     def payload_bytes(self) -> int:
@@ -90,70 +104,81 @@ class TrainResult:
         """The times of those that arrived, in the order in which they did."""
         return tuple(sorted(time_s for time_s in self.arrival_s if time_s is not None))
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data, with its kind and the version of its form; `from_json` reads it."""
-        return {"measurement": self.KIND, "version": self.VERSION, **asdict(self)}
+    @property
+    def throughput_mbps(self) -> float | None:
+        """The payload of the packets behind the first, over the time from the first to the last arrival."""
+        arrivals_s = self.arrivals_s
+        if len(arrivals_s) < 2 or arrivals_s[-1] == arrivals_s[0]:
+            return None
+        between_ms = transmission_ms(self.payload_bytes * (len(arrivals_s) - 1), 1.0)
+        return between_ms / 1000 / (arrivals_s[-1] - arrivals_s[0])
 
-    @classmethod
-    def from_json(cls, data: Any) -> TrainResult:
-        """The result that `to_json` wrote. Raises MeasurementError for another kind, version or shape of data."""
-        if not isinstance(data, dict) or (data.get("measurement"), data.get("version")) != (cls.KIND, cls.VERSION):
-            raise MeasurementError(f"this is no measurement of the kind {cls.KIND}, version {cls.VERSION}")
-        try:
-            flow, origin = TrainFlow(**data["flow"]), Origin(**data["origin"])
-            departure_s = tuple(map(float, data["departure_s"]))
-            arrival_s = tuple(None if it is None else float(it) for it in data["arrival_s"])
-            duplicates = int(data["duplicates"])
-        except (KeyError, TypeError, ValueError) as wrong:
-            raise MeasurementError(f"this train measurement is damaged: {wrong}") from None
-        if not len(departure_s) == len(arrival_s) == flow.count:
-            raise MeasurementError("this train measurement is damaged: it has not one time for each packet")
-        return cls(flow, origin, departure_s, arrival_s, duplicates)
+    @property
+    def headline(self) -> float | None:
+        """The rate at which the train arrived."""
+        return self.throughput_mbps
 
-
-def train(lab: Lab, flow: TrainFlow) -> TrainResult:
-    """Sends a packet train. Packets that are lost are a result, none that arrives as well.
-
-    Raises MeasurementError where it cannot be done or read, and LabError for a node that is not there. Either way,
-    and at Ctrl-C, no program is left running.
-    """
-    lab[flow.source]
-    address = flow.address or address_of(lab, flow.destination)
-    gap_s = flow.gap_us / 1e6
-    silence_s = _SILENCE_S + 2 * gap_s
-    with ThinProgram(lab, _FILE) as programs:
-        receiver = programs.start(
-            flow.destination, "receive", flow.count, flow.payload_bytes, f"{silence_s:g}", f"{_FIRST_S:g}"
-        )
-        port = port_of(receiver, "the receiver of the train")
-        gap_ns = round(flow.gap_us * 1000)
-        sender = programs.start(flow.source, "send", address, port, flow.count, flow.payload_bytes, gap_ns)
-        departures_ns = last_words(sender, gap_s + PATIENCE_S)
-        arrived = last_words(receiver, _FIRST_S + silence_s + PATIENCE_S, skip=1)
-    return _result(flow, origin_of(_TOOL, lab), departures_ns, arrived)
+    def rows(self) -> list[Row]:
+        """Return a row for each packet."""
+        return [
+            {"packet": number, "start_s": left_s, "end_s": arrived_s}
+            for number, (left_s, arrived_s) in enumerate(zip(self.departure_s, self.arrival_s, strict=True), 1)
+        ]
 
 
-def _result(flow: TrainFlow, origin: Origin, departures_ns: Any, arrived: Any) -> TrainResult:
-    """Pure. Raises MeasurementError for what the two programs never say."""
+class PacketTrain(Tool[TrainFlow, TrainResult]):
+    """A sender and a receiver of ours."""
+
+    flow = TrainFlow
+    result = TrainResult
+    probe = PYTHON
+    exact = True
+    server_ends = True
+
+    def server(self, job: Job[TrainFlow]) -> str:
+        """Return the receiver's command."""
+        flow = job.flow
+        silence_s = _SILENCE_S + 2 * flow.gap_us / 1e6
+        first_s = _FIRST_S + job.later_s
+        return in_lab(_PROGRAM, "receive", job.port, flow.count, flow.payload_bytes, silence_s, first_s)
+
+    def client(self, job: Job[TrainFlow]) -> str:
+        """Return the sender's command."""
+        flow, gap_ns = job.flow, round(job.flow.gap_us * 1000)
+        words = (job.gate, job.later_ns, job.address, job.port, flow.count, flow.payload_bytes, gap_ns)
+        return in_lab(_PROGRAM, "send", *words)
+
+    def parse(self, job: Job[TrainFlow], origin: Origin, fidelity: Fidelity) -> TrainResult:
+        """Return what both programs say."""
+        return parse_train(job.told(), job.told(server=True), job.flow, origin, fidelity, interrupted=job.interrupted)
+
+
+PACKET_TRAIN: Final = PacketTrain()
+
+
+def parse_train(
+    left: Any,
+    arrived: Any,
+    flow: TrainFlow,
+    origin: Origin,
+    fidelity: Fidelity | None = None,
+    *,
+    interrupted: bool = False,
+) -> TrainResult:
+    """Return what the two programs say as a result. Pure. Raises MeasurementError for what they never say."""
     try:
-        arrivals_ns, first_ns = arrived["arrivals_ns"], departures_ns[0]
-        if not len(departures_ns) == len(arrivals_ns) == flow.count:
-            raise ValueError("not one time for each packet")
+        departures_ns = left["departures_ns"]
+        first_ns, count = departures_ns[0], len(departures_ns)
         return TrainResult(
             flow,
             origin,
             tuple((time_ns - first_ns) / 1e9 for time_ns in departures_ns),
-            tuple(None if time_ns is None else (time_ns - first_ns) / 1e9 for time_ns in arrivals_ns),
+            tuple(
+                None if time_ns is None else (time_ns - first_ns) / 1e9 for time_ns in arrived["arrivals_ns"][:count]
+            ),
             int(arrived["duplicates"]),
+            fidelity=fidelity,
+            interrupted=interrupted,
         )
     except (KeyError, IndexError, TypeError, ValueError) as wrong:
-        raise MeasurementError(
-            f"the train from {flow.source} to {flow.destination} gave no times that can be read: {wrong}"
-        ) from None
-
-
-def _refuse_outside(name: str, value: int, bounds: tuple[int, int]) -> None:
-    low, high = bounds
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or not math.isfinite(value) or not low <= value <= high:
-        raise MeasurementError(f"{name} is {value}: choose {low} to {high}")
+        raise MeasurementError(f"{flow.title} gave no times that can be read: {wrong}") from None

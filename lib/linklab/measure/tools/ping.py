@@ -1,4 +1,4 @@
-"""What ping of iputils prints, read. Pure.
+"""ping of iputils: its flow, its result, and what it prints, read. Pure.
 
 Tried on the output of iputils 20221126 (Debian 12) and 20240905 (Debian 13).
 """
@@ -6,11 +6,19 @@ Tried on the output of iputils 20221126 (Debian 12) and 20240905 (Debian 13).
 from __future__ import annotations
 
 import re
+import shlex
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import PingFlow
-from linklab.measure.results import Origin, PingResult
+from linklab.measure.flows import PAYLOAD_BYTES, FlowOf, Transport, refuse_not_positive, refuse_outside
+from linklab.measure.results import Origin, Result, Row
+from linklab.measure.tool import Job, Probe, Tool, last_line
+from linklab.measure.trust import Fidelity
 
+_LARGEST_COUNT = 65535
+_ANSWER_S = 10
+"""How long ping waits for the last answer."""
 _REPLY = re.compile(r"\d+ bytes from \S+: icmp_seq=(\d+) ttl=\d+ time=([\d.]+) ms( \(DUP!\))?")
 _COUNTS = re.compile(
     r"^(\d+) packets transmitted, (\d+) received,(?: \+(\d+) duplicates,)?(?: \+\d+ corrupted,)?(?: \+(\d+) errors,)?"
@@ -20,8 +28,116 @@ _COUNTS = re.compile(
 _SUMMARY = re.compile(r"^rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+) ms", re.MULTILINE)
 
 
-def parse_ping(text: str, flow: PingFlow, origin: Origin, *, interrupted: bool = False) -> PingResult:
-    """Reads ping's whole output; where it was `interrupted`, that of the requests until then, without the
+@dataclass(frozen=True)
+class PingFlow(FlowOf["PingResult"]):
+    """ICMP echo requests, one every `interval_s`. `payload_bytes` 56 makes IP packets of 84 bytes.
+
+    Raises MeasurementError for more requests than ICMP has sequence numbers (65535), for an interval that is not
+    positive, or for a payload too small to carry a time stamp (16 bytes) or larger than IPv4 allows.
+    """
+
+    transport: ClassVar[Transport] = "icmp"
+    tool_name: ClassVar[str] = "ping"
+
+    count: int = 25
+    interval_s: float = 0.2
+    payload_bytes: int = 56
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.count <= _LARGEST_COUNT:
+            raise MeasurementError(f"count is {self.count}: choose 1 to {_LARGEST_COUNT} pings")
+        refuse_not_positive("interval_s", self.interval_s)
+        refuse_outside("payload_bytes", self.payload_bytes, PAYLOAD_BYTES)
+
+    @property
+    def lasts_s(self) -> float:
+        """The time of all requests."""
+        return self.count * self.interval_s
+
+    @property
+    def longest_s(self) -> float:
+        """When ping has ended for sure: it waits for the last answer."""
+        return self.start_s + self.lasts_s + 3 * _ANSWER_S
+
+
+@dataclass(frozen=True)
+class PingResult(Result):
+    """What ping said.
+
+    `rtt_ms` has one round trip per packet sent, None for one that was not answered, so that series stay aligned.
+    ping prints a single one with three digits only (60.0, 143); the four summary values have a microsecond's, and
+    count duplicates in. They are None when nothing was answered.
+    """
+
+    KIND: ClassVar[str] = "ping"
+    QUANTITY: ClassVar[str] = "rtt_mean_ms"
+    UNIT: ClassVar[str] = "ms"
+
+    flow: PingFlow
+    origin: Origin
+    rtt_ms: tuple[float | None, ...]
+    rtt_min_ms: float | None
+    rtt_mean_ms: float | None
+    rtt_max_ms: float | None
+    rtt_deviation_ms: float | None
+    duplicates: int
+    icmp_errors: int
+
+    @property
+    def sent_packets(self) -> int:
+        """How many requests were sent."""
+        return len(self.rtt_ms)
+
+    @property
+    def lost_packets(self) -> int:
+        """How many were not answered."""
+        return self.rtt_ms.count(None)
+
+    @property
+    def loss_percent(self) -> float:
+        """The share that was not answered."""
+        return 100 * self.lost_packets / self.sent_packets if self.rtt_ms else 0.0
+
+    @property
+    def headline(self) -> float | None:
+        """The mean round trip."""
+        return self.rtt_mean_ms
+
+    def rows(self) -> list[Row]:
+        """Return a row for each request."""
+        every_s = self.flow.interval_s
+        return [
+            {"packet": number, "start_s": (number - 1) * every_s, "rtt_ms": rtt_ms}
+            for number, rtt_ms in enumerate(self.rtt_ms, 1)
+        ]
+
+
+class Ping(Tool[PingFlow, PingResult]):
+    """ping of iputils: no server, and all that it prints is the client's."""
+
+    flow = PingFlow
+    result = PingResult
+    probe = Probe("ping", "ping -V", re.compile(r"ping from iputils \d+"), "iputils-ping")
+
+    def client(self, job: Job[PingFlow]) -> str:
+        """Return the command. ``-n``: names of addresses are not asked for, which would take the resolver's time."""
+        flow = job.flow
+        words = ("ping", "-n", "-c", str(flow.count), "-i", f"{flow.interval_s:g}", "-s", str(flow.payload_bytes))
+        return f"exec env LC_ALL=C {shlex.join([*words, job.address])}"
+
+    def parse(self, job: Job[PingFlow], origin: Origin, fidelity: Fidelity) -> PingResult:
+        """Return what it said."""
+        return parse_ping(job.said, job.flow, origin, fidelity, interrupted=job.interrupted)
+
+
+PING: Final = Ping()
+
+
+def parse_ping(
+    text: str, flow: PingFlow, origin: Origin, fidelity: Fidelity | None = None, *, interrupted: bool = False
+) -> PingResult:
+    """Read ping's whole output; where it was `interrupted`, that of the requests until then, without the
     last if it has no answer yet.
 
     Raises MeasurementError with ping's own words where it did not run to its summary, and naming the line or the
@@ -54,9 +170,10 @@ def parse_ping(text: str, flow: PingFlow, origin: Origin, *, interrupted: bool =
     low, mean, high, deviation = map(float, summary.groups()) if summary else (None,) * 4
     duplicates, errors = int(counts[3] or 0), int(counts[4] or 0)
     summary_ms = (low, mean, high, deviation)
-    return PingResult(flow, origin, tuple(rtt_ms), *summary_ms, duplicates, errors, interrupted=interrupted)
+    return PingResult(
+        flow, origin, tuple(rtt_ms), *summary_ms, duplicates, errors, fidelity=fidelity, interrupted=interrupted
+    )
 
 
 def _last_words(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it printed nothing"
+    return last_line(text) or "it printed nothing"

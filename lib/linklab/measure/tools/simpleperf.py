@@ -1,19 +1,25 @@
-"""What a simpleperf prints, read: the reference's tables, and any that the conformance checks understand. Pure."""
+"""The course's simpleperf, Linklab's own or a student's: its flow, its result, and what it prints, read: the
+reference's tables, and any that the conformance checks understand.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import SimpleperfFlow
-from linklab.measure.results import Origin, Sample, SimpleperfResult, Stream
+from linklab.measure.flows import FlowOf, Transport, refuse_duration, refuse_outside
+from linklab.measure.program_file import Brought, bring
+from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
+from linklab.measure.simpleperf_rows import Row as PrintedRow
 from linklab.measure.simpleperf_rows import (
-    Row,
     amount_bytes,
     by_connection,
     clean,
+    intervals,
     plain_rows,
     rate_mbps,
     read,
@@ -21,10 +27,157 @@ from linklab.measure.simpleperf_rows import (
     told_apart,
     totals,
 )
+from linklab.measure.tool import PYTHON, Job, Tool
+from linklab.measure.tools.iperf3 import listens_at
+from linklab.measure.trust import Fidelity
 
+if TYPE_CHECKING:
+    from linklab.lab import Lab
+
+_MOST_CONNECTIONS = 5
 _CHECK = "linklab check"
 _LONGEST_QUOTE = 160
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
+
+
+@dataclass(frozen=True)
+class SimpleperfFlow(FlowOf["SimpleperfResult"]):
+    """A bulk transfer by the course's simpleperf, `streams` connections side by side.
+
+    `program` is the file; None is Linklab's own reference. It prints a row each `interval_s` whole seconds, or with
+    None only its totals, which a program that does not know ``-i`` yet can do too. ``-P`` is left away for one
+    connection. Raises MeasurementError for a duration or an interval that is not whole seconds, or a number of
+    connections outside 1 to 5.
+    """
+
+    transport: ClassVar[Transport] = "tcp"
+    tool_name: ClassVar[str] = "simpleperf"
+
+    duration_s: float = 25
+    streams: int = 1
+    interval_s: float | None = 1
+    program: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_duration(self.duration_s)
+        refuse_outside("streams", self.streams, (1, _MOST_CONNECTIONS))
+        if self.interval_s is not None:
+            refuse_duration(self.interval_s, "interval_s")
+        if self.program is not None:
+            object.__setattr__(self, "program", str(self.program))
+
+    @property
+    def lasts_s(self) -> float:
+        """The time for which data is sent."""
+        return self.duration_s
+
+
+@dataclass(frozen=True)
+class SimpleperfResult(Result):
+    """A bulk transfer by the course's simpleperf, as the program tells it.
+
+    `throughput_mbps` is what the server says of all connections together, which is what arrived.
+    `client_throughput_mbps` is the client's own total. `received_bytes` is the server's amount, with as many digits as
+    it prints (whole MB unless it is told otherwise); None where it says none. `streams` and `samples` are the
+    client's rows, one stream per connection; there are no samples without ``-i``. `said` is all that the client
+    printed, and `server_said` the server.
+    """
+
+    KIND: ClassVar[str] = "simpleperf"
+    QUANTITY: ClassVar[str] = "throughput_mbps"
+    UNIT: ClassVar[str] = "Mbit/s"
+
+    flow: SimpleperfFlow
+    origin: Origin
+    throughput_mbps: float
+    client_throughput_mbps: float
+    received_bytes: int | None
+    streams: tuple[Stream, ...]
+    samples: tuple[Sample, ...]
+    said: str
+    server_said: str
+
+    @property
+    def headline(self) -> float:
+        """The throughput at the receiver."""
+        return self.throughput_mbps
+
+    def rows(self) -> list[Row]:
+        """Return a row for each interval of each connection."""
+        return stream_rows(self.streams, self.throughput_mbps, self.flow.duration_s)
+
+
+class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
+    """A program of a student's: its server runs until it is ended, and says its totals a moment after the client."""
+
+    flow = SimpleperfFlow
+    result = SimpleperfResult
+    probe = PYTHON
+
+    def prepare(self, lab: Lab, job: Job[SimpleperfFlow]) -> None:
+        """Bring the program into the lab."""
+        super().prepare(lab, job)
+        brought = bring(lab, job.flow.program)
+        job.extra, job.tool = brought, f"{brought.title} on {job.tool}"
+
+    def server(self, job: Job[SimpleperfFlow]) -> str:
+        """Return the server's command."""
+        brought: Brought = job.extra
+        return brought.command(["python3", brought.file, "-s", "-b", job.address, "-p", str(job.port)])
+
+    def listens(self, lab: Lab, job: Job[SimpleperfFlow], said: str, patience_s: float) -> bool:
+        """Return whether the server listens at its port."""
+        return listens_at(lab, job.flow.destination, job.port, patience_s)
+
+    def client(self, job: Job[SimpleperfFlow]) -> str:
+        """Return the client's command."""
+        brought: Brought = job.extra
+        words = [
+            "python3",
+            brought.file,
+            "-c",
+            "-I",
+            job.address,
+            "-p",
+            str(job.port),
+            "-t",
+            f"{job.flow.duration_s:g}",
+        ]
+        words += [] if job.flow.interval_s is None else ["-i", f"{job.flow.interval_s:g}"]
+        return brought.command(words if job.flow.streams == 1 else [*words, "-P", str(job.flow.streams)])
+
+    def server_done(self, job: Job[SimpleperfFlow], said: str) -> bool:
+        """Return whether there is a row for each connection."""
+        return len(plain_rows(said.splitlines())) >= job.flow.streams
+
+    def parse(self, job: Job[SimpleperfFlow], origin: Origin, fidelity: Fidelity) -> SimpleperfResult:
+        """Return what both sides printed."""
+        said = (job.said, job.server_said)
+        return parse_simpleperf(*said, job.status, job.flow, origin, fidelity, interrupted=job.interrupted)
+
+    def curves(self, flow: SimpleperfFlow, said: str) -> Mapping[str, tuple[Sample, ...]]:
+        """Return the intervals so far, whole lines only."""
+        return {} if flow.interval_s is None else intervals(clean(said).split("\n")[:-1])
+
+    def no_server(self, job: Job[SimpleperfFlow], said: str, status: int | None) -> MeasurementError:
+        """Return what to say of a server that ended, or does not listen."""
+        name, what = name_of(job.flow), "ended" if status is not None else "does not listen"
+        start = f"the server of {name} on {job.flow.destination}"
+        return _missing(said, start) or MeasurementError(
+            f"{start} {what}; {last_words(said)}; try it alone ({_CHECK} {name})"
+        )
+
+    def overdue(self, job: Job[SimpleperfFlow]) -> MeasurementError:
+        """Return what to say of a client that does not end."""
+        flow, name = job.flow, name_of(job.flow)
+        return MeasurementError(
+            f"{name} from {flow.source} to {flow.destination} was not done after {flow.longest_s:g} s of the lab's "
+            f"time and was ended; {last_words(job.said)}; try it alone ({_CHECK} {name})"
+        )
+
+
+SIMPLEPERF: Final = Simpleperf()
 
 
 def name_of(flow: SimpleperfFlow) -> str:
@@ -33,9 +186,16 @@ def name_of(flow: SimpleperfFlow) -> str:
 
 
 def parse_simpleperf(
-    client: str, server: str, status: int | None, flow: SimpleperfFlow, origin: Origin, *, interrupted: bool = False
+    client: str,
+    server: str,
+    status: int | None,
+    flow: SimpleperfFlow,
+    origin: Origin,
+    fidelity: Fidelity | None = None,
+    *,
+    interrupted: bool = False,
 ) -> SimpleperfResult:
-    """Reads what client and server printed. `status` is the client's exit status.
+    """Read what client and server printed. `status` is the client's exit status.
 
     Raises MeasurementError, with what the program said last, where the client failed or the totals of both sides
     cannot be found; where it was `interrupted`, the client's rows until then suffice.
@@ -62,6 +222,7 @@ def parse_simpleperf(
         samples=together(series),
         said=clean(client),
         server_said=clean(server),
+        fidelity=fidelity,
         interrupted=interrupted,
     )
 
@@ -78,12 +239,12 @@ def together(series: Mapping[str, Sequence[Sample]]) -> tuple[Sample, ...]:
     )
 
 
-def _samples(found: tuple[Sample, ...], last: Row, interrupted: bool) -> tuple[Sample, ...]:
+def _samples(found: tuple[Sample, ...], last: PrintedRow, interrupted: bool) -> tuple[Sample, ...]:
     """Without the total, which stands alone where there are no intervals."""
     return () if not interrupted and found == (sample(last),) else found
 
 
-def _server_rows(lines: Sequence[str]) -> list[Row]:
+def _server_rows(lines: Sequence[str]) -> list[PrintedRow]:
     """A row for each connection, or the one over all where that is all there is."""
     return plain_rows(lines) or [row for row in read((0.0, line) for line in lines).rows if row.is_sum]
 
@@ -98,7 +259,9 @@ def _mean_mbps(series: Mapping[str, Sequence[Sample]]) -> float:
     return total
 
 
-def _refuse_too_few(found: Mapping[str, Row] | Sequence[Row], said: str, side: str, flow: SimpleperfFlow) -> None:
+def _refuse_too_few(
+    found: Mapping[str, PrintedRow] | Sequence[PrintedRow], said: str, side: str, flow: SimpleperfFlow
+) -> None:
     one_for_all = side == "server" and len(found) == 1
     if len(found) == flow.streams or (found and one_for_all and _is_sum(found)):
         return
@@ -115,7 +278,7 @@ def _refuse_too_few(found: Mapping[str, Row] | Sequence[Row], said: str, side: s
     )
 
 
-def _is_sum(found: Mapping[str, Row] | Sequence[Row]) -> bool:
+def _is_sum(found: Mapping[str, PrintedRow] | Sequence[PrintedRow]) -> bool:
     return not isinstance(found, Mapping) and found[0].is_sum
 
 
@@ -128,15 +291,6 @@ def _failed(said: str, status: int | None, flow: SimpleperfFlow) -> MeasurementE
     how = {"-i": "measure with interval_s=None", "-P": "measure with streams=1"}
     fix = " and ".join(how[flag] for flag in flags) or "mend it"
     return MeasurementError(f"{start} ended with status {status}; {words}; {fix} ({_CHECK} {name})")
-
-
-def no_server(said: str, what: str, flow: SimpleperfFlow) -> MeasurementError:
-    """What to say of a server that ended, or does not listen (`what`)."""
-    name = name_of(flow)
-    start = f"the server of {name} on {flow.destination}"
-    return _missing(said, start) or MeasurementError(
-        f"{start} {what}; {last_words(said)}; try it alone ({_CHECK} {name})"
-    )
 
 
 def _missing(said: str, start: str) -> MeasurementError | None:

@@ -7,81 +7,101 @@ the multimedia study's tool, spreads packets. ``ffmpeg`` is ``ffmpeg -re`` itsel
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
-from linklab.errors import LabError, MeasurementError
-from linklab.lab import Lab
-from linklab.measure.addresses import address_of
-from linklab.measure.capture import Capture, capture
-from linklab.measure.flows import Transport
-from linklab.measure.results import Origin
-from linklab.measure.surroundings import origin_of
-from linklab.measure.thin import ThinProgram, await_ready, last_words
-from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_PACKET_BYTES, Clip, Video
-from linklab.program import Program
+from linklab.errors import MeasurementError
+from linklab.measure.captures import Capture, capture
+from linklab.measure.codec import NOT_STORED
+from linklab.measure.flows import FlowOf, Transport
+from linklab.measure.results import Origin, Result, Row
+from linklab.measure.tool import PYTHON, Job, Probe, Tool, in_lab, last_line
+from linklab.measure.trust import Fidelity
+from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
+from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
 
+    from linklab.lab import Lab
 
 Sender = Literal["paced", "ffmpeg"]
 SENDERS: Final[tuple[Sender, ...]] = ("paced", "ffmpeg")
 UDP_PORT: Final = 5004
 """RTP's own (RFC 3551, section 8), and the study's."""
+FFMPEG: Final = Probe("ffmpeg", "ffmpeg -version", re.compile(r"ffmpeg version \S+"), "ffmpeg")
+_PROGRAM: Final = "video.py"
+_HEADERS_BYTES: Final = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + UDP_HEADER_BYTES + RTP_HEADER_BYTES
+_SILENCE_S: Final = 3.0
+_FIRST_S: Final = 20.0
 
 
 @dataclass(frozen=True)
-class VideoFlow:
-    """A video from `source` to `destination`, RTP over UDP.
+class VideoFlow(FlowOf["VideoResult"]):
+    """A video from `source` to `destination`, RTP over UDP. `video` is what `encoded` gives; no JSON form has it.
 
     ``sender``: ``"paced"`` sends each packet when the stream's clock says, as VLC does; ``"ffmpeg"`` is ``ffmpeg -re``,
     which sends the packets of a picture one behind the other. Raises MeasurementError for another sender or port.
     """
 
     transport: ClassVar[Transport] = "udp"
+    tool_name: ClassVar[str] = "video"
 
-    source: str
-    destination: str
+    video: Video | None = field(default=None, compare=False, metadata=NOT_STORED)
     sender: Sender = "paced"
     port: int = UDP_PORT
-    address: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.video is not None and not isinstance(self.video, Video):
+            raise MeasurementError(f"video is {self.video!r}: give what measure.encoded(...) returns")
         if self.sender not in SENDERS:
             raise MeasurementError(f"sender is {self.sender!r}: choose one of {', '.join(SENDERS)}")
         if isinstance(self.port, bool) or not isinstance(self.port, int) or not 1024 <= self.port <= 65535:
             raise MeasurementError(f"port is {self.port!r}: choose 1024 to 65535")
 
+    @property
+    def lasts_s(self) -> float:
+        """The video's length."""
+        return self.video.clip.duration_s if self.video is not None else 0.0
+
 
 @dataclass(frozen=True)
-class StreamResult:
+class VideoResult(Result):
     """When each packet of a stream left and arrived, by sequence number, in seconds since the first one left.
 
     `departure_s` is when a packet passed the sender's interface, `arrival_s` when it passed the receiver's, None for
     one that was lost. `media_s` is what its RTP timestamp says, from the first one's; `ip_bytes` its size with the
     headers of IPv4, UDP and RTP. `duplicates` were not counted again; `reordered` packets arrived behind a later one.
-    `received` is the transport stream that arrived, in the packets' order; it is not part of the JSON form.
+    `received` is the transport stream that arrived, in the packets' order; it is not part of the JSON form. Raises
+    MeasurementError without one time of each kind for each packet.
     """
 
     KIND: ClassVar[str] = "video stream"
-    VERSION: ClassVar[int] = 1
+    QUANTITY: ClassVar[str] = "loss_percent"
+    UNIT: ClassVar[str] = "%"
 
     flow: VideoFlow
+    origin: Origin
     clip: Clip
     video: str
-    origin: Origin
     departure_s: tuple[float, ...]
     media_s: tuple[float, ...]
     ip_bytes: tuple[int, ...]
     arrival_s: tuple[float | None, ...]
     duplicates: int
     reordered: int
-    received: bytes = field(default=b"", repr=False, compare=False)
+    received: bytes = field(default=b"", repr=False, compare=False, metadata=NOT_STORED)
+
+    def __post_init__(self) -> None:
+        if not self.sent_packets == len(self.media_s) == len(self.ip_bytes) == len(self.arrival_s) > 0:
+            raise MeasurementError(f"{self.flow.title} has not one time for each packet")
 
     @property
     def sent_packets(self) -> int:
@@ -110,34 +130,17 @@ class StreamResult:
         pairs = zip(self.departure_s, self.arrival_s, strict=True)
         return tuple(None if there is None else 1000 * (there - left) for left, there in pairs)
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data, with its kind and the version of its form; `from_json` reads it."""
-        data = {name: value for name, value in asdict(self).items() if name != "received"}
-        return {"measurement": self.KIND, "version": self.VERSION, **data}
+    @property
+    def headline(self) -> float:
+        """The loss."""
+        return self.loss_percent
 
-    @classmethod
-    def from_json(cls, data: Any) -> StreamResult:
-        """The result that `to_json` wrote. Raises MeasurementError for another kind, version or shape of data."""
-        if not isinstance(data, dict) or (data.get("measurement"), data.get("version")) != (cls.KIND, cls.VERSION):
-            raise MeasurementError(f"this is no measurement of the kind {cls.KIND}, version {cls.VERSION}")
-        try:
-            result = cls(
-                VideoFlow(**data["flow"]),
-                Clip(**data["clip"]),
-                str(data["video"]),
-                Origin(**data["origin"]),
-                tuple(map(float, data["departure_s"])),
-                tuple(map(float, data["media_s"])),
-                tuple(map(int, data["ip_bytes"])),
-                tuple(None if it is None else float(it) for it in data["arrival_s"]),
-                int(data["duplicates"]),
-                int(data["reordered"]),
-            )
-        except (KeyError, TypeError, ValueError) as wrong:
-            raise MeasurementError(f"this video stream measurement is damaged: {wrong}") from None
-        if not result.sent_packets == len(result.media_s) == len(result.ip_bytes) == len(result.arrival_s) > 0:
-            raise MeasurementError("this video stream measurement is damaged: it has not one time for each packet")
-        return result
+    def rows(self) -> list[Row]:
+        """Return a row for each packet."""
+        return [
+            {"packet": number, "start_s": left_s, "end_s": arrived_s}
+            for number, (left_s, arrived_s) in enumerate(zip(self.departure_s, self.arrival_s, strict=True), 1)
+        ]
 
 
 _SEQUENCES: Final = 1 << 16
@@ -156,7 +159,7 @@ class RtpPacket:
 
 
 def rtp_packets(packets: Iterable[Packet], port: int) -> tuple[RtpPacket, ...]:
-    """The RTP packets of a transport stream to a UDP port, in the order in which they passed.
+    """Return the RTP packets of a transport stream to a UDP port, in the order in which they passed.
 
     Raises MeasurementError for a packet to that port that is none.
     """
@@ -179,7 +182,7 @@ def rtp_packets(packets: Iterable[Packet], port: int) -> tuple[RtpPacket, ...]:
 
 @dataclass(frozen=True)
 class Passage:
-    """What two captures say of one stream: see the fields of `linklab.measure.tools.video.StreamResult`."""
+    """What two captures say of one stream: see the fields of `VideoResult`."""
 
     departure_s: tuple[float, ...]
     media_s: tuple[float, ...]
@@ -191,7 +194,7 @@ class Passage:
 
 
 def passage(left: Sequence[RtpPacket], arrived: Sequence[RtpPacket]) -> Passage:
-    """Puts side by side what left and what arrived, by sequence number. Pure; both captures have one clock.
+    """Put side by side what left and what arrived, by sequence number. Pure; both captures have one clock.
 
     Raises MeasurementError where nothing left, where numbers are missing among what left, and for an arrival that
     never left.
@@ -243,78 +246,123 @@ def _unwrapped(counters: Iterable[int], begin: int, span: int) -> list[int]:
     return found
 
 
-_FILE: Final = "video.py"
-_HEADERS_BYTES: Final = 14 + 20 + 8 + 12
-_SILENCE_S: Final = 3.0
-_FIRST_S: Final = 20.0
+@dataclass(frozen=True)
+class _Prepared:
+    """The video that is sent, its file in the lab, and the interfaces by which it leaves and arrives."""
+
+    video: Video
+    file: str
+    out: str
+    into: str
 
 
-def stream(lab: Lab, flow: VideoFlow, video: Video) -> StreamResult:
-    """Sends a video and captures it at both ends. Packets that are lost are a result.
+class VideoStream(Tool[VideoFlow, VideoResult]):
+    """A sender, a receiver of ours, and a capture at each end."""
 
-    Raises MeasurementError where a program is missing or fails, where the receiver got nothing at all, or where what
-    it took and what was captured differ; LabError for a node that is not there. Either way, and at Ctrl-C, no program
-    is left running.
-    """
-    address = flow.address or address_of(lab, flow.destination)
-    out, into = _interface(lab, flow.source, address), _interface_of(lab, flow.destination, address)
-    file = _placed(lab, flow.source, video.packets_path if flow.sender == "paced" else video.stream_path)
-    tool = "linklab stream 1" if flow.sender == "paced" else _ffmpeg_of(lab, flow.source)
-    limit_s = video.clip.duration_s + _FIRST_S
+    flow = VideoFlow
+    result = VideoResult
+    probe = PYTHON
+    exact = True
+    server_ends = True
+
+    def prepare(self, lab: Lab, job: Job[VideoFlow]) -> None:
+        """Find out where the file lies in the lab, and which interfaces the video passes."""
+        flow = job.flow
+        if flow.video is None:
+            raise MeasurementError(
+                f'{flow.title} has no video: VideoFlow("{flow.source}", "{flow.destination}", measure.encoded(...))'
+            )
+        super().prepare(lab, job)
+        out = _interface(lab, flow.source, job.address)
+        into = _interface_of(lab, flow.destination, job.address)
+        paced = flow.sender == "paced"
+        if not paced:
+            job.tool = FFMPEG.version(lab, flow.source)
+        file = _placed(lab, flow.source, flow.video.packets_path if paced else flow.video.stream_path)
+        job.extra = _Prepared(flow.video, file, out, into)
+
+    def server(self, job: Job[VideoFlow]) -> str:
+        """Return the receiver's command."""
+        return in_lab(_PROGRAM, "receive", job.flow.port, _SILENCE_S, _FIRST_S + job.later_s)
+
+    def watching(self, lab: Lab, job: Job[VideoFlow]) -> AbstractContextManager[tuple[Capture, Capture]]:
+        """Return the captures at both ends."""
+        return _captured(lab, job.flow, job.extra)
+
+    def client(self, job: Job[VideoFlow]) -> str:
+        """Return the sender's command."""
+        flow, prepared = job.flow, job.extra
+        if flow.sender == "paced":
+            words: list[object] = ["send", job.gate, job.later_ns, job.address, flow.port, prepared.file]
+            return in_lab(_PROGRAM, *words, RTP_PACKET_BYTES, CLOCK_HZ)
+        ffmpeg = ffmpeg_words(flow, job.address, prepared.file, job.tool)
+        return in_lab("at_gate.py", job.gate, job.later_ns, *ffmpeg)
+
+    def parse(self, job: Job[VideoFlow], origin: Origin, fidelity: Fidelity) -> VideoResult:
+        """Return what the captures say.
+
+        Raises MeasurementError where the sender failed, where the receiver got nothing at all, or where what it took
+        and what was captured differ.
+        """
+        flow, video = job.flow, job.extra.video
+        if flow.sender == "paced":
+            if job.told()["digest"] != video.digest:
+                raise MeasurementError("the lab sent another video than was asked for: start the lab again")
+        elif job.status and not job.interrupted:
+            said = last_line(job.said) or f"exit status {job.status}"
+            raise MeasurementError(f"the sender of the video failed: {said}")
+        left, arrived = (rtp_packets(caught.packets, flow.port) for caught in job.caught)
+        if not arrived:
+            raise MeasurementError(
+                f"nothing of the video arrived at {flow.destination}, of {len(left)} packets that left {flow.source}: "
+                "try a ping between them, and look at the links' loss"
+            )
+        taken = job.told(server=True)["packets"]
+        if taken != len(arrived):
+            raise MeasurementError(
+                f"{len(arrived)} packets passed the interface of {flow.destination}, its receiver took {taken}: "
+                "measure on virtual time, or a video of a lower rate"
+            )
+        seen = passage(left, arrived)
+        return VideoResult(
+            flow,
+            origin,
+            video.clip,
+            video.digest,
+            seen.departure_s,
+            seen.media_s,
+            seen.ip_bytes,
+            seen.arrival_s,
+            seen.duplicates,
+            seen.reordered,
+            seen.received,
+            fidelity=fidelity,
+            interrupted=job.interrupted,
+        )
+
+
+VIDEO: Final = VideoStream()
+
+
+@contextlib.contextmanager
+def _captured(lab: Lab, flow: VideoFlow, prepared: _Prepared) -> Iterator[tuple[Capture, Capture]]:
     expression = f"udp dst port {flow.port}"
-    with ThinProgram(lab, _FILE) as programs:
-        receiver = programs.start(flow.destination, "receive", flow.port, f"{_SILENCE_S:g}", f"{_FIRST_S:g}")
-        await_ready(receiver, "the receiver of the video")
-        with (
-            capture(lab, flow.source, out, expression, bytes_per_packet=_HEADERS_BYTES) as left,
-            capture(lab, flow.destination, into, expression) as arrived,
-        ):
-            if flow.sender == "paced":
-                words = ("send", address, flow.port, file, RTP_PACKET_BYTES, CLOCK_HZ)
-                _refuse_other_video(last_words(programs.start(flow.source, *words), limit_s), video)
-            else:
-                _await_ffmpeg(programs.start_other(flow.source, _ffmpeg(flow, address, file, tool)), limit_s)
-            taken = last_words(receiver, limit_s, skip=1)["packets"]
-    return _result(flow, video, origin_of(tool, lab), (left, arrived), taken)
+    with (
+        capture(lab, flow.source, prepared.out, expression, bytes_per_packet=_HEADERS_BYTES) as left,
+        capture(lab, flow.destination, prepared.into, expression) as arrived,
+    ):
+        yield left, arrived
 
 
-def _result(
-    flow: VideoFlow, video: Video, origin: Origin, captures: tuple[Capture, Capture], taken: int
-) -> StreamResult:
-    left, arrived = (rtp_packets(caught.packets, flow.port) for caught in captures)
-    if not arrived:
-        raise MeasurementError(
-            f"nothing of the video arrived at {flow.destination}, of {len(left)} packets that left {flow.source}: "
-            "try a ping between them, and look at the links' loss"
-        )
-    if taken != len(arrived):
-        raise MeasurementError(
-            f"{len(arrived)} packets passed the interface of {flow.destination}, its receiver took {taken}: "
-            "measure on virtual time, or a video of a lower rate"
-        )
-    seen = passage(left, arrived)
-    return StreamResult(
-        flow,
-        video.clip,
-        video.digest,
-        origin,
-        seen.departure_s,
-        seen.media_s,
-        seen.ip_bytes,
-        seen.arrival_s,
-        seen.duplicates,
-        seen.reordered,
-        seen.received,
-    )
-
-
-def _ffmpeg(flow: VideoFlow, address: str, file: str, version: str) -> str:
+def ffmpeg_words(flow: VideoFlow, address: str, file: str, version: str) -> list[str]:
+    """Return the command of ``ffmpeg -re`` for this version of it. Pure."""
     # from 6.1 on ffmpeg sends the first half second at once unless it is told otherwise, and takes 0 for half a second
-    calm = " -readrate_initial_burst 0.001" if _release(version) >= (6, 1) else ""
+    calm = ["-readrate_initial_burst", "0.001"] if _release(version) >= (6, 1) else []
     # bitexact: numbers and identifiers begin at 0 instead of anywhere; no reports (RTCP), to which nobody listens
-    form = "-fflags +bitexact -f rtp_mpegts -rtp_muxer_options rtpflags=skip_rtcp"
+    form = ["-fflags", "+bitexact", "-f", "rtp_mpegts", "-rtp_muxer_options", "rtpflags=skip_rtcp"]
     target = f"rtp://{address}:{flow.port}?pkt_size={RTP_PACKET_BYTES}"
-    return f"exec ffmpeg -nostdin -hide_banner -loglevel error -re{calm} -i {file} -map 0:v -c copy {form} '{target}'"
+    words = ["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-re", *calm, "-i", file, "-map", "0:v"]
+    return [*words, "-c", "copy", *form, target]
 
 
 def _release(version: str) -> tuple[int, int]:
@@ -327,15 +375,10 @@ def _placed(lab: Lab, node: str, path: Path) -> str:
     """Where a file of this machine stands in the lab. A guest sees most of them; what it does not see is copied."""
     said = lab[node].cmd(f"stat -L -c %s {shlex.quote(str(path))} 2>/dev/null").strip()
     if said == str(path.stat().st_size):
-        return shlex.quote(str(path))
+        return str(path)
     place = f"/tmp/linklab-{path.name}"
     lab.write_file(place, path.read_bytes())
     return place
-
-
-def _refuse_other_video(sent: Any, video: Video) -> None:
-    if sent["digest"] != video.digest:
-        raise MeasurementError("the lab sent another video than was asked for: start the lab again")
 
 
 def _interface(lab: Lab, node: str, address: str) -> str:
@@ -353,19 +396,3 @@ def _interface_of(lab: Lab, node: str, address: str) -> str:
         if len(words) > 3 and words[3].partition("/")[0] == address:
             return words[1]
     raise MeasurementError(f"{node} has not the address {address}: choose one of its own, or leave address= away")
-
-
-def _ffmpeg_of(lab: Lab, node: str) -> str:
-    return lab[node].cmd("ffmpeg -version").partition(" Copyright")[0].strip()
-
-
-def _await_ffmpeg(program: Program, limit_s: float) -> None:
-    try:
-        status = program.wait(limit_s)
-    except LabError:
-        raise MeasurementError(f"{program.command!r} was not done after {limit_s:g} s of the lab's time") from None
-    if status:
-        lines = [line for line in program.output.splitlines() if line.strip()] or [f"exit status {status}"]
-        if "not found" in lines[-1]:
-            raise MeasurementError("ffmpeg is not installed where the lab runs: sudo apt-get install ffmpeg")
-        raise MeasurementError(f"the sender of the video failed: {lines[-1]}")

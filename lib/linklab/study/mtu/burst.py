@@ -15,7 +15,7 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.tools.packet_train import TrainFlow, train
+from linklab.measure import TrainFlow, run
 from linklab.network import Network
 from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
 from linklab.study.declare import Measured, Point, Study
@@ -64,7 +64,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
         _set_bucket(lab, node, interface, point.text("shaper"), link_mbps, burst)
     frame_bytes = point.whole("frame_bytes")
     flow = TrainFlow("h1", "h2", point.whole("packets"), payload_bytes(frame_bytes))
-    return evaluate(train(lab, flow), frame_bytes, link_mbps)
+    return evaluate(run(lab, flow), frame_bytes, link_mbps)
 
 
 def _set_bucket(lab: Lab, node: str, interface: str, shaper: str, rate_mbps: float, burst: int) -> None:

@@ -11,8 +11,7 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.capture import Capture, capture
-from linklab.measure.tools.packet_train import TrainFlow, train
+from linklab.measure import Capture, TrainFlow, capture, run
 from linklab.network import Network
 from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_gre, payload_bytes
 from linklab.study.declare import Measured, Metric, Point, Study
@@ -55,7 +54,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     frame_bytes = point.whole("frame_bytes") - (GRE_OVERHEAD_BYTES if point["room"] == SHORTER else 0)
     flow = TrainFlow("h1", "h2", point.whole("packets"), payload_bytes(frame_bytes))
     with capture(lab, "h1", "h1-eth0", "udp") as inside, capture(lab, "pc1", "pc1-eth0", "ip proto 47") as outside:
-        result = train(lab, flow)
+        result = run(lab, flow)
     rows = [*_sizes("inside", inside), *_sizes("outside", outside), Measured("arrived_packets", result.received)]
     if outside.packets:
         more = _bytes(outside) / result.sent - _bytes(inside) / result.sent

@@ -14,7 +14,7 @@ from typing import Final
 from linklab.analysis.packets import bandwidth_mbps, burst_bytes, jitter_ms
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.tools.packet_train import TrainFlow, TrainResult, train
+from linklab.measure import TrainFlow, TrainResult, run
 from linklab.network import Network
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre, payload_bytes
 from linklab.study.declare import Measured, Metric, Point, Study
@@ -93,7 +93,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     link_mbps, traffic_mbps = rates_mbps(point.text("rates"))
     gap_us = frame_bytes * 8 / traffic_mbps if point["sending"] == PACED else 0.0
     flow = TrainFlow("h1", "h2", point.whole("packets"), payload_bytes(frame_bytes), gap_us)
-    return evaluate(train(lab, flow), frame_bytes, link_mbps)
+    return evaluate(run(lab, flow), frame_bytes, link_mbps)
 
 
 def evaluate(result: TrainResult, frame_bytes: int, link_mbps: float) -> list[Measured]:

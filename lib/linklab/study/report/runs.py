@@ -14,8 +14,18 @@ from typing import Final
 from linklab.analysis.fairness import jain_index
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure import Flow, PingFlow, SimpleperfFlow, TcpFlow, UdpFlow, at_once, udp
-from linklab.measure.results import PingResult, SimpleperfResult, TcpResult
+from linklab.measure import (
+    Flow,
+    PingFlow,
+    PingResult,
+    SimpleperfFlow,
+    SimpleperfResult,
+    TcpFlow,
+    TcpResult,
+    UdpFlow,
+    at_once,
+    run,
+)
 from linklab.network import COURSE, Network, bottleneck, path
 from linklab.study.declare import Measured, Metric, Point, Study
 
@@ -109,7 +119,7 @@ def measure_udp(lab: Lab, point: Point) -> list[Measured]:
     """Send datagrams at the rate asked for."""
     source, destination, address = ends(_network(lab), point.text("between"))
     rate_mbps, duration_s = asked_mbps(point.text("asked")), point.whole("duration_s")
-    result = udp(
+    result = run(
         lab,
         UdpFlow(source, destination, rate_mbps, duration_s, payload_bytes=IPERF2_PAYLOAD_BYTES, address=address),
     )

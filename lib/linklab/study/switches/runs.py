@@ -13,9 +13,8 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.devices import E1000E_INTERVAL_US, moderated
-from linklab.measure.tools.constant_rate import CbrRun, cbr, sending
-from linklab.measure.tools.echo import EchoFlow, EchoResult, echo
+from linklab.measure import AtOnce, ConstantRateResult, EchoFlow, EchoResult, at_once, moderated, run
+from linklab.measure.devices import E1000E_INTERVAL_US
 from linklab.network import End, Host, Link, Network
 from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
 from linklab.network.theory import datagram_wire_bytes
@@ -95,7 +94,7 @@ def measure_rtt(lab: Lab, point: Point) -> list[Measured]:
         flow = replace(flow, address=ipv6_of(lab, destination))
     elif point["protocol"] != "ipv4":
         raise MeasurementError(f"protocol is {point['protocol']!r}: choose ipv4 or ipv6")
-    return evaluate_rtt(echo(lab, flow))
+    return evaluate_rtt(run(lab, flow))
 
 
 def add_ipv6(lab: Lab) -> None:
@@ -141,12 +140,11 @@ def measure_loaded(lab: Lab, point: Point) -> list[Measured]:
     rate_mbps = point.number("rate_mbps")
     lasts_s = _LOADED_BITS / (rate_mbps * 1e6)
     ends, payload = ENDS[point.text("communication")], point.whole("payload_bytes")
-    flow = EchoFlow(*ends, point.whole("exchanges"), payload_bytes=payload)
-    with sending(lab, background(load_of(point.text("testbed"), rate_mbps)), lasts_s) as traffic:
-        result = echo(lab, flow, begin_s=traffic.begin_s + _SETTLED * lasts_s)
-        if result.end_s > traffic.end_s:
-            raise MeasurementError("the background was over before the exchanges were: ask for fewer exchanges")
-        traffic.run()
+    flow = EchoFlow(*ends, point.whole("exchanges"), payload_bytes=payload, start_s=_SETTLED * lasts_s)
+    traffic = background(load_of(point.text("testbed"), rate_mbps), lasts_s)
+    result = at_once(lab, [*traffic, flow]).of(EchoResult)[0]
+    if result.end_s > lasts_s:
+        raise MeasurementError("the background was over before the exchanges were: ask for fewer exchanges")
     return evaluate_rtt(result)
 
 
@@ -223,7 +221,7 @@ def measure_interrupts(lab: Lab, point: Point) -> list[Measured]:
         lab, ("s1-eth1", "s1-eth2"), point.number("interval_us"), how  # type: ignore[arg-type]
     )  # fmt: skip
     with around:
-        return evaluate_rtt(echo(lab, EchoFlow(*ENDS["intra-vlan"], exchanges, payload_bytes=payload)))
+        return evaluate_rtt(run(lab, EchoFlow(*ENDS["intra-vlan"], exchanges, payload_bytes=payload)))
 
 
 def interrupts_testbed(point: Point) -> Testbed:
@@ -267,18 +265,19 @@ def measure_throughput(lab: Lab, point: Point) -> list[Measured]:
     """Send the background, and the additional flow with the point's payload."""
     rate_mbps = point.number("rate_mbps")
     load = load_of(point.text("testbed"), rate_mbps)
-    flows = (*background(load), additional(load, point.text("communication"), point.whole("payload_bytes")))
     lasts_s = _THROUGHPUT_BITS / (rate_mbps * 1e6)
-    return evaluate_throughput(cbr(lab, flows, lasts_s, window_s=(_FULL * lasts_s, lasts_s)))
+    window_s = (_FULL * lasts_s, lasts_s)
+    mine = additional(load, point.text("communication"), point.whole("payload_bytes"), lasts_s, window_s)
+    return evaluate_throughput(at_once(lab, [*background(load, lasts_s, window_s), mine]))
 
 
-def evaluate_throughput(run: CbrRun) -> list[Measured]:
+def evaluate_throughput(measured: AtOnce) -> list[Measured]:
     """Return the metrics of one run, whose last flow is the additional one. Pure."""
-    *others, mine = run.results
+    *others, mine = measured.of(ConstantRateResult)
     sent = sum(it.sent_packets for it in others)
     return [
         Measured("additional_mbps", mine.throughput_mbps),
-        Measured("additional_loss_percent", 100 * mine.lost_packets / mine.sent_packets),
+        Measured("additional_loss_percent", mine.loss_percent),
         Measured("background_mbps", fmean(it.throughput_mbps for it in others)),
         Measured("background_loss_percent", 100 * sum(it.lost_packets for it in others) / sent),
     ]
@@ -348,22 +347,27 @@ def measure_fairness(lab: Lab, point: Point) -> list[Measured]:
     if point["pacing"] not in (DITHERED, EXACT):
         raise MeasurementError(f"pacing is {point['pacing']!r}: choose {DITHERED} or {EXACT}")
     rate_mbps = point.number("rate_mbps")
-    flows = senders(point.text("offered_percent"), rate_mbps, dither=point["pacing"] == DITHERED)
     lasts_s = _FAIRNESS_BITS / (rate_mbps * 1e6)
-    run = cbr(lab, flows, lasts_s, window_s=(_SETTLED * lasts_s, lasts_s))
-    return evaluate_fairness(run, _fairness_network(point))
+    flows = senders(
+        point.text("offered_percent"),
+        rate_mbps,
+        duration_s=lasts_s,
+        window_s=(_SETTLED * lasts_s, lasts_s),
+        dither=point["pacing"] == DITHERED,
+    )
+    return evaluate_fairness(at_once(lab, flows), _fairness_network(point))
 
 
-def evaluate_fairness(run: CbrRun, network: Network) -> list[Measured]:
+def evaluate_fairness(measured: AtOnce, network: Network) -> list[Measured]:
     """Return the metrics of one run. Pure."""
     link = network.link("t1-s1")
     rows = []
     passing = 0.0
-    for result in run.results:
+    for result in measured.of(ConstantRateResult):
         name = result.flow.source
         rows.append(Measured("share_mbps", result.throughput_mbps, of=name))
         rows.append(Measured("offered_mbps", result.flow.rate_mbps, of=name))
-        rows.append(Measured("loss_percent", 100 * result.lost_packets / result.sent_packets, of=name))
+        rows.append(Measured("loss_percent", result.loss_percent, of=name))
         payload = result.flow.payload_bytes
         passing += result.throughput_mbps * datagram_wire_bytes(link, payload) / payload
     return [*rows, Measured("bottleneck_mbps", passing)]
@@ -440,9 +444,9 @@ def measure_cost(lab: Lab, point: Point) -> list[Measured]:
     """
     exchanges = point.whole("exchanges")
     ends, payload = ENDS[point.text("communication")], point.whole("payload_bytes")
-    echo(lab, EchoFlow(*ends, _WARM_UP, payload_bytes=payload))
+    run(lab, EchoFlow(*ends, _WARM_UP, payload_bytes=payload))
     before_s = lab.process.cpu_s()
-    result = echo(lab, EchoFlow(*ends, exchanges, payload_bytes=payload))
+    result = run(lab, EchoFlow(*ends, exchanges, payload_bytes=payload))
     used_s = lab.process.cpu_s() - before_s
     if result.lost:
         raise MeasurementError(f"{result.lost} of {exchanges} exchanges had no answer: the count of packets is wrong")

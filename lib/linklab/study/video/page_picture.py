@@ -7,10 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.results import Origin
-from linklab.measure.tools.video import StreamResult, VideoFlow
-from linklab.measure.video_file import Clip, encoded, without
-from linklab.measure.video_quality import picture_at, quality
+from linklab.measure import Clip, Origin, VideoFlow, VideoResult, encoded, picture_at, quality
+from linklab.measure.video_file import without
 from linklab.show.video import pictures, similarity_over_time
 from linklab.study.page import Grid, Picture
 from linklab.study.video.picture import ENDLESS, lost_numbers
@@ -137,8 +135,8 @@ class _Worst:
         video = encoded(Clip(duration_s=duration_s))
         lost = lost_numbers(self._rows, **self._case)
         received = without(video.stream_path.read_bytes(), lost)
-        blank = StreamResult(
-            VideoFlow("h1", "h2"), video.clip, video.digest, Origin("", "", ""), (0.0,), (0.0,), (0,), (0.0,), 0, 0
+        blank = VideoResult(
+            VideoFlow("h1", "h2"), Origin("", "", ""), video.clip, video.digest, (0.0,), (0.0,), (0,), (0.0,), 0, 0
         )
         result = replace(blank, received=received)
         seen = quality(video, result)

@@ -11,9 +11,7 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.tools.video import StreamResult, VideoFlow, stream
-from linklab.measure.video_file import Clip, encoded
-from linklab.measure.video_quality import Quality, quality
+from linklab.measure import Clip, Quality, VideoFlow, VideoResult, encoded, quality, run
 from linklab.network import Network
 from linklab.network.video_testbeds import video_network
 from linklab.study.declare import Measured, Metric, Point, Study
@@ -47,11 +45,11 @@ testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it f
 def measure(lab: Lab, point: Point) -> list[Measured]:
     """Sends the video once, decodes what arrived and compares it with what was sent."""
     video = encoded(Clip(duration_s=point.number("duration_s")))
-    result = stream(lab, VideoFlow("h1", "h2"), video)
+    result = run(lab, VideoFlow("h1", "h2", video))
     return evaluate(result, quality(video, result))
 
 
-def evaluate(result: StreamResult, seen: Quality) -> list[Measured]:
+def evaluate(result: VideoResult, seen: Quality) -> list[Measured]:
     """The metrics of one run. Pure."""
     rows = [
         Measured("sent_packets", result.sent_packets),

@@ -15,9 +15,8 @@ from typing import Final, get_args
 from linklab.analysis.video_statistics import Series, bandwidths, delays, each_second_kbps, jitters, summed_up
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.devices import bucket_of_one_frame
-from linklab.measure.tools.video import StreamResult, VideoFlow, stream
-from linklab.measure.video_file import IP_PACKET_BYTES, Clip, encoded
+from linklab.measure import Clip, VideoFlow, VideoResult, bucket_of_one_frame, encoded, run
+from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.network import Network
 from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
 from linklab.published.multimedia_study import VideoQuantity
@@ -80,11 +79,11 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     if point["shaper"] == FRAME:
         bucket_of_one_frame(lab, "r1", "r1-eth1", point.number("link_mbps"), FRAME_BYTES)
     video = encoded(Clip(duration_s=point.number("duration_s")))
-    result = stream(lab, VideoFlow("h1", "h2", point.text("sender")), video)  # type: ignore[arg-type]
+    result = run(lab, VideoFlow("h1", "h2", video, point.text("sender")))  # type: ignore[arg-type]
     return [*evaluate(result), Measured("coded_kbps", video.bitrate_kbps)]
 
 
-def evaluate(result: StreamResult) -> list[Measured]:
+def evaluate(result: VideoResult) -> list[Measured]:
     """The metrics of one run. Pure. Raises MeasurementError where too few packets arrived."""
     summary = summed_up(result)
     arrivals_s, sizes, _ = bandwidths(result)

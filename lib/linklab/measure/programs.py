@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 from linklab.lab import Lab
+from linklab.measure.tool import READY, in_lab, last_line
 from linklab.program import Program
 from linklab.signals import Held
 
 PATIENCE_S = 10.0
-_READY = "ready"
+_MARGIN_S = {"virtual": 0.05, "real": 0.5}
+"""How long before the start the gate opens: on virtual time waking up costs next to nothing."""
 _gates = itertools.count(1)
 
 
@@ -100,34 +102,48 @@ class Crew:
 
 
 class Gate:
-    """A lock that all clients wait for. Its holder lives in the lab, and its end opens the gate for all at once."""
+    """A lock that all clients wait for. Its holder lives in the lab, and its end opens the gate for all at once.
 
-    def __init__(self, crew: Crew, node: str) -> None:
-        self._path = f"/tmp/linklab-gate-{next(_gates)}"
+    Programs of `linklab.measure.in_lab` wait for it themselves, and start at the instant that it then holds: with
+    some of these among the clients (`exact`), all start `margin_s` after it opens.
+    """
+
+    def __init__(self, lab: Lab, crew: Crew, node: str, *, exact: bool) -> None:
+        self._lab, self._exact = lab, exact
+        self.path = f"/tmp/linklab-gate-{next(_gates)}"
+        self.margin_s = _MARGIN_S[lab.clock] if exact else 0.0
         # sleep inherits the locked file; infinity sets no timer that virtual time could jump to
-        self._holder = crew.start(node, f"exec 9>{self._path}; flock -x 9; echo {_READY}; exec sleep infinity")
-        _wait_ready(self._holder.program)
+        self._holder = crew.start(node, f"exec 9>{self.path}; flock -x 9; echo {READY}; exec sleep infinity")
+        await_ready(self._holder.program)
 
     def before(self, command: str, later_s: float) -> str:
-        """The command, held back until `later_s` after the gate opens; it prints when it began, by the lab's clock."""
+        """Return the command, held back until `later_s` after all start; it prints when it started, by the lab's
+        clock.
+        """
+        if self._exact:
+            return in_lab("at_gate.py", self.path, round(later_s * 1e9), "sh", "-c", command)
         wait = f"sleep {later_s:.9f}; " if later_s else ""
-        return f"exec 9<{self._path}; echo {_READY}; flock -s 9; exec 9<&-; {wait}date +%s.%N; {command}"
+        return f"exec 9<{self.path}; echo {READY}; flock -s 9; exec 9<&-; {wait}date +%s.%N; {command}"
 
     def open(self, clients: Sequence[Member]) -> None:
-        """Lets go all clients, once each is ready."""
+        """Let all clients go, once each is ready."""
         for client in clients:
-            _wait_ready(client.program)
+            await_ready(client.program)
+        if self._exact:
+            self._lab.write_file(self.path, str(round((self._lab.now() + self.margin_s) * 1e9)))
         self._holder.program.terminate()
 
 
-def _wait_ready(program: Program) -> None:
-    while f"{_READY}\n" not in program.output:
+def await_ready(program: Program) -> None:
+    """Wait until a program says that it is. Raises MeasurementError, with its own words, where it does not."""
+    while f"{READY}\n" not in program.output:
         if not program.read(PATIENCE_S):
-            raise MeasurementError(f"{program.command!r} did not get ready: {program.output.strip() or 'no output'}")
+            said = last_line(program.output) or "no output"
+            raise MeasurementError(f"{program.command!r} did not get ready: {said}")
 
 
 def split_start(said: str) -> tuple[float | None, str]:
-    """When a gated command began (None if it never did), and its own output. Pure."""
+    """Return when a gated command started (None if it never did), and its own output. Pure."""
     _, _, rest = said.partition("\n")
     start_s, found, output = rest.partition("\n")
     return (float(start_s), output) if found else (None, "")

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import LabError, MeasurementError
-from linklab.lab import Lab
-from linklab.program import Program
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
+
+    from linklab.lab import Lab
+    from linklab.program import Program
 
 _PATIENCE_S: Final = 10.0
 _BUFFER_KIB: Final = 32768

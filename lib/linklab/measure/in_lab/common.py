@@ -1,0 +1,107 @@
+"""What the programs of this folder share: the gate, an instant to sleep until, large buffers, times of arrival."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import socket
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32
+SO_TIMESTAMPNS = 35
+"""Python's socket module does not name it before 3.14 (asm-generic/socket.h)."""
+TIMESPEC = struct.Struct("@qq")
+_TIMEVAL = struct.Struct("@ll")
+_BUFFER_BYTES = 1 << 26
+_ABSOLUTE = 1
+_SIGN_OF_LIFE_NS = 4_000_000_000
+
+
+def start_at(gate: str, later_ns: int) -> int:
+    """Say that this client is ready, wait for the gate, and return when to start, on the monotonic clock in ns.
+
+    The gate is a file that somebody holds locked. When it is let go it holds the instant at which all start.
+    """
+    with open(gate) as lock:
+        print("ready", flush=True)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        begin_ns = int(lock.read()) + later_ns
+    print(f"{(time.time_ns() - time.monotonic_ns() + begin_ns) / 1e9:.9f}", flush=True)
+    return begin_ns
+
+
+def instant_in(gate: str) -> int | None:
+    """Return the instant at which all start, once the gate is open; None before. For servers."""
+    text = Path(gate).read_text()
+    return int(text) if text else None
+
+
+class _Timespec(ctypes.Structure):
+    _fields_ = (("seconds", ctypes.c_long), ("rest_ns", ctypes.c_long))
+
+
+def sleeper() -> Callable[[int], None]:
+    """Return a sleep until an instant of the monotonic clock, in ns.
+
+    It asks no clock: on virtual time questions cost time.
+    """
+    sleep = ctypes.CDLL(None).clock_nanosleep
+    until = _Timespec()
+    place = ctypes.byref(until)
+
+    def sleep_until(due_ns: int) -> None:
+        until.seconds, until.rest_ns = divmod(due_ns, 1_000_000_000)
+        sleep(time.CLOCK_MONOTONIC, _ABSOLUTE, place, None)
+
+    return sleep_until
+
+
+def receiver(port: int, *, stamps: bool = True) -> socket.socket:
+    """Return a UDP socket at this port with a large buffer, which is told the time of each arrival."""
+    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    enlarge(end, SO_RCVBUFFORCE, socket.SO_RCVBUF)
+    if stamps:
+        end.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    end.bind(("0.0.0.0", port))
+    return end
+
+
+def enlarge(end: socket.socket, forced: int, asked: int) -> None:
+    """Give a socket a large buffer."""
+    try:
+        end.setsockopt(socket.SOL_SOCKET, forced, _BUFFER_BYTES)
+    except OSError:  # not root: as much as the machine allows
+        end.setsockopt(socket.SOL_SOCKET, asked, _BUFFER_BYTES)
+
+
+def wait_at_most(end: socket.socket, seconds: float) -> None:
+    """Have the kernel watch the time: Python's own time-out looks at the clock for each packet."""
+    whole_s = int(seconds)
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL.pack(whole_s, int((seconds - whole_s) * 1e6)))
+
+
+def stamp_ns(ancillary: list[tuple[int, int, bytes]]) -> int:
+    """Return when the kernel took a packet from the device, on the clock of the day."""
+    for level, kind, data in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
+            seconds, rest_ns = TIMESPEC.unpack(data)
+            return int(seconds * 1_000_000_000 + rest_ns)
+    raise SystemExit("the kernel gave a packet without the time of its arrival (SO_TIMESTAMPNS)")
+
+
+class Life:
+    """Says now and then, with an empty line, that packets still go. It looks at no clock of its own."""
+
+    def __init__(self) -> None:
+        self._said_ns: int | None = None
+
+    def sign(self, now_ns: int) -> None:
+        """Take the time that somebody has read anyway."""
+        if self._said_ns is None:
+            self._said_ns = now_ns
+        elif now_ns - self._said_ns >= _SIGN_OF_LIFE_NS:
+            self._said_ns = now_ns
+            print(flush=True)

@@ -1,0 +1,313 @@
+"""Flows carried out in a lab: tools are asked for, servers listen, clients start together, every program is ended."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from linklab.errors import MeasurementError, UnknownNode
+from linklab.lab import Lab
+from linklab.measure.flows import Flow, FlowOf, ResultT_co
+from linklab.measure.programs import PATIENCE_S, Crew, Gate, Member, split_start
+from linklab.measure.results import AtOnce, MeasurementStopped, Result, Sample
+from linklab.measure.surroundings import Before, Surroundings
+from linklab.measure.tool import IN_LAB, Job, Tool
+from linklab.measure.tools import tool_of
+from linklab.network import NetworkState
+
+FIRST_PORT: Final = 5201
+_LAST_WORDS_S: Final = 0.25
+_LOOKS: Final = 20
+_DRAIN_S: Final = 3.0
+"""How long what is under way may take when a run is stopped."""
+_PROGRAMS: Final = Path(__file__).parent / "in_lab"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`done_s` of about `total_s` seconds of the lab's time are over; both 0 while tools get ready.
+
+    `flows` are those that run. `curves` has the intervals so far, by flow and connection, of those tools that print
+    them while they run: simpleperf does, iperf3 with ``--json`` tells all at its end.
+    """
+
+    flows: tuple[Flow, ...]
+    done_s: float
+    total_s: float
+    curves: Mapping[str, tuple[Sample, ...]]
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1."""
+        return min(1.0, self.done_s / self.total_s) if self.total_s else 0.0
+
+    @property
+    def words(self) -> str:
+        """What runs, in a line."""
+        return ", ".join(flow.title for flow in self.flows)
+
+
+OnProgress = Callable[[Progress], object]
+Stop = Callable[[], bool]
+
+
+def run(
+    lab: Lab, flow: FlowOf[ResultT_co], *, on_progress: OnProgress | None = None, stop: Stop | None = None
+) -> ResultT_co:
+    """Carry out one flow, and return its tool's result: of a `PingFlow` a `PingResult`.
+
+    Lost packets are a result. Raises MeasurementError where it cannot be done or read; see `at_once` for the rest.
+    """
+    (result,) = at_once(lab, [flow], on_progress=on_progress, stop=stop).results
+    found: Any = result
+    return found  # type: ignore[no-any-return]  # the tool's parse has this type
+
+
+def at_once(
+    lab: Lab,
+    flows: Sequence[Flow],
+    *,
+    offset_s: float = 0.0,
+    on_progress: OnProgress | None = None,
+    stop: Stop | None = None,
+) -> AtOnce:
+    """Carry out all flows at one time, whatever their tools: each starts when all are ready.
+
+    All start `offset_s` of the lab's time after that, and a flow with `start_s` so much later still. `on_progress`
+    gets a `Progress` each second of the lab's time. `stop` is asked several times a second whether to stop; then the
+    tools are ended as by Ctrl-C, and what they had measured comes back, marked `interrupted`.
+
+    Raises MeasurementError for the first flow that cannot be done or read, LabError for a node that is not there, and
+    `MeasurementStopped` (a KeyboardInterrupt, with what was measured as `partial`) at Ctrl-C, or where nothing was
+    measured yet. Either way no program of theirs is left running.
+    """
+    if not flows:
+        raise MeasurementError("there is no flow to measure: give at least one")
+    if not offset_s >= 0:
+        raise MeasurementError(f"offset_s is {offset_s}: choose 0 or more seconds")
+    tools = [tool_of(flow) for flow in flows]
+    for flow in flows:
+        for node in (flow.source, flow.destination):
+            lab[node]  # raises for one that is not there, before anything runs
+    with Crew(lab) as crew:
+        return _Run(lab, flows, tools, crew, offset_s, on_progress, stop).results()
+
+
+def address_in(state: NetworkState, node: str) -> str:
+    """Return the one IPv4 address of a node. Raises MeasurementError for none or several, UnknownNode for no node."""
+    found = state.node(node)
+    if found is None:
+        raise UnknownNode(f"there is no node {node!r} here: choose one of {', '.join(n.name for n in state.nodes)}")
+    addresses = [address.partition("/")[0] for item in found.interfaces for address in item.addresses]
+    if len(addresses) != 1:
+        has = f"has the addresses {', '.join(addresses)}" if addresses else "has no IPv4 address"
+        raise MeasurementError(f"{node} {has}: say which one is meant with address=")
+    return addresses[0]
+
+
+def curves(flows: Sequence[Flow], said: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
+    """Return the intervals in what the tools have printed so far, by flow and connection. Pure."""
+    return {
+        f"{flow.name} {connection}": samples
+        for flow, text in zip(flows, said, strict=True)
+        for connection, samples in tool_of(flow).curves(flow, text).items()
+    }
+
+
+@dataclass
+class _Task:
+    """A flow on its way: its tool and job, and its programs once they run."""
+
+    tool: Tool[Any, Any]
+    job: Job[Any]
+    server: Member | None = None
+    client: Member | None = None
+    start_s: float | None = None
+
+
+class _Run:
+    """One run, from the first look around to its results."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        flows: Sequence[Flow],
+        tools: Sequence[Tool[Any, Any]],
+        crew: Crew,
+        offset_s: float,
+        on_progress: OnProgress | None,
+        stop: Stop | None,
+    ) -> None:
+        self._lab, self._crew, self._flows = lab, crew, tuple(flows)
+        self._on_progress, self._stop = on_progress, stop
+        self._offset_s = offset_s
+        self._total_s = offset_s + max(flow.start_s + flow.lasts_s for flow in flows)
+        self._exact = any(tool.exact for tool in tools)
+        self._gated = self._exact or len(flows) > 1 or offset_s > 0 or any(flow.start_s for flow in flows)
+        self._gate: Gate | None = None
+        self._before = Before(lab)
+        network = self._before.network
+        self._tasks = [
+            _Task(
+                tool,
+                Job(
+                    flow,
+                    number,
+                    flow.address or address_in(network, flow.destination),
+                    FIRST_PORT + number,
+                    lab.clock,
+                    lab.seed,
+                    network,
+                    offset_s + flow.start_s,
+                ),
+            )
+            for number, (flow, tool) in enumerate(zip(flows, tools, strict=True))
+        ]
+        self._failure: Exception | None = None
+        self._stopping = False
+
+    def results(self) -> AtOnce:
+        """Carry it out."""
+        for task in self._tasks:
+            task.tool.check(self._lab, task.job)
+        for task in self._tasks:
+            task.tool.prepare(self._lab, task.job)
+        self._tell(0.0)
+        with ExitStack() as watching:
+            if self._exact:
+                self._bring_programs()
+                self._make_gate()
+            for task in self._tasks:
+                task.server = self._server(task)
+            for task in self._tasks:
+                task.job.caught = watching.enter_context(task.tool.watching(self._lab, task.job))
+            self._start_clients()
+            stopped, pressed = self._follow_clients()
+            if self._failure is not None:
+                raise self._failure
+            for task in self._tasks:
+                assert task.client is not None
+                task.job.interrupted = task.client.running
+            if stopped or pressed:
+                self._crew.interrupt(self._clients)
+            self._collect(PATIENCE_S if not stopped and not pressed else _DRAIN_S)
+        if not stopped and not pressed:
+            overdue = next((task for task in self._tasks if task.job.interrupted), None)
+            if overdue is not None:
+                raise overdue.tool.overdue(overdue.job)
+        reordered = sum(task.tool.reordered(task.job) for task in self._tasks)
+        results = self._read(self._before.after(self._crew.late_ms, self._crew.longest_late_ms, reordered))
+        starts_s = [task.start_s - task.job.flow.start_s for task in self._tasks if task.start_s is not None]
+        skew_ms = 1000 * (max(starts_s) - min(starts_s)) if len(starts_s) > 1 else 0.0
+        found = AtOnce(tuple(results), skew_ms, interrupted=stopped or pressed)
+        if pressed or (stopped and not results):
+            kept = f"{len(results)} of {len(self._tasks)} flows are kept in its .partial" if results else "nothing yet"
+            raise MeasurementStopped(f"the measurement was stopped; measured: {kept}", found if results else None)
+        return found
+
+    @property
+    def _clients(self) -> list[Member]:
+        return [task.client for task in self._tasks if task.client is not None]
+
+    def _bring_programs(self) -> None:
+        for file in _PROGRAMS.glob("*.py"):
+            if not file.name.startswith("__"):
+                self._lab.write_file(f"{IN_LAB}/linklab/measure/in_lab/{file.name}", file.read_bytes())
+
+    def _make_gate(self) -> Gate:
+        if self._gate is None:
+            self._gate = Gate(self._lab, self._crew, self._flows[0].source, exact=self._exact)
+            for task in self._tasks:
+                task.job.gate = self._gate.path
+        return self._gate
+
+    def _server(self, task: _Task) -> Member | None:
+        """A server for one test, ready; None for a flow that needs none."""
+        tool, job = task.tool, task.job
+        command = tool.server(job)
+        if command is None:
+            return None
+        if tool.listens(self._lab, job, "", 0):
+            raise MeasurementError(
+                f"port {job.port} of {job.flow.destination} is in use: end the program that listens there"
+            )
+        server = self._crew.start(job.flow.destination, command)
+        deadline_s = self._lab.now() + PATIENCE_S
+        while not tool.listens(self._lab, job, server.program.output, 0.5):
+            if tool.exact:
+                server.program.read(0.5)
+            if server.program.poll() is not None or self._lab.now() >= deadline_s:
+                said = server.program.output or server.program.read(0)
+                raise tool.no_server(job, said, server.program.returncode)
+        return server
+
+    def _start_clients(self) -> None:
+        gate = self._make_gate() if self._gated else None
+        for task in self._tasks:
+            command = task.tool.client(task.job)
+            if gate is not None and not task.tool.exact:
+                command = gate.before(command, task.job.later_s)
+            task.client = self._crew.start(task.job.flow.source, command)
+        if gate is not None:
+            gate.open(self._clients)
+
+    def _follow_clients(self) -> tuple[bool, bool]:
+        """Return whether it was stopped by the hook, and whether by Ctrl-C."""
+        margin_s = 0.0 if self._gate is None else self._gate.margin_s
+        limit_s = self._offset_s + margin_s + max(flow.longest_s for flow in self._flows)
+        stop = self._asked if self._stop is not None or self._on_progress is not None else None
+        try:
+            outcome = self._crew.follow(self._clients, limit_s, self._tell, stop)
+        except KeyboardInterrupt:
+            return self._stopping, not self._stopping
+        return outcome == "interrupted", False
+
+    def _asked(self) -> bool:
+        self._stopping = self._stopping or self._failure is not None or (self._stop is not None and self._stop())
+        return self._stopping
+
+    def _tell(self, done_s: float) -> None:
+        if self._on_progress is None or self._failure is not None:
+            return
+        said = [split_start(c.program.output)[1] if self._gated else c.program.output for c in self._clients]
+        so_far = curves(self._flows, said) if said else {}
+        try:
+            self._on_progress(Progress(self._flows, done_s, self._total_s, so_far))
+        except Exception as failure:  # the lab must finish its answer first
+            self._failure = failure
+
+    def _collect(self, patience_s: float) -> None:
+        """Gather what all have said. A server has `patience_s` to end after its client, and more while it speaks."""
+        ending = [task.server for task in self._tasks if task.server is not None and task.tool.server_ends]
+        heard = -1
+        while heard != (heard := sum(len(server.program.output) for server in ending)):
+            if self._crew.follow(ending, patience_s) == "done":
+                break
+        ours = [task.server for task in self._tasks if task.tool.exact and task.tool.server_ends and task.server]
+        self._crew.interrupt(ours)
+        talking = [task for task in self._tasks if task.server is not None and not task.tool.server_ends]
+        for _ in range(_LOOKS):
+            if all(task.tool.server_done(task.job, task.server.program.output) for task in talking if task.server):
+                break
+            self._crew.follow([task.server for task in talking if task.server], _LAST_WORDS_S)
+        for task in self._tasks:
+            assert task.client is not None
+            said = task.client.program.output
+            task.start_s, task.job.said = split_start(said) if self._gated else (0.0, said)
+            task.job.status = task.client.program.returncode
+            if task.server is not None:
+                self._crew.end(task.server)  # it may wait for a client that could not connect
+                task.job.server_said = task.server.program.output
+
+    def _read(self, around: Surroundings) -> list[Result]:
+        results: list[Result] = []
+        for task in self._tasks:
+            job = task.job
+            # of a run that was stopped, what had not begun yet is left out
+            with contextlib.suppress(MeasurementError) if job.interrupted else contextlib.nullcontext():
+                results.append(task.tool.parse(job, around.origin(job.tool), around.fidelity))
+        return results

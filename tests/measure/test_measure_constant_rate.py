@@ -1,0 +1,164 @@
+"""Constant bit rates: paced to plan, counted to the packet, fair out of step and not in step; refused where wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linklab
+from linklab.errors import LabError, MeasurementError
+from linklab.measure import AtOnce, ConstantRateFlow, ConstantRateResult, Origin, at_once, load_result, load_run, run
+from linklab.measure.in_lab.constant_rate import instants
+from linklab.measure.tools.constant_rate import parse_constant_rate
+from linklab.network.switch_testbeds import fairness
+from linklab.published.switches_loads import senders
+from linklab.runtime.backends import Kind
+
+ORIGIN = Origin("linklab constant rate", "virtual", "7.3.4")
+FLOW = ConstantRateFlow("h1", "t1", 2.0, duration_s=1.0, window_s=(0.5, 1.0))
+RESULT = ConstantRateResult(FLOW, ORIGIN, 500, 400, 250, 0.5)
+
+
+def test_json_and_back_and_what_it_says() -> None:
+    assert load_result(json.loads(json.dumps(RESULT.to_json()))) == RESULT
+    assert (RESULT.throughput_mbps, RESULT.lost_packets, RESULT.loss_percent) == (2.0, 100, 20)
+    assert RESULT.rows() == [{"start_s": 0.5, "end_s": 1.0, "throughput_mbps": 2.0, "lost_packets": 100}]
+    changes: tuple[dict[str, object], ...] = ({"version": 3}, {"sent_packets": "x"}, {"flow": {}})
+    for change in changes:
+        with pytest.raises(MeasurementError):
+            load_result({**RESULT.to_json(), **change})
+
+
+def _of_version_1() -> dict[str, Any]:
+    """What an earlier Linklab stored of a run: its flows knew neither duration nor window."""
+    flow = {"source": "h1", "destination": "t1", "rate_mbps": 2.0, "payload_bytes": 500, "dither": True}
+    counts = {"sent_packets": 500, "received_packets": 400, "inside_packets": 250, "window_s": 0.5}
+    return {
+        "measurement": "cbr",
+        "version": 1,
+        "results": [{"flow": flow, **counts}],
+        "origin": {"tool": "linklab cbr 1", "clock": "virtual", "kernel": "7.3.4"},
+        "duration_s": 1.0,
+        "latest_ms": 0.5,
+    }
+
+
+def test_a_run_of_the_first_version_loads() -> None:
+    found = load_run(_of_version_1())
+    flow = ConstantRateFlow("h1", "t1", 2.0, duration_s=1.0)
+    origin = Origin("linklab cbr 1", "virtual", "7.3.4")
+    assert found == AtOnce((ConstantRateResult(flow, origin, 500, 400, 250, 0.5, 0.5),), 0.0)
+    with pytest.raises(MeasurementError, match="cbr is damaged"):
+        load_run({**_of_version_1(), "results": [{}]})
+
+
+@pytest.mark.parametrize("dither", [True, False])
+def test_the_plan_keeps_the_rate_whatever_the_dither(dither: bool) -> None:
+    planned = list(instants(1000.5, dither, "1 3", 5_000, 1_005_500))
+    assert len(planned) == 1000
+    assert all(0 <= due - (5_000 + number * 1000.5) < 1001 for number, due in enumerate(planned)) or not dither
+    assert planned == sorted(planned)
+    assert planned == list(instants(1000.5, dither, "1 3", 5_000, 1_005_500))
+    gaps = {later - early for early, later in pairwise(planned)}
+    assert (len(gaps) > 100) == dither
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ConstantRateFlow("h1", "t1", 0),
+        lambda: ConstantRateFlow("h1", "t1", float("nan")),
+        lambda: ConstantRateFlow("h1", "t1", 1, payload_bytes=15),
+        lambda: ConstantRateFlow("h1", "t1", 1, payload_bytes=1473),
+        lambda: ConstantRateFlow("h1", "t1", 1, payload_bytes=100.5),  # type: ignore[arg-type]
+        lambda: ConstantRateFlow("h1", "t1", 1, duration_s=0),
+        lambda: ConstantRateFlow("h1", "t1", 1, duration_s=1, window_s=(0.5, 2)),
+        lambda: ConstantRateFlow("h1", "h1", 1),
+    ],
+)
+def test_flows_that_cannot_be_are_refused(make: Callable[[], ConstantRateFlow]) -> None:
+    with pytest.raises(MeasurementError, match="choose"):
+        make()
+
+
+def test_of_a_run_that_was_stopped_the_window_that_was_is_what_counts() -> None:
+    left, arrived = {"sent": 350, "late_ns": 0, "until_ns": 700_000_000}, {"received": 350, "inside": 100}
+    result = parse_constant_rate(left, arrived, FLOW, ORIGIN, interrupted=True)
+    assert [result.window_s, result.throughput_mbps] == pytest.approx([0.2, 2.0])
+    with pytest.raises(MeasurementError, match="stopped before its window began"):
+        parse_constant_rate({**left, "until_ns": 400_000_000}, arrived, FLOW, ORIGIN, interrupted=True)
+
+
+def test_a_sender_that_fell_behind_kept_no_constant_rate_on_virtual_time() -> None:
+    late = {"sent": 500, "late_ns": 25_000_000, "until_ns": 1_000_000_000}, {"received": 500, "inside": 250}
+    with pytest.raises(MeasurementError, match=r"fell 25\.0 ms behind its plan"):
+        parse_constant_rate(*late, FLOW, ORIGIN)
+    assert parse_constant_rate(*late, FLOW, replace(ORIGIN, clock="real")).latest_ms == 25
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(fairness(10, 2), "virtual", folder=tmp_path_factory.mktemp("rate")) as lab:
+        yield lab
+
+
+def running(lab: linklab.Lab) -> str:
+    return lab["t1"].cmd("pgrep -fl in_lab/constant_rat[e]")
+
+
+@pytest.mark.lab
+def test_a_flow_that_its_link_can_never_carry_is_one_line(lab: linklab.Lab) -> None:
+    with pytest.raises(MeasurementError, match="h1-t1 is to send 12 Mbit/s, and h1's link carries 10"):
+        run(lab, ConstantRateFlow("h1", "t1", 12))
+    with pytest.raises(LabError, match="no node 'h77'"):
+        run(lab, ConstantRateFlow("h77", "t1", 1))
+    assert running(lab) == ""
+
+
+@pytest.mark.lab
+def test_what_fits_arrives_to_the_packet(lab: linklab.Lab) -> None:
+    flows = [ConstantRateFlow("h1", "t1", 4, 0.5), ConstantRateFlow("h2", "t1", 4, 0.5, payload_bytes=1000)]
+    one, two = at_once(lab, flows).of(ConstantRateResult)
+    assert [(it.sent_packets, it.lost_packets) for it in (one, two)] == [(500, 0), (250, 0)]
+    assert one.throughput_mbps == pytest.approx(4, rel=0.02)
+
+
+@pytest.mark.lab
+def test_shares_are_near_proportion_out_of_step_and_far_from_it_in_step(lab: linklab.Lab, tmp_path: Path) -> None:
+    def measured(where: linklab.Lab, dither: bool = True) -> tuple[ConstantRateResult, ...]:
+        flows = senders("30/90", 10, duration_s=3, window_s=(1, 3), dither=dither)
+        return at_once(where, flows).of(ConstantRateResult)
+
+    loose, again = (measured(lab) for _ in range(2))
+    assert [it.inside_packets for it in loose] == [it.inside_packets for it in again]
+    one, two = (it.throughput_mbps for it in loose)
+    assert (one + two) * 1536 / 1470 == pytest.approx(10, rel=0.01)
+    assert 0.15 < one / (one + two) < 0.3
+    with linklab.start(fairness(10, 2), "virtual", folder=tmp_path, seed=2) as another:
+        other = measured(another)
+    assert [it.inside_packets for it in other] != [it.inside_packets for it in loose]
+    first, second = measured(lab, dither=False)
+    assert first.lost_packets == 0
+    assert second.lost_packets > 0.2 * second.sent_packets
+
+
+@pytest.mark.lab
+def test_one_that_is_stopped_leaves_nothing_running_and_says_what_was(lab: linklab.Lab) -> None:
+    seen: list[str] = []
+
+    def stop() -> bool:
+        return len(seen) > 2
+
+    found = run(
+        lab, ConstantRateFlow("h1", "t1", 1, 60), stop=stop, on_progress=lambda progress: seen.append(progress.words)
+    )
+    assert found.interrupted
+    assert 0 < found.sent_packets < 2500
+    assert found.throughput_mbps == pytest.approx(1, rel=0.05)
+    assert running(lab) == ""
