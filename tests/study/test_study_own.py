@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from linklab.measure.captures import Capture
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.utils import wrpcap
 
 from linklab.cli import main
 from linklab.errors import MeasurementError
+from linklab.measure.captures import Capture
 from linklab.published.claims import Claim
 from linklab.study import STUDIES, Measured, Point, Study, catalogue, run
 from linklab.study.claims import Finding, Tables, compared

@@ -253,6 +253,7 @@ CLAIMS: Final = (
         "5.1.2, figures 15 and 17, 16 and 18",
         "either",
         "round-trip times between VLANs in both testbeds, at every payload and rate",
+        by_construction="links serialise, and every frame passes the trunk's two more times",
     ),
     Claim(
         "switch-cisco-throughput",

@@ -369,6 +369,16 @@ def _cost_grid(tables: Tables) -> Grid:
     return Grid(columns, rows, note)
 
 
+def _measured_points(tables: Tables) -> str:
+    """Return how many of each study's points the tables have."""
+    done = (
+        f"{name} {table.about['points_done']} of {table.about['points']}"
+        for name, table in tables.items()
+        if "points_done" in table.about
+    )
+    return ", ".join(done) or "unknown"
+
+
 def _of_figures(of_curves: Callable, of_shares: Callable) -> dict[str, Callable]:  # type: ignore[type-arg]
     return {f"figure-{it.number}": partial(of_shares if it.quantity == "shares" else of_curves, it) for it in FIGURES}
 
@@ -389,5 +399,6 @@ PAGE: Final = Page(
         "cost": _cost_grid,
     },
     figures={**_of_figures(_curves_picture, _shares_picture), "interrupts": _interrupts_picture},
+    values={"measured_points": _measured_points},
     published={"figures": FIGURES, "inconsistencies": INCONSISTENCIES},
 )
