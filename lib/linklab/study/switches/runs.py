@@ -410,6 +410,7 @@ SWITCHES_STEP: Final = replace(
     title="Switches: shares of a link that several UDP senders in exact step fill, by kind of switch",
     factors={**SWITCHES_FAIRNESS.factors, "sender_link_percent": (100,), "pacing": (EXACT,)},
     repeats=1,
+    command="",
     source="phase effects (S. Floyd, V. Jacobson, 1992) in figures 25 to 28 of the switches paper (2013)",
 )
 """Exact pacing has no chance in it, so it is measured once."""
