@@ -149,6 +149,29 @@ def test_each_says_in_words_where_it_comes_from(expected: Expectation) -> None:
     assert expected.low <= expected.value <= expected.high
     assert len(expected.why) > 60
     assert any(character.isdigit() for character in expected.why)
+    assert expected.source
+    assert expected.basis.startswith(f"derived from {expected.source}")
+    assert expected.explanation == f"{expected.why} (interval {expected.basis})"
+
+
+def test_what_nothing_derives_is_said_with_its_size_and_reason() -> None:
+    assert "allowed, not derived: 0.05 ms for ping's own clock" in unloaded_rtt(H1_H4).basis
+    assert "a packet that is leaving the queue" in full_queue_rtt(H1_H4).allowance
+    assert "1 % less, since the fluid model" in tcp_throughput(H1_H9).allowance  # runs partly empty after a loss
+    assert tcp_throughput(measured_path(COURSE, "r1", "r2")).allowance == ""
+    assert "0.5 points from 99 % of the ceiling on" in udp_loss_percent(H1_H4, 40).allowance
+    assert udp_loss_percent(H1_H4, 20).allowance == ""
+
+
+def test_an_interval_that_is_too_wide_to_decide_names_what_does() -> None:
+    three = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5"), Load("h3", "h6")])
+    one = three.loads[0].total
+    assert one.high - one.low > one.value
+    assert one.carried_by == "the sum through L2"
+    assert str(one).endswith("Mbit/s (wide: the sum through L2 decides)")
+    assert one.explanation.endswith("too wide to decide: the sum through L2 does)")
+    assert three.sums["L2"].carried_by == ""
+    assert three.sums["L2"].high - three.sums["L2"].low < 0.1 * three.sums["L2"].value
 
 
 def test_a_cable_s_overhead_counts_in_every_expectation() -> None:
@@ -175,8 +198,8 @@ def test_where_answers_wait_behind_the_data_there_is_no_model() -> None:
     assert udp_loss_percent(stick, 110, 5).low < 12.88 < udp_loss_percent(stick, 110, 5).high
 
 
-THEORY = Expectation(28.0, 26.0, 28.7, "Mbit/s", "theory")
-FLOOR = Expectation(60.0, 59.95, 60.2, "ms", "theory", "above")
+THEORY = Expectation(28.0, 26.0, 28.7, "Mbit/s", "theory", source="theory")
+FLOOR = Expectation(60.0, 59.95, 60.2, "ms", "theory", "above", source="theory")
 
 
 def test_a_baseline_moves_the_interval_and_its_spread_widens_it() -> None:
@@ -186,8 +209,11 @@ def test_a_baseline_moves_the_interval_and_its_spread_widens_it() -> None:
     assert one.high == pytest.approx(27 + 2**0.5 * 0.7 * 27 / 28)
     three = from_baseline(THEORY, [26.5, 27.0, 27.3])
     assert three.value == 27
-    assert three.low == pytest.approx(one.low - 0.8)
+    assert three.low == pytest.approx(one.low - 2 * 0.4041, abs=1e-3)
     assert "3 baselines" in three.why
+    assert "two standard deviations of the baseline" in three.allowance
+    many = from_baseline(THEORY, [26.5, 27.0, 27.3] * 10)
+    assert three.low < many.low < one.low
 
 
 def test_a_baseline_makes_nothing_possible_that_is_not() -> None:
@@ -211,6 +237,8 @@ def test_a_busy_machine_is_known_by_its_side() -> None:
 def test_refusals() -> None:
     with pytest.raises(MeasurementError, match="must lie in the interval"):
         Expectation(1, 2, 3, "ms", "")
+    with pytest.raises(MeasurementError, match="neither what it is derived from nor why it is allowed"):
+        Expectation(2, 1, 3, "ms", "a number")
     with pytest.raises(MeasurementError, match="has limit_mbps"):
         experiment(COURSE, [Load("h1", "h4", limit_mbps=3)])
     with pytest.raises(MeasurementError, match="pings is 0"):

@@ -23,7 +23,7 @@ from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, U
 from linklab.network import COURSE, Network
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.runtime.backends import Kind
-from tools.bench.cases import Step, steps
+from tools.bench.speed import Step, steps
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 STEPS = [step for step in steps(25) if step.case > 1]

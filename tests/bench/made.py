@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
-from tools.bench.course import ROWS
-from tools.bench.findings import Claim, Findings, Record, Verdict
-from tools.bench.settings import Settings
+from tools.bench.fidelity import FIDELITY, ROWS, Row
+from tools.bench.part import Claim, Findings, Record, Settings, Verdict, having
+from tools.bench.search import SEARCH, SEARCHES, TRAIN
+from tools.bench.switches import SWITCH_KINDS
 
 _ROOT = Path(__file__).parents[2]
 CHECKOUT = os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT / "lib"), str(_ROOT)])}
@@ -15,33 +17,38 @@ CHECKOUT = os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT / "lib"), str(
 FEW = Settings(quick=False, repeats=2, folder=Path("unused"), cores=2)
 
 
-def fidelity_records(clock: str = "virtual") -> list[Record]:
+def fidelity_records(study: str = FIDELITY.name) -> list[Record]:
     """Two fresh labs, idle and busy, and the first of each once more; every claim holds."""
+    found: list[Record] = []
+    for machine in ("idle", "busy"):
+        for repeat, number in ((1, 0), (1, 1), (2, 0)):
+            for row in ROWS.values():
+                found += [_fidelity_record(study, machine, repeat, row.name, number, *it) for it in _right(row, repeat)]
+    return found
+
+
+def _right(row: Row, repeat: int) -> list[tuple[str, float]]:
     return [
-        {
-            "clock": clock,
-            "load": load,
-            "repeat": repeat,
-            "round": round,
-            "row": row.name,
-            "rtt_mean_ms": row.rtt_floor_ms + 0.001 * repeat,
-            "rtt_min_ms": row.rtt_floor_ms,
-            "rtt_max_ms": row.rtt_floor_ms + 0.002,
-            "pings_sent": 26,
-            "pings_lost": 0,
-            "tcp_mbps": 0.985 * row.tcp_ceiling_mbps,
-            "tcp_retransmitted_segments": 0,
-            "udp_offered_mbps": row.udp_offered_mbps,
-            "udp_sent_mbps": row.udp_offered_mbps * 0.9999,
-            "udp_mbps": 0.99 * row.udp_offered_mbps,
-            "udp_sent_packets": 9000,
-            "udp_lost_packets": 0,
-            "udp_jitter_ms": 0.01,
-        }
-        for load in ("idle", "busy")
-        for repeat, round in ((1, 0), (1, 1), (2, 0))
-        for row in ROWS
+        ("rtt_mean_ms", row.rtt_floor_ms + 0.001 * repeat),
+        ("lost_pings", 0),
+        ("tcp_mbps", 0.985 * row.tcp_ceiling_mbps),
+        ("udp_sent_mbps", row.udp_offered_mbps * 0.9999),
+        ("udp_mbps", 0.99 * row.udp_offered_mbps),
+        ("udp_sent_packets", 9000),
+        ("udp_lost_packets", 0),
     ]
+
+
+def _fidelity_record(study: str, machine: str, repeat: int, of: str, number: int, metric: str, value: float) -> Record:
+    levels = {factor: levels[0] for factor, levels in FIDELITY.factors.items()} | {"machine": machine}
+    units = {it.name: it.unit for it in FIDELITY.metrics}
+    row: Record = {"repeat": repeat, "of": of, "number": number, "metric": metric, "value": value}
+    return {"study": study, **levels, **row, "unit": units[metric]}
+
+
+def at(records: list[Record], metric: str, **where: Any) -> list[Record]:
+    """The records of a metric at a place; without ``of`` of L1."""
+    return having(records, metric=metric, **{"of": "L1", **where})
 
 
 def start_records(exponent: float = 1.0, share: float = 0.1) -> list[Record]:
@@ -70,21 +77,34 @@ def speed_records(virtual_per_wall: float = 12.0) -> list[Record]:
 
 
 def switch_records() -> list[Record]:
-    """One start of each kind of switch."""
+    """Three repeats with each kind of switch."""
+    levels = {factor: levels[0] for factor, levels in SWITCH_KINDS.factors.items()}
     return [
         {
-            "switch": switch,
-            "repeat": 1,
-            "start_s": 1.5,
-            "rtt_mean_ms": 60.001,
-            "pings_lost": 0,
-            "tcp_mbps": 28.0,
-            "cpu_s": 5.0,
-            "wall_s": 4.0,
-            "virtual_s": 10.0,
+            "study": SWITCH_KINDS.name, **levels, "switch": switch, "repeat": repeat, "of": "", "number": None,
+            "metric": metric, "value": value, "unit": "",
         }
-        for switch in ("bridge", "ovs", "ovs-user")
-    ]
+        for switch in SWITCH_KINDS.factors["switch"]
+        for repeat in (1, 2, 3)
+        for metric, value in (("rtt_mean_ms", 60.001), ("lost_pings", 0), ("tcp_mbps", 28.0))
+    ]  # fmt: skip
+
+
+def search_records(error_percent: float = 1.0, train_megabytes: float = 1.0) -> list[Record]:
+    """What every search found on every network; a plain increase sent 100 MB."""
+    values = {
+        name: {"error_percent": -0.5, "sent_megabytes": 100.0, "probes": 50, "duration_s": 20.0} for name in SEARCHES
+    }
+    values[TRAIN] = {"error_percent": error_percent, "sent_megabytes": train_megabytes, "probes": 1, "duration_s": 2.0}
+    return [
+        {
+            "study": SEARCH.name, "seed": seed, "repeat": 1, "of": name, "number": None, "metric": metric,
+            "value": value, "unit": "",
+        }
+        for seed in SEARCH.factors["seed"]
+        for name, each in values.items()
+        for metric, value in each.items()
+    ]  # fmt: skip
 
 
 def verdicts(findings: Findings) -> list[Verdict]:

@@ -14,15 +14,11 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.network import COURSE, TWO_HOSTS
+from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 from tools.bench import starts
-from tools.bench.course import ROWS
-from tools.bench.crew import Crew
-from tools.bench.fidelity import measure_row
-from tools.bench.findings import Record
-from tools.bench.settings import Settings
-from tools.bench.starts_report import report
+from tools.bench.part import Crew, Record, Settings
+from tools.bench.starts import report
 
 from .made import CHECKOUT
 
@@ -37,9 +33,6 @@ class Tiny(Settings):
     def sizes(self) -> tuple[int, ...]:
         return (10,)
 
-    def tcp_s(self, is_link: bool) -> int:
-        return 2
-
 
 def bench(*words: str, folder: Path) -> list[str]:
     return [sys.executable, "-m", "tools.bench", *words, "--output", str(folder)]
@@ -47,7 +40,7 @@ def bench(*words: str, folder: Path) -> list[str]:
 
 @pytest.mark.usefixtures("virtual", "nothing_left")
 def test_a_tiny_benchmark_end_to_end(tmp_path: Path) -> None:
-    words = bench("--quick", "--only", "overhead", "--only", "switches", "--repeats", "1", folder=tmp_path)
+    words = bench("--quick", "--only", "overhead", "--only", "switches", folder=tmp_path)
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path, env=CHECKOUT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
@@ -94,17 +87,6 @@ def test_both_ways_start_the_same_networks(lab_folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("nothing_left")
-def test_a_row_of_fidelity_is_measured_in_full(virtual: Kind, lab_folder: Path) -> None:
-    settings = Tiny(True, 1, lab_folder, 1)
-    with Crew(lab_folder) as crew:
-        record = measure_row(crew.start(COURSE), ROWS[0], settings)
-    assert record["rtt_mean_ms"] == pytest.approx(20, abs=0.01)
-    assert 30 < record["tcp_mbps"] < 38.3
-    assert (record["udp_lost_packets"], record["pings_lost"]) == (0, 0)
-    assert record["udp_sent_mbps"] == pytest.approx(record["udp_offered_mbps"], rel=0.001)
-
-
-@pytest.mark.usefixtures("nothing_left")
 def test_a_failure_ends_the_labs_beside_it(virtual: Kind, lab_folder: Path) -> None:
     with Crew(lab_folder) as crew:
         waiting = crew.start(TWO_HOSTS)
@@ -125,7 +107,7 @@ def test_a_failure_ends_the_labs_beside_it(virtual: Kind, lab_folder: Path) -> N
 
 def test_busy_loops_are_busy_and_end(tmp_path: Path) -> None:
     script = (
-        "import os, sys, time\nfrom tools.bench.load import busy\n"
+        "import os, sys, time\nfrom tools.bench.fidelity import busy\n"
         "with busy(1):\n print(os.getpid(), flush=True)\n time.sleep(1000)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=CHECKOUT) as owner:

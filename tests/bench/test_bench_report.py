@@ -9,12 +9,11 @@ import pytest
 
 from linklab.errors import LabError, LinklabError
 from linklab.record import cpu_model
-from tools.bench import report
+from tools.bench import run as report
 from tools.bench.__main__ import parser
-from tools.bench.findings import Claim, Findings, Keep, Record, Say, Table
-from tools.bench.parts import PARTS, Part, chosen
+from tools.bench.part import Claim, Findings, Keep, OwnPart, Record, Say, Settings, Table, settings
+from tools.bench.parts import PARTS, chosen
 from tools.bench.run import Outcome, Outcomes, run_parts
-from tools.bench.settings import Settings, settings
 
 from .made import FEW, fidelity_records
 
@@ -46,8 +45,8 @@ def _findings(records: Sequence[Record], settings: Settings) -> Findings:
     return Findings((table,), (Claim.judged("it is above 1", values[0] > 1 if values else None, f"{values}"),))
 
 
-def parts(**measures: object) -> list[Part]:
-    return [Part(name, f"Part {name}", measure, _findings) for name, measure in measures.items()]  # type: ignore[arg-type]
+def parts(**measures: object) -> list[OwnPart]:
+    return [OwnPart(name, f"Part {name}", measure, _findings) for name, measure in measures.items()]  # type: ignore[arg-type]
 
 
 def run(**measures: object) -> tuple[Outcomes, list[str]]:
@@ -134,7 +133,7 @@ def test_parts_are_chosen_by_name_in_their_order() -> None:
 def test_quick_is_less_of_everything() -> None:
     quick, full = settings(True, None, FEW.folder), settings(False, None, FEW.folder)
     assert (quick.repeats, full.repeats) == (2, 10)
-    for name in ("pings", "case_s", "speed_s", "real_s", "real_pings", "udp_s", "course_repeats", "real_repeats"):
+    for name in ("case_s", "speed_s", "real_s", "course_repeats"):
         assert getattr(quick, name) < getattr(full, name), name
     assert set(quick.sizes) < set(full.sizes)
     assert settings(False, 1, FEW.folder).course_repeats == 1

@@ -1,31 +1,31 @@
-"""Speed and switches: the verdicts, and the five test cases as the course report has them."""
+"""Speed: the verdict, and the five test cases as the course report has them."""
 
 from __future__ import annotations
 
 import pytest
 
 from linklab.measure import PingFlow, TcpFlow, UdpFlow
-from tools.bench import cases, overhead, speed, speed_report, switches
-from tools.bench.findings import Verdict, having
+from tools.bench import overhead, speed
+from tools.bench.part import Verdict, having
 
-from .made import FEW, speed_records, switch_records, verdicts
+from .made import FEW, speed_records, verdicts
 
 
 def test_ten_virtual_seconds_for_a_second_on_all_cores() -> None:
-    found = speed_report.report(speed_records(), FEW)
+    found = speed.report(speed_records(), FEW)
     assert verdicts(found) == [Verdict.MET]
     assert found.claims[0].numbers == "6.0 with one lab, 12.0 with 2 labs at once"
-    assert verdicts(speed_report.report(speed_records(9.9), FEW)) == [Verdict.NOT_MET]
+    assert verdicts(speed.report(speed_records(9.9), FEW)) == [Verdict.NOT_MET]
     assert all(len(row) == len(table.headings) for table in found.tables for row in table.rows)
 
 
 def test_without_all_cores_there_is_no_verdict() -> None:
-    assert verdicts(speed_report.report(having(speed_records(), labs=1), FEW)) == [Verdict.NOT_MEASURED]
-    assert verdicts(speed_report.report([], FEW)) == [Verdict.NOT_MEASURED]
+    assert verdicts(speed.report(having(speed_records(), labs=1), FEW)) == [Verdict.NOT_MEASURED]
+    assert verdicts(speed.report([], FEW)) == [Verdict.NOT_MEASURED]
 
 
 def test_the_five_test_cases_are_the_reports() -> None:
-    steps = cases.steps(25)
+    steps = speed.steps(25)
     assert [sum(step.case == case for step in steps) for case in range(1, 6)] == [3, 6, 6, 4, 1]
     case_1 = [flow for step in steps if step.case == 1 for flow in step.flows]
     assert [(flow.source, flow.destination) for flow in case_1] == [("h1", "h4"), ("h7", "h9"), ("h1", "h9")]
@@ -48,33 +48,6 @@ def test_only_the_time_in_which_flows_send_is_counted() -> None:
     assert {name: max(map(speed.traffic_s, flows)) for name, flows in speed.loads(10).items()} == {
         "ping": pytest.approx(99.8), "UDP": 10, "one TCP flow": 10, "four TCP flows": 10,
     }  # fmt: skip
-
-
-def test_switches_are_measured_against_the_bridge() -> None:
-    found = switches.report(switch_records(), FEW)
-    assert verdicts(found) == [Verdict.MET] * 2
-    assert [row[0] for row in found.tables[0].rows] == ["bridge", "ovs", "ovs-user"]
-    assert found.tables[0].rows[0][-2:] == ("0.500", "0.400")
-
-
-@pytest.mark.parametrize(
-    ("spoilt", "said"),
-    [
-        ({"pings_lost": 10, "rtt_mean_ms": None}, "10 pings lost, RTT - ms"),
-        ({"tcp_mbps": 27.0}, "TCP 96.4% of the bridge's"),
-        ({"failed": "Open vSwitch is missing"}, "Open vSwitch is missing"),
-    ],
-)
-def test_a_switch_that_does_not_forward_is_not_met(spoilt: dict[str, object], said: str) -> None:
-    records = switch_records()
-    records[1] |= spoilt
-    found = switches.report(records, FEW)
-    assert verdicts(found) == [Verdict.NOT_MET, Verdict.MET]
-    assert said in found.claims[0].numbers
-
-
-def test_switches_without_the_bridge_are_not_judged() -> None:
-    assert verdicts(switches.report(switch_records()[1:], FEW)) == [Verdict.NOT_MEASURED] * 2
 
 
 def test_a_notebooks_overhead_is_what_it_takes_more_than_python() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tools.bench.findings import Verdict, having
-from tools.bench.shapes import topology
-from tools.bench.starts_report import report
+from tools.bench.part import Verdict, having
+from tools.bench.plain import topology
+from tools.bench.starts import report
 
 from .made import FEW, claim_on, start_records, verdicts
 

@@ -1,54 +1,10 @@
-"""Agreement in digits, growth, and the texts of numbers."""
+"""Growth, and the texts of numbers."""
 
 from __future__ import annotations
 
 import pytest
 
-from tools.bench.statistics import (
-    Sameness,
-    agreement,
-    growth_exponent,
-    last_digit,
-    median,
-    range_text,
-    round_to,
-    seconds_text,
-)
-
-
-@pytest.mark.parametrize(
-    ("values", "sameness", "rounded"),
-    [
-        ([20.0, 20.001, 20.0], Sameness.SAME, (20.0,)),
-        ([27.86, 27.94], Sameness.SAME, (27.9,)),
-        ([27.949, 27.951], Sameness.EDGE, (27.9, 28.0)),  # 0.02 units apart, an edge between them
-        ([27.94, 27.97], Sameness.DIFFERENT, (27.9, 28.0)),  # 0.3 units apart
-        ([27.0, 28.0], Sameness.DIFFERENT, (27.0, 28.0)),
-        ([99.96, 100.04], Sameness.SAME, (100.0,)),
-        ([0.0, 0.0], Sameness.SAME, (0.0,)),
-        ([143.4, 143.6], Sameness.DIFFERENT, (143.0, 144.0)),
-        ([60.0], Sameness.SAME, (60.0,)),
-    ],
-)
-def test_agreement_in_three_digits(values: list[float], sameness: Sameness, rounded: tuple[float, ...]) -> None:
-    found = agreement(values)
-    assert (found.sameness, found.rounded) == (sameness, rounded)
-
-
-def test_the_spread_is_in_units_of_the_last_digit() -> None:
-    assert agreement([27.90, 27.93]).spread == pytest.approx(0.3)
-    assert agreement([143, 145]).spread == pytest.approx(2)
-
-
-@pytest.mark.parametrize("values", [[], [1.0, float("nan")], [float("inf")]])
-def test_nothing_agrees_with_no_number(values: list[float]) -> None:
-    with pytest.raises(ValueError, match="nothing to compare"):
-        agreement(values)
-
-
-def test_rounding_to_digits() -> None:
-    assert (round_to(38.249), round_to(0.012345), round_to(1999)) == (38.2, 0.0123, 2000)
-    assert (last_digit(38.2), last_digit(143), last_digit(0.5)) == pytest.approx((0.1, 1, 0.001))
+from tools.bench.part import growth_exponent, median, range_text, seconds_text
 
 
 @pytest.mark.parametrize("exponent", [0.5, 1.0, 2.0])

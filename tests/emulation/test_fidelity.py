@@ -16,8 +16,7 @@ import linklab
 from linklab.measure import PingFlow, TcpFlow, run
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
-from tools.bench.course import ROWS
-from tools.bench.load import LOOPS_PER_CORE, busy
+from tools.bench.fidelity import LOOPS_PER_CORE, ROWS, busy
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
@@ -30,7 +29,7 @@ Found = dict[str, tuple[float, float, int]]
 def measure(lab: linklab.Lab) -> Found:
     """RTT (mean, ms), throughput at the receiver (Mbit/s) and pings answered, for each link and path."""
     found = {}
-    for row in ROWS:
+    for row in ROWS.values():
         echo = run(lab, PingFlow(row.source, row.destination, PINGS, address=row.address))
         stream = run(lab, TcpFlow(row.source, row.destination, TCP_S, address=row.address))
         assert echo.rtt_mean_ms is not None, row.name
@@ -41,7 +40,7 @@ def measure(lab: linklab.Lab) -> Found:
 def show(title: str, found: Found) -> None:
     """The table, for whoever reads the test's output."""
     print(f"\n{title}\n{'':8}{'RTT ms':>10}{'theory':>9}{'TCP Mbit/s':>12}{'ceiling':>9}{'answered':>10}")
-    for row in ROWS:
+    for row in ROWS.values():
         rtt_ms, rate_mbps, answered = found[row.name]
         print(
             f"{row.name:8}{rtt_ms:10.3f}{row.rtt_floor_ms:9.0f}{rate_mbps:12.2f}{row.tcp_ceiling_mbps:9.2f}"
@@ -50,7 +49,7 @@ def show(title: str, found: Found) -> None:
 
 
 def check(found: Found) -> None:
-    for row in ROWS:
+    for row in ROWS.values():
         rtt_ms, rate_mbps, answered = found[row.name]
         assert answered == PINGS, row.name
         assert rtt_ms == pytest.approx(row.rtt_floor_ms, abs=0.01), row.name
@@ -100,4 +99,4 @@ def test_real_time_for_the_contrast(real: Kind, tmp_path: Path) -> None:
     with linklab.start(COURSE, "real", kind="guest", folder=tmp_path) as lab:
         found = measure(lab)
     show("real time (not asserted)", found)
-    assert set(found) == {row.name for row in ROWS}
+    assert set(found) == {row.name for row in ROWS.values()}

@@ -22,7 +22,8 @@ WHERE = Choice(
     points=2,
 )
 FULL = Amount(
-    "full", "How long does a full queue of L2 take, in ms?", Expectation(40.4, 39.9, 40.9, "ms", "100 packets"),
+    "full", "How long does a full queue of L2 take, in ms?",
+    Expectation(40.4, 39.9, 40.9, "ms", "100 packets", allowance="rounding"),
     [Mistake(40.4 / 8, "bytes for bits", "times 8"), Mistake(20.4, "less the delay", "the queue alone is asked")],
 )  # fmt: skip
 LINKS = Names(

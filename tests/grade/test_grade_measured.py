@@ -102,7 +102,7 @@ def test_without_a_known_mistake_theory_is_told() -> None:
 
 
 def test_a_measured_nothing_may_be_right() -> None:
-    none = Expectation(0, 0, 0.5, "%", "nothing is lost", "above")
+    none = Expectation(0, 0, 0.5, "%", "nothing is lost", "above", allowance="strays")
     assert outcome(0, none) == "passed"
     assert outcome(0.0, none) == "passed"
     assert outcome(False, none) == "failed"

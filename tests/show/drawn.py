@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -79,6 +79,44 @@ def tree(seed: int, size: int = 20) -> Network:
     return routed("tree", nodes, pairs, **SHAPE)
 
 
+def chain(seed: int) -> Network:
+    """Three to seven routers in a line, a host at either end."""
+    routers = [Router(f"r{number}") for number in range(1, random.Random(seed).randint(3, 7) + 1)]
+    nodes: list[PlannedNode] = [Host("h1"), *routers, Host("h2")]
+    return routed("chain", nodes, pairwise(node.name for node in nodes), **SHAPE)
+
+
+def fat_tree(ports: int = 4) -> Network:
+    """A fat tree of routers (Al-Fares, Loukissas and Vahdat, 2008), a host at each port of its edge."""
+    half = range(ports // 2)
+    core = [f"c{one}{two}" for one in half for two in half]
+    names, pairs = [*core], []
+    for pod in range(ports):
+        names += [f"{kind}{pod}{one}" for kind in "ae" for one in half]
+        pairs += [(f"a{pod}{one}", f"c{one}{two}") for one in half for two in half]
+        pairs += [(f"a{pod}{one}", f"e{pod}{two}") for one in half for two in half]
+    hosts = [(f"h{name[1:]}{one}", name) for name in names if name[0] == "e" for one in half]
+    nodes: list[PlannedNode] = [*map(Router, names), *(Host(host) for host, _ in hosts)]
+    return routed("fat tree", nodes, [*pairs, *hosts])
+
+
+def _levels() -> Network:
+    """Switches in three levels, two hosts at each of the last four; one subnet."""
+    pairs = [(f"s{number // 2}", f"s{number}") for number in range(2, 8)]
+    hosts = [(f"h{number}", f"s{4 + number // 2}") for number in range(8)]
+    used = dict.fromkeys([f"s{number}" for number in range(1, 8)], 0)
+    links = []
+    for one, two in [*pairs, *hosts]:
+        address = f"10.0.0.{int(one[1:]) + 1}/8" if one.startswith("h") else None
+        ends = (End(one, f"{one}-eth{used.get(one, 0)}", address), End(two, f"{two}-eth{used[two]}"))
+        for name in (one, two):
+            used[name] = used.get(name, 0) + 1
+        links.append(Link(*ends))
+    nodes: list[PlannedNode] = [Switch(f"s{number}") for number in range(1, 8)]
+    return Network("levels", (*nodes, *(Host(host) for host, _ in hosts)), tuple(links))
+
+
+LEVELS = _levels()
 BROKEN = change(
     change_node(
         change(reshape(PLAN, "r2-eth0", delay_ms=0.0), "h1-eth0", addresses=("10.0.0.2/8",)),
@@ -100,13 +138,14 @@ PARALLEL = routed(
 
 
 def texts_of(figure: Figure) -> list[Text]:
-    return [text for text in figure.axes[0].texts if text.get_text()]
+    (axes,) = figure.axes
+    legend = axes.get_legend()
+    return [text for text in (*axes.texts, *(legend.get_texts() if legend else ())) if text.get_text()]
 
 
 def overlaps(figure: Figure) -> list[tuple[str, str]]:
     """Pairs of texts that cover each other, as they are really rendered."""
-    renderer: Any = FigureCanvasAgg(figure)
-    renderer = renderer.get_renderer()
+    renderer = _rendered(figure)
     boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts_of(figure)]
     found = []
     for (one, box), (two, other) in combinations(boxes, 2):
@@ -120,8 +159,13 @@ def overlaps(figure: Figure) -> list[tuple[str, str]]:
 
 def outside(figure: Figure) -> list[str]:
     """Texts that are not wholly on the figure."""
-    renderer: Any = FigureCanvasAgg(figure)
-    renderer = renderer.get_renderer()
+    renderer = _rendered(figure)
     width, height = figure.get_size_inches() * figure.dpi
     boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts_of(figure)]
     return [text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height]
+
+
+def _rendered(figure: Figure) -> Any:
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    return canvas.get_renderer()

@@ -46,8 +46,12 @@ APART = [
     show.RoundTrips("h8-h9", (20.0, 27.4, 22.0, 25.0), 1.0, 20.0, 29.98),
 ]
 ROWS = [
-    Comparison("RTT of h1-h4", "ms", 30, Expectation(60, 59.95, 60.14, "ms", ""), 69.606, 60.0, "one way?"),
-    Comparison("throughput of h1-h9", "Mbit/s", 160, Expectation(17, 15.1, 19.1, "Mbit/s", ""), 17.29, 16.19),
+    Comparison(
+        "RTT of h1-h4", "ms", 30, Expectation(60, 59.95, 60.14, "ms", "", source="theory"), 69.606, 60.0, "one way?"
+    ),
+    Comparison(
+        "throughput of h1-h9", "Mbit/s", 160, Expectation(17, 15.1, 19.1, "Mbit/s", "", source="theory"), 17.29, 16.19
+    ),
     Comparison("throughput of h1-h4, connection 1", "Mbit/s", 0.9, 7.17, 6.04, 5.55),
     Comparison("Jain's index", "", None, 1.0),
 ]
@@ -110,5 +114,5 @@ def _networks() -> dict[str, Drawing]:
     uses = utilisation(COURSE, LOADS)
     return {name: show.draw(thing, title="A title") for name, thing in things.items()} | {
         "draw: path": show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
-        "used": show.used(COURSE, uses, "Used"),
+        "draw: uses": show.draw(COURSE, title="Used", uses=uses),
     }

@@ -25,7 +25,7 @@ from .drawn import outside, overlaps
 from .gallery import LOADS, ORIGIN, ROWS, figures, transfer
 
 FIGURES = figures()
-CHARTS = [name for name in FIGURES if not name.startswith(("draw", "used", "pictures", "frames"))]
+CHARTS = [name for name in FIGURES if not name.startswith(("draw", "pictures", "frames"))]
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -163,7 +163,7 @@ def test_fairness_has_both_indices_and_the_equal_share() -> None:
 
 
 def test_the_network_carries_the_use_of_its_links() -> None:
-    figure = show.used(COURSE, utilisation(COURSE, LOADS), "Used")
+    figure = show.draw(COURSE, title="Used", uses=utilisation(COURSE, LOADS))
     assert overlaps(figure) == []
     assert outside(figure) == []
     said = words(figure)
@@ -178,7 +178,7 @@ def test_the_network_carries_the_use_of_its_links() -> None:
 
 
 def test_a_network_with_a_link_without_a_name_carries_it_too() -> None:
-    figure = show.used(TWO_HOSTS, utilisation(TWO_HOSTS, [Load("h1", "h2")], [4.0]))
+    figure = show.draw(TWO_HOSTS, uses=utilisation(TWO_HOSTS, [Load("h1", "h2")], [4.0]))
     assert "h1\u2192h2 42 %" in words(figure)
 
 
@@ -205,7 +205,7 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(call: Any, says: str) -> No
 def test_a_use_where_no_cable_is_is_refused() -> None:
     cut = change(change(PLAN, "r2-eth2", peer=None), "r3-eth0", peer=None)
     with pytest.raises(NetworkError, match="no cable joins r2 and r3"):
-        show.used(cut, utilisation(COURSE, LOADS))
+        show.draw(cut, uses=utilisation(COURSE, LOADS))
 
 
 def test_the_table_of_comparisons() -> None:

@@ -25,6 +25,7 @@ from linklab.network import (
     Router,
     Shape,
     Switch,
+    by_name,
     path,
 )
 from linklab.show import describe, draw
@@ -33,7 +34,21 @@ from linklab.show.network.layout import place, positions
 from linklab.show.network.scene import scene_of
 from tests.states import PLAN, change, change_node
 
-from .drawn import BROKEN, NOT_FORWARDING, PARALLEL, SHAPE, outside, overlaps, ring, routed, texts_of, tree
+from .drawn import (
+    BROKEN,
+    LEVELS,
+    NOT_FORWARDING,
+    PARALLEL,
+    SHAPE,
+    chain,
+    fat_tree,
+    outside,
+    overlaps,
+    ring,
+    routed,
+    texts_of,
+    tree,
+)
 
 CUT = change(change(PLAN, "r2-eth2", peer=None), "r3-eth0", peer=None)
 BARE = change(change(PLAN, "r2-eth2", shape=Shape()), "r3-eth0", shape=Shape())
@@ -65,6 +80,10 @@ THINGS: dict[str, Network | NetworkState] = {
     "long names": LONG,
     **{f"ring of {size}": ring(size) for size in (3, 4, 6)},
     **{f"tree {seed}": tree(seed) for seed in range(8)},
+    **{f"chain {seed}": chain(seed) for seed in range(2)},
+    **{name: by_name(name) for name in ("mtu-direct", "mtu-gre", "video-3-2", "l3-switch-10", "router-on-a-stick-10")},
+    "switches in three levels": LEVELS,
+    "fat tree": fat_tree(),
 }
 
 
@@ -167,8 +186,7 @@ def test_many_missing_addresses_are_told_once_and_few_where_they_miss() -> None:
         figure = draw(without_addresses(PLAN, set(bare)))
         assert "no address" not in words(figure)
         assert words(figure).count("interface without address") == 1
-        # The legend's sign is such a name as well.
-        assert len([it for it in words(figure) if it.startswith("eth")]) == len(addressed) + 1
+        assert len([it for it in words(figure) if it.startswith("eth")]) == len(addressed)
         assert overlaps(figure) == []
 
 
@@ -192,6 +210,15 @@ def test_a_path_where_no_cable_is_is_refused() -> None:
         draw(COURSE, highlight=("r1", "r3"))
     with pytest.raises(NetworkError, match="no node 'r9'"):
         draw(COURSE, highlight=("r1", "r9"))
+
+
+def test_a_tunnel_is_drawn_dashed_and_says_who_carries_it() -> None:
+    figure = drawn("mtu-gre")
+    assert "s1-gre1 to s2-gre1: GRE tunnel by pc1 and pc2" in figure.alt_text
+    assert "--" in {line.get_linestyle() for line in figure.axes[0].lines}
+    assert {"GRE tunnel by pc1 and pc2", "tunnel, carried by the hosts named"} <= set(words(figure))
+    plain = drawn("mtu-direct")
+    assert "--" not in {line.get_linestyle() for line in plain.axes[0].lines}
 
 
 def test_nothing_to_draw_is_refused() -> None:

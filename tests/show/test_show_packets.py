@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.network import by_name
-from linklab.show import draw
 from linklab.show.packets import first_packets, frames, largest_by_run
 
 
@@ -39,13 +37,3 @@ def test_values_by_run_leave_gaps_and_refuse_a_series_of_another_length() -> Non
     assert "real: 3, none; ours: 0, 0.02" in figure.alt_text
     with pytest.raises(MeasurementError, match="real has 1 values for 2 runs"):
         largest_by_run(["a", "b"], {"real": [1.0]}, "jitter (ms)", least=1e-4)
-
-
-def test_a_tunnel_is_drawn_dashed_and_says_who_carries_it() -> None:
-    figure = draw(by_name("mtu-gre"))
-    assert "s1-gre1 to s2-gre1: GRE tunnel by pc1 and pc2" in figure.alt_text
-    assert "--" in {line.get_linestyle() for line in figure.axes[0].lines}
-    texts = {text.get_text() for text in figure.axes[0].texts}
-    assert {"GRE tunnel by pc1 and pc2", "tunnel, carried by the hosts named"} <= texts
-    plain = draw(by_name("mtu-direct"))
-    assert "--" not in {line.get_linestyle() for line in plain.axes[0].lines}

@@ -5,9 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from mininet.node import Node as MininetNode
+from mininet.topo import Topo
 
 from linklab.errors import NetworkError
-from linklab.network import COURSE, TWO_HOSTS, Host, NetworkState, PlannedNode, Router, Shape, expected_state
+from linklab.network import (
+    COURSE,
+    TWO_HOSTS,
+    End,
+    Host,
+    Link,
+    NetworkState,
+    PlannedNode,
+    Router,
+    Shape,
+    Topology,
+    expected_state,
+)
 from linklab.show import describe
 from linklab.show.network.scene import HasState, Scene, scene_of
 from tests.states import PLAN, change, change_node, reshape
@@ -133,9 +147,32 @@ def test_a_host_s_two_addresses_are_both_told() -> None:
     assert "h9-eth0 (10.0.7.2/24, 10.0.7.3/24)" in describe(two)
 
 
+def test_a_topology_that_nobody_has_validated_is_described() -> None:
+    ends = (End("h1", "h1-eth0", "10.0.0.1/24"), End("h2", "h2-eth0", "10.0.1.2/24"))
+    plan = Topology("odd", (Host("h1"), Host("h2")), (Link(*ends, rate_mbps=10),))
+    assert "h1-eth0 (10.0.0.1/24) to h2-eth0 (10.0.1.2/24, does not fit its neighbours): 10 Mbit/s." in describe(plan)
+
+
+def test_a_mininet_topo_is_described_as_far_as_it_says() -> None:
+    topo, own = Topo(), type("Own", (MininetNode,), {})
+    topo.addSwitch("s1")
+    for name, cls in (("h1", None), ("h2", own), ("r1", None), ("r2", own), ("r3", own)):
+        topo.addHost(name, **({"cls": cls} if cls else {}))
+    topo.addLink("h1", "s1", params1={"ip": "10.0.0.1/24"}, bw=10, delay="5ms", max_queue_size=50)
+    for pair in (("s1", "r1"), ("r1", "r2"), ("r2", "r3"), ("r2", "r3"), ("r3", "h2")):
+        topo.addLink(*pair)
+    first, *cables = describe(topo).splitlines()
+    assert first.startswith("Network: 2 hosts (h1, h2), 1 switch (s1), 2 routers (r2, r3), ")
+    assert first.endswith("1 node with several interfaces that does not forward (r1), 6 cables.")
+    assert "  h1-eth0 (10.0.0.1/24) to s1-eth1: 10 Mbit/s, 5 ms, 50 packets." in cables
+    ends = {frozenset(cable.strip(" .").partition(": ")[0].split(" to ")) for cable in cables}
+    assert {frozenset({"r2-eth1", "r3-eth0"}), frozenset({"r2-eth2", "r3-eth1"})} <= ends
+    assert {frozenset({"r1-eth1", "r2-eth0"}), frozenset({"r3-eth2", "h2-eth0"})} <= ends
+
+
 def test_something_else_is_refused() -> None:
     with pytest.raises(NetworkError, match="cannot draw a int: give a network"):
-        describe(3)  # type: ignore[arg-type]
+        describe(3)
 
 
 def test_a_network_without_subnets_has_prefixes_all_the_same() -> None:

@@ -14,7 +14,7 @@ from scapy.utils import wrpcap
 
 from linklab.cli import main
 from linklab.errors import MeasurementError
-from linklab.measure.captures import Capture
+from linklab.measure import Capture
 from linklab.published.claims import Claim
 from linklab.study import STUDIES, Measured, Point, Study, catalogue, run
 from linklab.study.claims import Finding, Tables, compared

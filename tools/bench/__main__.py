@@ -50,12 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
     # what takes long to load is not needed for --help
     from linklab.runtime.backends import choose
     from linklab.signals import dropped, interrupted_once
-    from tools.bench.findings import Verdict
-    from tools.bench.machine import about_machine
+    from tools.bench.part import Verdict, settings
     from tools.bench.parts import chosen
-    from tools.bench.report import as_json, as_markdown, verdict_lines
-    from tools.bench.run import run_parts
-    from tools.bench.settings import settings
+    from tools.bench.run import about_machine, as_json, as_markdown, run_parts, verdict_lines
 
     parts = chosen(arguments.only)
     output: Path = arguments.output
@@ -104,7 +101,7 @@ def _need_writable(output: Path) -> None:
 def _records(path: Path) -> list[dict[str, Any]]:
     """Fidelity's records in an earlier report. Raises `LinklabError` where there are none to read."""
     from linklab.errors import LinklabError
-    from tools.bench.report import fidelity_records
+    from tools.bench.run import fidelity_records
 
     try:
         text = path.read_text("utf-8")

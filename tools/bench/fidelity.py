@@ -1,87 +1,400 @@
-"""Fidelity: is what a lab measures the network's own, whatever the machine does meanwhile?"""
+"""Fidelity as a study: is what a lab measures the network's own, whatever the machine does meanwhile?
+
+Each point is a fresh lab of the course network with one seed, on an idle or a busy machine; in the first of each the
+measurement is done again twice. What is measured again is compared with its like: it starts at another instant, and
+where TCP loses packets that alone may change a third digit.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import product
+from typing import Final
 
+from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import PingFlow, TcpFlow, UdpFlow, run
-from linklab.network import COURSE
-from tools.bench.course import ROWS, Row
-from tools.bench.crew import Crew
-from tools.bench.findings import Keep, Record, Say
-from tools.bench.load import busy
-from tools.bench.settings import Settings
+from linklab.network import (
+    COURSE,
+    Path,
+    bottleneck,
+    goodput_ceiling_mbps,
+    path,
+    path_mtu_bytes,
+    payload_rate_mbps,
+    rtt_floor_ms,
+)
+from linklab.published.claims import Claim
+from linklab.study.claims import Finding, Judge, Tables
+from linklab.study.declare import Measured, Metric, Point, Study
+from linklab.study.page import Grid, fixed
+from linklab.study.report.runs import LINKS, PATHS, ends
+from linklab.study.table import Table
+from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
+from tools.bench.part import range_text
 
-NAME, TITLE = "fidelity", "Fidelity: RTT, TCP and UDP of the links and paths, against theory, idle and busy"
-SAME_LAB_REPEATS = 2
-"""How often the measurement is done again in the first lab of each condition, without starting the lab anew."""
+LOOPS_PER_CORE: Final = 4
+IDLE, BUSY = "idle", "busy"
+UDP_SHARE: Final = 0.95
+TCP_SHARE: Final = 0.98
+RTT_TOLERANCE_MS: Final = 0.01
+_AGAIN: Final = 2
+"""How often the measurement is done again in the first lab of each condition."""
+_SENT_SHARE: Final = 0.999
+"""Less than this of the offered rate, and the sender did not test what was asked for."""
+_COMPARED: Final = {"rtt_mean_ms": "RTT (ms)", "tcp_mbps": "TCP (Mbit/s)", "udp_mbps": "UDP (Mbit/s)"}
+_DIGITS: Final = 3
+# It looks now and then whether its parent lives, so that it ends with a benchmark that was killed, even right away.
+_LOOP: Final = "import os, sys\nwhile os.getppid() == int(sys.argv[1]):\n    for _ in range(1000000): pass"
 
 
 @dataclass(frozen=True)
-class _Round:
-    """The measurement of all rows, in a fresh lab; in the first one again, without a fresh start."""
+class Row:
+    """A link or path of the course network: the address meant, and what theory says."""
 
-    clock: str
-    load: str
-    number: int
-    again: int
+    name: str
+    source: str
+    destination: str
+    address: str
+    path: Path
 
+    @property
+    def is_link(self) -> bool:
+        """Return True for a link, and False for a path."""
+        return self.name in LINKS
 
-def measure(settings: Settings, say: Say, keep: Keep) -> None:
-    """Fills in one record for each row of each round. Virtual time first, as many labs at once as there are cores."""
-    for load in ("idle", "busy"):
-        _condition("virtual", load, settings.repeats, settings.cores, settings, say, keep)
-    for load in ("idle", "busy"):
-        # real labs would disturb each other
-        _condition("real", load, settings.real_repeats, 1, settings, say, keep)
+    @property
+    def rtt_floor_ms(self) -> float:
+        """Theory's shortest round trip."""
+        return rtt_floor_ms(self.path)
 
+    @property
+    def tcp_ceiling_mbps(self) -> float:
+        """The most data that TCP can carry."""
+        return goodput_ceiling_mbps(self.path)
 
-def _condition(clock: str, load: str, repeats: int, workers: int, settings: Settings, say: Say, keep: Keep) -> None:
-    again = min(SAME_LAB_REPEATS, repeats - 1) if clock == "virtual" else 0
-    rounds = [_Round(clock, load, number, again if number == 1 else 0) for number in range(1, repeats + 1)]
-    loops = busy(settings.cores) if load == "busy" else contextlib.nullcontext()
-    with loops, Crew(settings.folder) as crew:
+    @property
+    def udp_payload_bytes(self) -> int:
+        """What fills the path's MTU."""
+        return path_mtu_bytes(self.path) - IPV4_HEADER_BYTES - UDP_HEADER_BYTES
 
-        def work(round: _Round) -> None:
-            lab = crew.start(COURSE, round.clock)  # type: ignore[arg-type]
-            try:
-                for time in range(round.again + 1):
-                    where = "fresh lab" if time == 0 else "same lab again"
-                    say(f"{clock} time, {load}: {where}, repeat {round.number} of {repeats}")
-                    labels: Record = {"clock": clock, "load": load, "repeat": round.number, "round": time}
-                    for row in ROWS:
-                        keep(labels | measure_row(lab, row, settings))
-            finally:
-                crew.stop(lab)
-
-        crew.side_by_side(work, rounds, workers)
+    @property
+    def udp_offered_mbps(self) -> float:
+        """The payload rate at which the frames fill `UDP_SHARE` of the bottleneck."""
+        return payload_rate_mbps(UDP_SHARE * (bottleneck(self.path).rate_mbps or 0), self.udp_payload_bytes)
 
 
-def measure_row(lab: Lab, row: Row, settings: Settings) -> Record:
-    """RTT, TCP and UDP of one row, one after the other."""
-    virtual = lab.clock == "virtual"
-    tcp_s, udp_s = (settings.tcp_s(row.is_link), settings.udp_s) if virtual else (settings.real_s, settings.real_s)
-    pings = settings.pings if virtual else settings.real_pings
-    ends, there = (row.source, row.destination), row.address
+def _row(name: str) -> Row:
+    source, destination, address = ends(COURSE, name)
+    return Row(name, source, destination, address, path(COURSE, source, destination))
+
+
+ROWS: Final = {name: _row(name) for name in (*LINKS, *PATHS)}
+
+
+@contextlib.contextmanager
+def busy(cores: int) -> Iterator[None]:
+    """Keep each core busy with `LOOPS_PER_CORE` loops, which are ended afterwards."""
+    loops: list[subprocess.Popen[bytes]] = []
+    try:
+        words = [sys.executable, "-S", "-c", _LOOP, str(os.getpid())]
+        for _ in range(LOOPS_PER_CORE * cores):
+            loops.append(subprocess.Popen(words, start_new_session=True))
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+        for loop in loops:
+            loop.wait()
+
+
+def measure(lab: Lab, point: Point) -> list[Measured]:
+    """Measure RTT, TCP and UDP of each row, one after the other; in the first lab again. `number` counts rounds."""
+    cores = len(os.sched_getaffinity(0))
+    rounds = 1 + (_AGAIN if point.repeat == 1 and lab.clock == "virtual" else 0)
+    with busy(cores) if point["machine"] == BUSY else contextlib.nullcontext():
+        return [it for number in range(rounds) for row in ROWS.values() for it in _measure_row(lab, row, point, number)]
+
+
+def _measure_row(lab: Lab, row: Row, point: Point, number: int) -> list[Measured]:
+    between, address = (row.source, row.destination), row.address
+    tcp_s = point.whole("link_s" if row.is_link else "path_s")
     payload_bytes = row.udp_payload_bytes
-    echo = run(lab, PingFlow(*ends, count=pings, interval_s=0.2, address=there))
-    stream = run(lab, TcpFlow(*ends, duration_s=tcp_s, address=there))
-    datagrams = run(lab, UdpFlow(*ends, row.udp_offered_mbps, udp_s, payload_bytes=payload_bytes, address=there))
-    return {
-        "row": row.name,
-        "rtt_mean_ms": echo.rtt_mean_ms,
-        "rtt_min_ms": echo.rtt_min_ms,
-        "rtt_max_ms": echo.rtt_max_ms,
-        "pings_sent": echo.sent_packets,
-        "pings_lost": echo.lost_packets,
+    echo = run(lab, PingFlow(*between, count=point.whole("pings"), interval_s=0.2, address=address))
+    stream = run(lab, TcpFlow(*between, duration_s=tcp_s, address=address))
+    datagrams = run(
+        lab,
+        UdpFlow(*between, row.udp_offered_mbps, point.whole("udp_s"), payload_bytes=payload_bytes, address=address),
+    )
+    values = {
+        "lost_pings": echo.lost_packets,
         "tcp_mbps": stream.throughput_mbps,
-        "tcp_retransmitted_segments": stream.retransmitted_segments,
-        "udp_offered_mbps": row.udp_offered_mbps,
         "udp_sent_mbps": datagrams.sent_mbps,
         "udp_mbps": datagrams.throughput_mbps,
         "udp_sent_packets": datagrams.sent_packets,
         "udp_lost_packets": datagrams.lost_packets,
-        "udp_jitter_ms": datagrams.jitter_ms,
     }
+    if echo.rtt_mean_ms is not None:
+        values["rtt_mean_ms"] = echo.rtt_mean_ms
+    return [Measured(metric, value, of=row.name, number=number) for metric, value in values.items()]
+
+
+FIDELITY: Final = Study(
+    name="fidelity",
+    title="Fidelity: RTT, TCP and UDP of the course network's links and paths, on an idle and on a busy machine",
+    testbed="course",
+    factors={"machine": (IDLE, BUSY), "seed": (0,), "pings": (26,), "link_s": (10,), "path_s": (5,), "udp_s": (2,)},
+    measurement=measure,
+    metrics=(
+        Metric("rtt_mean_ms", "ms", "mean round trip of the pings that were answered"),
+        Metric("lost_pings", "1", "pings without an answer"),
+        Metric("tcp_mbps", "Mbit/s", "payload of TCP at the receiver, over its own time"),
+        Metric("udp_sent_mbps", "Mbit/s", "payload of UDP that was sent"),
+        Metric("udp_mbps", "Mbit/s", "payload of UDP at the receiver, over its own time"),
+        Metric("udp_sent_packets", "1", "datagrams that were sent"),
+        Metric("udp_lost_packets", "1", "datagrams that did not arrive"),
+    ),
+    repeats=10,
+    short={"pings": (10,), "path_s": (3,), "udp_s": (1,)},
+    short_repeats=2,
+    source="what README promises; in one lab for each repeat",
+)
+FIDELITY_REAL: Final = replace(
+    FIDELITY,
+    name="fidelity-real",
+    title="The same in real time, for the contrast",
+    factors={**FIDELITY.factors, "pings": (10,), "link_s": (3,), "path_s": (3,), "udp_s": (3,)},
+    repeats=2,
+    short={"pings": (5,), "link_s": (1,), "path_s": (1,), "udp_s": (1,)},
+    short_repeats=1,
+)
+EARLIER: Final = "fidelity earlier"
+"""The table of an earlier run, where one is given."""
+
+CLAIMS: Final = (
+    Claim(
+        "fidelity-rtt",
+        f"On virtual time the mean RTT is within {RTT_TOLERANCE_MS} ms of theory on every link and path, no ping lost",
+        "README",
+        "either",
+        "rtt_mean_ms and lost_pings of study fidelity",
+    ),
+    Claim(
+        "fidelity-tcp",
+        f"On virtual time TCP on each link reaches {TCP_SHARE:.0%} of the goodput ceiling or more, slow start included",
+        "README",
+        "either",
+        "tcp_mbps of L1, L2 and L3",
+    ),
+    Claim(
+        "fidelity-udp",
+        f"On virtual time UDP at {UDP_SHARE:.0%} of the bottleneck loses nothing",
+        "README",
+        "either",
+        "udp_lost_packets, where what was asked for was sent",
+    ),
+    Claim(
+        "fidelity-same",
+        "On virtual time RTT, TCP and UDP have the same three digits in every fresh lab, idle and busy, and, measured "
+        "again in a lab, the same idle and busy",
+        "README",
+        "either",
+        "all repeats rounded to three digits, those of a round together",
+    ),
+)
+EARLIER_CLAIM: Final = Claim(
+    "fidelity-earlier",
+    "The same three digits also together with those of an earlier run",
+    "README",
+    "either",
+    "the same, with the rows of the earlier table",
+)
+
+
+def judge_rtt(tables: Tables) -> Finding:
+    """Judge round trips by theory. A ping without any answer is off beyond all bounds."""
+    found = _both_machines(tables["fidelity"])
+    lost = _values(found, "lost_pings")
+    off_ms = max(abs(it - row.rtt_floor_ms) for row in ROWS.values() for it in _values(found, "rtt_mean_ms", row))
+    answered = len(_values(found, "rtt_mean_ms")) == len(lost)
+    return Finding(
+        answered and not any(lost) and off_ms <= RTT_TOLERANCE_MS,
+        f"largest difference {off_ms:.4f} ms, {sum(lost):.0f} pings lost in {len(lost) // len(ROWS)} rounds",
+    )
+
+
+def judge_tcp(tables: Tables) -> Finding:
+    """Judge what TCP carries on each link by the goodput ceiling."""
+    found = _both_machines(tables["fidelity"])
+    shares = {name: min(_values(found, "tcp_mbps", ROWS[name])) / ROWS[name].tcp_ceiling_mbps for name in LINKS}
+    listed = ", ".join(f"{name} {share:.2%}" for name, share in shares.items())
+    return Finding(min(shares.values()) >= TCP_SHARE, f"lowest of all repeats: {listed}")
+
+
+def judge_udp(tables: Tables) -> Finding:
+    """Judge UDP by what it loses."""
+    found = _both_machines(tables["fidelity"])
+    lost, sent = sum(_values(found, "udp_lost_packets")), sum(_values(found, "udp_sent_packets"))
+    slow = sum(
+        it < _SENT_SHARE * row.udp_offered_mbps for row in ROWS.values() for it in _values(found, "udp_sent_mbps", row)
+    )
+    because = f"{lost:.0f} of {sent:.0f} packets lost" + (f"; {slow} times less sent than asked for" if slow else "")
+    return Finding(not lost and not slow, because)
+
+
+def judge_same(tables: Tables) -> Finding:
+    """Judge whether all fresh labs gave the same three digits."""
+    return _agreeing([_both_machines(tables["fidelity"])])
+
+
+def judge_earlier(tables: Tables) -> Finding:
+    """Judge whether an earlier run's labs did as well."""
+    return _agreeing([_both_machines(tables["fidelity"]), tables[EARLIER]])
+
+
+JUDGES: Final[dict[str, Judge]] = {
+    "fidelity-rtt": judge_rtt,
+    "fidelity-tcp": judge_tcp,
+    "fidelity-udp": judge_udp,
+    "fidelity-same": judge_same,
+}
+
+
+def measured_grid(tables: Tables, study: str = "fidelity") -> Grid:
+    """Return RTT, TCP and UDP of each row, idle and busy, with theory."""
+    table = tables[study]
+    cells = []
+    for row in ROWS.values():
+        for machine in table.levels("machine"):
+            found = table.select(machine=machine)
+            values = {metric: _values(found, metric, row) for metric in (*_COMPARED, "udp_lost_packets")}
+            cells.append((
+                row.name, str(machine), str(len(values["tcp_mbps"])),
+                fixed(row.rtt_floor_ms, 0), range_text(values["rtt_mean_ms"], 3),
+                fixed(row.tcp_ceiling_mbps, 3), range_text(values["tcp_mbps"], 3),
+                f"{min(values['tcp_mbps']) / row.tcp_ceiling_mbps:.1%}", fixed(row.udp_offered_mbps, 3),
+                range_text(values["udp_mbps"], 3), fixed(sum(values["udp_lost_packets"]), 0),
+            ))  # fmt: skip
+    columns = (
+        "from, to", "machine", "repeats", "RTT theory (ms)", "RTT mean (ms)", "TCP ceiling (Mbit/s)", "TCP (Mbit/s)",
+        "lowest / ceiling", "UDP offered (Mbit/s)", "UDP (Mbit/s)", "UDP packets lost",
+    )  # fmt: skip
+    note = (
+        f"Least to largest of the repeats. Busy: {LOOPS_PER_CORE} endless loops on every core. Rates are of the "
+        "payload at the receiver, over the receiver's own time: slow start lowers TCP's, and the path's delay UDP's. "
+        f"UDP's frames fill {UDP_SHARE:.0%} of the bottleneck."
+    )
+    return Grid(columns, tuple(cells), note)
+
+
+def real_grid(tables: Tables) -> Grid:
+    """Return the same in real time."""
+    return measured_grid(tables, "fidelity-real")
+
+
+def digits_grid(tables: Tables) -> Grid:
+    """Return how far values agree in three digits, by round, row and quantity."""
+    table = tables["fidelity"]
+    cells = []
+    for number in _rounds([table]):
+        for row in ROWS.values():
+            for metric, heading in _COMPARED.items():
+                values = _values(table, metric, row, number)
+                if not values:
+                    continue
+                found = agreement(values)
+                cells.append((
+                    "fresh" if number == 0 else f"again ({number})", row.name, heading, str(len(values)),
+                    range_text(values, 4), " / ".join(f"{it:#.3g}" for it in found.rounded), f"{found.spread:.3f}",
+                    found.sameness.value,
+                ))  # fmt: skip
+    columns = ("lab", "from, to", "quantity", "values", "least to largest", "to three digits", "spread", "sameness")
+    note = (
+        "Spread: largest less smallest, in units of the third digit. same: all values round to one number. edge: they "
+        "round to two, but lie within a tenth of the third digit's unit, so that they differ by where the edge of the "
+        "rounding falls. different: anything else."
+    )
+    return Grid(columns, tuple(cells), note)
+
+
+class Sameness(StrEnum):
+    """Whether values agree in their first digits."""
+
+    SAME = "same"
+    EDGE = "edge"
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far values agree in three significant digits; `measured_grid` says what the words mean. `spread` is the
+    largest less the smallest, in units of the last digit.
+    """
+
+    sameness: Sameness
+    rounded: tuple[float, ...]
+    spread: float
+
+
+def agreement(values: Sequence[float]) -> Agreement:
+    """Compare values rounded to three digits. Raises ValueError for none, or for a value that is no number."""
+    if not values or not all(map(math.isfinite, values)):
+        raise ValueError(f"there is nothing to compare in {values}")
+    rounded = tuple(sorted({float(f"{value:.{_DIGITS - 1}e}") for value in values}))
+    largest = max(map(abs, values))
+    unit = 10.0 ** (math.floor(math.log10(largest)) - _DIGITS + 1) if largest else 1.0
+    spread = (max(values) - min(values)) / unit
+    if len(rounded) == 1:
+        return Agreement(Sameness.SAME, rounded, spread)
+    return Agreement(Sameness.EDGE if spread <= 0.1 else Sameness.DIFFERENT, rounded, spread)
+
+
+def _agreeing(tables: Sequence[Table]) -> Finding:
+    agreements = {
+        f"{row.name} {heading.partition(' ')[0]}{'' if number == 0 else f' again ({number})'}": agreement(values)
+        for row in ROWS.values()
+        for metric, heading in _COMPARED.items()
+        for number in _rounds(tables)
+        if (values := [it for table in tables for it in _values(table, metric, row, number)])
+    }
+    named = {
+        sameness: [name for name, found in agreements.items() if found.sameness is sameness] for sameness in Sameness
+    }
+    because = f"{len(named[Sameness.SAME])} of {len(agreements)} the same"
+    for what, sameness in (("on a rounding edge", Sameness.EDGE), ("different", Sameness.DIFFERENT)):
+        if named[sameness]:
+            because += f", {len(named[sameness])} {what} ({', '.join(named[sameness])})"
+    return Finding(not named[Sameness.DIFFERENT], because)
+
+
+def _both_machines(table: Table) -> Table:
+    """Return the table. Raises MeasurementError where an idle or a busy machine, or a repeat, is missing in it."""
+    fresh = table.frame[(table.frame["metric"] == "tcp_mbps") & (table.frame["number"] == 0)]
+    there = set(zip(fresh["machine"], fresh["of"], fresh["repeat"], strict=True))
+    needed = set(product((IDLE, BUSY), ROWS, range(1, table.study.repeats + 1)))
+    if needed - there:
+        raise MeasurementError(
+            f"{len(needed - there)} of {len(needed)} measurements are missing: {table.study.command}"
+        )
+    return table
+
+
+def _values(table: Table, metric: str, row: Row | None = None, number: int | None = None) -> list[float]:
+    frame = table.frame[table.frame["metric"] == metric]
+    if row is not None:
+        frame = frame[frame["of"] == row.name]
+    if number is not None:
+        frame = frame[frame["number"] == number]
+    return [float(it) for it in frame["value"]]
+
+
+def _rounds(tables: Sequence[Table]) -> list[int]:
+    """Return the rounds there are: 0 is the first measurement of a fresh lab, 1 the second in the same lab."""
+    return sorted({int(it) for table in tables for it in table.frame["number"].dropna()})

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from linklab.errors import LabError
-from tools.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
-from tools.bench.settings import Settings
+from tools.bench.part import Claim, Findings, Keep, Record, Say, Settings, Table, having
 
 NAME, TITLE = "labs", "Labs: every solution, headless, in one command"
 SOLUTIONS = Path(__file__).parents[2] / "solutions"

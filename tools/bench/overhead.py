@@ -14,10 +14,7 @@ import nbformat
 from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.network import COURSE
-from tools.bench.crew import Crew
-from tools.bench.findings import Findings, Keep, Record, Say, Table, having
-from tools.bench.settings import Settings
-from tools.bench.statistics import median
+from tools.bench.part import Crew, Findings, Keep, Record, Say, Settings, Table, having, median
 
 NAME, TITLE = "overhead", "Overhead: boot, messages, notebooks"
 _EMPTY_CELLS = 10

@@ -1,52 +1,149 @@
-"""The parts of the benchmark, in the order in which they run."""
+"""The parts of the benchmark, in the order in which they run; some are studies, carried out and judged as such."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from linklab.errors import LinklabError
-from tools.bench import (
-    fidelity,
-    fidelity_report,
-    labs,
-    overhead,
-    search_report,
-    simpleperf,
-    speed,
-    speed_report,
-    starts,
-    starts_report,
-    switches,
-)
-from tools.bench.findings import Findings, Keep, Record, Say
-from tools.bench.settings import Settings
+import pandas
+
+from linklab.errors import LinklabError, MeasurementError
+from linklab.published import claims as published
+from linklab.study import Missing, Progress, Study, run
+from linklab.study.claims import Judge, Tables, judged
+from linklab.study.declare import COLUMNS
+from linklab.study.page import Grid
+from linklab.study.table import Table as StudyTable
+from linklab.study.table import read_table
+from linklab.units import Clock
+from tools.bench import fidelity, labs, overhead, search, simpleperf, speed, starts, switches
+from tools.bench.part import Claim, Findings, Keep, OwnPart, Part, Record, Say, Settings, Table, having
+
+_MET = {"reproduced": True, "not reproduced": False}
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part: what measures it, and what makes findings of its records."""
+class StudyPart:
+    """A part that carries out studies, each by its clock, and judges claims. ``grids`` make tables, by their titles.
+
+    ``repeats``: the benchmark's --repeats is theirs.
+    """
 
     name: str
     title: str
-    measure: Callable[[Settings, Say, Keep], None]
-    report: Callable[[Sequence[Record], Settings], Findings]
+    studies: Mapping[Clock, Study]
+    claims: tuple[published.Claim, ...]
+    judges: Mapping[str, Judge]
+    grids: Mapping[str, Callable[[Tables], Grid]]
+    repeats: bool = field(default=False)
+
+    def measure(self, settings: Settings, say: Say, keep: Keep) -> None:
+        """Carry out the studies; keep the rows of all points that were measured, also after an interrupt."""
+        for clock, study in self._chosen(settings).items():
+            folder = settings.folder / study.name
+
+            def tell(progress: Progress, title: str = study.name) -> None:
+                reason = f" FAILED: {progress.reason}" if progress.reason else ""
+                say(f"{title}: {progress.done} of {progress.total} points{reason}")
+
+            missing: tuple[Missing, ...] = ()
+            try:
+                missing = run(study, folder, clock=clock, on_progress=tell).missing
+            finally:
+                # what is done until an interrupt has its table, too
+                if (folder / f"{study.name}.csv").exists():
+                    for row in read_table(study, folder):
+                        keep({"study": study.name, **row})
+            if missing:
+                raise MeasurementError(f"{len(missing)} points failed; {missing[0].point}: {missing[0].reason}")
+
+    def report(self, records: Sequence[Record], settings: Settings) -> Findings:
+        """Return the grids, and the claims with their verdicts. Pure."""
+        tables = {study.name: table_of(study, records) for study in self._chosen(settings).values()}
+        claims, judges = self.claims, dict(self.judges)
+        if settings.earlier and self.name == "fidelity":
+            tables[fidelity.EARLIER] = table_of(tables["fidelity"].study, settings.earlier)
+            claims, judges = (*claims, fidelity.EARLIER_CLAIM), judges | {"fidelity-earlier": fidelity.judge_earlier}
+        verdicts = judged(claims, judges, tables, partial=True)
+        return Findings(
+            tuple(table for title, grid in self.grids.items() if (table := _table(title, grid, tables))),
+            tuple(
+                Claim.judged(it.claim.says, _MET.get(it.verdict), it.because if it.verdict in _MET else "")
+                for it in verdicts
+            ),
+        )
+
+    def _chosen(self, settings: Settings) -> dict[Clock, Study]:
+        return {clock: self._sized(study, clock, settings) for clock, study in self.studies.items()}
+
+    def _sized(self, study: Study, clock: Clock, settings: Settings) -> Study:
+        sized = replace(study.short_form(), name=study.name) if settings.quick else study
+        if not self.repeats:
+            return sized
+        # real time is for the contrast, and every second of it takes one
+        return replace(sized, repeats=settings.repeats if clock == "virtual" else max(1, settings.repeats // 5))
 
 
-PARTS = (
-    Part(fidelity.NAME, fidelity.TITLE, fidelity.measure, fidelity_report.report),
-    Part(starts.NAME, starts.TITLE, starts.measure, starts_report.report),
-    Part(switches.NAME, switches.TITLE, switches.measure, switches.report),
-    Part(speed.NAME, speed.TITLE, speed.measure, speed_report.report),
-    Part(simpleperf.NAME, simpleperf.TITLE, simpleperf.measure, simpleperf.report),
-    Part(search_report.NAME, search_report.TITLE, search_report.measure, search_report.report),
-    Part(labs.NAME, labs.TITLE, labs.measure, labs.report),
-    Part(overhead.NAME, overhead.TITLE, overhead.measure, overhead.report),
+def table_of(study: Study, records: Sequence[Record]) -> StudyTable:
+    """Return a study's table of the records of its rows."""
+    columns = [*study.factors, *COLUMNS]
+    rows = [tuple(record[column] for column in columns) for record in having(records, study=study.name)]
+    frame = pandas.DataFrame(rows, columns=columns, dtype=object)
+    return StudyTable(study, frame.astype({"repeat": "int64", "number": "Int64", "value": "float64"}))
+
+
+def _table(title: str, grid: Callable[[Tables], Grid], tables: Tables) -> Table | None:
+    """Return a grid as the benchmark's table; None where its rows were not measured."""
+    try:
+        made = grid(tables)
+    except MeasurementError:
+        return None
+    return Table(title, made.columns, made.rows, (made.note,) if made.note else ()) if made.rows else None
+
+
+FIDELITY = StudyPart(
+    "fidelity",
+    "Fidelity: RTT, TCP and UDP of the links and paths, against theory, idle and busy",
+    {"virtual": fidelity.FIDELITY, "real": fidelity.FIDELITY_REAL},
+    fidelity.CLAIMS,
+    fidelity.JUDGES,
+    {
+        "On virtual time": fidelity.measured_grid,
+        "The same three digits, on virtual time": fidelity.digits_grid,
+        "In real time, for the contrast: no verdict": fidelity.real_grid,
+    },
+    repeats=True,
+)
+SWITCHES = StudyPart(
+    "switches",
+    "Switches: Linux bridge and Open vSwitch, on virtual time",
+    {"virtual": switches.SWITCH_KINDS},
+    switches.CLAIMS,
+    switches.JUDGES,
+    {"h1-h4 of the course network": switches.switches_grid},
+)
+SEARCH = StudyPart(
+    "search",
+    "Search: an unknown bandwidth on random networks of 2 to 6 links, on virtual time",
+    {"virtual": search.SEARCH},
+    search.CLAIMS,
+    search.JUDGES,
+    {"Error and traffic of each search": search.search_grid},
+)
+PARTS: tuple[Part, ...] = (
+    FIDELITY,
+    OwnPart(starts.NAME, starts.TITLE, starts.measure, starts.report),
+    SWITCHES,
+    OwnPart(speed.NAME, speed.TITLE, speed.measure, speed.report),
+    OwnPart(simpleperf.NAME, simpleperf.TITLE, simpleperf.measure, simpleperf.report),
+    SEARCH,
+    OwnPart(labs.NAME, labs.TITLE, labs.measure, labs.report),
+    OwnPart(overhead.NAME, overhead.TITLE, overhead.measure, overhead.report),
 )
 
 
 def chosen(names: Sequence[str]) -> tuple[Part, ...]:
-    """The parts of these names, in the order of `PARTS`; all for none. Raises `LinklabError` for an unknown name."""
+    """Return the parts of these names, in the order of `PARTS`; all for none. Raises LinklabError for another name."""
     known = [part.name for part in PARTS]
     for name in names:
         if name not in known:

@@ -1,27 +1,21 @@
-"""Finding an unknown bandwidth on random networks: how close, and with how much traffic.
-
-``python -m tools.bench.search [--networks 30]`` prints a Markdown table. All runs on virtual time, so the numbers
-are the same on every machine.
-"""
+"""Searches for an unknown bandwidth as a study: on random networks, how close, and with how much traffic."""
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Final
 
-import linklab
 from linklab.analysis.searching import bisect, from_train, increase
-from linklab.errors import LinklabError
+from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import Prober
 from linklab.network import Network, bottleneck, path, payload_rate_mbps
-from linklab.network.random_chain import RATE_MBPS, random_chain
+from linklab.network.random_chain import random_chain
+from linklab.published.claims import Claim
+from linklab.study.claims import Finding, Judge, Tables
+from linklab.study.declare import Measured, Metric, Point, Study
+from linklab.study.page import Grid
 
 INCREASE, HALVING, TRAIN = "plain increase by 1 Mbit/s", "halving 0 to 128 Mbit/s", "train, then one probe"
 SEARCHES: Final[Mapping[str, Callable[[Prober], float]]] = {
@@ -29,98 +23,103 @@ SEARCHES: Final[Mapping[str, Callable[[Prober], float]]] = {
     HALVING: lambda prober: bisect(prober, 0, 128),
     TRAIN: from_train,
 }
+ERROR_PERCENT: Final = 2.0
+TRAFFIC_SHARE: Final = 0.1
 _BUDGET_BYTES: Final = 2_000_000_000
 _MOST_PROBES: Final = 2000
 
 
-@dataclass(frozen=True)
-class Found:
-    """What one search gave on one network; rates are of UDP payload. `virtual_s` is how long it took in the lab."""
-
-    search: str
-    seed: int
-    links: int
-    theory_mbps: float
-    found_mbps: float
-    sent_mb: float
-    probes: int
-    virtual_s: float
-
-    @property
-    def error_percent(self) -> float:
-        """Above theory where positive."""
-        return 100 * (self.found_mbps / self.theory_mbps - 1)
-
-
 def truth_mbps(network: Network, payload_bytes: int = 1448) -> float:
-    """The payload rate that the bottleneck between h1 and h2 of a random chain carries."""
+    """Return the payload rate that the bottleneck between h1 and h2 of a random chain carries."""
     return payload_rate_mbps(bottleneck(path(network, "h1", "h2")).rate_mbps or 0, payload_bytes)
 
 
-def tried(
-    seed: int, start: Callable[[Network], Lab], bottleneck_mbps: tuple[float, float] = RATE_MBPS
-) -> Iterator[Found]:
-    """All searches on the network of a seed, each on a prober of its own; `start` gives the lab, ended in the end."""
-    network = random_chain(seed, bottleneck_mbps=bottleneck_mbps)
-    links = sum(link.rate_mbps is not None for link in network.links)
-    with start(network) as lab:
-        for name, search in SEARCHES.items():
-            prober = Prober(lab, "h1", "h2", _BUDGET_BYTES, _MOST_PROBES)
-            begin_s = lab.now()
-            found_mbps = search(prober)
-            took_s = lab.now() - begin_s
-            sent_mb = prober.sent_bytes / 1e6
-            yield Found(name, seed, links, truth_mbps(network), found_mbps, sent_mb, prober.count, took_s)
+def measure(lab: Lab, point: Point) -> list[Measured]:
+    """Try all searches on the lab's network, each with a prober of its own."""
+    if lab.network is None:
+        raise MeasurementError("this lab was started from a topology of Mininet's: start it from a linklab Network")
+    truth = truth_mbps(lab.network)
+    rows = []
+    for name, search in SEARCHES.items():
+        prober = Prober(lab, "h1", "h2", _BUDGET_BYTES, _MOST_PROBES)
+        start_s = lab.now()
+        found_mbps = search(prober)
+        rows += [
+            Measured("error_percent", 100 * (found_mbps / truth - 1), of=name),
+            Measured("sent_megabytes", prober.sent_bytes / 1e6, of=name),
+            Measured("probes", prober.count, of=name),
+            Measured("duration_s", lab.now() - start_s, of=name),
+        ]
+    return rows
 
 
-def as_markdown(results: Sequence[Found]) -> str:
-    """One row for each search, then one for each network. Pure."""
-    seeds = sorted({found.seed for found in results})
-    rows = [f"Unknown bandwidth on {len(seeds)} random networks of 2 to 6 links, virtual time", ""]
-    rows += [
-        "| search | median error | largest error | median traffic | traffic in all | median probes | median time |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
+def testbed(point: Point) -> Network:
+    """Return the random network of the point's seed."""
+    return random_chain(point.seed)
+
+
+testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
+
+SEARCH: Final = Study(
+    name="search",
+    title="Search: an unknown bandwidth on random networks of 2 to 6 links",
+    testbed=testbed,
+    factors={"seed": tuple(range(1, 31))},
+    measurement=measure,
+    metrics=(
+        Metric("error_percent", "%", "what was found, above the payload rate that fills the bottleneck's frames"),
+        Metric("sent_megabytes", "MB", "what the search sent"),
+        Metric("probes", "1", "how often it sent"),
+        Metric("duration_s", "s", "how long it took, by the lab's clock"),
+    ),
+    short={"seed": (1, 2, 3)},
+    source="lab 03",
+)
+CLAIMS: Final = (
+    Claim(
+        "search-train",
+        f"A packet train and one probe find the rate within {ERROR_PERCENT:g} % (median), with at most "
+        f"{TRAFFIC_SHARE:.0%} of a plain increase's traffic (all networks together)",
+        "lab 03",
+        "either",
+        "error_percent and sent_megabytes of study search",
+    ),
+)
+
+
+def judge_train(tables: Tables) -> Finding:
+    """Judge the train by its error and its traffic."""
+    error = median(map(abs, _values(tables, "error_percent", TRAIN)))
+    # a plain increase costs the square of the rate, so the few fast networks are what it costs
+    share = sum(_values(tables, "sent_megabytes", TRAIN)) / sum(_values(tables, "sent_megabytes", INCREASE))
+    return Finding(error <= ERROR_PERCENT and share <= TRAFFIC_SHARE, f"{error:.2f} %, {share:.1%}")
+
+
+JUDGES: Final[dict[str, Judge]] = {"search-train": judge_train}
+
+
+def search_grid(tables: Tables) -> Grid:
+    """Return each search's error and traffic."""
+    cells = []
     for name in SEARCHES:
-        own = [found for found in results if found.search == name]
-        if own:
-            errors = [abs(found.error_percent) for found in own]
-            rows.append(
-                f"| {name} | {median(errors):.2f} % | {max(errors):.2f} % | {median(it.sent_mb for it in own):.2f} MB "
-                f"| {sum(it.sent_mb for it in own):.1f} MB | {median(it.probes for it in own):g} "
-                f"| {median(it.virtual_s for it in own):.1f} s |"
-            )
-    rows += ["", "| seed | links | theory (Mbit/s) | " + " | ".join(f"{name}" for name in SEARCHES) + " |"]
-    rows.append("| ---: | ---: | ---: |" + " ---: |" * len(SEARCHES))
-    for seed in seeds:
-        own = [found for found in results if found.seed == seed]
-        cells = [f"{found.error_percent:+.2f} %, {found.sent_mb:.2f} MB" for found in own]
-        rows.append(f"| {seed} | {own[0].links} | {own[0].theory_mbps:.2f} | " + " | ".join(cells) + " |")
-    return "\n".join(rows)
+        errors = [abs(it) for it in _values(tables, "error_percent", name)]
+        sent = _values(tables, "sent_megabytes", name)
+        cells.append((
+            name, str(len(errors)), f"{median(errors):.2f}", f"{max(errors):.2f}", f"{median(sent):.2f}",
+            f"{sum(sent):.0f}", f"{median(_values(tables, 'probes', name)):g}",
+            f"{median(_values(tables, 'duration_s', name)):.1f}",
+        ))  # fmt: skip
+    columns = (
+        "search", "networks", "median error (%)", "largest error (%)", "median MB", "MB in all", "median probes",
+        "median duration (s)",
+    )  # fmt: skip
+    return Grid(columns, tuple(cells))
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """The command line; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m tools.bench.search", description=__doc__)
-    parser.add_argument("--networks", type=int, default=30, metavar="N", help="how many (default: %(default)s)")
-    parser.add_argument("--first-seed", type=int, default=1, metavar="SEED", help="default: %(default)s")
-    chosen = parser.parse_args(words)
-    if chosen.networks < 1:
-        parser.error(f"--networks is {chosen.networks}: choose 1 or more")
-    results: list[Found] = []
-    try:
-        with TemporaryDirectory() as folder:
-            for seed in range(chosen.first_seed, chosen.first_seed + chosen.networks):
-                results += tried(seed, lambda network: linklab.start(network, "virtual", folder=Path(folder)))
-                print(f"network {seed} done", file=sys.stderr, flush=True)
-    except LinklabError as error:
-        print(f"linklab: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    print(as_markdown(results))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def _values(tables: Tables, metric: str, search: str) -> list[float]:
+    """Return a value for each network. Raises MeasurementError where one is missing."""
+    table = tables["search"]
+    rows = table.frame[(table.frame["metric"] == metric) & (table.frame["of"] == search)]
+    if missing := set(table.study.factors["seed"]) - set(rows["seed"]):
+        raise MeasurementError(f"{len(missing)} networks were not searched by {search}: {table.study.command}")
+    return [float(value) for value in rows["value"]]

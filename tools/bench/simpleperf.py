@@ -9,11 +9,9 @@ from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.lab import Lab
-from linklab.network import End, Host, Link, Network
-from tools.bench.crew import Crew
-from tools.bench.findings import Claim, Findings, Keep, Record, Say, Table, having
-from tools.bench.settings import Settings
-from tools.bench.statistics import median, range_text
+from linklab.measure import SimpleperfFlow, run
+from linklab.network import COURSE, End, Host, Link, Network
+from tools.bench.part import Claim, Crew, Findings, Keep, Record, Say, Settings, Table, having, median, range_text
 
 NAME, TITLE = "simpleperf", "simpleperf: the reference beside iperf3, on one unshaped link, in real time"
 CONNECTIONS = (1, 5)
@@ -22,6 +20,8 @@ IPERF3 = {"iperf3 -l 1000": "-l 1000", "iperf3": ""}
 LEAST = {"iperf3 -l 1000": 1.0, "iperf3": 0.5}
 """What is asked of the reference, as a share of each: its chunks are of 1000 bytes, too."""
 REFERENCE = Path(__file__).parents[2] / "solutions" / "simpleperf.py"
+CHUNKS = (128, 1)
+"""How many chunks of 1000 bytes a call hands over: the reference's, and what the course report's program does."""
 _ADDRESS, _SIMPLEPERF_PORT, _IPERF3_PORT = "10.0.0.2", 8088, 5201
 _MBPS = re.compile(r"([\d.]+) Mbps")
 UNSHAPED = Network(
@@ -56,6 +56,26 @@ def measure(settings: Settings, say: Say, keep: Keep) -> None:
                     found[name] = _iperf3_mbps(lab, f"iperf3 -c {_ADDRESS} --json {words} {option}")
                 if number:
                     keep({"round": number, "connections": connections, "mbps": found})
+    for chunks in CHUNKS:
+        say(f"{chunks} chunks a call, on virtual time")
+        keep({"chunks": chunks} | _by_chunks(settings, chunks))
+
+
+def _by_chunks(settings: Settings, chunks: int) -> Record:
+    """Transfer from h1 to h4 of the course network with so many chunks of 1000 bytes in each call."""
+    folder = settings.folder / f"chunks-{chunks}"
+    folder.mkdir()
+    program = folder / "simpleperf.py"
+    text = REFERENCE.read_text("utf-8")
+    changed = text.replace(f"CHUNKS_PER_CALL: Final = {CHUNKS[0]}\n", f"CHUNKS_PER_CALL: Final = {chunks}\n")
+    if changed == text and chunks != CHUNKS[0]:
+        raise LabError(f"the reference does not hand over {CHUNKS[0]} chunks a call any more: change CHUNKS")
+    program.write_text(changed, "utf-8")
+    with Crew(settings.folder) as crew:
+        lab = crew.start(COURSE)
+        before_s = lab.process.cpu_s()
+        result = run(lab, SimpleperfFlow("h1", "h4", settings.case_s, interval_s=None, program=program))
+        return {"throughput_mbps": result.throughput_mbps, "cpu_s": lab.process.cpu_s() - before_s}
 
 
 def _simpleperf_mbps(lab: Lab, command: str) -> float:
@@ -100,4 +120,13 @@ def report(records: Sequence[Record], settings: Settings) -> Findings:
             "the ratios are medians of rounds in which all three ran one after the other.",
         ),
     )
-    return Findings((table,) if rows else (), tuple(claims))
+    tables = [it for it in (table, _chunks_table(records)) if it.rows]
+    return Findings(tuple(tables), tuple(claims))
+
+
+def _chunks_table(records: Sequence[Record]) -> Table:
+    rows = [
+        (str(it["chunks"]), f"{it['throughput_mbps']:.2f}", f"{it['cpu_s']:.1f}") for it in records if "chunks" in it
+    ]
+    note = "From h1 to h4 of the course network, on virtual time. CPU: of the whole lab, both sides and the network."
+    return Table("Chunks of 1000 bytes a call", ("chunks", "throughput, Mbit/s", "CPU, s"), tuple(rows), (note,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from linklab.analysis.measured_paths import MeasuredPath
@@ -38,8 +38,15 @@ Both for one flow's share, because a rival that the machine holds up leaves more
 class Expectation:
     """``value`` is the likeliest; a sound measurement lies from ``low`` to ``high``, in ``unit``.
 
-    ``why`` derives both in words. A busy machine, in real time, moves a measurement to the ``slow_side``; on the
-    other side no machine is to blame. Raises MeasurementError unless low <= value <= high, all finite.
+    ``why`` gives both in words. A busy machine, in real time, moves a measurement to the ``slow_side``; on the
+    other side no machine is to blame.
+
+    ``source`` says what the interval is derived from: a standard, a paper, arithmetic. ``allowance`` is what of it
+    nothing derives, with its size and the reason why it is allowed. ``carried_by`` names what carries the verdict
+    where the interval is too wide to.
+
+    Raises MeasurementError unless low <= value <= high, all finite, and for an interval with neither source nor
+    allowance.
     """
 
     value: float
@@ -48,6 +55,9 @@ class Expectation:
     unit: str
     why: str
     slow_side: SlowSide = "below"
+    source: str = field(default="", kw_only=True)
+    allowance: str = field(default="", kw_only=True)
+    carried_by: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.value <= self.high):
@@ -55,6 +65,26 @@ class Expectation:
                 f"an expectation of {self.value} {self.unit} from {self.low} to {self.high} is none: "
                 "the value must lie in the interval"
             )
+        if self.low < self.high and not (self.source or self.allowance):
+            raise MeasurementError(
+                f"an expectation of {self.low} to {self.high} {self.unit} says neither what it is derived from nor why "
+                "it is allowed: give source, or allowance"
+            )
+
+    @property
+    def basis(self) -> str:
+        """What the interval rests on: what it is derived from, what is allowed besides, what decides instead."""
+        parts = [
+            f"derived from {self.source}" if self.source else "",
+            f"allowed, not derived: {self.allowance}" if self.allowance else "",
+            f"too wide to decide: {self.carried_by} does" if self.carried_by else "",
+        ]
+        return "; ".join(part for part in parts if part)
+
+    @property
+    def explanation(self) -> str:
+        """`why` and `basis`."""
+        return f"{self.why} (interval {self.basis})" if self.basis else self.why
 
     def holds(self, measured: float) -> bool:
         """Whether a measurement lies in the interval, its ends included."""
@@ -67,7 +97,8 @@ class Expectation:
         return measured < self.low if self.slow_side == "below" else measured > self.high
 
     def __str__(self) -> str:
-        return f"{self.low:.4g} to {self.high:.4g} {self.unit}"
+        wide = f" (wide: {self.carried_by} decides)" if self.carried_by else ""
+        return f"{self.low:.4g} to {self.high:.4g} {self.unit}{wide}"
 
 
 def from_baseline(theory: Expectation, baseline: Sequence[float]) -> Expectation:
@@ -75,16 +106,17 @@ def from_baseline(theory: Expectation, baseline: Sequence[float]) -> Expectation
 
     ``theory`` is the expectation without them; ``baseline`` are one or more results of a tool that is trusted (the
     reference simpleperf, iperf3), in theory's unit. The value is their median. Both the baseline and the measurement
-    scatter as theory says, so their difference scatters by the root of 2 more, relative to the median, and the
-    baseline's own spread is added. Beyond theory's bound on the side where no busy machine leads (more than the
-    ceiling, less than the floor) nothing becomes right by a baseline.
+    scatter as theory says, so their difference scatters by the root of 2 more, relative to the median; two standard
+    deviations of the baseline are allowed besides (not its range, which grows with every baseline more). Beyond
+    theory's bound on the side where no busy machine leads (more than the ceiling, less than the floor) nothing becomes
+    right by a baseline.
 
     Raises MeasurementError for no baseline, or one that lies beyond that bound itself: then it is the baseline, or the
     network, that is wrong.
     """
     if not baseline:
         raise MeasurementError("there is no baseline: measure at least once with the reference in this session")
-    middle = median(baseline)
+    middle = statistics.median(baseline)
     too_fast = {"below": middle > theory.high, "above": middle < theory.low, "both": False}
     if too_fast[theory.slow_side]:
         raise MeasurementError(
@@ -92,7 +124,7 @@ def from_baseline(theory: Expectation, baseline: Sequence[float]) -> Expectation
             "check the network with lab.check(), and measure the baseline again"
         )
     scale = math.sqrt(2) * (middle / theory.value if theory.value else 1.0)
-    apart = spread(baseline)
+    apart = 2 * statistics.stdev(baseline) if len(baseline) > 1 else 0.0
     low = middle - scale * (theory.value - theory.low) - apart
     high = middle + scale * (theory.high - theory.value) + apart
     if theory.slow_side == "below":
@@ -106,24 +138,16 @@ def from_baseline(theory: Expectation, baseline: Sequence[float]) -> Expectation
         f"{count} of this session is {middle:.4g} {theory.unit}; a measurement next to it scatters as the baseline "
         f"does ({theory.why})"
     )
-    return Expectation(middle, min(low, middle), max(high, middle), theory.unit, why, theory.slow_side)
-
-
-def median(values: Sequence[float]) -> float:
-    """The middle of the values in order; the mean of both middles where they are even in number.
-
-    Raises MeasurementError for no values.
-    """
-    if not values:
-        raise MeasurementError("there is no value to take the median of: measure at least once")
-    return float(statistics.median(values))
-
-
-def spread(values: Sequence[float]) -> float:
-    """Largest less smallest. Raises MeasurementError for no values."""
-    if not values:
-        raise MeasurementError("there is no value to take the spread of: measure at least once")
-    return max(values) - min(values)
+    return Expectation(
+        middle,
+        min(low, middle),
+        max(high, middle),
+        theory.unit,
+        why,
+        theory.slow_side,
+        source=f"theory's interval, times the root of 2 for the difference of two ({theory.source})",
+        allowance=f"{apart:.2g} {theory.unit}, two standard deviations of the baseline" if apart else theory.allowance,
+    )
 
 
 def between(value: float, low: float, high: float) -> float:
@@ -141,17 +165,23 @@ ICMP_HEADER_BYTES = 8
 PING_PACKET_BYTES = 56 + ICMP_HEADER_BYTES + IPV4_HEADER_BYTES
 """Of ping as it is unless asked otherwise."""
 _TIMER_MS = 0.05
-"""What ping's own clock, its printed digits and the lab's timers may add."""
+_TIMER_REASON = f"{_TIMER_MS:g} ms for ping's own clock, its printed digits and the lab's timers"
+_QUEUE_SLACK_PACKETS = 2
+_QUEUE_REASON = "a packet that is leaving the queue while the ping arrives, and one that the token bucket lets pass"
+_NEARLY_FULL = 0.99
+_BURST_LOSS_PERCENT = 0.5
 BURST_BYTES = 15_000
 """Mininet's ``burst`` of HTB: no more passes an idle link at once, which counts in a short measurement. Mostly tc's
 ``cburst`` of 1600 bytes ends it earlier (`linklab study run burst`)."""
 _LEAST_TIMEOUT_S = 0.2
 """What Linux adds to the round trip for TCP's retransmission timeout."""
 MODEL_SHARE = 0.01
-"""What the fluid model of TCP is not sure of on a path that runs partly empty after a loss, as a share of the
-throughput: its windows are no whole packets, and its slow start ends at one of three windows. Of 108 sound transfers
-over h7-h9 and h1-h9 on 54 variants of the course network, 25 s each on virtual time, the lowest was 0.6 % below the
-model's worst case."""
+_MODEL_REASON = (
+    f"{100 * MODEL_SHARE:g} % less, since the fluid model's windows are no whole packets and its slow start ends at "
+    "one of three windows: of 108 sound transfers over h7-h9 and h1-h9 on 54 variants of the course network, 25 s each "
+    "on virtual time, the lowest was 0.6 % below the model's worst case"
+)
+"""Allowed on a path that runs partly empty after a loss."""
 _SAWTOOTH_DEVIATION = 1 / math.sqrt(12)
 """Standard deviation of a value that is equally often everywhere from 0 to 1."""
 
@@ -162,9 +192,11 @@ def unloaded_rtt(path: MeasuredPath, payload_bytes: int = 56) -> Expectation:
     floor, (least, most) = path.rtt_floor_ms, path.lone_rtt_ms(packet)
     why = (
         f"propagation: the links' delays in both directions are {floor:g} ms; serialisation of {packet} bytes adds "
-        f"{least - floor:.2g} ms on cables and {most - least:.2g} ms at most behind token buckets; timers {_TIMER_MS:g}"
+        f"{least - floor:.2g} ms on cables and {most - least:.2g} ms at most behind token buckets"
     )
-    return Expectation(least, least - _TIMER_MS, most + _TIMER_MS, "ms", why, "above")
+    source = "delays and rates of the links, store and forward (RFC 1242)"
+    low, high = least - _TIMER_MS, most + _TIMER_MS
+    return Expectation(least, low, high, "ms", why, "above", source=source, allowance=_TIMER_REASON)
 
 
 def full_queue_rtt(
@@ -187,13 +219,22 @@ def full_queue_rtt(
         last = CUBIC_C * (past_s**3 - max(0.0, past_s - interval_s) ** 3)
         growth = max(growth, last * pipe.packet_ms)
     low = max(base, full - growth - pipe.packet_ms)
-    high = full + 2 * pipe.packet_ms + _TIMER_MS
+    slack_ms = _QUEUE_SLACK_PACKETS * pipe.packet_ms
     why = (
         f"{base:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
         f"in, plus {pipe.limit_packets:g} packets * {pipe.packet_ms:.4g} ms; a ping every {interval_s:g} s may miss "
         f"the peak by {full - low:.2g} ms"
     )
-    return Expectation(full, low, high, "ms", why, "above")
+    return Expectation(
+        full,
+        low,
+        full + slack_ms + _TIMER_MS,
+        "ms",
+        why,
+        "above",
+        source="the queue's limit, and how fast windows grow (RFC 9438, sections 4.2 and 4.3)",
+        allowance=f"{slack_ms:.2g} ms more, {_QUEUE_REASON}; {_TIMER_REASON}",
+    )
 
 
 def loaded_rtt(
@@ -215,7 +256,7 @@ def loaded_rtt(
     fullest = max(*shares, smooth(pipe, duration_s).queue_share, 1 - min(sinking, 1.0) / 2)
     first = 1 / pings
     sampling = 2 * _SAWTOOTH_DEVIATION / math.sqrt(pings)
-    likely = between(median(shares) if connections == 1 else (median(shares) + fullest) / 2, 0, 1)
+    likely = between(statistics.median(shares) if connections == 1 else (statistics.median(shares) + fullest) / 2, 0, 1)
     low = max(0.0, min(shares) - first - sampling)
     high = min(1.0, fullest + sampling)
     why = (
@@ -223,11 +264,17 @@ def loaded_rtt(
         f"{100 * low:.0f} to {100 * high:.0f} %: CUBIC's window swings between 0.7 and 1 of what fills path and queue, "
         f"the first ping meets an empty queue, and {pings} pings sample the rest to {100 * sampling:.0f} %"
     )
-    packet = 2 * pipe.packet_ms + _TIMER_MS
+    slack_ms = _QUEUE_SLACK_PACKETS * pipe.packet_ms
     return Expectation(
-        base + between(likely, low, high) * most, base + low * most - _TIMER_MS, base + high * most + packet, "ms",
-        why, "above",
-    )  # fmt: skip
+        base + between(likely, low, high) * most,
+        base + low * most - _TIMER_MS,
+        base + high * most + slack_ms + _TIMER_MS,
+        "ms",
+        why,
+        "above",
+        source="a fluid model of CUBIC (RFC 9438), and two standard deviations of so many samples of a sawtooth",
+        allowance=f"{slack_ms:.2g} ms more, {_QUEUE_REASON}; {_TIMER_REASON}",
+    )
 
 
 def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None = None) -> Expectation:
@@ -254,10 +301,12 @@ def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None =
         f"{min(BETA * pipe.burst_window_packets, pipe.bdp_packets / 2):.0f} packets on, which over {duration_s:g} s "
         f"costs up to {100 * (1 - least):.2g} %"
     )
-    value = ceiling * median(shares) * late
+    value = ceiling * statistics.median(shares) * late
     burst_bytes = BURST_BYTES if hop.link.overhead_bytes is None else 0
     most = ceiling * (1 + transmission_ms(burst_bytes, hop.link.rate_mbps or math.inf) / 1000 / duration_s)
-    return Expectation(value, ceiling * least, most, "Mbit/s", why)
+    source = "headers (RFC 6349, section 4.1), and a fluid model of CUBIC with slow start at its worst (RFC 9438)"
+    allowance = _MODEL_REASON if sinks else ""
+    return Expectation(value, ceiling * least, most, "Mbit/s", why, source=source, allowance=allowance)
 
 
 def _filled(full: float, bdp: float) -> str:
@@ -292,7 +341,8 @@ def udp_throughput(
         f"occupies {hop.link.label} with are payload, so it carries {ceiling:.4g} Mbit/s of it, and {offered_mbps:.4g} "
         f"are sent; a test of {duration_s:g} s ends up to {1000 * late_s:.0f} ms late"
     )
-    return Expectation(arriving, low, high, "Mbit/s", why)
+    source = "headers, the queues that fill, and Linux's least retransmission timeout of 200 ms (RFC 6298 asks for 1 s)"
+    return Expectation(arriving, low, high, "Mbit/s", why, source=source)
 
 
 def udp_loss_percent(
@@ -305,10 +355,16 @@ def udp_loss_percent(
     sent = offered_mbps * 1e6 * duration_s / (BITS_PER_BYTE * payload_bytes)
     waiting = sum(limit_packets(hop.link) for hop in filled)
     low = max(0.0, lost - 100 * waiting / sent)
-    # a burst of the program's own making may overflow a queue that is nearly full
-    high = 0.0 if not lost and offered_mbps < 0.99 * ceiling else lost + 100 / sent + 0.5
+    is_far_from_full = not lost and offered_mbps < _NEARLY_FULL * ceiling
+    high = 0.0 if is_far_from_full else lost + 100 / sent + _BURST_LOSS_PERCENT
     why = f"what is sent beyond the ceiling, less the {waiting:g} packets that full queues hold ({through.why})"
-    return Expectation(lost, low, max(high, lost), "%", why, "above")
+    source = "the payload that the path carries and the limits of its queues"
+    allowance = (
+        f"{_BURST_LOSS_PERCENT:g} points from {100 * _NEARLY_FULL:g} % of the ceiling on, since the sending program's "
+        "own bursts may overflow a queue that is nearly full"
+    )
+    allowance = "" if is_far_from_full else allowance
+    return Expectation(lost, low, max(high, lost), "%", why, "above", source=source, allowance=allowance)
 
 
 def _filled_hops(path: MeasuredPath, offered_mbps: float, payload_bytes: int) -> list[Hop]:

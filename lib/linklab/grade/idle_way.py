@@ -77,4 +77,6 @@ def packet_ms(link: Link) -> float:
 
 def exactly(value: float, unit: str, why: str, share: float = 0.0) -> Expectation:
     """An expectation of one number, or of ``share`` around it, which no busy machine moves."""
-    return Expectation(value, (1 - share) * value, (1 + share) * value, unit, why)
+    return Expectation(
+        value, (1 - share) * value, (1 + share) * value, unit, why, allowance=f"{100 * share:g} % of rounding"
+    )

@@ -154,7 +154,9 @@ def check_fairness(index: object, runs: object) -> Result:
             return _unmeasured(f"Jain's index ({name})")
         rates = [result.throughput_mbps for result in transfers(run)]
         right = jain_index(rates)
-        expected = Expectation(right, right - _INDEX, min(1.0, right + _INDEX), "", "of the run's own throughputs")
+        expected = Expectation(
+            right, right - _INDEX, min(1.0, right + _INDEX), "", "of the run's own throughputs", allowance="rounding"
+        )
         others = {"round trips": _index([result.rtt_mean_ms for result in pings(run).values()])}
         one_by_one = {f"intervals of {name_of(it)}": _samples_index(it) for it in transfers(run)}
         slips = (
@@ -179,7 +181,15 @@ def check_queueing(queueing_ms: object, runs: object) -> Result:
         floor = _share(name, "h1-h4").path.rtt_floor_ms
         right = ping.rtt_mean_ms - floor
         slack = max(_ROUNDING_MS, 0.02 * right)
-        expected = Expectation(right, right - slack, right + slack, "ms", "mean RTT less the empty path's", "above")
+        expected = Expectation(
+            right,
+            right - slack,
+            right + slack,
+            "ms",
+            "mean RTT less the empty path's",
+            "above",
+            allowance="2 %, rounding",
+        )
         less = f"take away the {floor:g} ms that the empty path takes"
         slips = (
             Mistake(ping.rtt_mean_ms, "that is the whole round trip", less, 0.005),

@@ -27,7 +27,7 @@ _YOURS: Final = "reckon as your own function does, with the report's RTT and the
 
 
 def _near(value: float, slack: float, unit: str, why: str) -> Expectation:
-    return Expectation(value, value - slack, value + slack, unit, why)
+    return Expectation(value, value - slack, value + slack, unit, why, allowance="rounding on the way")
 
 
 _QUESTIONS: Final[tuple[Question, ...]] = (

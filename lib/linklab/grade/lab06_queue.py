@@ -255,7 +255,9 @@ def _new_run_checks(where: str, run: AtOnce, packets: int) -> Iterator[Check]:
         return
     trouble = machine_trouble(run)
     ceiling = expected.sums["L2"].high
-    most = Expectation(ceiling, 0.0, ceiling, "Mbit/s", "what headers leave of L2; how much a burst loses is chance")
+    most = Expectation(
+        ceiling, 0.0, ceiling, "Mbit/s", "what headers leave of L2; how much a burst loses is chance", source="headers"
+    )
     total = sum(throughput_of(run, load.name) or 0.0 for load in LOADS)
     yield measured_check(f"throughput of both, through L2 ({where})", total, most, inconclusive=trouble)
     rtts = pings(run)

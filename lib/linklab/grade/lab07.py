@@ -103,7 +103,9 @@ def check_predicted_fairness(predicted: object) -> Result:
     def check(name: Any, value: object) -> Check:
         right = jain_index(_TAKERS[name])
         other = next(key for key in _TAKERS if key != name)
-        expected = Expectation(right, right - _INDEX, min(1.0, right + _INDEX), "", "of equal shares by connection")
+        expected = Expectation(
+            right, right - _INDEX, min(1.0, right + _INDEX), "", "of equal shares by connection", allowance="rounding"
+        )
         slips = (
             *jain_slips(expected, {other.removeprefix("per ") + "s": jain_index(_TAKERS[other])}),
             *_formula_slips(_TAKERS[name]),
@@ -243,7 +245,9 @@ def check_fairness(index: object, runs: object) -> Result:
         both = dict(zip(_TAKERS, found, strict=True))
         right = jain_index(both[name])
         other = next(key for key in both if key != name)
-        expected = Expectation(right, right - _INDEX, min(1.0, right + _INDEX), "", "of the measured throughputs")
+        expected = Expectation(
+            right, right - _INDEX, min(1.0, right + _INDEX), "", "of the measured throughputs", allowance="rounding"
+        )
         slips = (
             *jain_slips(expected, {other.removeprefix("per ") + "s": jain_index(both[other])}),
             *_formula_slips(both[name]),

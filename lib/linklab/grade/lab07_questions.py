@@ -15,7 +15,7 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
     Amount(
         "for_90_percent",
         "connections that h1 must open for 90 % of L2, beside one each of h2 and h3",
-        Expectation(18, 17.999, 18.001, "connections", "P / (P + 2) = 0.9"),
+        Expectation(18, 17.999, 18.001, "connections", "P / (P + 2) = 0.9", allowance="rounding"),
         (
             Mistake(20, "that is all connections together", "how many of them are h1's?", 0.001),
             Mistake(9, "that is beside one other connection", "h2 and h3 have one each", 0.001),
@@ -28,7 +28,7 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
     Amount(
         "jain_per_host_8",
         "Jain's index per host in theory, if h1 opens 8 connections",
-        Expectation(_EIGHT, _EIGHT - 0.003, _EIGHT + 0.003, "", "of 8, 1 and 1 shares"),
+        Expectation(_EIGHT, _EIGHT - 0.003, _EIGHT + 0.003, "", "of 8, 1 and 1 shares", allowance="rounding"),
         (
             Mistake(1.0, "that is the index of the connections", "three hosts: what has each?", 0.001),
             Mistake(100 / 66, "the division by n is missing", "n * the sum of squares stands below", 0.003),

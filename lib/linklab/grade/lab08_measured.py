@@ -133,12 +133,17 @@ def _refused(run: object, frame_bytes: int) -> Check | None:
     return None
 
 
+_SLACK: Final = "what the clock tells apart, and in real time how late its timers are"
+
+
 def _rate_check(run: TrainResult, frame_bytes: int, right: float) -> Check:
     """Of whole frames, after the first packets."""
     value = steady_rate_mbps(run.arrivals_s, run.payload_bytes) * frame_bytes / run.payload_bytes
     real = run.origin.clock != "virtual"
     low, high = (1 - MISSED_PERCENT / 100, 1.05) if real else (1 - _RATE, 1 + _RATE)
-    expected = Expectation(right, low * right, high * right, "Mbit/s", "what the link carries of frames")
+    expected = Expectation(
+        right, low * right, high * right, "Mbit/s", "what the link carries of frames", allowance=_SLACK
+    )
     direct = virtual_mbps(frame_bytes, _LINK_MBPS)
     slips = (
         (Mistake(direct, "that is the rate without a tunnel", "send it in the lab with the tunnel", 0.003),)
@@ -165,6 +170,6 @@ def _burst_check(run: TrainResult, frame_bytes: int, right: float, slips: tuple[
     if run.origin.clock != "virtual":
         slack = max(slack, 4 * on_link)
     right += on_link
-    expected = Expectation(right, max(on_link, right - slack), right + slack, "bytes", how, "both")
+    expected = Expectation(right, max(on_link, right - slack), right + slack, "bytes", how, "both", allowance=_SLACK)
     what = f"bytes that pass at once, frames of {frame_bytes}"
     return measured_check(what, at_once, expected, inconclusive=verdict_on(run).trouble, mistakes=slips, how=how)

@@ -18,7 +18,7 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
     Amount(
         "counted_mbps",
         "bandwidth at packet 2 of an ideal link of 10 Mbit/s, if the first packet's bits are counted too",
-        Expectation(20, 19.9, 20.1, "Mbit/s", "two packets' bits over one gap"),
+        Expectation(20, 19.9, 20.1, "Mbit/s", "two packets' bits over one gap", allowance="rounding"),
         (
             Mistake(10, "that is right only if the first packet's bits are left out", "count both packets", 0.01),
             Mistake(15, "that is packet 3", "at packet 2: two packets' bits, one gap", 0.01),
@@ -29,7 +29,7 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
     Amount(
         "real_mbps",
         "frames of 1518 bytes that a real cable of 100 Mbit/s carries in a GRE tunnel",
-        Expectation(_REAL, _REAL - 0.06, _REAL + 0.06, "Mbit/s", "100 * 1518 / (1518 + 20 + 38)"),
+        Expectation(_REAL, _REAL - 0.06, _REAL + 0.06, "Mbit/s", "100 * 1518 / (1518 + 20 + 38)", allowance="rounding"),
         (
             Mistake(real_mbps(1518, 100), "that is without the tunnel", _LONGER, 0.0006),
             Mistake(100 * 1518 / 1556, "that leaves out preamble and gap", _LONGER, 0.0006),

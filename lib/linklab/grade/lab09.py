@@ -161,7 +161,14 @@ def check_least(least_ms: object, runs: object) -> Result:
             return Check.failing(f"measured {what}", "its run is missing", "run the cells above that measure")
         gaps = delays(run)
         right, mean = min(gaps), sum(gaps) / len(gaps)
-        expected = Expectation(right, right - 0.001, right + 0.001, "ms", "the least of this run's own times")
+        expected = Expectation(
+            right,
+            right - 0.001,
+            right + 0.001,
+            "ms",
+            "the least of this run's own times",
+            allowance="a microsecond of rounding",
+        )
         slips = (
             Mistake(mean, "that is the mean", "take the least: min(...)", 0.005),
             Mistake(max(gaps), "that is the largest", "take the least: min(...)", 0.005),
@@ -183,7 +190,9 @@ def check_damage(per_lost: object, runs: object, qualities: object) -> Result:
             return Check.failing(f"measured {what}", "its run is missing", "run the cells above that measure")
         damaged = sum(not frame.whole for frame in seen.frames)
         right = damaged / run.lost_packets
-        expected = Expectation(right, 0.99 * right, 1.01 * right, "", "damaged pictures by lost packets")
+        expected = Expectation(
+            right, 0.99 * right, 1.01 * right, "", "damaged pictures by lost packets", allowance="1 % of rounding"
+        )
         slips = (
             Mistake(seen.damaged_percent / run.loss_percent, "that divides percentages", _COUNTS, 0.01),
             Mistake(seen.damaged_percent / run.lost_packets, "that divides a percentage by a number", _COUNTS, 0.01),

@@ -19,7 +19,9 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
     Amount(
         "study_packets",
         f"packets in a second, if the study's bandwidth is {_LARGEST_KBPS:g} kbit/s of IP packets",
-        Expectation(_PACKETS, _PACKETS - 0.2, _PACKETS + 0.2, "packets", "by 1356 bytes of 8 bits"),
+        Expectation(
+            _PACKETS, _PACKETS - 0.2, _PACKETS + 0.2, "packets", "by 1356 bytes of 8 bits", allowance="rounding"
+        ),
         (
             Mistake(_LARGEST_KBPS * 1000 / 8 / _FRAME_BYTES, "that divides by a frame", "IP packets have 1356", 0.002),
             Mistake(_LARGEST_KBPS * 1000 / 8 / 1316, "that divides by what RTP carries", "IP packets have 1356", 0.002),

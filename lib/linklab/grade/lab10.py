@@ -80,6 +80,7 @@ SETTINGS: Final = ("70/70", "30/90")
 """What two senders offer of the link to t1, in percent: the study's 7/7 and 3/9 Mbit/s."""
 _ASKED_SHARES: Final = tuple(f"{setting} h{number}" for setting in SETTINGS for number in (1, 2))
 _SHARE_TOLERANCE: Final = 0.02
+_FORWARDING: Final = "1 % and 0.01 ms for what nodes need to pass a frame on"
 _LEAST_EXCHANGES: Final = 20
 
 
@@ -172,7 +173,9 @@ def check_rtt_runs(runs: object) -> Result:
             right = way.rtt_ms
             links = 2 * len(path(way.network, *way.ends).hops)
             high = 1.01 * right + 0.01 + late_ms(run.fidelity, links)
-            expected = Expectation(right, 0.999 * right, high, "ms", "serialisation on every link", "above")
+            expected = Expectation(
+                right, 0.999 * right, high, "ms", "serialisation on every link", "above", allowance=_FORWARDING
+            )
             other = "was it measured on the network that its name says? 10 Mbit/s, and nothing else running"
             yield measured_check(
                 f"RTT, {key}", run.rtt_mean_ms, expected, inconclusive=verdict_on(run).trouble, how=other
@@ -255,7 +258,14 @@ def check_share_runs(runs: object) -> Result:
             for it in results
         )
         low = 0.97 if run.fidelity is None or run.fidelity.clock == "virtual" else 1 - MISSED_PERCENT / 100
-        expected = Expectation(RATE_MBPS, low * RATE_MBPS, 1.01 * RATE_MBPS, "Mbit/s", "the link to t1 is full")
+        expected = Expectation(
+            RATE_MBPS,
+            low * RATE_MBPS,
+            1.01 * RATE_MBPS,
+            "Mbit/s",
+            "the link to t1 is full",
+            allowance="frames cut by the window's ends, and what a quiet machine may miss in real time",
+        )
         how = "both must send to t1 at the same time: give measure.at_once() both flows"
         trouble = verdict_on(run).trouble
         yield measured_check(f"what reaches t1 at {setting}", passing, expected, inconclusive=trouble, how=how)

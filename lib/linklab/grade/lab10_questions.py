@@ -36,7 +36,14 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
     Amount(
         "growth_us",
         "by how many microseconds must a round trip between h1 and h2 grow from 750 to 1440 bytes, at 100 Mbit/s",
-        Expectation(_GROWTH_US, 0.98 * _GROWTH_US, 1.02 * _GROWTH_US, "us", "690 bytes more on four links"),
+        Expectation(
+            _GROWTH_US,
+            0.98 * _GROWTH_US,
+            1.02 * _GROWTH_US,
+            "us",
+            "690 bytes more on four links",
+            allowance="2 % of rounding",
+        ),
         (
             Mistake(_GROWTH_US / 4, "that is one link", "the frame crosses two links each way", 0.02),
             Mistake(_GROWTH_US / 2, "that is one way", "a round trip goes there and back", 0.02),

@@ -38,9 +38,9 @@ def measured_check(
         return replace(problem, points=points)
     number = float(value)  # type: ignore[arg-type]  # unreadable has refused all that is no number
     found = f"{number:.5g} {expected.unit}"
-    asked = _range(expected)
+    asked = str(expected)
     if baseline is not None:
-        asked += f" by theory, {_range(baseline)} beside this session's baseline"
+        asked += f" by theory, {baseline} beside this session's baseline"
     if expected.holds(number) or (baseline is not None and baseline.holds(number)):
         return replace(Check.passing(description, asked, found), points=points)
     mistake = next((it for it in mistakes if it.fits(number)), None)
@@ -49,12 +49,8 @@ def measured_check(
         hint = _AGAIN if mistake is None else f"{_AGAIN}; if it is the same then: {mistake.reason}, {mistake.hint}"
         return Check(description, "inconclusive", reason, hint, points, asked, found)
     reason = f"{found}: {mistake.reason}" if mistake else f"{found} is {_side(number, expected)}"
-    hint = mistake.hint if mistake else how or f"what theory says: {expected.why}"
+    hint = mistake.hint if mistake else how or f"what theory says: {expected.explanation}"
     return replace(Check.failing(description, reason, hint, asked, found), points=points)
-
-
-def _range(expected: Expectation) -> str:
-    return f"{expected.low:.4g} to {expected.high:.4g} {expected.unit}"
 
 
 def _side(number: float, expected: Expectation) -> str:

@@ -198,7 +198,7 @@ def _real(
     trouble: str | None,
 ) -> Check:
     """The check of a number that the tools measured themselves, in which no unit can be wrong."""
-    how = f"is other traffic on the way, or was the network changed? Start it again. Theory: {expected.why}"
+    how = f"is other traffic on the way, or was the network changed? Start it again. Theory: {expected.explanation}"
     return measured_check(what, value, expected, inconclusive=trouble, mistakes=tuple(slips), how=how)
 
 

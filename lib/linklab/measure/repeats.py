@@ -12,18 +12,21 @@ from linklab.lab import Lab
 from linklab.measure.flows import Flow
 from linklab.measure.results import AtOnce, MeasurementStopped, Result
 from linklab.measure.runner import OnProgress, Stop, at_once
+from linklab.measure.scatter import (
+    DISAGREE_SHARE,
+    deviation_share,
+    disagree,
+    mean_known_to,
+    repeats_for,
+    two_states,
+)
 from linklab.measure.tools import tool_of
 
-DISAGREE_SHARE: Final = 0.05
-"""Repeats disagree when the largest and the smallest lie further apart than this share of the median. A lab's checks
-allow as much, so that a single one of such repeats could pass and another fail."""
 DISAGREE_LEAST_MS: Final = 0.5
-"""Round trips within half a millisecond agree, whatever share that is: ping prints three digits only."""
+"""Round trips within half a millisecond of their mean agree, whatever share that is: ping prints three digits only."""
 OFFSET_S: Final = 0.0013
 """How much later each repeat begins. The kernel's TCP counts time in ticks of 10 ms, and a run meets other queues when
 it begins elsewhere between two of them: 1.3 ms visits ten different places before it comes back to the first."""
-_TWO_STATES_AT_LEAST: Final = 4
-_GAP_TO_SPREAD: Final = 3.0
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,10 @@ class Spread:
         return three_quarters - quarter
 
     @property
-    def relative(self) -> float:
-        """Largest less smallest, as a share of the median; infinite where that is 0 and they differ."""
-        width = self.high - self.low
-        return width / abs(self.median) if self.median else (float("inf") if width else 0.0)
+    def deviation_share(self) -> float:
+        """The coefficient of variation: the standard deviation, as a share of the mean."""
+        self._refuse_none()
+        return deviation_share(self.values)
 
     def _refuse_none(self) -> None:
         if not self.values:
@@ -141,39 +144,24 @@ def summary(flows: Sequence[Flow], runs: Sequence[AtOnce], disagree_share: float
 
 
 def warning_for(spread: Spread, disagree_share: float = DISAGREE_SHARE) -> str:
-    """What is to be said of one flow's repeats; "" where they agree. Pure."""
-    if len(spread.values) < 2 or not disagree(spread, disagree_share):
+    """Return what is to be said of one flow's repeats; "" where they agree. Pure."""
+    is_time, values = spread.quantity.endswith("_ms"), spread.values
+    if not disagree(values, disagree_share, DISAGREE_LEAST_MS if is_time else 0.0):
         return ""
     name, unit = spread.flow.title, tool_of(spread.flow).result.UNIT
-    clusters = two_states(spread.values)
+    clusters = two_states(values)
     if clusters is not None:
-        low, high = (f"{statistics.median(values):.4g}" for values in clusters)
-        counts = f"{len(clusters[0])} and {len(clusters[1])} of {len(spread.values)} times"
+        low, high = (f"{statistics.median(cluster):.4g}" for cluster in clusters)
+        counts = f"{len(clusters[0])} and {len(clusters[1])} of {len(values)} times"
         return f"{name} jumps between two states, {low} and {high} {unit} ({counts}): a median says little about either"
+    mean, known_to, enough = statistics.fmean(values), mean_known_to(values), repeats_for(values, disagree_share)
+    share = f"{100 * disagree_share:g} %"
+    more = f"for {share} repeat {enough} times" if len(values) < enough else f"that is within {share}: report both"
     return (
-        f"{name}: repeats disagree, {spread.low:.4g} to {spread.high:.4g} {unit} "
-        f"({100 * spread.relative:.0f} % of the median): repeat more often or measure longer"
+        f"{name}: repeats scatter by {100 * spread.deviation_share:.1f} % (standard deviation; {spread.low:.4g} to "
+        f"{spread.high:.4g} {unit}). Their mean is {mean:.4g} to within {known_to:.2g} {unit}: {more}, or measure "
+        "longer, which scatters less"
     )
-
-
-def disagree(spread: Spread, share: float = DISAGREE_SHARE) -> bool:
-    """Whether the values lie further apart than they should. Pure."""
-    slack = DISAGREE_LEAST_MS if spread.quantity.endswith("_ms") else 0.0
-    return spread.relative > share and spread.high - spread.low > slack
-
-
-def two_states(values: Sequence[float]) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-    """The values in two clusters, where the largest gap between neighbours is more than three times as wide as either
-    cluster; else None. Each cluster needs two values, for one alone may be an outlier: so four repeats are the least
-    that can tell. Pure.
-    """
-    ordered = sorted(values)
-    if len(ordered) < _TWO_STATES_AT_LEAST:
-        return None
-    gap, cut = max((ordered[i] - ordered[i - 1], i) for i in range(1, len(ordered)))
-    low, high = tuple(ordered[:cut]), tuple(ordered[cut:])
-    widest = max(low[-1] - low[0], high[-1] - high[0])
-    return (low, high) if min(len(low), len(high)) > 1 and gap > _GAP_TO_SPREAD * widest else None
 
 
 def quantity_of(flow: Flow) -> str:

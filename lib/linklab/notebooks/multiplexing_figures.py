@@ -25,7 +25,7 @@ from linklab.measure import AtOnce, Repeats
 from linklab.network import COURSE
 from linklab.notebooks.multiplexing import mean_connections_mbps, mean_rtt_ms, rates_mbps
 from linklab.published import report
-from linklab.show import RoundTrips, Table, compared, comparison, fairness, flows, round_trips, table, used
+from linklab.show import RoundTrips, Table, compared, comparison, draw, fairness, flows, round_trips, table
 from linklab.show.figure import Drawing
 
 Runs = Mapping[str, AtOnce | None]
@@ -101,7 +101,7 @@ def used_links(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawing | str
         return NOTHING
     rates = rates_mbps(run)
     uses = utilisation(course_network(), flows_of_it, [rates[load.name] for load in flows_of_it], state_of_run(run))
-    return used(course_network(), uses)
+    return draw(course_network(), uses=uses)
 
 
 def fairness_beside_report(index: Mapping[str, float | None]) -> Table:
@@ -203,7 +203,7 @@ def _part(
     mine, whole = found.loads[0].total, found.sums["L2"]
     ideal = 100 * count / (count + 2)
     low, high = 100 * mine.low / whole.high, min(100.0, 100 * mine.high / whole.high)
-    theory = Expectation(ideal, low, high, "%", mine.why)
+    theory = Expectation(ideal, low, high, "%", mine.why, source=mine.source, allowance=mine.allowance)
     return Comparison(f"part of h1, P = {count}", "%", predicted.get(count), theory, None, measured.get(count))
 
 

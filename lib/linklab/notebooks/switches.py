@@ -9,13 +9,12 @@ from linklab.grade import lab10
 from linklab.measure import AtOnce, Capture, ConstantRateResult, EchoResult
 from linklab.published.switches_loads import fairness_network, senders
 from linklab.show import Table, table
-from linklab.show.chart import LINES, WIDTH_INCHES, label_axes
+from linklab.show.chart import chart, legend, told_apart
 from linklab.show.figure import Drawing
 
 __all__ = ["NOTHING", "rtt_figure", "rtt_table", "shares_table", "tags"]
 
 NOTHING = "Nothing is measured yet: run the cells above first."
-_HEIGHT_INCHES = 3.4
 _NO_NUMBER = "a curve, no number"
 _RTT_REMARKS = {
     "inside, 100": "fig. 13",
@@ -74,20 +73,17 @@ def shares_table(
 
 
 def rtt_figure(curves: Mapping[str, Mapping[int, float]], title: str) -> Drawing:
-    """Round trips in ms by payload, a line for each name; lines differ in their dashes and marks too."""
+    """Return a figure of round trips in ms by payload, a line for each name."""
     words = [
         f"{name}: " + ", ".join(f"{payload} bytes {time_ms:.3f} ms" for payload, time_ms in line.items())
         for name, line in curves.items()
     ]
-    figure = Drawing(WIDTH_INCHES, _HEIGHT_INCHES, f"{title}. {'; '.join(words)}.", title)
-    axes = figure.add_axes((0.085, 0.155, 0.895, 0.76))
-    for (name, line), (colour, dashes, _), mark in zip(curves.items(), LINES, "os^v", strict=False):
-        axes.plot(list(line), list(line.values()), color=colour, linestyle=dashes, marker=mark, linewidth=2,
-                  markerfacecolor="white", label=name)  # fmt: skip
+    figure, axes = chart(f"{title}. {'; '.join(words)}.", x="UDP payload (bytes)", y="round trip (ms)", title=title)
+    for name, line, style in told_apart(curves, markers=True):
+        axes.plot(list(line), list(line.values()), label=name, **style)
     axes.set_ylim(bottom=0)
     axes.set_xticks(sorted({payload for line in curves.values() for payload in line}))
-    label_axes(axes, "UDP payload (bytes)", "round trip (ms)")
-    axes.legend(frameon=False, loc="lower right")
+    legend(axes)
     return figure
 
 

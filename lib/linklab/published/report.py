@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from linklab.errors import MeasurementError
-from linklab.published.claims import Inconsistency
+from linklab.published.claims import Claim, Inconsistency
 
 PublishedQuantity = Literal["rtt_ms", "throughput_mbps"]
 
@@ -317,3 +317,123 @@ def rows(case: int, test: int | None = None) -> tuple[ReportRow, ...]:
 
 def _listed(some: Sequence[ReportRow]) -> str:
     return ", ".join(dict.fromkeys(f"{row.quantity} of {row.name}" for row in some)) or "no such test"
+
+
+CLAIMS: Final = (
+    Claim(
+        "report-udp-lossless",
+        "From h1 to h4 20, 25 and even 27 Mbit/s asked of iperf lose no packet.",
+        "4.3.2, test 1",
+        "Mininet",
+        "lost_packets of study report-udp at 20M, 25M and 27M from h1 to h4",
+    ),
+    Claim(
+        "report-udp-full-rate",
+        "To ask for the bottleneck's own rate loses 7 % of the packets from h1 to h4, and 7.6 % from h1 to h9.",
+        "4.3.2, tests 1 and 2",
+        "Mininet",
+        "loss_percent at 30M from h1 to h4 and at 20M from h1 to h9, within one per cent of all packets",
+    ),
+    Claim(
+        "report-udp-one-more",
+        "iperf reports about 1 Mbit/s more than was asked for.",
+        "4.3.2, test 1",
+        "either",
+        "sent_mbps at 25M less 25",
+        by_construction="iperf 2 reads M as 1024 * 1024, whatever the network",
+    ),
+    Claim(
+        "report-link-rtt",
+        "The round trip over a link is twice its delay, or slightly more.",
+        "4.4.2",
+        "Mininet",
+        "rtt_mean_ms of L1, L2 and L3 from twice the delay to 15 % more, which the report's own reach (L3: 14 %)",
+    ),
+    Claim(
+        "report-link-throughput",
+        "TCP carries slightly less than the link's rate.",
+        "4.4.2",
+        "Mininet",
+        "throughput_mbps of L1, L2 and L3 below the rate, and 90 % of it at least; the report has 95 % on each",
+    ),
+    Claim(
+        "report-path-rtt",
+        "A path's round trip is the sum of its links'.",
+        "4.5.2",
+        "Mininet",
+        "rtt_mean_ms of the three paths within 5 % of the sum of the links' as measured, as in the report",
+    ),
+    Claim(
+        "report-path-processing",
+        "Processing in routers and virtualisation add some 10 ms to a path's round trip.",
+        "4.5.2, and 5",
+        "Mininet",
+        "rtt_mean_ms of the three paths less twice the delays",
+        by_construction="on virtual time neither routers nor the machine below them take time to compute",
+    ),
+    Claim(
+        "report-path-throughput",
+        "A path carries slightly less than its slowest link.",
+        "4.5.2",
+        "Mininet",
+        "throughput_mbps of the three paths below the bottleneck's rate, and 86 % of it at least, the report's lowest",
+    ),
+    Claim(
+        "report-shared-rtt",
+        "Where several pairs transfer data at one time, round trips are longer than on idle paths.",
+        "4.6.2, tests 1 to 4",
+        "Mininet",
+        "rtt_mean_ms of each pair 5 ms above that of the idle path at least; the report has 16 ms and more",
+    ),
+    Claim(
+        "report-shared-fair",
+        "Pairs that share L2 share it fairly.",
+        "4.6.2, tests 1 to 3",
+        "Mininet",
+        "jain_index of tests 1 to 3, the mean over repeats 0.95 at least: two flows as 61 to 39",
+    ),
+    Claim(
+        "report-three-rtt",
+        "Three pairs have longer round trips than two.",
+        "4.6.2, test 2",
+        "Mininet",
+        "mean of the pairs' rtt_mean_ms of test 2 above test 1's (Welch's t test over repeats, 5 %)",
+    ),
+    Claim(
+        "report-three-throughput",
+        "Three pairs get less each than two.",
+        "4.6.2, test 2",
+        "Mininet",
+        "mean of the pairs' throughput_mbps of test 2 below test 1's (Welch's t test over repeats, 5 %)",
+    ),
+    Claim(
+        "report-apart-throughput",
+        "Pairs on different links (h1-h4 and h8-h9) both come close to what each link gives.",
+        "4.6.2, test 4",
+        "Mininet",
+        "throughput_mbps of both pairs in test 4, 98 % at least of each alone",
+    ),
+    Claim(
+        "report-apart-router",
+        "The round trips of h1-h4 and h8-h9 grow since router r3 has to handle both pairs.",
+        "4.6.2, test 4",
+        "Mininet",
+        "half or more of the growth of rtt_mean_ms is missing where each pair pings and sends alone",
+        by_construction="on virtual time a router takes no time for a packet, and the pairs share no link",
+    ),
+    Claim(
+        "report-parallel-fair",
+        "Four connections, two of them from one host, share L2 evenly.",
+        "4.7.2",
+        "Mininet",
+        "jain_index of the four connections of test case 5, the mean over repeats 0.95 at least",
+    ),
+    Claim(
+        "report-parallel-less",
+        "A second connection between h1 and h4 leaves the other hosts less.",
+        "4.7.2",
+        "Mininet",
+        "mean throughput_mbps of h2-h5 and h3-h6 in test case 5 below test case 4's test 2 (Welch's t test, 5 %)",
+    ),
+)
+"""What the report concludes of its measurements, in the order of its sections. Its network is Mininet's throughout."""

@@ -2,7 +2,7 @@
 
 from linklab.show.comparisons import compared, comparison
 from linklab.show.live_views import live, watched
-from linklab.show.network.paint import draw, used
+from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable, describe
 from linklab.show.packets import arrivals, sweep
 from linklab.show.rates import flows, throughput
@@ -26,6 +26,5 @@ __all__ = [
     "sweep",
     "table",
     "throughput",
-    "used",
     "watched",
 ]

@@ -16,6 +16,7 @@ from linklab.study.mtu.gre import GRE
 from linklab.study.mtu.runs import MTU
 from linklab.study.own import from_file, is_in_file
 from linklab.study.page import Page
+from linklab.study.report.page import REPORT_PAGE
 from linklab.study.switches.page import PAGE as SWITCHES_PAGE
 from linklab.study.video import page as video_page
 from linklab.study.video.picture import PICTURE
@@ -23,10 +24,10 @@ from linklab.study.video.runs import VIDEO
 from linklab.study.write_page import PageOf
 
 STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *SWITCHES_PAGE.studies)}
+    {study.name: study for study in (MTU, BURST, VIDEO, PICTURE, GRE, *SWITCHES_PAGE.studies, *REPORT_PAGE.studies)}
 )
 
-PAGES: Final[Mapping[str, Page]] = MappingProxyType({"switches": SWITCHES_PAGE})
+PAGES: Final[Mapping[str, Page]] = MappingProxyType({"switches": SWITCHES_PAGE, "report": REPORT_PAGE})
 """The pages made from templates."""
 
 CHAPTERS: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType(

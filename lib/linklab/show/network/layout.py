@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from linklab.show.network.scene import Cable, Plug, Scene, Spot, end_lines, link_lines
@@ -230,58 +230,45 @@ class Page:
         return 20 * covered + crossed
 
 
-_ROUNDS: Final = 400
 _CLOSEST_INCHES: Final = 1.4
 _RING_STRETCH: Final = 1.3
 
 
-def relaxed(graph: networkx.Graph[str], names: Sequence[str]) -> dict[str, Point]:
-    """Positions in inches that agree best with the lengths of the cables (their attribute ``inches``).
+def _with_rings(graph: networkx.Graph[str], names: Sequence[str]) -> Positions:
+    """Return positions that agree best with the lengths of the cables (their attribute ``inches``).
 
-    What Kamada and Kawai's springs (1989) do, by stress majorization (Gansner, Koren and North, 2004), which
-    needs no solver. It begins with a circle in the order of ``names``, so that equal networks look equal.
+    Kamada and Kawai's layout (1989), from a circle, so that equal networks look equal.
     """
     import networkx
     import numpy
 
-    # Springs pull rings tight; the labels inside them need room.
+    rings = _ring_pairs(graph)
     stretched = networkx.Graph()
-    rings = {frozenset(pair) for pair in graph.edges} - {frozenset(pair) for pair in networkx.bridges(graph)}
+    stretched.add_nodes_from(names)
     for one, two, inches in graph.edges(data="inches"):
+        # labels inside of a ring need room
         stretched.add_edge(one, two, inches=inches * (_RING_STRETCH if frozenset((one, two)) in rings else 1))
     lengths = dict(networkx.all_pairs_dijkstra_path_length(stretched, weight="inches"))
-    wanted: Any = numpy.array([[lengths[one][two] for two in names] for one in names])
-    weights = 1.0 / numpy.where(wanted > 0, wanted, 1.0) ** 2
-    numpy.fill_diagonal(weights, 0.0)
-    laplacian = numpy.diag(weights.sum(axis=1)) - weights
-    inverse = numpy.linalg.pinv(laplacian)
-    angles = numpy.arange(len(names)) * 2 * math.pi / len(names)
-    points = wanted.max() / 2 * numpy.stack([-numpy.cos(angles), numpy.sin(angles)], axis=1)
-    for _ in range(_ROUNDS):
-        apart = numpy.linalg.norm(points[:, None] - points[None], axis=2)
-        pull = weights * wanted / numpy.where(apart > 1e-9, apart, 1.0)
-        points = inverse @ ((numpy.diag(pull.sum(axis=1)) - pull) @ points)
-    apart = numpy.linalg.norm(points[:, None] - points[None], axis=2)
-    closest = apart[~numpy.eye(len(names), dtype=bool)].min()
-    points = points @ _levelling(graph, names, points)
-    points = points * max(1.0, _CLOSEST_INCHES / max(closest, 0.2))
+    # what hangs off a node starts next to it, or it may end up inside of a ring
+    around = networkx.dfs_preorder_nodes(stretched, names[0], sort_neighbors=lambda it: sorted(it, key=graph.degree))
+    found = networkx.kamada_kawai_layout(stretched, dist=lengths, pos=networkx.circular_layout(list(around)))
+    points: Any = numpy.array([found[name] for name in names])
+    # networkx fits its drawing into a square: the cables' lengths say how large it is
+    pairs = list(combinations(range(len(names)), 2))
+    apart = numpy.array([math.dist(points[one], points[two]) for one, two in pairs])
+    wanted = numpy.array([lengths[names[one]][names[two]] for one, two in pairs])
+    scale = float((apart / wanted).sum() / ((apart / wanted) ** 2).sum())
+    points = points @ _levelling(graph, names, points) * max(scale, _CLOSEST_INCHES / apart.min())
     return {name: (float(x), float(y)) for name, (x, y) in zip(names, points, strict=True)}
 
 
 def _levelling(graph: networkx.Graph[str], names: Sequence[str], points: Any) -> Any:
-    """The rotation, and if need be the reflection, that puts the first ring's first cable level and on top."""
-    import networkx
+    """Return the rotation, and if need be the reflection, that puts the first ring's first cable level and on top."""
     import numpy
 
-    bridges = {frozenset(pair) for pair in networkx.bridges(graph)}
-    order = {name: position for position, name in enumerate(names)}
-    pairs = sorted(
-        tuple(sorted(map(order.__getitem__, pair))) for pair in graph.edges if frozenset(pair) not in bridges
-    )
-    one, two = pairs[0]
+    one, two = min(sorted(map(names.index, pair)) for pair in _ring_pairs(graph))
     dx, dy = points[two] - points[one]
-    length = math.hypot(dx, dy) or 1.0
-    turn = numpy.array([[dx, -dy], [dy, dx]]) / length
+    turn = numpy.array([[dx, -dy], [dy, dx]]) / (math.hypot(dx, dy) or 1.0)
     turned = points @ turn
     below = turned[:, 1].mean() <= (turned[one, 1] + turned[two, 1]) / 2
     return turn if below else turn @ numpy.diag([1.0, -1.0])
@@ -416,7 +403,7 @@ def positions(scene: Scene) -> Positions:
 def _part(scene: Scene, graph: networkx.Graph[str]) -> Positions:
     if graph.number_of_edges() == graph.number_of_nodes() - 1:
         return Fans(scene, graph, backbone(scene, graph)).positions()
-    return relaxed(graph, [spot.name for spot in scene.spots if spot.name in graph])
+    return _with_rings(graph, [spot.name for spot in scene.spots if spot.name in graph])
 
 
 def backbone(scene: Scene, graph: networkx.Graph[str]) -> list[str]:
@@ -496,18 +483,18 @@ def _has_room(point: Point, placed: Positions, edges: Sequence[tuple[str, str]])
     return not any(box.length_inside(placed[one], placed[two]) for one, two in edges)
 
 
-def ring_pairs(scene: Scene) -> set[frozenset[str]]:
-    """The pairs of nodes whose cable can be taken away without parting the network."""
+def _ring_pairs(graph: networkx.Graph[str]) -> set[frozenset[str]]:
+    """Return the pairs of nodes whose cable can be taken away without parting the network."""
     import networkx
 
-    graph = networkx.Graph((cable.a.node, cable.b.node) for cable in scene.cables)
-    bridges = {frozenset(pair) for pair in networkx.bridges(graph)}
-    return {frozenset(pair) for pair in graph.edges} - bridges
+    return {frozenset(pair) for pair in graph.edges} - {frozenset(pair) for pair in networkx.bridges(graph)}
 
 
 def ring_centre(scene: Scene, positions: Mapping[str, Point]) -> tuple[set[frozenset[str]], Point]:
     """The ring's pairs of nodes, and the point in the middle of them: outside is where more room is."""
-    pairs = ring_pairs(scene)
+    import networkx
+
+    pairs = _ring_pairs(networkx.Graph((cable.a.node, cable.b.node) for cable in scene.cables))
     names = sorted({name for pair in pairs for name in pair})
     points = [positions[name] for name in names] or [(0.0, 0.0)]
     return pairs, (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from linklab.analysis import LinkUse
 from linklab.errors import NetworkError
@@ -17,13 +17,13 @@ from linklab.show.chart import (
     ORANGE,
     REDDISH_PURPLE,
     SKY_BLUE,
+    SMALL_POINTS,
     VERMILLION,
     YELLOW,
     blended,
 )
 from linklab.show.network.layout import (
     NAME_POINTS,
-    NODE_SIZE,
     Box,
     Label,
     Line,
@@ -33,16 +33,341 @@ from linklab.show.network.layout import (
     along,
     hull,
     inside,
+    place,
+    positions,
     size_of,
     surrounding,
 )
-from linklab.show.network.scene import Cable, Drawable, Scene, SpotKind, description, scene_of
+from linklab.show.network.scene import Cable, Drawable, Scene, SpotKind, description, ends_of, scene_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     from linklab.show.figure import Drawing
+
+_MARGIN_INCHES: Final = 0.22
+_TITLE_INCHES: Final = 0.42
+_NARROWEST_INCHES: Final = 7.5
+_FULL: Final = 0.9
+_NARROW_POINTS, _WIDE_POINTS = 3.0, 9.0
+
+
+def draw(
+    thing: Drawable,
+    highlight: Path | Sequence[str] | None = None,
+    title: str | None = None,
+    *,
+    uses: Sequence[LinkUse] = (),
+) -> Drawing:
+    """Return a figure of a network, a Mininet Topo, a state, or a running lab as it is now.
+
+    Nodes, cables, addresses, rates, delays and queues are those read back, in both directions where they
+    differ; only names of links and subnets are taken from the plan. What does not fit is marked in words
+    and signs, not by colour alone. ``highlight`` is a path, or node names along one, drawn strongly;
+    switches may be left out. ``uses`` are `linklab.analysis.utilisation`'s: a band along each link, the wider the
+    fuller it is, and percent of its rate in each direction. `linklab.show.describe` says the same in words, and the
+    figure carries these as ``alt_text``.
+
+    Raises NetworkError if ``thing`` cannot be drawn, or if ``highlight`` or a use is where no cable is.
+    """
+    from linklab.show.figure import Drawing
+
+    plain = scene_of(thing)
+    if not plain.spots:
+        raise NetworkError("this network has no nodes, so there is nothing to draw")
+    names = highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
+    chosen = _cables_of(plain, names)
+    used = _used(plain, uses)
+    cables = tuple(_with_use(cable, used.get(number, [])) for number, cable in enumerate(plain.cables))
+    scene = replace(plain, cables=cables)
+    placed = place(scene, positions(scene))
+    figure = Drawing(_NARROWEST_INCHES, 1, _alt_text(plain, names, chosen, uses), title or "Network")
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_axis_off()
+    box = placed.box.grown(_MARGIN_INCHES)
+    heading = Line(title or "", bold=True, points=12)
+    room = max(box.right - box.left, _NARROWEST_INCHES) - 2 * _MARGIN_INCHES
+    across, high = _legend(axes, list(_entries(scene, bool(chosen), bool(used))), room)
+    middle, half = box.centre[0], max(size_of([heading])[0], across) / 2 + _MARGIN_INCHES
+    left, right = min(box.left, middle - half), max(box.right, middle + half)
+    top, bottom = box.top + (_TITLE_INCHES if title else 0.0), box.bottom - high - _MARGIN_INCHES / 2
+    axes.get_legend().set_bbox_to_anchor((left + _MARGIN_INCHES, box.bottom), axes.transData)  # type: ignore[union-attr]
+    figure.set_size_inches(right - left, top - bottom)
+    axes.set(xlim=(left, right), ylim=(bottom, top))
+    for number, mine in used.items():
+        _band(axes, placed.strokes[number], max(use.share for use in mine))
+    paint(axes, placed, chosen)
+    if title:
+        words(axes, heading, left + _MARGIN_INCHES, top - _TITLE_INCHES / 2 - 0.06, align="left")
+    return figure
+
+
+def _alt_text(scene: Scene, names: Sequence[str], chosen: Sequence[int], uses: Sequence[LinkUse]) -> str:
+    lines = [description(scene)]
+    lines += [
+        f"{use.link}, {use.sender} to {use.receiver}: {use.used_mbps:.2f} of {use.rate_mbps:g} Mbit/s used, "
+        f"{100 * use.share:.0f} %."
+        for use in uses
+    ]
+    if chosen:
+        passed = [names[0]]
+        for position in chosen:
+            one, two = (end.node for end in scene.cables[position].ends)
+            passed.append(two if one == passed[-1] else one)
+        lines.append(f"Highlighted: {' - '.join(passed)}.")
+    return "\n".join(lines)
+
+
+def _cables_of(scene: Scene, names: Sequence[str]) -> list[int]:
+    """Return the positions of the cables along a path; between two of its nodes there may be switches."""
+    import networkx
+
+    graph = networkx.Graph()
+    for position, cable in reversed(list(enumerate(scene.cables))):  # of two cables side by side the first
+        graph.add_edge(*(end.node for end in cable.ends), position=position)
+    switches = {spot.name for spot in scene.spots if spot.kind == "switch"}
+    chosen: list[int] = []
+    for name in names:
+        scene.spot(name)
+    for one, two in pairwise(names):
+        try:
+            path = networkx.shortest_path(graph.subgraph(switches | {one, two}), one, two)
+        except (networkx.NetworkXNoPath, networkx.NodeNotFound):
+            raise NetworkError(
+                f"no cable joins {one} and {two}, so the path cannot be highlighted: name all routers on it"
+            ) from None
+        chosen += [graph.edges[pair]["position"] for pair in pairwise(path)]
+    return chosen
+
+
+def _used(scene: Scene, uses: Sequence[LinkUse]) -> Mapping[int, list[LinkUse]]:
+    """Return the uses by the position of the cable between their two nodes."""
+    found: dict[int, list[LinkUse]] = {}
+    for use in uses:
+        ends = {use.sender, use.receiver}
+        fitting = [number for number, cable in enumerate(scene.cables) if {end.node for end in cable.ends} == ends]
+        # several cables between the same two nodes are told apart by their names
+        exact = [number for number in fitting if scene.cables[number].name == use.link] or fitting
+        if not exact:
+            raise NetworkError(f"no cable joins {use.sender} and {use.receiver}, so {use.link} cannot be drawn")
+        found.setdefault(exact[0], []).append(use)
+    return found
+
+
+def _with_use(cable: Cable, uses: Sequence[LinkUse]) -> Cable:
+    said = ", ".join(f"{use.sender}\u2192{use.receiver} {100 * use.share:.0f} %" for use in uses)
+    return replace(cable, name=f"{cable.name}  {said}".strip()) if uses else cable
+
+
+def _band(axes: Axes, stroke: Stroke, share: float) -> None:
+    width = _NARROW_POINTS + (_WIDE_POINTS - _NARROW_POINTS) * min(share, 1.0)
+    colour = VERMILLION if share >= _FULL else BLUE
+    across, up = zip(stroke.start, stroke.end, strict=True)
+    axes.plot(across, up, color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
+
+
+def _legend(axes: Axes, handles: Sequence[Line2D], room_inches: float) -> tuple[float, float]:
+    """Draw the legend in as many columns as there is room for; return its width and height in inches."""
+    figure: Any = axes.figure
+    for columns in range(len(handles), 0, -1):
+        drawn = axes.legend(
+            handles=handles, ncols=columns, loc="upper left", frameon=False, fontsize=SMALL_POINTS,
+            labelcolor=_TONES["quiet"], handlelength=2.6, columnspacing=1.6, labelspacing=0.9, borderaxespad=0,
+        )  # fmt: skip
+        extent = drawn.get_window_extent()
+        if extent.width <= room_inches * figure.dpi:
+            break
+    return extent.width / figure.dpi, extent.height / figure.dpi
+
+
+def _entries(scene: Scene, highlighted: bool, used: bool) -> Iterator[Line2D]:
+    """Yield what the signs mean, only those that occur."""
+    from matplotlib.lines import Line2D
+    from matplotlib.path import Path as Outline
+
+    def line(text: str, colour: str, width: float, style: Any = "-") -> Line2D:
+        return Line2D([], [], color=colour, linewidth=width, linestyle=style, label=text, solid_capstyle="butt")
+
+    def sign(text: str, marker: Any, size: float, fill: str, edge: str = _TONES["plain"]) -> Line2D:
+        return Line2D(
+            [], [], linestyle="none", marker=marker, markersize=size, markerfacecolor=fill, markeredgecolor=edge,
+            label=text,
+        )  # fmt: skip
+
+    screen = Outline([(-9, -4), (9, -4), (9, 8), (-9, 8), (-9, -4), (-5, -8), (5, -8)], [1, 2, 2, 2, 2, 1, 2])
+    kinds = {spot.kind for spot in scene.spots}
+    cables, plugs = scene.cables, [*scene.loose, *ends_of(scene.cables)]
+    meanings = [
+        ("router" in kinds, sign("router", "o", 14, _FILLS["router"])),
+        ("switch" in kinds, sign("switch", "s", 12, _FILLS["switch"])),
+        ("host" in kinds, sign("host", screen, 15, "none")),
+        ("idle" in kinds, sign("several interfaces, does not forward", "o", 14, "white", _WARNING)),
+        (any(it.shaped and not it.one_sided for it in cables), line("shaped link (delay: each way)", CABLE, 2.8)),
+        (any(it.carriers for it in cables), line("tunnel, carried by the hosts named", CABLE, 2.8, "--")),
+        (any(not it.shaped and not it.carriers for it in cables), line("not shaped", CABLE, 1.1)),
+        (any(it.one_sided for it in cables), line("directions differ", _WARNING, 2.8)),
+        (highlighted, line("highlighted path", HIGHLIGHT, 6)),
+        (used, line(f"the wider, the more of the link is used; orange-red from {100 * _FULL:.0f} % on", BLUE, 7)),
+        (any(not it.up for it in cables), line("down", _WARNING, 1.8, ":")),
+        (bool(scene.loose), sign("no cable", "x", 7, _WARNING, _WARNING)),
+        (not all(it.fits for it in plugs), sign("address does not fit", "$!$", 10, _TONES["warning"], "none")),
+        (scene.mostly_bare, sign("interface without address", "$eth0$", 24, _TONES["quiet"], "none")),
+    ]
+    return (entry for occurs, entry in meanings if occurs)
+
+
+_TONES: Final = {"plain": "#1A1A1A", "quiet": "#595959", "warning": "#A33B00"}
+# Five that still differ as pale tints.
+_TINTS: Final = (
+    SKY_BLUE,
+    ORANGE,
+    BLUISH_GREEN,
+    REDDISH_PURPLE,
+    YELLOW,
+)
+_FILLS: Final[Mapping[SpotKind, str]] = {
+    "router": BLUE,
+    "idle": "#FFFFFF",
+    "switch": blended(BLUISH_GREEN, 0.75, "#000000"),
+    "host": "#FFFFFF",
+}
+_WARNING: Final = VERMILLION
+CABLE: Final = "#404040"
+_AREA_PADDING_POINTS: Final = 7.0
+
+
+def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
+    """Draws everything. ``highlight`` are positions of cables to be drawn strongly."""
+    tint = [_TINTS[number] for number in tints(placed, len(_TINTS))]
+    for number in range(len(placed.areas)):
+        _area(axes, placed, number, tint[number])
+    chosen = set(highlight)
+    marked = [stroke for number, stroke in enumerate(placed.strokes) if number in chosen]
+    for stroke in marked:
+        _line(axes, stroke.start, stroke.end, HIGHLIGHT, 8, zorder=2)
+    for stroke in placed.strokes:
+        _cable(axes, stroke)
+    for stub in placed.stubs:
+        _line(axes, stub.start, stub.end, _WARNING, 1.4, ":", zorder=3)
+        axes.plot(*stub.end, marker="x", color=_WARNING, markersize=8, markeredgewidth=2, zorder=6)
+    on_path = {end.node for stroke in marked for end in stroke.cable.ends}
+    alone = {end.node for stroke in placed.strokes for end in stroke.cable.ends} ^ set(placed.nodes)
+    for spot in placed.scene.spots:
+        lonely = spot.name in alone and len(placed.nodes) > 1
+        node(axes, spot.kind, placed.nodes[spot.name], spot.name, spot.name in on_path, lonely)
+    for label in (*placed.links.values(), *_end_labels(placed), *placed.remarks):
+        text(axes, label)
+    for number, label in placed.areas.items():
+        text(axes, label, blended(tint[number], 0.45, "#000000"))
+
+
+def _end_labels(placed: Placed) -> Iterator[Label]:
+    """Where most interfaces have no address, those give their names alone, for the legend says the rest."""
+    plugs = [*placed.scene.loose, *(end for cable in placed.scene.cables for end in cable.ends)]
+    bare = {(plug.node, plug.interface) for plug in plugs if not plug.addresses}
+    for interface, label in placed.ends.items():
+        yield label.shortened(1) if placed.scene.mostly_bare and interface in bare else label
+
+
+def _area(axes: Axes, placed: Placed, number: int, tint: str) -> None:
+    from matplotlib.patches import Polygon
+
+    colour = blended(tint, 0.2)
+    for corners in outlines(placed, number):
+        axes.add_patch(
+            Polygon(
+                corners,
+                closed=True,
+                facecolor=colour,
+                edgecolor=colour,
+                linewidth=2 * _AREA_PADDING_POINTS,
+                joinstyle="round",
+                zorder=1,
+            )
+        )
+
+
+def _cable(axes: Axes, stroke: Stroke) -> None:
+    cable = stroke.cable
+    colour = _WARNING if cable.one_sided or not cable.up else CABLE
+    width = 2.8 if cable.shaped or cable.carriers else 1.1
+    _line(axes, stroke.start, stroke.end, colour, width, line_style(cable), zorder=3)
+
+
+def line_style(cable: Cable) -> str:
+    """Matplotlib's word for how a cable's line looks."""
+    if not cable.up:
+        return ":"
+    return "--" if cable.carriers else "-"
+
+
+def _line(axes: Axes, start: Point, end: Point, colour: str, width: float, style: str = "-", *, zorder: float) -> None:
+    axes.plot(
+        [start[0], end[0]],
+        [start[1], end[1]],
+        color=colour,
+        linewidth=width,
+        linestyle=style,
+        solid_capstyle="round",
+        zorder=zorder,
+    )
+
+
+def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = False, lonely: bool = False) -> None:
+    """A node: a circle (or pill) for a router, a square for a switch, a screen for a host. They differ by shape."""
+    from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
+
+    fill = _FILLS[kind]
+    ink = _TONES["plain"] if fill == "#FFFFFF" else "#FFFFFF"
+    edge, width, style = ("#1A1A1A", 1.3, "-")
+    if kind == "idle" or lonely:
+        edge, style = _WARNING, "--"
+    if marked:
+        edge, width = HIGHLIGHT, 4.0
+    x, y = box.centre
+    left, bottom = box.left, box.bottom
+    across, high = box.right - box.left, box.top - box.bottom
+    if kind in ("router", "idle"):
+        # A box with round corners is a circle only almost.
+        pill = FancyBboxPatch((left, bottom), across, high, boxstyle=f"round,pad=0,rounding_size={high / 2}")
+        patches: list[Patch] = [pill if across > high + 1e-9 else Circle((x, y), high / 2)]
+    elif kind == "switch":
+        patches = [Rectangle((left, bottom), across, high)]
+    else:
+        screen = FancyBboxPatch(
+            (left, bottom + 0.16 * high), across, 0.84 * high, boxstyle="round,pad=0,rounding_size=0.06"
+        )
+        patches = [screen, Rectangle((x - 0.22 * across, bottom), 0.44 * across, 0.06 * high)]
+    for number, patch in enumerate(patches):
+        patch.set(facecolor=edge if number else fill, edgecolor=edge, linewidth=width, linestyle=style, zorder=5)
+        axes.add_patch(patch)
+    middle = y + (0.08 * high if kind == "host" else 0)
+    axes.text(
+        x, middle, name, color=ink, fontsize=NAME_POINTS, weight="bold", ha="center", va="center_baseline", zorder=6
+    )
+
+
+def text(axes: Axes, label: Label, colour: str | None = None) -> None:
+    """A label at its place."""
+    for line, (x, y) in label.centres:
+        words(axes, line, x, y, colour)
+
+
+def words(axes: Axes, line: Line, x: float, y: float, colour: str | None = None, align: str = "center") -> None:
+    """One line of text, its middle at a height."""
+    axes.text(
+        x,
+        y,
+        line.text,
+        color=colour or _TONES[line.tone],
+        fontsize=line.points,
+        weight="bold" if line.bold else "normal",
+        ha=align,
+        va="center_baseline",
+        zorder=7,
+    )
 
 
 _BORDER: tuple[SpotKind, ...] = ("router", "idle")
@@ -115,421 +440,3 @@ def _foreign(placed: Placed, number: int, own: list[Box]) -> list[Box]:
     mine = {end.node for cable in cables for end in cable.ends}
     nodes = [box for name, box in placed.nodes.items() if name not in mine]
     return [box for box in (*nodes, *(label.box for label in placed.labels)) if box not in own]
-
-
-_TONES: Final = {"plain": "#1A1A1A", "quiet": "#595959", "warning": "#A33B00"}
-# Five that still differ as pale tints.
-_TINTS: Final = (
-    SKY_BLUE,
-    ORANGE,
-    BLUISH_GREEN,
-    REDDISH_PURPLE,
-    YELLOW,
-)
-_WARNING: Final = VERMILLION
-CABLE: Final = "#404040"
-_AREA_PADDING_POINTS: Final = 7.0
-
-
-def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
-    """Draws everything. ``highlight`` are positions of cables to be drawn strongly."""
-    tint = [_TINTS[number] for number in tints(placed, len(_TINTS))]
-    for number in range(len(placed.areas)):
-        _area(axes, placed, number, tint[number])
-    chosen = set(highlight)
-    marked = [stroke for number, stroke in enumerate(placed.strokes) if number in chosen]
-    for stroke in marked:
-        _line(axes, stroke.start, stroke.end, HIGHLIGHT, 8, zorder=2)
-    for stroke in placed.strokes:
-        _cable(axes, stroke)
-    for stub in placed.stubs:
-        _line(axes, stub.start, stub.end, _WARNING, 1.4, ":", zorder=3)
-        axes.plot(*stub.end, marker="x", color=_WARNING, markersize=8, markeredgewidth=2, zorder=6)
-    on_path = {end.node for stroke in marked for end in stroke.cable.ends}
-    alone = {end.node for stroke in placed.strokes for end in stroke.cable.ends} ^ set(placed.nodes)
-    for spot in placed.scene.spots:
-        lonely = spot.name in alone and len(placed.nodes) > 1
-        node(axes, spot.kind, placed.nodes[spot.name], spot.name, spot.name in on_path, lonely)
-    for label in (*placed.links.values(), *_end_labels(placed), *placed.remarks):
-        text(axes, label)
-    for number, label in placed.areas.items():
-        text(axes, label, blended(tint[number], 0.45, "#000000"))
-
-
-def _end_labels(placed: Placed) -> Iterator[Label]:
-    """Where most interfaces have no address, those give their names alone, for the legend says the rest."""
-    plugs = [*placed.scene.loose, *(end for cable in placed.scene.cables for end in cable.ends)]
-    bare = {(plug.node, plug.interface) for plug in plugs if not plug.addresses}
-    for place, label in placed.ends.items():
-        yield label.shortened(1) if placed.scene.mostly_bare and place in bare else label
-
-
-def _area(axes: Axes, placed: Placed, number: int, tint: str) -> None:
-    from matplotlib.patches import Polygon
-
-    colour = blended(tint, 0.2)
-    for corners in outlines(placed, number):
-        axes.add_patch(
-            Polygon(
-                corners,
-                closed=True,
-                facecolor=colour,
-                edgecolor=colour,
-                linewidth=2 * _AREA_PADDING_POINTS,
-                joinstyle="round",
-                zorder=1,
-            )
-        )
-
-
-def _cable(axes: Axes, stroke: Stroke) -> None:
-    cable = stroke.cable
-    colour = _WARNING if cable.one_sided or not cable.up else CABLE
-    width = 2.8 if cable.shaped or cable.carriers else 1.1
-    _line(axes, stroke.start, stroke.end, colour, width, line_style(cable), zorder=3)
-
-
-def line_style(cable: Cable) -> str:
-    """Matplotlib's word for how a cable's line looks."""
-    if not cable.up:
-        return ":"
-    return "--" if cable.carriers else "-"
-
-
-def _line(axes: Axes, start: Point, end: Point, colour: str, width: float, style: str = "-", *, zorder: float) -> None:
-    axes.plot(
-        [start[0], end[0]],
-        [start[1], end[1]],
-        color=colour,
-        linewidth=width,
-        linestyle=style,
-        solid_capstyle="round",
-        zorder=zorder,
-    )
-
-
-def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = False, lonely: bool = False) -> None:
-    """A node: a circle (or pill) for a router, a square for a switch, a screen for a host. They differ by shape."""
-    from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
-
-    fill, ink = {
-        "router": (BLUE, "#FFFFFF"),
-        "idle": ("#FFFFFF", "#1A1A1A"),
-        "switch": (blended(BLUISH_GREEN, 0.75, "#000000"), "#FFFFFF"),
-        "host": ("#FFFFFF", "#1A1A1A"),
-    }[kind]
-    edge, width, style = ("#1A1A1A", 1.3, "-")
-    if kind == "idle" or lonely:
-        edge, style = _WARNING, "--"
-    if marked:
-        edge, width = HIGHLIGHT, 4.0
-    x, y = box.centre
-    left, bottom = box.left, box.bottom
-    across, high = box.right - box.left, box.top - box.bottom
-    if kind in ("router", "idle"):
-        # A box with round corners is a circle only almost.
-        pill = FancyBboxPatch((left, bottom), across, high, boxstyle=f"round,pad=0,rounding_size={high / 2}")
-        patches: list[Patch] = [pill if across > high + 1e-9 else Circle((x, y), high / 2)]
-    elif kind == "switch":
-        patches = [Rectangle((left, bottom), across, high)]
-    else:
-        screen = FancyBboxPatch(
-            (left, bottom + 0.16 * high), across, 0.84 * high, boxstyle="round,pad=0,rounding_size=0.06"
-        )
-        patches = [screen, Rectangle((x - 0.22 * across, bottom), 0.44 * across, 0.06 * high)]
-    for number, patch in enumerate(patches):
-        patch.set(facecolor=edge if number else fill, edgecolor=edge, linewidth=width, linestyle=style, zorder=5)
-        axes.add_patch(patch)
-    middle = y + (0.08 * high if kind == "host" else 0)
-    axes.text(
-        x, middle, name, color=ink, fontsize=NAME_POINTS, weight="bold", ha="center", va="center_baseline", zorder=6
-    )
-
-
-def text(axes: Axes, label: Label, colour: str | None = None) -> None:
-    """A label at its place."""
-    for line, (x, y) in label.centres:
-        words(axes, line, x, y, colour)
-
-
-def words(axes: Axes, line: Line, x: float, y: float, colour: str | None = None, align: str = "center") -> None:
-    """One line of text, its middle at a height."""
-    axes.text(
-        x,
-        y,
-        line.text,
-        color=colour or _TONES[line.tone],
-        fontsize=line.points,
-        weight="bold" if line.bold else "normal",
-        ha=align,
-        va="center_baseline",
-        zorder=7,
-    )
-
-
-_NODE_WORDS: dict[SpotKind, str] = {
-    "router": "router",
-    "switch": "switch",
-    "host": "host",
-    "idle": "several interfaces, does not forward",
-}
-_LINES = {
-    "shaped": (CABLE, 2.8, "-"),
-    "plain": (CABLE, 1.1, "-"),
-    "tunnel": (CABLE, 2.8, "--"),
-    "differs": (VERMILLION, 2.8, "-"),
-    "down": (VERMILLION, 1.8, ":"),
-    "path": (HIGHLIGHT, 6.0, "-"),
-}
-_SHRUNK = 0.42
-
-
-ROW_INCHES = 0.34
-
-
-def rows(placed: Placed, width: float, highlighted: bool) -> list[list[tuple[str, str]]]:
-    """The legend's entries in rows, none wider than ``width`` unless one entry alone is."""
-    lines: list[list[tuple[str, str]]] = []
-    used = 0.0
-    for sign, text in _entries(placed, highlighted):
-        wide = _entry_width(text)
-        if not lines or used + wide > width:
-            lines.append([])
-            used = 0.0
-        lines[-1].append((sign, text))
-        used += wide
-    return lines
-
-
-def row_width(row: list[tuple[str, str]]) -> float:
-    """How wide a row is, in inches."""
-    return sum(_entry_width(text) for _, text in row)
-
-
-def _entry_width(text: str) -> float:
-    return 0.42 + size_of([Line(text)])[0] + 0.22
-
-
-def legend(axes: Axes, lines: list[list[tuple[str, str]]], left: float, top: float) -> None:
-    """Draws the rows of a legend, the upper left corner at a point."""
-    for number, row in enumerate(lines):
-        x, y = left, top - (number + 0.5) * ROW_INCHES
-        for sign, text in row:
-            _sign(axes, sign, x, y)
-            words(axes, Line(text, "quiet"), x + 0.42, y, align="left")
-            x += _entry_width(text)
-
-
-def _entries(placed: Placed, highlighted: bool) -> list[tuple[str, str]]:
-    scene = placed.scene
-    kinds = {spot.kind for spot in scene.spots}
-    entries: list[tuple[str, str]] = [(kind, text) for kind, text in _NODE_WORDS.items() if kind in kinds]
-    cables = scene.cables
-    plugs = [*scene.loose, *(end for cable in cables for end in cable.ends)]
-    if any(cable.shaped and not cable.one_sided for cable in cables):
-        entries.append(("shaped", "shaped link (delay: each way)"))
-    if any(cable.carriers for cable in cables):
-        entries.append(("tunnel", "tunnel, carried by the hosts named"))
-    if any(not cable.shaped and not cable.carriers for cable in cables):
-        entries.append(("plain", "not shaped"))
-    if any(cable.one_sided for cable in cables):
-        entries.append(("differs", "directions differ"))
-    if highlighted:
-        entries.append(("path", "highlighted path"))
-    if any(not cable.up for cable in cables):
-        entries.append(("down", "down"))
-    if scene.loose:
-        entries.append(("loose", "no cable"))
-    if not all(plug.fits for plug in plugs):
-        entries.append(("!", "address does not fit"))
-    if scene.mostly_bare:
-        entries.append(("eth0", "interface without address"))
-    return entries
-
-
-def _sign(axes: Axes, sign: str, x: float, y: float) -> None:
-    if sign in _NODE_WORDS:
-        kind: SpotKind = next(it for it in _NODE_WORDS if it == sign)
-        width, height = NODE_SIZE[kind]
-        node(axes, kind, Box.around((x + 0.24, y), width * _SHRUNK, height * _SHRUNK))
-    elif sign == "!":
-        words(axes, Line("!", "warning", bold=True, points=10), x + 0.28, y)
-    elif sign == "eth0":
-        words(axes, Line(sign, "quiet"), x + 0.22, y)
-    elif sign == "loose":
-        axes.plot(x + 0.26, y, marker="x", color=VERMILLION, markersize=7, markeredgewidth=2)
-    else:
-        colour, width, style = _LINES[sign]
-        axes.plot([x + 0.08, x + 0.36], [y, y], color=colour, linewidth=width, linestyle=style, solid_capstyle="butt")
-
-
-_MARGIN_INCHES = 0.22
-_NARROWEST_LEGEND_INCHES = 7.5
-_TITLE_INCHES = 0.42
-
-
-def draw(thing: Drawable, highlight: Path | Sequence[str] | None = None, title: str | None = None) -> Drawing:
-    """A figure of a network, a state, or a running lab as it is now.
-
-    Nodes, cables, addresses, rates, delays and queues are those read back, in both directions where they
-    differ; only names of links and subnets are taken from the plan. What does not fit is marked in words
-    and signs, not by colour alone. ``highlight`` is a path, or node names along one, drawn strongly;
-    switches may be left out. `linklab.show.describe` says the same in words, and the figure
-    carries these as ``alt_text``.
-
-    Raises NetworkError if ``thing`` cannot be drawn, or if ``highlight`` leads where no cable is.
-    """
-    from linklab.show.figure import Drawing
-    from linklab.show.network.layout import Line, place, positions, size_of
-
-    scene = scene_of(thing)
-    names = _names_of(highlight)
-    chosen = _cables_of(scene, names)
-    if not scene.spots:
-        raise NetworkError("this network has no nodes, so there is nothing to draw")
-    placed = place(scene, positions(scene))
-    box = placed.box.grown(_MARGIN_INCHES)
-    top = box.top + (_TITLE_INCHES if title else 0.0)
-    heading = Line(title or "", bold=True, points=12)
-    lines = rows(placed, max(box.right - box.left, _NARROWEST_LEGEND_INCHES) - 2 * _MARGIN_INCHES, bool(chosen))
-    needed = max(size_of([heading])[0], *map(row_width, lines)) + 2 * _MARGIN_INCHES
-    left = min(box.left, box.centre[0] - needed / 2)
-    right = max(box.right, box.centre[0] + needed / 2)
-    bottom = box.bottom - ROW_INCHES * len(lines) - _MARGIN_INCHES / 2
-    figure = Drawing(right - left, top - bottom, _alt_text(scene, chosen, *names[:1]), title)
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set_axis_off()
-    axes.set(xlim=(left, right), ylim=(bottom, top))
-    paint(axes, placed, chosen)
-    if title:
-        words(axes, heading, left + _MARGIN_INCHES, top - _TITLE_INCHES / 2 - 0.06, align="left")
-    legend(axes, lines, left + _MARGIN_INCHES, box.bottom)
-    return figure
-
-
-def _alt_text(scene: Scene, chosen: Sequence[int], start: str = "") -> str:
-    text = description(scene)
-    if not chosen:
-        return text
-    names = [start]
-    for position in chosen:
-        one, two = (end.node for end in scene.cables[position].ends)
-        names.append(two if one == names[-1] else one)
-    return f"{text}\nHighlighted: {' - '.join(names)}."
-
-
-def _names_of(highlight: Path | Sequence[str] | None) -> tuple[str, ...]:
-    return highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
-
-
-def _cables_of(scene: Scene, names: Sequence[str]) -> list[int]:
-    """The positions of the cables along a path."""
-    for name in names:
-        scene.spot(name)
-    chosen: list[int] = []
-    for one, two in pairwise(names):
-        chosen += _way(scene, one, two)
-    return chosen
-
-
-def _way(scene: Scene, one: str, two: str) -> list[int]:
-    """The cables between two nodes that are neighbours, or have only switches between them."""
-    switches = {spot.name for spot in scene.spots if spot.kind == "switch"}
-    waiting: list[tuple[str, list[int]]] = [(one, [])]
-    seen = {one}
-    while waiting:
-        here, trail = waiting.pop(0)
-        for position, cable in enumerate(scene.cables):
-            ends = [end.node for end in cable.ends]
-            if here not in ends:
-                continue
-            there = ends[1] if ends[0] == here else ends[0]
-            if there == two:
-                return [*trail, position]
-            if there in switches and there not in seen:
-                seen.add(there)
-                waiting.append((there, [*trail, position]))
-    raise NetworkError(f"no cable joins {one} and {two}, so the path cannot be highlighted: name all routers on it")
-
-
-_NARROWEST_INCHES: Final = 7.5
-_FULL: Final = 0.9
-_NARROW_POINTS, _WIDE_POINTS = 3.0, 9.0
-_MEANING: Final = f"band: the wider, the more of the link is used; orange-red from {100 * _FULL:.0f} % on"
-
-
-def used(thing: Drawable, uses: Sequence[LinkUse], title: str | None = None) -> Drawing:
-    """A figure of a network, a state or a running lab, as `draw` makes it, with the use of links on it.
-
-    ``uses`` are `linklab.analysis.utilisation`'s: percent of the rate, headers included, in each direction that is
-    used. Colour says nothing that the number beside the link's name does not. The figure carries all of it in words as
-    ``alt_text``. Raises NetworkError for a link that is not there, or if ``thing`` cannot be drawn.
-    """
-    from linklab.show.figure import Drawing
-    from linklab.show.network.layout import Line, place, positions, size_of
-
-    plain = scene_of(thing)
-    shares = _shares(plain, uses)
-    scene = replace(
-        plain, cables=tuple(_named(cable, shares.get(number, [])) for number, cable in enumerate(plain.cables))
-    )
-    placed = place(scene, positions(scene))
-    box = placed.box.grown(_MARGIN_INCHES)
-    top = box.top + (_TITLE_INCHES if title else 0.0)
-    lines = rows(placed, max(box.right - box.left, _NARROWEST_INCHES) - 2 * _MARGIN_INCHES, False)
-    heading, meaning = Line(title or "", bold=True, points=12), Line(_MEANING)
-    needed = max(size_of([heading])[0], size_of([meaning])[0], *map(row_width, lines)) + 2 * _MARGIN_INCHES
-    left = min(box.left, box.centre[0] - needed / 2)
-    right = max(box.right, box.centre[0] + needed / 2)
-    legend_top = box.bottom - ROW_INCHES
-    bottom = legend_top - ROW_INCHES * len(lines) - _MARGIN_INCHES / 2
-    figure = Drawing(right - left, top - bottom, _in_words(plain, uses), title)
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set_axis_off()
-    axes.set(xlim=(left, right), ylim=(bottom, top))
-    for number, mine in shares.items():
-        stroke, most = placed.strokes[number], max(use.share for use in mine)
-        axes.plot(
-            [stroke.start[0], stroke.end[0]],
-            [stroke.start[1], stroke.end[1]],
-            color=VERMILLION if most >= _FULL else BLUE,
-            linewidth=_NARROW_POINTS + (_WIDE_POINTS - _NARROW_POINTS) * min(most, 1.0),
-            solid_capstyle="butt",
-            zorder=2,
-        )
-    paint(axes, placed, ())
-    if title:
-        words(axes, heading, left + _MARGIN_INCHES, top - _TITLE_INCHES / 2 - 0.06, align="left")
-    words(axes, meaning, left + _MARGIN_INCHES, box.bottom - ROW_INCHES / 2, align="left")
-    legend(axes, lines, left + _MARGIN_INCHES, legend_top)
-    return figure
-
-
-def _shares(scene: Scene, uses: Sequence[LinkUse]) -> Mapping[int, list[LinkUse]]:
-    """The uses by the position of the cable between their two nodes."""
-    found: dict[int, list[LinkUse]] = {}
-    for use in uses:
-        ends = {use.sender, use.receiver}
-        fitting = [number for number, cable in enumerate(scene.cables) if {end.node for end in cable.ends} == ends]
-        # several cables between the same two nodes are told apart by their names
-        exact = [number for number in fitting if scene.cables[number].name == use.link] or fitting
-        if not exact:
-            raise NetworkError(f"no cable joins {use.sender} and {use.receiver}, so {use.link} cannot be drawn")
-        found.setdefault(exact[0], []).append(use)
-    return found
-
-
-def _named(cable: Cable, uses: Sequence[LinkUse]) -> Cable:
-    if not uses:
-        return cable
-    said = ", ".join(f"{use.sender}\u2192{use.receiver} {100 * use.share:.0f} %" for use in uses)
-    return replace(cable, name=f"{cable.name}  {said}".strip())
-
-
-def _in_words(scene: Scene, uses: Sequence[LinkUse]) -> str:
-    said = [
-        f"{use.link}, {use.sender} to {use.receiver}: {use.used_mbps:.2f} of {use.rate_mbps:g} Mbit/s used, "
-        f"{100 * use.share:.0f} %."
-        for use in uses
-    ]
-    return "\n".join([description(scene), *said])

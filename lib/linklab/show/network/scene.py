@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Interface, IPv4Network
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from linklab.errors import NetworkError
 from linklab.network import (
     CATALOGUE,
+    ExpectedInterface,
     InterfaceState,
-    Network,
     NetworkState,
     NodeState,
     Shape,
+    Topology,
     TunnelState,
     expected_state,
 )
 from linklab.network.state import Membership
 from linklab.network.topology import joined
+
+if TYPE_CHECKING:
+    from mininet.topo import Topo
 
 SpotKind = Literal["host", "router", "switch", "idle"]
 """Idle: it has cables in several directions, as a router has, and does not forward."""
@@ -35,7 +40,7 @@ class HasState(Protocol):
         ...
 
 
-Drawable = Network | NetworkState | HasState
+Drawable: TypeAlias = "Topology | NetworkState | HasState | Topo"
 """What can be drawn."""
 
 
@@ -148,24 +153,61 @@ def ends_of(cables: Iterable[Cable]) -> Iterator[Plug]:
 
 
 def scene_of(thing: Drawable) -> Scene:
-    """The scene of a network, of a state, or of a running lab as it is now.
+    """Return the scene of a network, of a Mininet Topo, of a state, or of a running lab as it is now.
 
     The state says what is there. Only the names of links and subnets come from elsewhere: from the
     network itself, or from the one in the catalogue that has (almost) the same nodes.
 
     Raises NetworkError if ``thing`` is none of these.
     """
-    if isinstance(thing, Network):
+    if isinstance(thing, Topology):
         return _scene(expected_state(thing), thing, thing.name)
     if isinstance(thing, NetworkState):
         return _scene(thing, _namesake(thing), "")
     if isinstance(thing, HasState):
         state = thing.state()
         return _scene(state, _namesake(state), "")
-    raise NetworkError(f"cannot draw a {type(thing).__name__}: give a network, a state, or a running lab")
+    mininet = sys.modules.get("mininet.topo")  # who has not loaded it has no Topo
+    if mininet is not None and isinstance(thing, mininet.Topo):
+        return _scene(_asked_by(thing), None, "")
+    raise NetworkError(f"cannot draw a {type(thing).__name__}: give a network, a Topo, a state, or a running lab")
 
 
-def _namesake(state: NetworkState) -> Network | None:
+def _asked_by(topo: Topo) -> NetworkState:
+    """Return what a Topo asks for as a state; what it leaves open is not there.
+
+    Mininet's hosts do not forward. A host with several cables and a class of its own is taken for a router.
+    """
+    from linklab.emulation.topo_expectation import expectation_of
+
+    asked = expectation_of(topo)
+    ends: dict[tuple[str, str], list[str]] = {}
+    for node in asked.expectation.nodes:
+        for it in node.interfaces or ():
+            ends.setdefault((node.name, it.peer[0] if it.peer else ""), []).append(it.name)
+
+    def state_of(node: str, it: InterfaceState | ExpectedInterface) -> InterfaceState:
+        other = it.peer[0] if it.peer else ""
+        # a node's first cable to another is that one's first cable to it
+        peer = (other, ends[other, node][ends[node, other].index(it.name)]) if other else None
+        return InterfaceState(it.name, it.addresses or (), 1500, True, it.shape or Shape(), (), peer)
+
+    return NetworkState(
+        tuple(
+            NodeState(
+                name=node.name,
+                kind=node.kind or "host",
+                interfaces=tuple(state_of(node.name, it) for it in node.interfaces or ()),
+                routes=(),
+                forwarding=node.name in asked.own_ways and len(node.interfaces or ()) > 1,
+                congestion_control=None,
+            )
+            for node in asked.expectation.nodes
+        )
+    )
+
+
+def _namesake(state: NetworkState) -> Topology | None:
     live = {node.name for node in state.nodes}
     for network in CATALOGUE.values():
         planned = {node.name for node in network.nodes}
@@ -174,7 +216,7 @@ def _namesake(state: NetworkState) -> Network | None:
     return None
 
 
-def _scene(state: NetworkState, names: Network | None, name: str) -> Scene:
+def _scene(state: NetworkState, names: Topology | None, name: str) -> Scene:
     spots = tuple(Spot(node.name, _kind(node)) for node in state.nodes)
     joined, loose = _cables(state)
     cables = _named(joined, names)
@@ -240,7 +282,7 @@ def _is_trunk(cable: Cable) -> bool:
     return any(end.vlans is not None and end.vlans.tagged for end in cable.ends)
 
 
-def _named(cables: list[Cable], names: Network | None) -> tuple[Cable, ...]:
+def _named(cables: list[Cable], names: Topology | None) -> tuple[Cable, ...]:
     """The cables with the names of the links between the same interfaces, or else the same two nodes."""
     links = [link for link in joined(names) if link.name] if names else []
     exact = {frozenset(end.interface for end in link.ends): link.name for link in links}
@@ -286,7 +328,7 @@ def _prefix(spots: Iterable[Spot], ends: Iterable[Plug]) -> IPv4Network | None:
 
 
 def _areas(
-    spots: tuple[Spot, ...], cables: tuple[Cable, ...], names: Network | None, gateways: list[Plug]
+    spots: tuple[Spot, ...], cables: tuple[Cable, ...], names: Topology | None, gateways: list[Plug]
 ) -> Iterator[Area]:
     switches = {spot.name for spot in spots if spot.kind == "switch"}
     known = {IPv4Network(subnet.prefix): subnet.name for subnet in (names.subnets if names else ())}

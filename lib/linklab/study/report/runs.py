@@ -2,13 +2,15 @@
 
 Test case 1 is `REPORT_UDP` (iperf's datagrams at a chosen rate), cases 2 and 3 are `REPORT_ALONE` (25 pings, then
 simpleperf for 25 s, of each link and path), cases 4 and 5 are `REPORT_SHARED` (several pairs at once, each pinging and
-sending). The report measured each of its numbers once. How TCP flows share a queue depends on when they start against
-the kernel's tick of 10 ms: each repeat starts 2 ms later than the one before, so five repeats visit all of a tick.
+sending). The report measured each of its numbers once. How TCP flows share a queue depends on when they start, against
+the kernel's tick of 10 ms and against each other: each repeat starts 2 ms later than the one before, so that five of
+them visit all of a tick, and the pairs start 2 ms apart, in an order that changes from repeat to repeat.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from linklab.analysis.fairness import jain_index
@@ -34,7 +36,7 @@ IPERF2_MEGA: Final = 1.048576
 IPERF2_PAYLOAD_BYTES: Final = 1470
 """What iperf 2 puts into each datagram unless ``-l`` says otherwise."""
 OFFSET_S: Final = 0.002
-"""How much later each repeat starts: a fifth of the kernel's tick."""
+"""How much later each repeat starts, and each pair: a fifth of the kernel's tick."""
 REPEATS: Final = 5
 LINKS: Final = ("L1", "L2", "L3")
 PATHS: Final = ("h1-h4", "h7-h9", "h1-h9")
@@ -104,14 +106,16 @@ def pairs_of(pairs: str) -> dict[str, int]:
     return found
 
 
-def shared_flows(network: Network, pairs: str, tool: str, duration_s: int, pings: int) -> list[Flow]:
-    """Return for each pair its pings and its transfer, in turn."""
+def shared_flows(network: Network, pairs: str, tool: str, duration_s: int, pings: int, turn: int = 0) -> list[Flow]:
+    """Return for each pair its pings and its transfer. The pair number `turn` (counted on over the end) starts first,
+    and each of the following `OFFSET_S` later.
+    """
     flows: list[Flow] = []
-    for name, connections in pairs_of(pairs).items():
-        flows += [
-            ping_flow(network, name, pings),
-            transfer_flow(network, name, tool, duration_s, connections),
-        ]
+    each = pairs_of(pairs)
+    for number, (name, connections) in enumerate(each.items()):
+        start_s = (number - turn) % len(each) * OFFSET_S
+        both = ping_flow(network, name, pings), transfer_flow(network, name, tool, duration_s, connections)
+        flows += [replace(flow, start_s=start_s) for flow in both]
     return flows
 
 
@@ -145,7 +149,8 @@ def measure_alone(lab: Lab, point: Point) -> list[Measured]:
 def measure_shared(lab: Lab, point: Point) -> list[Measured]:
     """Let all pairs ping and transfer data at one time."""
     pairs = point.text("pairs")
-    flows = shared_flows(_network(lab), pairs, point.text("tool"), point.whole("duration_s"), point.whole("pings"))
+    tool, duration_s, pings = point.text("tool"), point.whole("duration_s"), point.whole("pings")
+    flows = shared_flows(_network(lab), pairs, tool, duration_s, pings, turn=point.repeat - 1)
     results = at_once(lab, flows, offset_s=(point.repeat - 1) * OFFSET_S).results
     rows: list[Measured] = []
     connections: list[float] = []

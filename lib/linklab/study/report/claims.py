@@ -1,0 +1,220 @@
+"""The course report's conclusions, judged by the tables of its studies. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from types import MappingProxyType
+from typing import Final
+
+from linklab.network import COURSE, bottleneck, path, rtt_floor_ms
+from linklab.study.claims import Finding, Judge, Tables
+from linklab.study.report.runs import LINKS, PARALLEL, PATHS, SHARED, ends, pairs_of
+from linklab.study.table import Values
+
+_LINKS_OF: Final = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": LINKS}
+_SIGNIFICANT: Final = 0.05
+_FAIR: Final = 0.95
+_LONGER_MS: Final = 5.0
+TWO, THREE, CROSSING, APART = SHARED
+
+
+def judge_udp_lossless(tables: Tables) -> Finding:
+    """Judge that nothing is lost below the path's rate."""
+    lost = {
+        asked: tables["report-udp"].lookup("lost_packets", between="h1-h4", asked=asked).high
+        for asked in ("20M", "25M", "27M")
+    }
+    return Finding(max(lost.values()) == 0, _listed({f"lost at {it}": value for it, value in lost.items()}, "", 0))
+
+
+def judge_udp_full_rate(tables: Tables) -> Finding:
+    """Judge how much is lost where the bottleneck's rate is asked for."""
+    cases = {("h1-h4", "30M"): 7.0, ("h1-h9", "20M"): 7.6}
+    lost = {
+        f"{between} at {asked}": tables["report-udp"].lookup("loss_percent", between=between, asked=asked)
+        for between, asked in cases
+    }
+    near = all(abs(it.mean - printed) <= 1 for it, printed in zip(lost.values(), cases.values(), strict=True))
+    return Finding(near, _listed({name: it.mean for name, it in lost.items()}, " % lost", 1))
+
+
+def judge_udp_one_more(tables: Tables) -> Finding:
+    """Judge what iperf sends beyond the rate that it is asked for."""
+    more = tables["report-udp"].lookup("sent_mbps", between="h1-h4", asked="25M").mean - 25
+    return Finding(0.5 <= more < 1.5, f"{more:.2f} Mbit/s more than 25")
+
+
+def judge_link_rtt(tables: Tables) -> Finding:
+    """Judge each link's round trip by its delay."""
+    shares = {it: _alone(tables, "rtt_mean_ms", it).mean / floor_ms(it) for it in LINKS}
+    # ping prints a microsecond
+    holds = all(1 - 1e-4 <= share <= 1.15 for share in shares.values())
+    return Finding(holds, _listed({it: 100 * (share - 1) for it, share in shares.items()}, " % more", 2))
+
+
+def judge_link_throughput(tables: Tables) -> Finding:
+    """Judge what TCP carries by each link's rate."""
+    return _shares_of_rate(tables, LINKS, 0.90)
+
+
+def judge_path_throughput(tables: Tables) -> Finding:
+    """Judge what TCP carries by each path's slowest link."""
+    return _shares_of_rate(tables, PATHS, 0.86)
+
+
+def judge_path_rtt(tables: Tables) -> Finding:
+    """Judge each path's round trip by those of its links."""
+    off = {
+        between: _alone(tables, "rtt_mean_ms", between).mean
+        / sum(_alone(tables, "rtt_mean_ms", it).mean for it in links)
+        - 1
+        for between, links in _LINKS_OF.items()
+    }
+    return Finding(all(abs(it) <= 0.05 for it in off.values()), _listed({k: 100 * v for k, v in off.items()}, " %", 2))
+
+
+def judge_path_processing(tables: Tables) -> Finding:
+    """Judge what a path's round trip has beyond its delays."""
+    more_ms = {it: _alone(tables, "rtt_mean_ms", it).mean - floor_ms(it) for it in PATHS}
+    return Finding(min(more_ms.values()) >= 5, _listed(more_ms, " ms more", 3))
+
+
+def judge_shared_rtt(tables: Tables) -> Finding:
+    """Judge round trips under load by those of idle paths."""
+    more_ms = {
+        f"{name} in test {test}": _shared(tables, "rtt_mean_ms", pairs, name).mean - floor_ms(name)
+        for test, pairs in enumerate(SHARED, 1)
+        for name in pairs_of(pairs)
+    }
+    least, most = min(more_ms, key=lambda it: more_ms[it]), max(more_ms, key=lambda it: more_ms[it])
+    because = f"{more_ms[least]:.1f} ms ({least}) to {more_ms[most]:.1f} ms ({most}) more than idle"
+    return Finding(more_ms[least] >= _LONGER_MS, because)
+
+
+def judge_shared_fair(tables: Tables) -> Finding:
+    """Judge how evenly pairs share L2."""
+    return _fair({f"test {it}": pairs for it, pairs in enumerate((TWO, THREE, CROSSING), 1)}, tables)
+
+
+def judge_parallel_fair(tables: Tables) -> Finding:
+    """Judge how evenly four connections share L2."""
+    return _fair({"four connections": PARALLEL}, tables)
+
+
+def judge_three_rtt(tables: Tables) -> Finding:
+    """Judge whether a third pair makes round trips longer."""
+    two, three = (_mean_of_pairs(tables, "rtt_mean_ms", pairs) for pairs in (TWO, THREE))
+    return Finding(_exceeds(three, two), f"{_interval(three)} ms with three pairs, {_interval(two)} with two")
+
+
+def judge_three_throughput(tables: Tables) -> Finding:
+    """Judge whether a third pair leaves each less."""
+    two, three = (_mean_of_pairs(tables, "throughput_mbps", pairs) for pairs in (TWO, THREE))
+    return Finding(_exceeds(two, three), f"{_interval(three)} Mbit/s each of three pairs, {_interval(two)} of two")
+
+
+def judge_parallel_less(tables: Tables) -> Finding:
+    """Judge whether a second connection of one host leaves the others less."""
+    others = ("h2-h5", "h3-h6")
+    without, beside = (_mean_of_pairs(tables, "throughput_mbps", pairs, others) for pairs in (THREE, PARALLEL))
+    because = f"{_interval(beside)} Mbit/s each next to two connections of h1, {_interval(without)} next to one"
+    return Finding(_exceeds(without, beside), because)
+
+
+def judge_apart_throughput(tables: Tables) -> Finding:
+    """Judge what a pair on other links takes from each."""
+    shares = {
+        name: _shared(tables, "throughput_mbps", APART, name).mean / _shared(tables, "throughput_mbps", name, name).mean
+        for name in pairs_of(APART)
+    }
+    return Finding(min(shares.values()) >= 0.98, _listed({k: 100 * v for k, v in shares.items()}, " % of alone", 1))
+
+
+def judge_apart_router(tables: Tables) -> Finding:
+    """Judge which part of the growth of round trips comes from the other pair."""
+    parts, words = [], []
+    for name in pairs_of(APART):
+        together_ms = _shared(tables, "rtt_mean_ms", APART, name).mean
+        alone_ms = _shared(tables, "rtt_mean_ms", name, name).mean
+        parts.append((together_ms - alone_ms) / (together_ms - floor_ms(name)))
+        words.append(f"{name} {together_ms:.1f} ms, alone {alone_ms:.1f}, idle {floor_ms(name):.0f}")
+    return Finding(min(parts) >= 0.5, "; ".join(words))
+
+
+JUDGES: Final[Mapping[str, Judge]] = MappingProxyType(
+    {
+        "report-udp-lossless": judge_udp_lossless,
+        "report-udp-full-rate": judge_udp_full_rate,
+        "report-udp-one-more": judge_udp_one_more,
+        "report-link-rtt": judge_link_rtt,
+        "report-link-throughput": judge_link_throughput,
+        "report-path-rtt": judge_path_rtt,
+        "report-path-processing": judge_path_processing,
+        "report-path-throughput": judge_path_throughput,
+        "report-shared-rtt": judge_shared_rtt,
+        "report-shared-fair": judge_shared_fair,
+        "report-three-rtt": judge_three_rtt,
+        "report-three-throughput": judge_three_throughput,
+        "report-apart-throughput": judge_apart_throughput,
+        "report-apart-router": judge_apart_router,
+        "report-parallel-fair": judge_parallel_fair,
+        "report-parallel-less": judge_parallel_less,
+    }
+)
+"""By the claim's id."""
+
+
+def floor_ms(between: str) -> float:
+    """Return theory's shortest round trip over a link or path of the course network."""
+    source, destination, _ = ends(COURSE, between)
+    return rtt_floor_ms(path(COURSE, source, destination))
+
+
+def rate_mbps(between: str) -> float:
+    """Return the rate of the slowest link between two nodes of the course network."""
+    source, destination, _ = ends(COURSE, between)
+    return bottleneck(path(COURSE, source, destination)).rate_mbps or 0.0
+
+
+def _alone(tables: Tables, metric: str, between: str) -> Values:
+    return tables["report-alone"].lookup(metric, between=between)
+
+
+def _shared(tables: Tables, metric: str, pairs: str, of: str = "") -> Values:
+    return tables["report-shared"].lookup(metric, pairs=pairs, of=of)
+
+
+def _shares_of_rate(tables: Tables, names: Sequence[str], least: float) -> Finding:
+    shares = {it: _alone(tables, "throughput_mbps", it).mean / rate_mbps(it) for it in names}
+    holds = all(least <= share < 1 for share in shares.values())
+    return Finding(holds, _listed({it: 100 * share for it, share in shares.items()}, " % of the rate", 1))
+
+
+def _fair(tests: Mapping[str, str], tables: Tables) -> Finding:
+    found = {name: _shared(tables, "jain_index", pairs) for name, pairs in tests.items()}
+    words = "; ".join(f"{name}: {it.mean:.3f} ({it.low:.3f} to {it.high:.3f})" for name, it in found.items())
+    return Finding(min(it.mean for it in found.values()) >= _FAIR, words)
+
+
+def _mean_of_pairs(tables: Tables, metric: str, pairs: str, of: Sequence[str] = ()) -> tuple[float, ...]:
+    """Return the mean over the pairs, for each repeat."""
+    each = [_shared(tables, metric, pairs, name).values for name in of or pairs_of(pairs)]
+    return tuple(fmean(values) for values in zip(*each, strict=True))
+
+
+def _exceeds(more: Sequence[float], fewer: Sequence[float]) -> bool:
+    """Return True if the mean of `more` is the larger one, by Welch's t test at 5 %."""
+    from scipy import stats  # type: ignore[import-untyped]  # it takes half a second to load
+
+    if len(set(more)) == len(set(fewer)) == 1:
+        return more[0] > fewer[0]
+    return bool(stats.ttest_ind(more, fewer, equal_var=False, alternative="greater").pvalue < _SIGNIFICANT)
+
+
+def _interval(values: Sequence[float]) -> str:
+    return f"{fmean(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+
+
+def _listed(values: Mapping[str, float], unit: str, digits: int) -> str:
+    return "; ".join(f"{name}: {round(value, digits) + 0.0:.{digits}f}{unit}" for name, value in values.items())

@@ -1,0 +1,131 @@
+"""The course report as a study: its levels, its judges on networks on which each conclusion comes out otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
+from linklab.network import COURSE
+from linklab.published.report import CLAIMS, rows
+from linklab.study.report.claims import JUDGES
+from linklab.study.report.page import REPORT_PAGE
+from linklab.study.report.runs import (
+    IPERF3,
+    PARALLEL,
+    PATHS,
+    REPORT_ALONE,
+    REPORT_SHARED,
+    REPORT_UDP,
+    SHARED,
+    asked_mbps,
+    ends,
+    pairs_of,
+    shared_flows,
+    transfer_flow,
+)
+from linklab.study.table import Table, read_table
+from tests.study.report_variants import FOLDER, VARIANTS, course
+
+DATA = Path(__file__).parents[2] / "docs" / "studies" / "data"
+
+OTHERWISE = {
+    "report-udp-lossless": ("udp-slower-l2", True),
+    "report-udp-full-rate": ("udp-faster-links", True),
+    "report-link-rtt": ("alone-misconfigured", True),
+    "report-link-throughput": ("alone-misconfigured", True),
+    "report-path-rtt": ("alone-misconfigured", True),
+    "report-path-throughput": ("alone-deep-queues", False),
+    "report-shared-rtt": ("shared-short-queues", True),
+    "report-shared-fair": ("shared-slow-access", False),
+    "report-three-rtt": ("shared-short-queues", True),
+    "report-three-throughput": ("shared-slow-access", True),
+    "report-apart-throughput": ("shared-h8-at-r2", True),
+    "report-parallel-fair": ("shared-slow-access", True),
+    "report-parallel-less": ("shared-slow-access", True),
+}
+"""By claim: a network on which it comes out otherwise, and how it does on the course network."""
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, Table]:
+    return {study.name: read_table(study, DATA) for study in REPORT_PAGE.studies}
+
+
+def _variant(name: str) -> dict[str, Table]:
+    study = VARIANTS[name]
+    return {study.name: read_table(study, FOLDER / name)}
+
+
+def test_every_claim_has_two_outcomes_or_is_decided_by_construction() -> None:
+    assert set(OTHERWISE) == {claim.id for claim in CLAIMS if not claim.by_construction}
+    assert set(JUDGES) == {claim.id for claim in CLAIMS}
+
+
+@pytest.mark.parametrize("claim", OTHERWISE)
+def test_a_claim_comes_out_otherwise_on_another_network(claim: str, tables: dict[str, Table]) -> None:
+    variant, holds = OTHERWISE[claim]
+    assert JUDGES[claim](tables).holds is holds
+    assert JUDGES[claim](_variant(variant)).holds is not holds
+
+
+def test_the_pairs_are_the_report_s() -> None:
+    for test, pairs in enumerate(SHARED, 1):
+        assert list(pairs_of(pairs)) == list(dict.fromkeys(row.name for row in rows(4, test)))
+    assert list(pairs_of(PARALLEL)) == list(dict.fromkeys(row.name for row in rows(5)))
+    assert pairs_of(PARALLEL)["h1-h4"] == 2
+    assert set(PATHS) == {row.name for row in rows(1)}
+
+
+def test_more_than_the_bottleneck_is_not_asked_for() -> None:
+    asked = {str(point["asked"]) for point in REPORT_UDP.points() if point["between"] == "h1-h9"}
+    assert asked == {"10M", "15M", "16M", "18M", "20M"}
+
+
+def test_each_pair_starts_first_in_turn() -> None:
+    for turn in range(6):
+        flows = shared_flows(COURSE, SHARED[1], IPERF3, 25, 25, turn)
+        starts_ms = {flow.source: round(1000 * flow.start_s) for flow in flows}
+        assert sorted(starts_ms.values()) == [0, 2, 4]
+        assert starts_ms[f"h{turn % 3 + 1}"] == 0
+        assert [type(flow) for flow in flows[:2]] == [PingFlow, TcpFlow]
+
+
+def test_a_link_is_meant_by_its_far_end_s_address() -> None:
+    assert ends(COURSE, "L2") == ("r2", "r3", "10.0.3.2")
+    assert ends(COURSE, "h7-h9") == ("h7", "h9", "10.0.7.2")
+    assert isinstance(transfer_flow(COURSE, "L1", "simpleperf", 25), SimpleperfFlow)
+
+
+def test_iperf_s_mega_is_binary() -> None:
+    assert asked_mbps("25M") == pytest.approx(26.2144)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (lambda: asked_mbps("25"), "write a rate as for iperf's -b"),
+        (lambda: asked_mbps("0M"), "write a rate as for iperf's -b"),
+        (lambda: ends(COURSE, "L9"), "is no link and no pair of hosts"),
+        (lambda: pairs_of("h1-h4+h1-h4"), "once each"),
+        (lambda: transfer_flow(COURSE, "L1", "netperf", 25), "choose simpleperf or iperf3"),
+    ],
+)
+def test_a_level_that_is_none_is_one_line(wrong: object, says: str) -> None:
+    with pytest.raises(MeasurementError, match=says):
+        wrong()  # type: ignore[operator]
+
+
+def test_the_committed_tables_are_whole(tables: dict[str, Table]) -> None:
+    for study in (REPORT_UDP, REPORT_ALONE, REPORT_SHARED):
+        frame = tables[study.name].frame
+        measured = frame[[*study.factors, "repeat"]].drop_duplicates()
+        assert len(measured) == len(study.points())
+
+
+def test_a_variant_differs_from_the_course_network_in_what_it_says() -> None:
+    changed = course(L2={"rate_mbps": 28})
+    differing = [link.name for link, other in zip(COURSE.links, changed.links, strict=True) if link != other]
+    assert differing == ["L2"]
