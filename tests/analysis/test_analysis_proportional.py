@@ -19,11 +19,11 @@ from linklab.published.switches_loads import (
     network_of,
     senders,
 )
-from linklab.study.switches.figures import additional_theory_mbps
+from linklab.study.switches.theory import additional_theory_mbps
 
 
 def test_what_fits_passes_whole() -> None:
-    (one,) = proportional(l3_switch(10), [ConstantRateFlow("h1", "h3", 5, 1000)])
+    (one,) = proportional(l3_switch(10), [ConstantRateFlow("h1", "h3", 5, payload_bytes=1000)])
     assert (one.throughput_mbps, one.losses) == (5, ())
 
 
@@ -47,7 +47,8 @@ def test_the_trunk_counts_tags_and_both_directions_apart() -> None:
     assert additional_theory_mbps("router-on-a-stick", "inter-vlan", 10, 1440) == pytest.approx(3 * share)
     assert additional_theory_mbps("router-on-a-stick", "inter-vlan", 100, 1440) == pytest.approx(30 * share)
     one, other = proportional(
-        router_on_a_stick(10), [ConstantRateFlow("h1", "h2", 8, 1000), ConstantRateFlow("h2", "h1", 8, 1000)]
+        router_on_a_stick(10),
+        [ConstantRateFlow("h1", "h2", 8, payload_bytes=1000), ConstantRateFlow("h2", "h1", 8, payload_bytes=1000)],
     )
     assert one.losses == other.losses == ()
 
@@ -70,7 +71,7 @@ def test_the_study_s_loads() -> None:
         (lambda: senders("70", 10), "offered_percent is '70'"),
         (lambda: senders("70/120", 10), "percentages of the link's rate"),
         (lambda: senders("70/x", 10), "percentages of the link's rate"),
-        (lambda: proportional(COURSE, [ConstantRateFlow("h1", "h4", 5, 1000)]), "no cable with a rate"),
+        (lambda: proportional(COURSE, [ConstantRateFlow("h1", "h4", 5, payload_bytes=1000)]), "no cable with a rate"),
     ],
 )
 def test_what_cannot_be_is_one_line(make: Callable[[], object], says: str) -> None:

@@ -53,9 +53,14 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     return rows
 
 
+def seed(point: Point) -> int:
+    """Return the seed of the point's network and of its lab."""
+    return point.whole("seed")
+
+
 def testbed(point: Point) -> Network:
     """Return the random network of the point's seed."""
-    return random_chain(point.seed)
+    return random_chain(seed(point))
 
 
 testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
@@ -65,6 +70,7 @@ SEARCH: Final = Study(
     title="Search: an unknown bandwidth on random networks of 2 to 6 links",
     testbed=testbed,
     factors={"seed": tuple(range(1, 31))},
+    seed=seed,
     measurement=measure,
     metrics=(
         Metric("error_percent", "%", "what was found, above the payload rate that fills the bottleneck's frames"),

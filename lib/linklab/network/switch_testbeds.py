@@ -1,7 +1,7 @@
 """The testbeds of the switches study: a layer-3 switch, a router on a stick, and a link that several senders fill.
 
 Their names are those of the PCs in the study: PC1 to PC4 are h1 to h4, the receiver T of the fairness testbed is t1.
-See `linklab.published.switches_study`, figures 1, 6 and 12. The VLANs are 10 and 20.
+See `linklab.published.switches`, figures 1, 6 and 12. The VLANs are 10 and 20.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ VLANS: Final = (10, 20)
 _SUBNETS: Final = (Subnet("VLAN 10", "10.0.10.0/24"), Subnet("VLAN 20", "10.0.20.0/24"))
 _GATEWAYS: Final = (Gateway(10, "10.0.10.254/24"), Gateway(20, "10.0.20.254/24"))
 _FOUR_HOSTS: Final = {"h1": 10, "h2": 10, "h3": 20, "h4": 20}
-_MOST_SENDERS: Final = 3
+_MOST_SENDERS: Final = 252
+"""A subnet has 254 addresses: the gateway has the last one, and the receiver the one after the senders'."""
 
 
 def l3_switch(rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> Network:
@@ -65,12 +66,14 @@ def router_on_a_stick(rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> N
 
 
 def fairness(rate_mbps: float, senders: int, queue_packets: int = QUEUE_PACKETS) -> Network:
-    """Two or three senders in VLAN 10 and the receiver t1 in VLAN 20, whose link all fill (the study's figure 12).
+    """Return senders in VLAN 10 and the receiver t1 in VLAN 20, whose link all fill (the paper's figure 12).
 
-    Raises NetworkError for another number of senders, or a rate or queue that no link can have.
+    Raises NetworkError for a number of senders outside 2 to 252, or a rate or queue that no link can have.
     """
     if senders not in range(2, _MOST_SENDERS + 1):
-        raise NetworkError(f"the fairness testbed has 2 or 3 senders, not {senders!r}: choose one of these")
+        raise NetworkError(
+            f"the fairness testbed has 2 to {_MOST_SENDERS} senders, not {senders!r}: choose such a number"
+        )
     members = {f"h{number}": 10 for number in range(1, senders + 1)} | {"t1": 20}
     return _routed_by_switch(f"fairness-{senders}-{rate_mbps:g}", members, rate_mbps, queue_packets)
 

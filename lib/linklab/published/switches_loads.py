@@ -10,8 +10,8 @@ from typing import Final
 from linklab.errors import MeasurementError
 from linklab.measure import ConstantRateFlow
 from linklab.network import Network
-from linklab.network.switch_testbeds import fairness, l3_switch, router_on_a_stick
-from linklab.published.switches_study import BACKGROUND_PAYLOAD_BYTES, LOADS, STICK_PAIRS, Communication, Load
+from linklab.network.switch_testbeds import QUEUE_PACKETS, fairness, l3_switch, router_on_a_stick
+from linklab.published.switches import BACKGROUND_PAYLOAD_BYTES, LOADS, STICK_PAIRS, Communication, Load
 
 HOSTS: Final = ("h1", "h2", "h3", "h4")
 ENDS: Final[dict[str, tuple[str, str]]] = {"intra-vlan": ("h1", "h2"), "inter-vlan": ("h1", "h3")}
@@ -81,9 +81,9 @@ def senders(
         parts = [float(part) for part in offered_percent.split("/")]
     except ValueError:
         parts = []
-    if len(parts) not in (2, 3) or not all(0 < part <= 100 for part in parts):
+    if len(parts) < 2 or not all(0 < part <= 100 for part in parts):
         raise MeasurementError(
-            f"offered_percent is {offered_percent!r}: write two or three percentages of the link's rate, as in 70/70"
+            f"offered_percent is {offered_percent!r}: write two or more percentages of the link's rate, as in 70/70"
         )
     return tuple(
         ConstantRateFlow(f"h{number}", "t1", part * rate_mbps / 100, duration_s, IPERF_PAYLOAD_BYTES, dither, window_s)
@@ -91,6 +91,9 @@ def senders(
     )
 
 
-def fairness_network(offered_percent: str, rate_mbps: float) -> Network:
-    """The testbed for a fairness setting. Raises MeasurementError or NetworkError as `senders` and `fairness`."""
-    return fairness(rate_mbps, len(senders(offered_percent, rate_mbps)))
+def fairness_network(offered_percent: str, rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> Network:
+    """Return the testbed for a fairness setting.
+
+    Raises MeasurementError or NetworkError as `senders` and `linklab.network.switch_testbeds.fairness`.
+    """
+    return fairness(rate_mbps, len(senders(offered_percent, rate_mbps)), queue_packets)

@@ -86,13 +86,6 @@ class Point:
         return str(self[factor])
 
     @property
-    def seed(self) -> int:
-        """The seed of the point's lab: its level of a factor ``seed``, else its repeat, so that repeats are independent
-        samples. Raises MeasurementError for a level that is no whole number.
-        """
-        return self.whole("seed") if "seed" in dict(self.levels) else self.repeat
-
-    @property
     def combination(self) -> str:
         """The levels, for people: ``"frame_bytes=1518 rates=10/10"``."""
         return " ".join(f"{name}={level}" for name, level in self.levels)
@@ -140,8 +133,8 @@ class Study:
 
     ``testbed``: the name of a network in the catalogue, or a function that gives a Network or Testbed for a point.
     ``factors``: the levels of each by name. All combinations are measured, but those that ``belongs`` denies, each
-    ``repeats`` times, every one in a fresh lab whose seed is the number of the repeat (or the level of a factor
-    ``seed``): repeats are independent samples, and the same ones when the study is run again. A setting that does not
+    ``repeats`` times, every one in a fresh lab whose seed is the number of the repeat (or what ``seed`` says of the
+    point): repeats are independent samples, and the same ones when the study is run again. A setting that does not
     change is a factor with one level.
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
     `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
@@ -164,6 +157,7 @@ class Study:
     short_repeats: int = 1
     source: str = ""
     command: str = ""
+    seed: Callable[[Point], int] | None = None
     files: Sequence[str] = ()
     from_captures: Callable[[Point, Path, Path], Sequence[Measured]] | None = None
 
@@ -172,6 +166,10 @@ class Study:
             object.__setattr__(self, "command", f"linklab study run {self.name}")
         for problem in _problems(self):
             raise MeasurementError(f"study {self.name!r}: {problem}")
+
+    def seed_of(self, point: Point) -> int:
+        """Return the seed of a point's lab: what ``seed`` says, else the point's repeat."""
+        return point.repeat if self.seed is None else self.seed(point)
 
     def points(self) -> tuple[Point, ...]:
         """Return all points: the last factor changes fastest, and repeats follow each other.

@@ -153,7 +153,7 @@ class _Work:
         try:
             testbed = self._study.place(point)
             command = testbed.controller and f"cd {shlex.quote(str(Path.cwd()))} && {testbed.controller}"
-            with labs.lab(testbed.network, self._clock, testbed.switch, point.seed, command) as lab:
+            with labs.lab(testbed.network, self._clock, testbed.switch, self._study.seed_of(point), command) as lab:
                 network = lab.state().to_json()
                 about = lab.info()
                 rows = self._study.measurement(lab, point)

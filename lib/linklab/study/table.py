@@ -115,6 +115,23 @@ class Table:
             raise MeasurementError(f"{what}: a repeat is there twice: remove one of its rows")
         return Values(tuple(map(float, rows["value"])), what)
 
+    def each(
+        self, metric: str, *factors: str, of: str = "", **levels: Level | tuple[Level, ...]
+    ) -> dict[tuple[Any, ...], Values]:
+        """Return what the repeats measured of a metric that is no series at the given levels, by those of `factors`.
+
+        Raises MeasurementError as `lookup` does: for no row, and for a factor that is not named and has several levels.
+        """
+        chosen = self.select(**levels)
+        rows = chosen._at(metric, of, {})
+        rows = rows[rows["number"].isna()]
+        what = self._named(metric, of, levels)
+        self._refuse_none_or_several(rows, what, {**levels, **dict.fromkeys(factors, "")})
+        grouped: Any = (
+            rows.groupby(list(factors), sort=False, dropna=False)["value"] if factors else [((), rows["value"])]
+        )
+        return {tuple(key): Values(tuple(map(float, values)), f"{what}, {key}") for key, values in grouped}
+
     def series(self, metric: str, *, of: str = "", **levels: Level) -> pandas.DataFrame:
         """Return a numbered metric as a frame of ``number``, ``mean``, ``low`` and ``high`` over repeats.
 
@@ -175,7 +192,7 @@ class Table:
             rows = rows[self._texts(name).loc[rows.index] == as_compared(level)]
         return rows
 
-    def _refuse_none_or_several(self, rows: pandas.DataFrame, what: str, levels: Mapping[str, Level]) -> None:
+    def _refuse_none_or_several(self, rows: pandas.DataFrame, what: str, levels: Mapping[str, object]) -> None:
         if rows.empty:
             raise MeasurementError(f"the table of study {self.study.name} has no {what}: {self.study.command}")
         for factor in self.study.factors:
@@ -184,7 +201,7 @@ class Table:
                 there = ", ".join(map(str, dict.fromkeys(rows[factor])))
                 raise MeasurementError(f"{what}: say which {factor}: {there}")
 
-    def _named(self, metric: str, of: str, levels: Mapping[str, Level]) -> str:
+    def _named(self, metric: str, of: str, levels: Mapping[str, object]) -> str:
         at = " ".join(f"{name}={level}" for name, level in levels.items())
         return metric + (f" of {of}" if of else "") + (f" at {at}" if at else "")
 
