@@ -141,7 +141,7 @@ print(lab["h1"].cmd(f"iperf3 -u -c {network.address_of('h4')} -b 25M -l 1448 -t 
 # datagrams. **Jitter** says how much the spacing of the packets changes on the way (RFC 3550). Here that is a
 # part of a millisecond: `iperf3` sends small groups of packets, and the slower links pull them apart.
 #
-# `measure.run` runs the same two programs and reads what they print. One line per measurement:
+# `measure.run` with a `UdpFlow` runs the same two programs and reads what they print. One line per measurement:
 
 
 # %% id="sent-at"

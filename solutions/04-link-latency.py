@@ -151,8 +151,8 @@ lab04.check_summary(summary).require()
 
 # %% [markdown] id="pings-intro"
 # Now measure. A router has several addresses, so we say which one is meant: the one at the far end of the link.
-# `far_end` has these addresses. `measure.run` gives a result with everything in it, and `.rtt_ms` are the single
-# round trips. For example:
+# `far_end` has these addresses. `measure.run` carries out a flow, here a `PingFlow`, and gives a result with
+# everything in it; `.rtt_ms` are the single round trips. For example:
 
 # %% id="ping-try"
 far_end = {it.name: it.b.address.removesuffix("/24") for it in (L1, L2, L3)}

@@ -169,7 +169,7 @@ lab08.check_jitter(jitter).require()
 # `h1` can. It returns when each one left and arrived. The time of arrival is the kernel's, so a slow program
 # moves nothing.
 #
-# **Your turn:** measure all four sizes. Mind that `train` asks for the *data* in a packet.
+# **Your turn:** measure all four sizes. Mind that `TrainFlow` asks for the *data* in a packet.
 
 # %% answer="runs"
 runs = dict.fromkeys(predicted_mbps)

@@ -120,8 +120,8 @@ lab09.check_loss(damage).require()
 # %% [markdown] id="measure-task"
 # ## 6. Measure
 #
-# `measure.run(lab, flow)` sends the video from `flow`'s source to its destination, captures the
-# packets at both ends with tcpdump, and returns when each one left and arrived.
+# `measure.run(lab, flow)` sends the video of a `VideoFlow` from its source to its destination, captures the packets
+# at both ends with tcpdump, and returns when each one left and arrived.
 #
 # **Your turn:** fill `runs`: for each network start a lab with `with linklab.start(network) as lab:` and send
 # the video over `flow`. 10 s of video take a few seconds on virtual time.

@@ -303,8 +303,8 @@ lab10.check_shares(predicted_mbps).require()
 # %% [markdown] id="shares-measure-task"
 # ## 9. Measure
 #
-# `senders("70/70", 10)` is the list of both flows at 10 Mbit/s, and `measure.at_once(net, flows)`
-# sends them for 6 s and counts what arrives in the last 4.
+# `senders("70/70", 10, duration_s=6, window_s=(2, 6))` is the list of both flows at 10 Mbit/s: each lasts 6 s, and
+# what arrives in the last 4 counts. `measure.at_once(net, flows)` sends both at one time.
 #
 # **Your turn:** both settings on the network `fairness-2-10` of the catalogue.
 
@@ -316,7 +316,7 @@ for setting in lab10.SETTINGS:
     share_runs[setting] = measure.at_once(fair, senders(setting, 10, duration_s=6, window_s=(2, 6)))
 ### STARTER
 # # YOUR TURN, this one and the other:
-# # share_runs["70/70"] = measure.at_once(fair, senders("70/70", 10, ...))
+# # share_runs["70/70"] = measure.at_once(fair, senders("70/70", 10, duration_s=6, window_s=(2, 6)))
 ### END SOLUTION
 
 # %% check="share-runs" points=2

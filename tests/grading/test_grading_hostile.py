@@ -249,7 +249,7 @@ def test_odd_values_fail_their_own_check_alone(virtual: Kind, tmp_path: Path, so
 def test_a_made_up_result_is_noticed(virtual: Kind, tmp_path: Path) -> None:
     book = without(solution("04"), "imports", "answer-pings", "check-pings")
     made = """
-from linklab.measure.results import Origin, PingResult
+from linklab.measure import Origin, PingResult
 from linklab.measure import PingFlow
 origin = Origin("ping", "virtual", "6")
 pings = {name: PingResult(PingFlow(a, b, count=25), origin, (rtt,) * 25, rtt, rtt, rtt, 0.0, 0, 0)
@@ -263,7 +263,7 @@ pings = {name: PingResult(PingFlow(a, b, count=25), origin, (rtt,) * 25, rtt, rt
 def test_a_result_of_real_time_is_refused(virtual: Kind, tmp_path: Path) -> None:
     book = without(solution("04"), "imports", "answer-pings", "check-pings")
     made = """
-from linklab.measure.results import Origin, PingResult
+from linklab.measure import Origin, PingResult
 from linklab.measure import PingFlow
 pings = {"L1": PingResult(PingFlow("r1", "r2"), Origin("ping", "real", "6"), (20.0,), 20.0, 20.0, 20.0, 0.0, 0, 0)}
 """

@@ -2,7 +2,7 @@
 
 ``measured_path(network, "h1", "h4", state)`` is where a flow goes, with every link as it really is. Of it
 ``unloaded_rtt``, ``loaded_rtt``, ``full_queue_rtt``, ``tcp_throughput`` and ``udp_throughput`` give an `Expectation`:
-value, interval, and why. ``experiment(network, loads, ...)`` gives all of that for loads that run at once.
+value, interval, and what both rest on. ``experiment(network, loads, ...)`` gives all of that for loads at once.
 """
 
 from linklab.analysis.concurrent_tcp import Experiment, LoadExpectation, experiment

@@ -33,7 +33,7 @@ class Traffic(Protocol):
         ...
 
     @property
-    def transport(self) -> Literal["tcp", "udp", "icmp"]:
+    def transport(self) -> Literal["tcp", "udp", "icmp", "none"]:
         """What its packets are."""
         ...
 
@@ -122,7 +122,7 @@ def loads_of(flows: Iterable[Traffic]) -> tuple[Load, ...]:
 
     Raises MeasurementError for UDP without a constant rate.
     """
-    return tuple(_load_of(flow) for flow in flows if flow.transport != "icmp")
+    return tuple(_load_of(flow) for flow in flows if flow.transport in ("tcp", "udp"))
 
 
 def _load_of(flow: Traffic) -> Load:

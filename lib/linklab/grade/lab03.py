@@ -4,7 +4,7 @@ What belongs to networks that nobody knows is in :mod:`linklab.grade.unknown`, a
 
 Each function returns a :class:`~linklab.grade.result.Result`. Rates are of UDP payload, in Mbit/s, for datagrams of
 1448 bytes. What is expected of a measurement comes from theory for the network as it was read back right before it
-(`linklab.analysis.expectation`), and each interval says how it is derived.
+(`linklab.analysis.expectation`), and each interval says what it rests on.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from linklab.measure.tools.packet_train import TrainFlow, TrainResult
     from linklab.measure.tools.ping import PingFlow, PingResult
     from linklab.measure.tools.simpleperf import SimpleperfFlow, SimpleperfResult
+    from linklab.measure.tools.sockets import SocketsFlow, SocketsResult
     from linklab.measure.tools.video import VideoFlow, VideoResult
     from linklab.measure.trust import Fidelity, Machine, QueueCounters, Trust, verdict_on
     from linklab.measure.video_file import Clip, Video, encoded
@@ -62,6 +63,8 @@ __all__ = [
     "Sample",
     "SimpleperfFlow",
     "SimpleperfResult",
+    "SocketsFlow",
+    "SocketsResult",
     "Spread",
     "Stop",
     "Stream",
@@ -118,6 +121,8 @@ _LATER = {
     "Sample": "results",
     "SimpleperfFlow": "tools.simpleperf",
     "SimpleperfResult": "tools.simpleperf",
+    "SocketsFlow": "tools.sockets",
+    "SocketsResult": "tools.sockets",
     "Spread": "repeats",
     "Stop": "runner",
     "Stream": "results",

@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from linklab.errors import MeasurementError
 
-Transport = Literal["tcp", "udp", "icmp"]
-"""What a flow's packets are: what differs in their headers, and in how they share a link."""
+Transport = Literal["tcp", "udp", "icmp", "none"]
+"""What a flow's packets are: what differs in their headers, and in how they share a link; none for a flow
+that sends nothing."""
 LONGEST_S = 86400
 PAYLOAD_BYTES = (16, 65507)
 """Of a UDP datagram or a ping: room for a time stamp, and what IPv4 allows at most."""

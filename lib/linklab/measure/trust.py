@@ -130,13 +130,14 @@ class Trust:
 def verdict_on(measured: Result | AtOnce) -> Trust:
     """Return whether to trust what was measured, by any tool. ``str`` of the answer is a sentence for people.
 
-    Without a `fidelity`, as for results of an earlier Linklab, nothing can be said, and the answer is no.
+    Without a `fidelity`, as for results of an earlier Linklab in real time, nothing can be said, and the answer is no.
     """
     seen, origin = measured.fidelity, measured.origin
+    clock = seen.clock if seen is not None else origin.clock if origin is not None else None
+    if clock == "virtual":
+        return Trust(True, (_VIRTUAL,))
     if seen is None:
         return Trust(False, ("nothing was noted of the machine",))
-    if seen.clock == "virtual":
-        return Trust(True, (_VIRTUAL,))
     found = _troubles(seen, origin.machine.cores if origin is not None and origin.machine is not None else None)
     return Trust(not found, tuple(found) or (_QUIET,))
 

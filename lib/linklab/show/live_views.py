@@ -63,7 +63,7 @@ class Watch:
             self._panel.end(self._words_after(failed=kind is not None))
 
     def stopped(self) -> bool:
-        """Whether the stop button was pressed."""
+        """Return True if the stop button was pressed."""
         return self._pressed.is_set()
 
     def __call__(self, progress: Progress) -> None:

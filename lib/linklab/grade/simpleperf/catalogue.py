@@ -229,7 +229,7 @@ NOT_CHECKED: Final = (
 REFERENCE: Final = (
     "The client hands over 128 chunks of 1000 bytes in each call, where the program of the course report hands over "
     "one. TCP is a stream, so nobody can tell on the other side. In the course network the rates are the same within "
-    "0.2 %, and the lab computes for less than half as long (`make bench` tells).",
+    "0.3 %, and the lab computes for less than half as long (`make bench` tells).",
     "The client sends no start message, where the program of the course report begins with the time of its start: each "
     "side times the transfer by its own clock, so neither needs the other's.",
 )

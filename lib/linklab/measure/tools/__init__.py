@@ -19,9 +19,20 @@ from linklab.measure.tools.iperf3 import TCP, UDP
 from linklab.measure.tools.packet_train import PACKET_TRAIN
 from linklab.measure.tools.ping import PING
 from linklab.measure.tools.simpleperf import SIMPLEPERF
+from linklab.measure.tools.sockets import SOCKETS
 from linklab.measure.tools.video import VIDEO
 
-TOOLS: Final[tuple[Tool[Any, Any], ...]] = (PING, TCP, UDP, SIMPLEPERF, PACKET_TRAIN, ECHO, CONSTANT_RATE, VIDEO)
+TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
+    PING,
+    TCP,
+    UDP,
+    SIMPLEPERF,
+    PACKET_TRAIN,
+    ECHO,
+    CONSTANT_RATE,
+    VIDEO,
+    SOCKETS,
+)
 _BY_FLOW: Final[Mapping[type, Tool[Any, Any]]] = {tool.flow: tool for tool in TOOLS}
 _BY_KIND: Final[Mapping[str, type[Result]]] = {tool.result.KIND: tool.result for tool in TOOLS}
 _FIRST_VERSION: Final = 1

@@ -59,7 +59,7 @@ class Box:
         return width * height if width > 0 and height > 0 else 0.0
 
     def contains(self, point: Point) -> bool:
-        """Whether a point is inside."""
+        """Return True if a point is inside."""
         return self.left <= point[0] <= self.right and self.bottom <= point[1] <= self.top
 
     def length_inside(self, start: Point, end: Point) -> float:
@@ -110,7 +110,7 @@ def hull(points: Iterable[Point]) -> list[Point]:
 
 
 def inside(point: Point, corners: list[Point]) -> bool:
-    """Whether a point is inside a convex shape, its corners given anticlockwise."""
+    """Return True if a point is inside a convex shape, its corners given anticlockwise."""
     return len(corners) > 2 and all(
         _turn(one, two, point) > 0 for one, two in zip(corners, corners[1:] + corners[:1], strict=True)
     )
@@ -121,7 +121,7 @@ def _turn(one: Point, two: Point, three: Point) -> float:
 
 
 def along(start: Point, end: Point, distance: float) -> Point:
-    """The point at a distance from ``start`` on the way to ``end``."""
+    """The point at a distance from ``start`` towards ``end``."""
     length = math.dist(start, end) or 1.0
     part = distance / length
     return (start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part)
@@ -289,13 +289,13 @@ _Sides = tuple[list[str], list[str]]
 
 
 class Fans:
-    """A tree as a line of nodes (``way``) and the smaller trees that hang off these.
+    """A tree as a line of nodes and the smaller trees that hang off these.
 
     The edges of ``graph`` say in ``inches`` how long they are at least.
     """
 
-    def __init__(self, scene: Scene, graph: networkx.Graph[str], way: Sequence[str]) -> None:
-        self._graph, self._way = graph, way
+    def __init__(self, scene: Scene, graph: networkx.Graph[str], line: Sequence[str]) -> None:
+        self._graph, self._line = graph, line
         self._kinds = {spot.name: spot.kind for spot in scene.spots}
         self._order = {spot.name: position for position, spot in enumerate(scene.spots)}
 
@@ -304,8 +304,8 @@ class Fans:
         placed: dict[str, Point] = {}
         edges = [float("-inf")] * 2
         x = 0.0
-        for number, name in enumerate(self._way):
-            natural = x + self._graph.edges[self._way[number - 1], name]["inches"] if number else 0.0
+        for number, name in enumerate(self._line):
+            natural = x + self._graph.edges[self._line[number - 1], name]["inches"] if number else 0.0
             options = [(self._needed(natural, name, sides, edges), sides) for sides in self._options(name)]
             # min keeps the first of equals: the other side is taken only where it makes the line shorter.
             x, sides = min(options, key=lambda option: round(option[0], 3))
@@ -322,8 +322,8 @@ class Fans:
         return max([natural, *taken])
 
     def _options(self, name: str) -> list[_Sides]:
-        """Ways to part what hangs off a node of the line into above and below, the usual one first."""
-        hanging = self._sorted(other for other in self._graph[name] if other not in self._way)
+        """Return what may hang above and below a node of the line, the usual choice first."""
+        hanging = self._sorted(other for other in self._graph[name] if other not in self._line)
         trees = [other for other in hanging if self._children(other, name)]
         leaves = [other for other in hanging if other not in trees]
         above, below = trees[1::2], trees[::2]
@@ -407,7 +407,7 @@ def _part(scene: Scene, graph: networkx.Graph[str]) -> Positions:
 
 
 def backbone(scene: Scene, graph: networkx.Graph[str]) -> list[str]:
-    """The longest of the shortest ways through a tree's routers; its switches or hosts if it has none."""
+    """Return the longest of the shortest paths through a tree's routers; its switches or hosts if it has none."""
     import networkx
 
     kinds = {spot.name: spot.kind for spot in scene.spots}
@@ -417,19 +417,19 @@ def backbone(scene: Scene, graph: networkx.Graph[str]) -> list[str]:
         if chosen:
             break
     # max keeps the first of equals, so that the first router stands on the left.
-    ways = (networkx.shortest_path(graph, one, two) for one in chosen for two in chosen)
-    return _prolonged(max(ways, key=len), graph, order)
+    paths = (networkx.shortest_path(graph, one, two) for one in chosen for two in chosen)
+    return _prolonged(max(paths, key=len), graph, order)
 
 
-def _prolonged(way: list[str], graph: networkx.Graph[str], order: Mapping[str, int]) -> list[str]:
+def _prolonged(path: list[str], graph: networkx.Graph[str], order: Mapping[str, int]) -> list[str]:
     """A short line that has nothing but a host at its ends takes these in: h1 - r1 - h2."""
     import networkx
 
-    if len(way) > 3 or any(len(graph[name]) > 2 for name in graph):
-        return way
+    if len(path) > 3 or any(len(graph[name]) > 2 for name in graph):
+        return path
     ends = sorted((name for name in graph if len(graph[name]) == 1), key=order.__getitem__)
     whole: list[str] = networkx.shortest_path(graph, ends[0], ends[-1])
-    return whole if whole.index(way[0]) <= whole.index(way[-1]) else whole[::-1]
+    return whole if whole.index(path[0]) <= whole.index(path[-1]) else whole[::-1]
 
 
 def _packed(parts: Sequence[Positions]) -> Positions:
@@ -595,7 +595,7 @@ def stubs_of(scene: Scene, positions: Positions, boxes: Sequence[Box], strokes: 
         yield Stub(plug, (x, y), end)
 
 
-def beside(
+def next_to(
     start: Point,
     end: Point,
     size: tuple[float, float],
@@ -634,12 +634,12 @@ def around(box: Box, size: tuple[float, float], near: Point, far: Point, gap: fl
 
 
 def is_steep(start: Point, end: Point) -> bool:
-    """Whether a line goes up or down rather than to a side."""
+    """Return True if a line goes up or down rather than to a side."""
     return abs(end[1] - start[1]) > 0.4 * abs(end[0] - start[0])
 
 
 def is_slanted(stroke: Stroke) -> bool:
-    """Whether a cable is neither level nor upright."""
+    """Return True if a cable is neither level nor upright."""
     return min(abs(stroke.end[0] - stroke.start[0]), abs(stroke.end[1] - stroke.start[1])) > 0.1
 
 
@@ -710,7 +710,7 @@ class _Placer:
             offers = []
             for share in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
                 start = share * length - half_along(size, stroke)
-                pair = beside(stroke.start, stroke.end, size, start, 0.075, outside)
+                pair = next_to(stroke.start, stroke.end, size, start, 0.075, outside)
                 offers += pair if outside else pair[::-1]
             labels[number] = self._page.placed(lines, offers)
         return labels
@@ -746,7 +746,7 @@ class _Placer:
         return inner, outer
 
     def is_done(self, stroke: Stroke, ends: Mapping[tuple[str, str], Label]) -> bool:
-        """Whether the interfaces of a cable have their labels."""
+        """Return True if the interfaces of a cable have their labels."""
         return any((end.node, end.interface) in ends for end in stroke.cable.ends)
 
     def zone(
@@ -797,7 +797,7 @@ class _Placer:
         nearest = (0.03, 0.15, 0.3) if outside else self._nearest(plug.node, near, far)
         for extra in (*nearest, 0.45, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0):
             if radius + extra < 0.75 * length:
-                offers += beside(near, far, size, radius + extra, 0.075, outside)
+                offers += next_to(near, far, size, radius + extra, 0.075, outside)
         return offers
 
     def _nearest(self, node: str, near: Point, far: Point) -> tuple[float, ...]:
@@ -855,7 +855,7 @@ class _Placer:
                 outside = self._outside(stroke)
                 for share in shares:
                     middle = along(stroke.start, stroke.end, share * length)
-                    pair = beside(middle, stroke.end, size, -half_along(size, stroke), gap, outside)
+                    pair = next_to(middle, stroke.end, size, -half_along(size, stroke), gap, outside)
                     offers += pair[::-1] if outside else pair
         for name in names:
             if self._degree[name] <= 1:

@@ -82,12 +82,12 @@ class Cable:
 
     @property
     def one_sided(self) -> bool:
-        """Whether the two directions differ."""
+        """Return True if the two directions differ."""
         return self.a.shape != self.b.shape or self.a.mtu_bytes != self.b.mtu_bytes
 
     @property
     def shaped(self) -> bool:
-        """Whether anything limits it in any direction."""
+        """Return True if anything limits it in any direction."""
         return any(end.shape != Shape() for end in self.ends)
 
     @property
@@ -98,7 +98,7 @@ class Cable:
 
     @property
     def up(self) -> bool:
-        """Whether both ends are up."""
+        """Return True if both ends are up."""
         return self.a.up and self.b.up
 
 
@@ -133,7 +133,7 @@ class Scene:
 
     @property
     def mostly_bare(self) -> bool:
-        """Whether half of the interfaces of hosts and routers, or more, have no address."""
+        """Return True if half of the interfaces of hosts and routers, or more, have no address."""
         switches = {spot.name for spot in self.spots if spot.kind == "switch"}
         plugs = [plug for plug in (*self.loose, *ends_of(self.cables)) if plug.node not in switches]
         return bool(plugs) and 2 * sum(not plug.addresses for plug in plugs) >= len(plugs)

@@ -20,7 +20,7 @@ from linklab.network import Network
 from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
 from linklab.study.declare import Measured, Point, Study
 from linklab.study.mtu.runs import MTU_METRICS, evaluate
-from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
+from linklab.units import ETHERNET_CHECKSUM_BYTES
 
 HTB: Final = "htb"
 HTB_BOTH: Final = "htb-both"
@@ -38,7 +38,7 @@ def testbed(point: Point) -> Network:
     frame_bytes, burst = point.whole("frame_bytes"), bucket_bytes(point)
     if point["shaper"] not in _SHAPERS:
         raise MeasurementError(f"shaper is {point['shaper']!r}: choose one of {', '.join(_SHAPERS)}")
-    if burst < BYTE or (point["shaper"] == TBF and burst < frame_bytes - CHECKSUM_BYTES):
+    if burst < BYTE or (point["shaper"] == TBF and burst < frame_bytes - ETHERNET_CHECKSUM_BYTES):
         raise MeasurementError(
             f"burst is {burst}: TBF drops frames larger than its bucket, so choose {frame_bytes} bytes or more"
         )

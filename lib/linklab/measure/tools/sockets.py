@@ -1,0 +1,140 @@
+"""What a node's TCP connections say of themselves while others send: ss of iproute2, asked again and again.
+
+Tried on the output of iproute2 6.1 (Debian 12).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import fmean
+from typing import ClassVar, Final
+
+from linklab.errors import MeasurementError
+from linklab.measure.flows import LONGEST_S, FlowOf, Transport
+from linklab.measure.results import Origin, Result, Row
+from linklab.measure.tool import Job, Probe, Tool, last_line
+from linklab.measure.trust import Fidelity
+
+_SHORTEST_S: Final = 0.01
+_AT: Final = "at "
+_ENDS: Final = re.compile(r"^([A-Z][\w-]+)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
+_FIELD: Final = re.compile(r"(?<!\S)(cwnd|ssthresh|rtt|retrans):([\d./]+)")
+
+
+@dataclass(frozen=True)
+class SocketsFlow(FlowOf["SocketsResult"]):
+    """The TCP connections of `source` to `destination`, looked at every `interval_s`. It sends nothing itself.
+
+    Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s.
+    """
+
+    transport: ClassVar[Transport] = "none"
+    tool_name: ClassVar[str] = "sockets"
+
+    duration_s: float = 10
+    interval_s: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.duration_s <= LONGEST_S:
+            raise MeasurementError(f"duration_s is {self.duration_s}: choose more than 0 and at most {LONGEST_S}")
+        if not _SHORTEST_S <= self.interval_s <= self.duration_s:
+            raise MeasurementError(
+                f"interval_s is {self.interval_s}: choose {_SHORTEST_S} to {self.duration_s:g}, its duration"
+            )
+
+    @property
+    def lasts_s(self) -> float:
+        """The time for which it looks."""
+        return self.duration_s
+
+
+@dataclass(frozen=True)
+class SocketSample:
+    """One connection at one moment, `at_s` after the first look.
+
+    `cwnd_segments` and `ssthresh_segments` are in segments; the threshold is None before the first loss. `rtt_ms` is
+    TCP's smoothed round trip (RFC 6298), `retransmitted_segments` counts since the connection began.
+    """
+
+    connection: str
+    at_s: float
+    cwnd_segments: int
+    ssthresh_segments: int | None
+    rtt_ms: float
+    retransmitted_segments: int
+
+
+@dataclass(frozen=True)
+class SocketsResult(Result):
+    """All looks, in their order; none where there was no connection."""
+
+    KIND: ClassVar[str] = "sockets"
+    QUANTITY: ClassVar[str] = "rtt_mean_ms"
+    UNIT: ClassVar[str] = "ms"
+
+    flow: SocketsFlow
+    origin: Origin
+    samples: tuple[SocketSample, ...]
+
+    @property
+    def headline(self) -> float | None:
+        """The mean of the smoothed round trips."""
+        return fmean(sample.rtt_ms for sample in self.samples) if self.samples else None
+
+    def rows(self) -> list[Row]:
+        """Return a row for each connection and look."""
+        return [{"start_s": sample.at_s, **vars(sample)} for sample in self.samples]
+
+
+class Sockets(Tool[SocketsFlow, SocketsResult]):
+    """ss in a loop of the shell."""
+
+    flow = SocketsFlow
+    result = SocketsResult
+    probe = Probe("ss", "ss -V", re.compile(r"ss utility, iproute2-\S+"), "iproute2")
+
+    def client(self, job: Job[SocketsFlow]) -> str:
+        """Return the loop: the time, and what ss says then."""
+        looks = round(job.flow.duration_s / job.flow.interval_s)
+        look = f"echo {_AT}$(date +%s.%N); ss -Htin dst {shlex.quote(job.address)}; sleep {job.flow.interval_s:g}"
+        return f"exec env LC_ALL=C sh -c {shlex.quote(f'for look in $(seq {looks}); do {look}; done')}"
+
+    def parse(self, job: Job[SocketsFlow], origin: Origin, fidelity: Fidelity) -> SocketsResult:
+        """Return all looks. Of one that was stopped, those that were whole."""
+        if job.status and not job.interrupted:
+            raise MeasurementError(f"{job.flow.title} failed: {last_line(job.said)}")
+        samples = tuple(_samples(job.said))
+        return SocketsResult(job.flow, origin, samples, fidelity=fidelity, interrupted=job.interrupted)
+
+
+SOCKETS: Final = Sockets()
+
+
+def _samples(said: str) -> Iterator[SocketSample]:
+    """Read lines in pairs, the connection's ends and its values, behind the time of each look."""
+    first_s: float | None = None
+    at_s, connection = 0.0, ""
+    for line in said.split("\n")[:-1]:
+        if line.startswith(_AT):
+            now_s = float(line.removeprefix(_AT))
+            first_s = now_s if first_s is None else first_s
+            at_s = now_s - first_s
+        elif ends := _ENDS.match(line):
+            # one that is being opened or closed has no round trip to tell of
+            connection = f"{ends[2]}-{ends[3]}" if ends[1] == "ESTAB" else ""
+        elif connection and (found := dict(_FIELD.findall(line))):
+            if not {"cwnd", "rtt"} <= set(found):
+                raise MeasurementError(f"ss printed a line that is not known: {line.strip()[:100]!r}")
+            threshold, retransmitted = found.get("ssthresh"), found.get("retrans", "0/0").rpartition("/")[2]
+            yield SocketSample(
+                connection,
+                at_s,
+                int(found["cwnd"]),
+                None if threshold is None else int(threshold),
+                float(found["rtt"].partition("/")[0]),
+                int(retransmitted),
+            )

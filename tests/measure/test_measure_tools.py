@@ -1,0 +1,165 @@
+"""What holds for every tool: its results are judged, stored and tabled alike, and its flows and results need no lab."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linklab
+from linklab import measure
+from linklab.errors import MeasurementError
+from linklab.measure import (
+    AtOnce,
+    Clip,
+    ConstantRateFlow,
+    ConstantRateResult,
+    EchoFlow,
+    EchoResult,
+    Fidelity,
+    Flow,
+    Origin,
+    PingFlow,
+    PingResult,
+    Result,
+    SimpleperfFlow,
+    SimpleperfResult,
+    SocketsFlow,
+    SocketsResult,
+    TcpFlow,
+    TcpResult,
+    TrainFlow,
+    TrainResult,
+    UdpFlow,
+    UdpResult,
+    VideoFlow,
+    VideoResult,
+    at_once,
+    encoded,
+    load_result,
+    load_run,
+    to_dataframe,
+    verdict_on,
+)
+from linklab.measure.tools import TOOLS, tool_of
+from linklab.network import TWO_HOSTS
+from linklab.runtime.backends import Kind
+
+ORIGIN = Origin("t", "real", "7")
+BUSY = Fidelity("real", 3.2, 100.0, 0.1, 2.0, 9.0, 40.0, 20, 0, (), 2.0, 2.0)
+ENDS = ("h1", "h2")
+RESULTS: list[Result] = [
+    PingResult(PingFlow(*ENDS, 1), ORIGIN, (20.0,), 20.0, 20.0, 20.0, 0.0, 0, 0, fidelity=BUSY),
+    TcpResult(TcpFlow(*ENDS), ORIGIN, 9.4, 1, 25.0, 0, "cubic", (), (), fidelity=BUSY),
+    UdpResult(UdpFlow(*ENDS, 5), ORIGIN, 5.0, 5.0, 10.0, 100, 100, 0, 0.1, (), (), fidelity=BUSY),
+    SimpleperfResult(SimpleperfFlow(*ENDS), ORIGIN, 9.4, 9.4, None, (), (), "", "", fidelity=BUSY),
+    TrainResult(TrainFlow(*ENDS, 2), ORIGIN, (0.0, 0.1), (0.2, 0.3), 0, fidelity=BUSY),
+    EchoResult(EchoFlow(*ENDS, 1), ORIGIN, (20.0,), 20.0, 1.0, fidelity=BUSY),
+    ConstantRateResult(ConstantRateFlow(*ENDS, 1), ORIGIN, 10, 10, 10, 10.0, fidelity=BUSY),
+    VideoResult(VideoFlow(*ENDS), ORIGIN, Clip(), "x", (0.0,), (0.0,), (1356,), (0.1,), 0, 0, fidelity=BUSY),
+    SocketsResult(SocketsFlow(*ENDS), ORIGIN, (), fidelity=BUSY),
+]
+
+
+def test_every_tool_is_here() -> None:
+    assert {type(result) for result in RESULTS} == {tool.result for tool in TOOLS}
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result.KIND))
+def test_a_busy_machine_makes_every_tool_s_result_inconclusive(result: Result) -> None:
+    for measured in (result, AtOnce((result,), 0.0)):
+        trust = verdict_on(measured)
+        assert not trust.ok
+        assert trust.trouble is not None
+        assert "load 3.2 per core, processors 100 % in use" in str(trust)
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result.KIND))
+def test_one_codec_and_one_table_hold_all(result: Result) -> None:
+    assert load_result(json.loads(json.dumps(result.to_json()))) == result
+    run = AtOnce((result, result), 0.5)
+    assert load_run(json.loads(json.dumps(run.to_json()))) == run
+    assert tool_of(result.flow).result is type(result)
+    assert len(to_dataframe(run)) == 2 * len(result.rows())
+    assert result.QUANTITY.endswith({"ms": "_ms", "Mbit/s": "_mbps", "%": "_percent"}[result.UNIT])
+
+
+@pytest.mark.parametrize("kind", ["train", "echo", "video stream"])
+def test_results_that_an_earlier_linklab_stored_load(kind: str) -> None:
+    """Version 1 of these had no fidelity, and its flows no start."""
+    (result,) = (each for each in RESULTS if kind == each.KIND)
+    data = json.loads(json.dumps(result.to_json())) | {"version": 1}
+    del data["fidelity"], data["interrupted"], data["flow"]["start_s"]
+    assert load_result(data) == replace(result, fidelity=None)
+
+
+def test_what_is_no_run_is_refused() -> None:
+    with pytest.raises(MeasurementError, match="read it with load_result"):
+        load_run(RESULTS[0].to_json())
+    with pytest.raises(MeasurementError, match="at once is damaged"):
+        load_run({"measurement": "at once", "version": 1})
+
+
+def test_every_name_that_is_loaded_later_can_be_had() -> None:
+    assert [name for name in measure.__all__ if getattr(measure, name, None) is None] == []
+    assert set(measure.__all__) <= set(dir(measure))
+    with pytest.raises(AttributeError, match="has no attribute 'pong'"):
+        getattr(measure, "pong")  # noqa: B009 - the type checker refuses it too
+
+
+@pytest.mark.parametrize(
+    "imports", ["import linklab.analysis", "from linklab.measure import PingFlow, VideoResult, AtOnce, verdict_on"]
+)
+def test_what_is_pure_loads_no_lab(imports: str) -> None:
+    asked = f"{imports}; import sys; print(*(m for m in sys.modules if m.startswith('linklab.')))"
+    loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    rooms = {name.split(".")[1] for name in loaded}
+    assert rooms & {"runtime", "emulation", "lab", "program"} == set()
+    assert "errors" in rooms
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("tools")) as lab:
+        yield lab
+
+
+@pytest.mark.lab
+def test_all_tools_start_at_one_instant(lab: linklab.Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    video = encoded(Clip(duration_s=3, width=320, height=240, frames_per_s=25, bitrate_kbps=1026))
+    flows: list[Flow] = [
+        PingFlow(*ENDS, 3),
+        TcpFlow(*ENDS, 1),
+        UdpFlow(*ENDS, 1, 1),
+        SimpleperfFlow(*ENDS, 1),
+        TrainFlow(*ENDS, 5),
+        EchoFlow(*ENDS, 2),
+        ConstantRateFlow(*ENDS, 0.5, 1),
+        VideoFlow(*ENDS, video),
+        SocketsFlow(*ENDS, 1),
+    ]
+    found = at_once(lab, flows)
+    assert [result.flow for result in found.results] == flows
+    assert found.start_skew_ms < 0.1
+    assert len({id(result.fidelity) for result in found.results}) == 1
+    assert all(result.origin.network is not None and result.origin.machine is not None for result in found.results)
+    assert all(verdict_on(result).ok for result in found.results)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("flow", [TrainFlow(*ENDS, 20), EchoFlow(*ENDS, 5), ConstantRateFlow(*ENDS, 1, 1)])
+def test_in_real_time_the_machine_is_watched_whatever_the_tool(real: Kind, tmp_path: Path, flow: Any) -> None:
+    with linklab.start(TWO_HOSTS, "real", folder=tmp_path) as real_lab:
+        found = measure.run(real_lab, flow)
+    assert found.fidelity is not None
+    assert found.fidelity.clock == "real"
+    assert found.fidelity.timer_count >= 3
+    trust = verdict_on(found)
+    assert trust.ok or "inconclusive" in str(trust)
