@@ -9,7 +9,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.published import mtu, switches, video
-from linklab.published.claims import Claim, Inconsistency, claim_by_id
+from linklab.published.claims import Inconsistency, claim_by_id
 
 STUDIES = {"mtu": mtu, "video": video, "switch": switches}
 
@@ -148,14 +148,3 @@ def test_inconsistencies_name_two_places_or_arithmetic(prefix: str) -> None:
         assert isinstance(each, Inconsistency)
         assert len(each.what) > 30
         assert not each.what.endswith(".")
-
-
-def test_a_verdict_rests_on_numbers() -> None:
-    claim = Claim("mtu-x", "It is so.", "V", "either", "measure")
-    assert claim.judged("refuted", "3 of 9 runs").verdict == "refuted"
-    with pytest.raises(MeasurementError, match="confirmed without a number"):
-        claim.judged("confirmed", "it seems so")
-    hardware = Claim("mtu-y", "It is so.", "V", "hardware", "measure")
-    assert hardware.judged("not testable here", "no such switch").claim is hardware
-    with pytest.raises(MeasurementError, match="cannot be confirmed"):
-        hardware.judged("confirmed", "9 of 9")

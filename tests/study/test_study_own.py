@@ -71,7 +71,6 @@ def here(pretended: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     page = Page("made-up", "Made up", (STUDY,), template, claims, {"fast": fast, "real": slower})
     monkeypatch.setattr(catalogue, "STUDIES", {**STUDIES, "made-up": STUDY})
     monkeypatch.setattr(catalogue, "PAGES", {"made-up": page})
-    monkeypatch.setattr(catalogue, "CHAPTERS", {})
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

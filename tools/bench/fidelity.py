@@ -38,7 +38,7 @@ from linklab.study.page import Grid, fixed
 from linklab.study.report.runs import LINKS, PATHS, ends
 from linklab.study.table import Table
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
-from tools.bench.part import range_text
+from tools.bench.part import range_text, seed_level
 
 LOOPS_PER_CORE: Final = 4
 IDLE, BUSY = "idle", "busy"
@@ -151,6 +151,7 @@ FIDELITY: Final = Study(
     title="Fidelity: RTT, TCP and UDP of the course network's links and paths, on an idle and on a busy machine",
     testbed="course",
     factors={"machine": (IDLE, BUSY), "seed": (0,), "pings": (26,), "link_s": (10,), "path_s": (5,), "udp_s": (2,)},
+    seed=seed_level,
     measurement=measure,
     metrics=(
         Metric("rtt_mean_ms", "ms", "mean round trip of the pings that were answered"),

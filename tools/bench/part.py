@@ -16,6 +16,7 @@ from linklab.lab import Lab
 from linklab.labs import Labs
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import LabProcess
+from linklab.study.declare import Point
 from linklab.units import Clock, SwitchName
 
 Record = dict[str, Any]
@@ -24,6 +25,11 @@ Say = Callable[[str], None]
 """Takes a line of progress."""
 Keep = Callable[[Record], None]
 """Takes a record as soon as it is measured."""
+
+
+def seed_level(point: Point) -> int:
+    """Return the seed of a point's lab where it is a factor: repeats then differ by nothing but the machine."""
+    return point.whole("seed")
 
 
 class Verdict(StrEnum):

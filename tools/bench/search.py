@@ -16,6 +16,7 @@ from linklab.published.claims import Claim
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.study.page import Grid
+from tools.bench.part import seed_level
 
 INCREASE, HALVING, TRAIN = "plain increase by 1 Mbit/s", "halving 0 to 128 Mbit/s", "train, then one probe"
 SEARCHES: Final[Mapping[str, Callable[[Prober], float]]] = {
@@ -55,7 +56,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
 
 def testbed(point: Point) -> Network:
     """Return the random network of the point's seed."""
-    return random_chain(point.seed)
+    return random_chain(seed_level(point))
 
 
 testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
@@ -65,6 +66,7 @@ SEARCH: Final = Study(
     title="Search: an unknown bandwidth on random networks of 2 to 6 links",
     testbed=testbed,
     factors={"seed": tuple(range(1, 31))},
+    seed=seed_level,
     measurement=measure,
     metrics=(
         Metric("error_percent", "%", "what was found, above the payload rate that fills the bottleneck's frames"),

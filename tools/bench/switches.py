@@ -11,6 +11,7 @@ from linklab.published.claims import Claim
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import Measured, Metric, Point, Study, Testbed
 from linklab.study.page import Grid, spread
+from tools.bench.part import seed_level
 
 BRIDGE: Final = "bridge"
 TCP_SHARES: Final = {"ovs": 0.98, "ovs-user": 0.85}
@@ -38,6 +39,7 @@ SWITCH_KINDS: Final = Study(
     title="Switches: the Linux bridge and Open vSwitch forward alike on virtual time",
     testbed=testbed,
     factors={"switch": (BRIDGE, *TCP_SHARES), "seed": (0,), "pings": (26,), "duration_s": (10,)},
+    seed=seed_level,
     measurement=measure,
     metrics=(
         Metric("rtt_mean_ms", "ms", "mean round trip of the pings that were answered"),

@@ -8,7 +8,6 @@ from typing import Literal
 
 from linklab.errors import MeasurementError
 
-Verdict = Literal["confirmed", "refuted", "not testable here"]
 Platform = Literal["real", "virtual"]
 """``real``: hardware, in the study. ``virtual``: the study's Mininet. Neither is ours."""
 
@@ -29,31 +28,6 @@ class Claim:
     test: str
     by_construction: str = ""
     not_testable: str = ""
-
-    # What follows in this class, `Judged` and `Verdict` go with the last page that is no template.
-    @property
-    def testable(self) -> bool:
-        """Whether ours can judge it."""
-        return self.about != "hardware" and not self.not_testable
-
-    def judged(self, verdict: Verdict, because: str) -> Judged:
-        """The claim with what measurement said of it. Raises MeasurementError for a verdict without numbers, or one
-        on a claim that cannot be tested here.
-        """
-        if not any(letter.isdigit() for letter in because) and verdict != "not testable here":
-            raise MeasurementError(f"claim {self.id} is called {verdict} without a number: say what was measured")
-        if not self.testable and verdict != "not testable here":
-            raise MeasurementError(f"claim {self.id} cannot be tested here, so it cannot be {verdict}")
-        return Judged(self, verdict, because)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A claim, its verdict, and the numbers that it rests on."""
-
-    claim: Claim
-    verdict: Verdict
-    because: str
 
 
 @dataclass(frozen=True)

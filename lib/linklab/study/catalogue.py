@@ -10,33 +10,19 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.study.declare import Study
-from linklab.study.mtu.burst import BURST
 from linklab.study.mtu.figures import PAGE as MTU_PAGE
-from linklab.study.mtu.gre import GRE_STUDY
-from linklab.study.mtu.runs import MTU
 from linklab.study.own import from_file, is_in_file
 from linklab.study.page import Page
 from linklab.study.report.page import REPORT_PAGE
 from linklab.study.switches.page import PAGE as SWITCHES_PAGE
 from linklab.study.video.figures import PAGE as VIDEO_PAGE
-from linklab.study.video.picture import PICTURE
-from linklab.study.video.runs import VIDEO
-from linklab.study.write_page import PageOf
-
-STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {
-        study.name: study
-        for study in (MTU, BURST, VIDEO, PICTURE, GRE_STUDY, *SWITCHES_PAGE.studies, *REPORT_PAGE.studies)
-    }
-)
 
 PAGES: Final[Mapping[str, Page]] = MappingProxyType(
     {page.name: page for page in (MTU_PAGE, VIDEO_PAGE, SWITCHES_PAGE, REPORT_PAGE)}
 )
-"""The pages made from templates."""
-
-CHAPTERS: Final[Mapping[str, tuple[PageOf, tuple[Study, ...]]]] = MappingProxyType({})
-"""The pages that are no templates yet: what makes each, and the studies whose tables it needs."""
+STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
+    {study.name: study for page in PAGES.values() for study in page.studies}
+)
 
 
 def study_by_name(name: str) -> Study:

@@ -116,20 +116,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _pages(arguments: argparse.Namespace) -> int:
-    from linklab.study.catalogue import CHAPTERS, PAGES
+    from linklab.study.catalogue import PAGES
     from linklab.study.page import write_page
 
-    names = arguments.names or [*PAGES, *CHAPTERS]
+    names = arguments.names or list(PAGES)
     for name in names:
-        if name in CHAPTERS and not (arguments.levels or arguments.short or arguments.beside):
-            from linklab.study.table import read_table
-            from linklab.study.write_page import write_chapters
-
-            make, studies = CHAPTERS[name]
-            rows = {study.name: list(read_table(study, arguments.tables)) for study in studies}
-            written = write_chapters(make(rows), arguments.output or _PAGES)
-            print(f"page: {written[0]}, with {len(written) - 1} pictures")
-            continue
         page, files, is_published = _page(name, arguments)
         default = _PAGES if is_published else _OUTPUT / "pages"
         written = write_page(page, files, arguments.output or default)

@@ -86,14 +86,6 @@ class Point:
         return str(self[factor])
 
     @property
-    def seed(self) -> int:
-        """Return its level of a factor ``seed``, else its repeat, so that repeats are independent samples.
-
-        Raises MeasurementError for a level that is no whole number.
-        """
-        return self.whole("seed") if "seed" in dict(self.levels) else self.repeat
-
-    @property
     def combination(self) -> str:
         """The levels, for people: ``"frame_bytes=1518 rates=10/10"``."""
         return " ".join(f"{name}={level}" for name, level in self.levels)
@@ -141,9 +133,9 @@ class Study:
 
     ``testbed``: the name of a network in the catalogue, or a function that gives a Network or Testbed for a point.
     ``factors``: the levels of each by name. All combinations are measured, but those that ``belongs`` denies, each
-    ``repeats`` times, every one in a fresh lab whose seed is the number of the repeat (or the level of a factor
-    ``seed``, or what the function ``seed`` says of the point): repeats are independent samples, and the same ones when
-    the study is run again. A setting that does not change is a factor with one level.
+    ``repeats`` times, every one in a fresh lab whose seed is the number of the repeat (or what ``seed`` says of the
+    point): repeats are independent samples, and the same ones when the study is run again. A setting that does not
+    change is a factor with one level.
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
     `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
     ``command`` is what carries the study out from a terminal. ``files`` names factors whose levels may also be paths of
@@ -176,8 +168,8 @@ class Study:
             raise MeasurementError(f"study {self.name!r}: {problem}")
 
     def seed_of(self, point: Point) -> int:
-        """Return the seed of a point's lab: what ``seed`` says of it, else the point's own (`Point.seed`)."""
-        return point.seed if self.seed is None else self.seed(point)
+        """Return the seed of a point's lab: what ``seed`` says, else the point's repeat."""
+        return point.repeat if self.seed is None else self.seed(point)
 
     def points(self) -> tuple[Point, ...]:
         """Return all points: the last factor changes fastest, and repeats follow each other.

@@ -187,7 +187,7 @@ def definition(study: Study, clock: str) -> dict[str, str]:
         "metrics": digest(json.dumps(metrics)),
         "factors": digest(json.dumps(list(study.factors))),
         "clock": clock,
-        "seed": "of the factor seed, else the repeat" if study.seed is None else "of the point",
+        "seed": "the repeat" if study.seed is None else "of the point",
         "linklab": __version__,
     }
 
