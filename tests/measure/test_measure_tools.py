@@ -48,8 +48,10 @@ from linklab.measure import (
     verdict_on,
 )
 from linklab.measure.tools import TOOLS, tool_of
+from linklab.measure.tools.sockets import SocketSample
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
+from linklab.show import measured
 
 ORIGIN = Origin("t", "real", "7")
 BUSY = Fidelity("real", 3.2, 100.0, 0.1, 2.0, 9.0, 40.0, 20, 0, (), 2.0, 2.0)
@@ -63,7 +65,7 @@ RESULTS: list[Result] = [
     EchoResult(EchoFlow(*ENDS, 1), ORIGIN, (20.0,), 20.0, 1.0, fidelity=BUSY),
     ConstantRateResult(ConstantRateFlow(*ENDS, 1), ORIGIN, 10, 10, 10, 10.0, fidelity=BUSY),
     VideoResult(VideoFlow(*ENDS), ORIGIN, Clip(), "x", (0.0,), (0.0,), (1356,), (0.1,), 0, 0, fidelity=BUSY),
-    SocketsResult(SocketsFlow(*ENDS), ORIGIN, (), fidelity=BUSY),
+    SocketsResult(SocketsFlow(*ENDS), ORIGIN, (SocketSample("a-b", 0.0, 10, None, 20.0, 0),), fidelity=BUSY),
 ]
 
 
@@ -73,11 +75,18 @@ def test_every_tool_is_here() -> None:
 
 @pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result.KIND))
 def test_a_busy_machine_makes_every_tool_s_result_inconclusive(result: Result) -> None:
-    for measured in (result, AtOnce((result,), 0.0)):
-        trust = verdict_on(measured)
+    for judged in (result, AtOnce((result,), 0.0)):
+        trust = verdict_on(judged)
         assert not trust.ok
         assert trust.trouble is not None
         assert "load 3.2 per core, processors 100 % in use" in str(trust)
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result.KIND))
+def test_a_figure_of_any_result_needs_no_more_than_its_rows(result: Result) -> None:
+    figure = measured(result)
+    assert result.flow.title in figure.alt_text
+    assert all(axes.lines for axes in figure.axes)
 
 
 @pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result.KIND))

@@ -83,6 +83,7 @@ def figures() -> dict[str, Drawing]:
         "round_trips: all lost": show.round_trips([show.RoundTrips("L1", (None, None), 1.0, 20.0, 30.3)]),
         "compared": show.compared(ROWS),
         "compared: all alike": show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
+        "measured": show.measured([H1, PING]),
         "fairness": show.fairness({"h1-h4": [6.04, 7.88], "h2-h5": [7.48], "h3-h6": [7.82]}),
         "fairness: of hosts": show.fairness({"h1-h4": [28.39], "h8-h9": [19.09]}),
         "fairness: unfair": show.fairness({"h1-h4": [0.001] * 5, "h2-h5": [28.0]}),

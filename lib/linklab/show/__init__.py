@@ -6,6 +6,7 @@ from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable, describe
 from linklab.show.packets import arrivals, sweep
 from linklab.show.rates import flows, throughput
+from linklab.show.results import measured
 from linklab.show.rtt import RoundTrips, round_trips
 from linklab.show.shares import fairness
 from linklab.show.tables import Table, table
@@ -22,6 +23,7 @@ __all__ = [
     "fairness",
     "flows",
     "live",
+    "measured",
     "round_trips",
     "sweep",
     "table",

@@ -121,7 +121,12 @@ class TrainResult(Result):
     def rows(self) -> list[Row]:
         """Return a row for each packet."""
         return [
-            {"packet": number, "start_s": left_s, "end_s": arrived_s}
+            {
+                "packet": number,
+                "start_s": left_s,
+                "end_s": arrived_s,
+                "one_way_delay_ms": None if arrived_s is None else 1000 * (arrived_s - left_s),
+            }
             for number, (left_s, arrived_s) in enumerate(zip(self.departure_s, self.arrival_s, strict=True), 1)
         ]
 
