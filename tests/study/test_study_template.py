@@ -13,7 +13,7 @@ from linklab.errors import MeasurementError
 from linklab.published.claims import Claim, Inconsistency
 from linklab.study import Measured, run
 from linklab.study.claims import Finding, Tables
-from linklab.study.page import Grid, Page, Picture, fixed, make_page, read_tables, significant, write_page
+from linklab.study.page import Grid, Page, Picture, fixed, make_page, read_tables, significant, values_grid, write_page
 from linklab.study.table import Table
 
 from . import pretend, tables
@@ -157,3 +157,16 @@ def test_a_spread_shows_least_and_largest(page: Page) -> None:
     page.template.write_text("{{ spread('made-up', 'rate_mbps') }}")
     files = make_page(page, {"made-up": tables.table(pretend.STUDY, rows)})
     assert files == {"made-up.md": "11 (10 to 12)\n"}
+
+
+def test_the_values_of_few_settings_stand_upright() -> None:
+    """A study of thirty metrics would else make a table that no page is wide enough for."""
+    settings: list[dict[str, str | int | float]] = [{"size": size, "kind": "a"} for size in (1, 2)]
+    study = replace(pretend.STUDY, factors={"size": (1, 2), "kind": ("a",)})
+    one = tables.table(study, [(at, 1, [Measured("rate_mbps", 3.0)]) for at in settings])
+    assert values_grid("made", {"made": one}).columns == ("size", "rate_mbps (Mbit/s)")
+    more = replace(study, metrics=[replace(study.metrics[0], name=f"m{it}_mbps") for it in range(3)])
+    each = [Measured(metric.name, 1.5) for metric in more.metrics]
+    grid = values_grid("made", {"made": tables.table(more, [(at, 1, each) for at in settings])})
+    assert grid.columns == ("metric", "1", "2")
+    assert grid.rows[2] == ("m2_mbps (Mbit/s)", "1.5", "1.5")

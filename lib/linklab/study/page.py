@@ -234,7 +234,10 @@ def overview(study: Study, key: str, table: Table, paper: Page | None = None) ->
 
 
 def values_grid(study: str, tables: Tables) -> Grid:
-    """Return all values of a study that are no series: a row for each combination of levels that differ."""
+    """Return all values of a study that are no series: a row for each combination of levels that differ.
+
+    Where there are more metrics than combinations a metric has a row, so that the table is no wider than a page.
+    """
     table = tables[study]
     metrics = [metric for metric in table.study.metrics if _single(table)["metric"].eq(metric.name).any()]
     factors = _differing(table)
@@ -245,7 +248,11 @@ def values_grid(study: str, tables: Tables) -> Grid:
         for group in groups
     ]
     columns = (*factors, *things, *(f"{metric.name} ({metric.unit})" for metric in metrics))
-    return Grid(columns, tuple(rows), _NOTE)
+    if len(metrics) <= len(rows):
+        return Grid(columns, tuple(rows), _NOTE)
+    known = len(factors) + len(things)
+    settings = (" ".join(row[:known]) or "value" for row in rows)
+    return Grid(("metric", *settings), tuple(zip(columns, *rows, strict=True))[known:], _NOTE)
 
 
 def compared_grid(tables: Tables) -> Grid:
