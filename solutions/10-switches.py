@@ -214,7 +214,8 @@ rtt_runs["inside, 1440"] = measure.run(networks["layer-3"], large)
 rtt_runs["layer-3 switch, 1440"] = measure.run(networks["layer-3"], between)
 rtt_runs["router on a stick, 1440"] = measure.run(networks["stick"], between)
 ### STARTER
-# # YOUR TURN: rtt_runs["inside, 100"] = measure.run(networks["layer-3"], EchoFlow(...)), and so on
+# # YOUR TURN, this one and the others:
+# # rtt_runs["inside, 100"] = measure.run(networks["layer-3"], EchoFlow(...))
 ### END SOLUTION
 
 # %% check="rtt-runs" points=4
@@ -313,10 +314,12 @@ share_runs = dict.fromkeys(lab10.SETTINGS)
 fair = linklab.start(by_name("fairness-2-10"))
 ### BEGIN SOLUTION
 for setting in lab10.SETTINGS:
-    share_runs[setting] = measure.at_once(fair, senders(setting, 10, duration_s=6, window_s=(2, 6)))
+    flows = senders(setting, 10, duration_s=6, window_s=(2, 6))
+    share_runs[setting] = measure.at_once(fair, flows)
 ### STARTER
 # # YOUR TURN, this one and the other:
-# # share_runs["70/70"] = measure.at_once(fair, senders("70/70", 10, duration_s=6, window_s=(2, 6)))
+# # flows = senders("70/70", 10, duration_s=6, window_s=(2, 6))
+# # share_runs["70/70"] = measure.at_once(fair, flows)
 ### END SOLUTION
 
 # %% check="share-runs" points=2
@@ -329,7 +332,8 @@ lab10.check_share_runs(share_runs).require()
 # %% id="step"
 stepped = {}
 for setting in lab10.SETTINGS:
-    stepped[setting] = measure.at_once(fair, senders(setting, 10, duration_s=6, window_s=(2, 6), dither=False))
+    flows = senders(setting, 10, duration_s=6, window_s=(2, 6), dither=False)
+    stepped[setting] = measure.at_once(fair, flows)
 look.shares_table(predicted_mbps, share_runs, stepped)
 
 # %% [markdown] id="step-notice"

@@ -116,7 +116,7 @@ def test_the_starter_fails_exactly_its_graded_cells_and_says_what_to_do(
     assert all(said.startswith("GradeError: ") for said in errors.values())
     assert all("Hint: " in said or "see the step transfer" in said for said in errors.values())
     assert "step 1 is still to do" in shown(notebook, "first-run")
-    assert "no interval yet" in shown(notebook, "intervals-try")
+    assert "No interval yet" in shown(notebook, "intervals-try")
 
 
 @pytest.mark.lab

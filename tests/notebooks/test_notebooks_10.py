@@ -41,4 +41,5 @@ def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> Non
     for theory, loose, _ in shares.values():
         assert loose == pytest.approx(theory, rel=0.25), "out of step, near proportion"
     assert shares["30/90 h1"][2] == pytest.approx(3, rel=0.01), "in step h1 loses nothing"
-    assert shares["70/70 h1"][2] == pytest.approx(7, rel=0.01)
+    alike = [shares[f"70/70 {host}"][2] for host in ("h1", "h2")]
+    assert max(alike) == pytest.approx(7, rel=0.01), "of two alike it is always the same who finds the place"
