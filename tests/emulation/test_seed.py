@@ -132,7 +132,9 @@ def test_a_study_over_seeds_has_as_many_samples_and_the_same_again(virtual: Kind
     """On virtual time repeats gave the same digits: they are independent samples now."""
     metrics = (Metric("lost_packets", "1", "pings without an answer"), Metric("first_lost", "1", "the first of them"))
     study = Study("seeds", "Loss", lambda _: LOSSY, {"count": (60,)}, lost_packets, metrics, repeats=5)
-    over_seeds = replace(study, factors={"count": (60,), "seed": (1, 2, 3, 4, 5)}, repeats=1)
+    over_seeds = replace(
+        study, factors={"count": (60,), "seed": (1, 2, 3, 4, 5)}, repeats=1, seed=lambda at: at.whole("seed")
+    )
     tables = [run(each, tmp_path / str(number), jobs=1) for number, each in enumerate((study, study, over_seeds))]
     one, again, seeds = ([row["value"] for row in table] for table in tables)
     assert one == again == seeds
