@@ -8,6 +8,7 @@ from dataclasses import replace
 from linklab.analysis import Expectation
 from linklab.grade.check import Check
 from linklab.grade.numbers import Mistake, Quantity, unreadable
+from linklab.measure import AtOnce, Result
 
 _AGAIN = 'run it again on a quiet machine, or measure on the virtual clock: linklab.start(..., clock="virtual")'
 
@@ -51,6 +52,22 @@ def measured_check(
     reason = f"{found}: {mistake.reason}" if mistake else f"{found} is {_side(number, expected)}"
     hint = mistake.hint if mistake else how or f"what theory says: {expected.explanation}"
     return replace(Check.failing(description, reason, hint, asked, found), points=points)
+
+
+def unless_busy(check: Check, trouble: str | None) -> Check:
+    """The check; where it failed and the fidelity gate has ``trouble`` with the machine, inconclusive instead."""
+    if check.outcome != "failed" or not trouble:
+        return check
+    reason = f"{check.reason}, and the machine was busy ({trouble}): that says nothing about the network"
+    hint = f"{_AGAIN}; if it is the same then: {check.hint}"
+    return replace(check, outcome="inconclusive", reason=reason, hint=hint)
+
+
+def stopped(description: str, run: Result | AtOnce) -> Check | None:
+    """A failed check if the run was stopped before its end, or None: what is missing of it may be what matters."""
+    if not run.interrupted:
+        return None
+    return Check.failing(description, "it was stopped before its end", "run the cell again and let it finish")
 
 
 def _side(number: float, expected: Expectation) -> str:

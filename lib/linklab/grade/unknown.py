@@ -16,6 +16,7 @@ from linklab.analysis.expectation import udp_ceiling_mbps
 from linklab.analysis.measured_paths import measured_path
 from linklab.errors import LinklabError
 from linklab.grade.check import Check, listed
+from linklab.grade.measured import unless_busy
 from linklab.grade.numbers import Band, Mistake, Quantity, measurement_check, prediction_check, unreadable
 from linklab.grade.real_time import STRAY_PERCENT
 from linklab.grade.result import Result
@@ -170,7 +171,7 @@ def _tried(find: Callable[[Prober], object], seed: int, clock: AnyClock, folder:
 def _checks(tries: Sequence[_Try]) -> list[Check]:
     checks = [_answer_check(it) for it in tries]
     if not any(it.is_hopeless for it in tries):
-        checks += [_unless_busy(check, tries) for check in (_confirmed_check(tries), _traffic_check(tries))]
+        checks += [unless_busy(check, _doubt(tries)) for check in (_confirmed_check(tries), _traffic_check(tries))]
     return checks
 
 
@@ -201,16 +202,12 @@ def _answer_check(it: _Try) -> Check:
         how = "print each rate that you try and what is lost there: does the range close around the right one?"
     check = replace(measurement_check(quantity, it.answer, it.clock, band, how, mistakes), description=it.name)
     is_near = right / _WILD < answer < right * _WILD
-    return _unless_busy(check, [it]) if is_near else check
+    return unless_busy(check, _doubt([it])) if is_near else check
 
 
-def _unless_busy(check: Check, tries: Sequence[_Try]) -> Check:
-    """Inconclusive instead of failed where the machine was busy while the search sent."""
-    doubt = next((doubt for it in tries for doubt in it.prober.doubts), None)
-    if check.outcome != "failed" or doubt is None:
-        return check
-    hint = 'search on virtual time, check_search(..., clock="virtual"), or on a quiet machine'
-    return replace(check, outcome="inconclusive", reason=f"{check.reason or check.found}; {doubt}", hint=hint)
+def _doubt(tries: Sequence[_Try]) -> str | None:
+    """What spoke against the machine while the searches sent; None where nothing did."""
+    return next((doubt for it in tries for doubt in it.prober.doubts), None)
 
 
 def _confirmed_check(tries: Sequence[_Try]) -> Check:

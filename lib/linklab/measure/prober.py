@@ -92,9 +92,9 @@ class Prober:
         return result.arrivals_s
 
     def _note_doubts(self, result: Result) -> None:
-        trust = verdict_on(result)
-        if not trust:
-            self.doubts.append(str(trust))
+        trouble = verdict_on(result).trouble
+        if trouble is not None:
+            self.doubts.append(trouble)
 
     def _refuse_beyond(self, more_bytes: float) -> None:
         left_bytes = self.budget_bytes - self.sent_bytes
