@@ -143,7 +143,7 @@ def _other(
     flow = value.flow  # type: ignore[attr-defined]  # all results have one
     found = (flow.source, flow.destination)
     if found == ends:
-        return elsewhere(description, value.origin.network) or stopped(description, value)  # type: ignore[attr-defined]
+        return elsewhere(description, value.origin.network) or stopped(description, value)  # type: ignore[attr-defined,arg-type]
     back = "the direction is the other one: " if found == ends[::-1] else ""
     return Check.failing(
         description,
