@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import random
+
 import pytest
 
 from linklab.analysis import (
@@ -18,6 +21,8 @@ from linklab.analysis import (
     udp_throughput,
     unloaded_rtt,
 )
+from linklab.analysis.concurrent_tcp import sharing_deviation
+from linklab.analysis.sharing import direction_of
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import COURSE, TWO_HOSTS, expected_state, goodput_ceiling_mbps
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
@@ -43,7 +48,7 @@ def test_what_was_measured_on_virtual_time_lies_in_the_intervals(name: str) -> N
         through = [
             sum(it.mbps)
             for expected, it in zip(found.loads, seen, strict=True)
-            if expected.share.bottleneck is not None and expected.share.bottleneck.link.label == link
+            if expected.share.bottleneck is not None and direction_of(expected.share.bottleneck) == link
         ]
         assert whole.holds(sum(through)), (link, whole)
 
@@ -64,9 +69,35 @@ def test_one_of_two_flows_is_not_taken_for_both_nor_the_fair_share_for_the_sum()
     fair = found.loads[0].share.total_mbps
     assert fair == pytest.approx(goodput_ceiling_mbps(30) / 2)
     assert not found.loads[0].total.holds(2 * fair)
-    assert not found.sums["L2"].holds(fair)
-    assert not found.sums["L2"].holds(30)
+    assert not found.sums["L2", "r2"].holds(fair)
+    assert not found.sums["L2", "r2"].holds(30)
     assert found.loads[0].total.low < fair < found.loads[0].total.high
+
+
+def test_each_direction_of_a_link_has_a_sum_of_its_own() -> None:
+    found = experiment(COURSE, [Load("h1", "h4"), Load("h5", "h2")])
+    assert list(found.sums) == [("L2", "r2"), ("L2", "r3")]
+    for whole in found.sums.values():
+        assert whole.low > 25  # neither is the half of what both carry
+
+
+def test_of_many_checked_shares_hardly_any_sound_run_has_one_outside() -> None:
+    """Lab 07 checks five shares in each of three runs: of a hundred sound series one has a share outside."""
+    found = experiment(COURSE, [Load("h1", "h4", 2), Load("h2", "h5"), Load("h3", "h6")], judged=15)
+    fair, chance, count = found.loads[0].share.connection_mbps, random.Random(7), 4
+    deviation = sharing_deviation(found.loads[0].share, 1, 25)
+    series = 1000
+    outside = 0
+    for _ in range(series):
+        bad = False
+        for _ in range(3):
+            drawn = [chance.gauss(0, 1) for _ in range(count)]
+            mean = sum(drawn) / count
+            one = [fair * (1 + deviation * math.sqrt(count / (count - 1)) * (it - mean)) for it in drawn]
+            bad |= not found.loads[0].total.holds(one[0] + one[1])
+            bad |= not all(found.loads[0].connection.holds(it) for it in one)
+        outside += bad
+    assert outside <= series / 50
 
 
 def test_a_burst_counts_in_a_short_measurement_and_hardly_in_a_long_one() -> None:
@@ -170,8 +201,8 @@ def test_an_interval_that_is_too_wide_to_decide_names_what_does() -> None:
     assert one.carried_by == "the sum through L2"
     assert str(one).endswith("Mbit/s (wide: the sum through L2 decides)")
     assert one.explanation.endswith("too wide to decide: the sum through L2 does)")
-    assert three.sums["L2"].carried_by == ""
-    assert three.sums["L2"].high - three.sums["L2"].low < 0.1 * three.sums["L2"].value
+    assert three.sums["L2", "r2"].carried_by == ""
+    assert three.sums["L2", "r2"].high - three.sums["L2", "r2"].low < 0.1 * three.sums["L2", "r2"].value
 
 
 def test_a_cable_s_overhead_counts_in_every_expectation() -> None:
@@ -180,7 +211,7 @@ def test_a_cable_s_overhead_counts_in_every_expectation() -> None:
     assert unloaded_rtt(path).value == pytest.approx(4 * (84 + 14 + 24) * 8 / 100_000)
     assert full_queue_rtt(path).value == pytest.approx(unloaded_rtt(path).value + 100 * 1538 * 8 / 100_000)
     assert udp_throughput(path, 110).value == pytest.approx(100 * 1448 / (1448 + 42 + 24))
-    assert experiment(l3_switch(100), [Load("h1", "h3")]).sums["h1-s1"].high == tcp_throughput(path).high
+    assert experiment(l3_switch(100), [Load("h1", "h3")]).sums["h1-s1", "h1"].high == tcp_throughput(path).high
 
 
 def test_the_overhead_as_read_back_counts() -> None:

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from linklab.analysis import full_queue_rtt
+from linklab.analysis import Load, experiment, full_queue_rtt
 from linklab.grade import lab03, lab04, unknown
 from linklab.grade.alone import way_of
+from linklab.grade.real_time import in_its_time
+from linklab.network import COURSE
 from linklab.network.random_chain import random_chain
 
 from .test_lab03 import CHOSEN, measured, said
@@ -155,3 +157,12 @@ def test_a_wrong_search_is_the_machines_only_where_the_gate_says_so(
     check = unknown._answer_check(replace(found, answer=share * found.truth_mbps))
     assert check.outcome == outcome, check
     assert ("load 5.0 per core" in check.reason) == bool(doubts)
+
+
+def test_what_a_rival_misses_in_real_time_others_take() -> None:
+    share = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")]).loads[0]
+    real = in_its_time(share.total, REAL, share.share.path)
+    assert real.high == pytest.approx(share.total.high / 0.93)
+    assert real.low == pytest.approx(share.total.low * 0.93)
+    alone = experiment(COURSE, [Load("h1", "h4")]).loads[0]
+    assert in_its_time(alone.total, REAL, alone.share.path).high == alone.total.high, "no machine makes more of a link"

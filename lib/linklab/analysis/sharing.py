@@ -152,10 +152,10 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
     """
     paths = [measured_path(network, load.source, load.destination, state) for load in loads]
     crossing = [_limited_hops(each) for each in paths]
-    hops = {_key(hop): hop for mine in crossing for hop in mine}
+    hops = {direction_of(hop): hop for mine in crossing for hop in mine}
     free = {key: hop.link.rate_mbps or 0 for key, hop in hops.items()}
     takes = [
-        {_key(hop): _taken_of_link(load, one, hop) * load.connections for hop in mine}
+        {direction_of(hop): _taken_of_link(load, one, hop) * load.connections for hop in mine}
         for load, one, mine in zip(loads, paths, crossing, strict=True)
     ]
     rate = [0.0] * len(loads)
@@ -230,8 +230,8 @@ def utilisation(
     hops: dict[tuple[str, str], Hop] = {}
     for load, measured, mbps in carried:
         for hop in _limited_hops(measured):
-            used[_key(hop)] = used.get(_key(hop), 0.0) + mbps * _taken_of_link(load, measured, hop)
-            hops[_key(hop)] = hop
+            used[direction_of(hop)] = used.get(direction_of(hop), 0.0) + mbps * _taken_of_link(load, measured, hop)
+            hops[direction_of(hop)] = hop
     order = {link.label: number for number, link in enumerate(network.links)}
     return tuple(
         LinkUse(key[0], key[1], hops[key].into.node, hops[key].link.rate_mbps or math.inf, used[key])
@@ -250,7 +250,8 @@ def _taken_of_link(load: Load, measured: MeasuredPath, hop: Hop) -> float:
     return (hop.link.rate_mbps or 0) / goodput_ceiling_mbps(hop, path_mtu_bytes(measured.forward))
 
 
-def _key(hop: Hop) -> tuple[str, str]:
+def direction_of(hop: Hop) -> tuple[str, str]:
+    """Return the link's name and the node that sends into it: each direction has a queue of its own."""
     return hop.link.label, hop.out.node
 
 
