@@ -68,6 +68,11 @@ class Result:
     interrupted: bool = field(default=False, kw_only=True)
 
     @property
+    def troubles(self) -> tuple[str, ...]:
+        """What the tool itself has seen of a machine that was late, in words; nothing of most tools."""
+        return ()
+
+    @property
     def headline(self) -> float | None:
         """The one number by which repeats are compared, in `UNIT`; None where nothing was answered."""
         raise NotImplementedError
@@ -133,6 +138,11 @@ class AtOnce:
     def origin(self) -> Origin | None:
         """Where the first result comes from, which all share but for the tool; None without any."""
         return self.results[0].origin if self.results else None
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What all tools have seen of a machine that was late."""
+        return tuple(said for result in self.results for said in result.troubles)
 
     def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
         """Return the results of one kind, in their order."""

@@ -138,7 +138,8 @@ def verdict_on(measured: Result | AtOnce) -> Trust:
         return Trust(True, (_VIRTUAL,))
     if seen is None:
         return Trust(False, ("nothing was noted of the machine",))
-    found = _troubles(seen, origin.machine.cores if origin is not None and origin.machine is not None else None)
+    cores = origin.machine.cores if origin is not None and origin.machine is not None else None
+    found = [*_troubles(seen, cores), *measured.troubles]
     return Trust(not found, tuple(found) or (_QUIET,))
 
 
