@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
 from linklab.analysis import (
     Expectation,
     Load,
+    MeasuredPath,
     experiment,
     from_baseline,
     full_queue_rtt,
@@ -24,7 +26,7 @@ from linklab.analysis import (
 from linklab.analysis.concurrent_tcp import sharing_deviation
 from linklab.analysis.sharing import direction_of
 from linklab.errors import MeasurementError, NetworkError
-from linklab.network import COURSE, TWO_HOSTS, expected_state, goodput_ceiling_mbps
+from linklab.network import COURSE, TWO_HOSTS, Network, expected_state, goodput_ceiling_mbps
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from tests.states import PLAN, change_node, reshape
 
@@ -278,3 +280,58 @@ def test_refusals() -> None:
         udp_throughput(H1_H4, 0)
     with pytest.raises(NetworkError, match="no link of the path"):
         tcp_throughput(measured_path(COURSE, "h1", "h2"))
+
+
+def lossy(percent: float) -> MeasuredPath:
+    """h1 to h4, with packets lost at random on L1, before L2."""
+    return measured_path(COURSE, "h1", "h4", reshape(PLAN, "r1-eth1", loss_percent=percent))
+
+
+@pytest.mark.parametrize(
+    ("offered", "percent", "arriving", "lost"),
+    [(10, 5, 9.5, 5), (30, 5, 28.5, 5), (40, 10, None, None), (10, 0, 10, 0), (10, 100, 0, 100)],
+)
+def test_what_links_lose_at_random_is_expected_of_udp(
+    offered: float, percent: float, arriving: float | None, lost: float | None
+) -> None:
+    ceiling = 30 * 1448 / 1490
+    # behind L1 36 Mbit/s are left of 40, of which L2 carries its own
+    arriving, lost = (ceiling, 100 * (1 - ceiling / 40)) if arriving is None or lost is None else (arriving, lost)
+    through, loss = udp_throughput(lossy(percent), offered, 10), udp_loss_percent(lossy(percent), offered, 10)
+    assert through.value == pytest.approx(arriving)
+    assert loss.value == pytest.approx(lost)
+    assert through.low <= arriving <= through.high
+    assert loss.holds(lost)
+    if 0 < percent < 100 and offered < 30:
+        assert loss.holds(percent + 0.3), "chance has a hand in it"
+        assert not loss.holds(0)
+        assert not through.holds(offered)
+
+
+def test_tcp_over_a_link_that_loses_at_random_has_no_model() -> None:
+    with pytest.raises(NetworkError, match="L1 loses 5 % at random: there is no model of TCP"):
+        tcp_throughput(lossy(5))
+    with pytest.raises(NetworkError, match="there is no model of TCP"):
+        experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")], state=reshape(PLAN, "r1-eth1", loss_percent=1))
+
+
+def test_small_datagrams_leave_a_full_queue_sooner() -> None:
+    def late_s(size: int) -> float:
+        through = udp_throughput(H1_H4, 40 * size / (size + 42), 1, size)
+        return (through.high / through.value - 1) * 1
+
+    assert late_s(1448) == pytest.approx(0.06 + 100 * 1490 * 8 / 30e6 - 0.02, abs=0.002)
+    assert late_s(100) < 0.075  # 100 * 142 * 8 bits are 4 ms at 30 Mbit/s
+
+
+def test_a_datagram_in_fragments_stays_so_behind_the_link_that_made_them() -> None:
+    small = change_mtu("L1", 1000)
+    it = measured_path(small, "h1", "h4")
+    # 2008 bytes with UDP's header: 976, 976 and 56, each with 34 bytes of headers, on L2 too
+    assert udp_ceiling_mbps(it, 2000) == pytest.approx(30 * 2000 / (2008 + 3 * 34))
+    assert udp_throughput(it, 60, 10, 2000).value == pytest.approx(30 * 2000 / (2008 + 3 * 34))
+
+
+def change_mtu(name: str, mtu_bytes: int) -> Network:
+    links = tuple(replace(link, mtu_bytes=mtu_bytes) if link.name == name else link for link in COURSE.links)
+    return replace(COURSE, links=links)

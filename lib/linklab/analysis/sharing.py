@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps, path, path_mtu_bytes, payload_rate_mbps
-from linklab.network.theory import datagram_wire_bytes
+from linklab.network.theory import as_fragmented, datagram_wire_bytes
 
 _TIE = 1e-9
 
@@ -240,7 +240,7 @@ def utilisation(
 
 
 def _limited_hops(measured: MeasuredPath) -> list[Hop]:
-    return [hop for hop in measured.forward.hops if hop.link.rate_mbps is not None]
+    return [hop for hop in as_fragmented(measured.forward.hops) if hop.link.rate_mbps is not None]
 
 
 def _taken_of_link(load: Load, measured: MeasuredPath, hop: Hop) -> float:
@@ -275,7 +275,7 @@ def proportional(network: Network, flows: Sequence[RatedTraffic]) -> tuple[Serve
     lost before is not offered any more. Exact for long runs of rates that keep no step with each other; queues add
     and take away at the begin and end. Raises NetworkError for paths that do not exist, or links that are no cables.
     """
-    paths = [path(network, flow.source, flow.destination).hops for flow in flows]
+    paths = [as_fragmented(path(network, flow.source, flow.destination).hops) for flow in flows]
     passing: dict[str, float] = {}
     for _ in range(_ROUNDS):
         offered: dict[str, float] = {}
