@@ -58,7 +58,10 @@ def as_fragmented(hops: Sequence[Hop]) -> tuple[Hop, ...]:
     791). A datagram that several links in a row cut is taken as cut by the smallest at once.
     """
     mtus = accumulate((hop.link.mtu_bytes for hop in hops), min)
-    return tuple(replace(hop, link=replace(hop.link, mtu_bytes=mtu)) for hop, mtu in zip(hops, mtus, strict=True))
+    return tuple(
+        hop if hop.link.mtu_bytes == mtu else replace(hop, link=replace(hop.link, mtu_bytes=mtu))
+        for hop, mtu in zip(hops, mtus, strict=True)
+    )
 
 
 def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
