@@ -205,3 +205,17 @@ def test_nothing_is_nothing_however_it_is_written(zero: str) -> None:
 def test_a_line_without_end_is_no_row(line: str) -> None:
     assert plain_rows([line]) == []
     assert len(plain_rows([line, _ROW.format("90 MB", "28.8 Mbps")])) == 1
+
+
+def test_a_file_beside_it_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text("print(1)")
+    (tmp_path / "other.py").write_text("x = 1")
+    whole = Path.read_bytes
+
+    def read_bytes(path: Path) -> bytes:
+        if path.name == "other.py":
+            raise PermissionError(13, "Permission denied")
+        return whole(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    assert list(program_files(tmp_path / "mine.py")) == ["mine.py"]

@@ -98,6 +98,10 @@ class ConstantRateResult(Result):
     window_s: float
     latest_ms: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not self.window_s > 0:
+            raise MeasurementError(f"{self.flow.title} has a window of {self.window_s} s: nothing was measured")
+
     @property
     def throughput_mbps(self) -> float:
         """Payload that arrived in the window, in Mbit/s."""
