@@ -57,7 +57,9 @@ _OF_THE_MACHINE = (
 def measured(fidelity: Fidelity | None, cores: int | None = None) -> PingResult:
     machine = None if cores is None else Machine(cores, 0.0, 0.0)
     origin = Origin("ping", "real", "7", machine=machine)
-    return PingResult(PingFlow("h1", "h2", 25), origin, (20.0,) * 25, 20.0, 20.0, 20.0, 0.0, 0, 0, fidelity=fidelity)
+    return PingResult(
+        PingFlow("h1", "h2", 25, 1.0), origin, (20.0,) * 25, 20.0, 20.0, 20.0, 0.0, 0, 0, fidelity=fidelity
+    )
 
 
 def trust_in(fidelity: Fidelity | None, cores: int | None = None) -> Trust:
