@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import random
+from dataclasses import replace
+
 import pytest
 
 from linklab.analysis import (
     Expectation,
     Load,
+    MeasuredPath,
     experiment,
     from_baseline,
     full_queue_rtt,
@@ -18,8 +23,10 @@ from linklab.analysis import (
     udp_throughput,
     unloaded_rtt,
 )
+from linklab.analysis.concurrent_tcp import sharing_deviation
+from linklab.analysis.sharing import direction_of
 from linklab.errors import MeasurementError, NetworkError
-from linklab.network import COURSE, TWO_HOSTS, expected_state, goodput_ceiling_mbps
+from linklab.network import COURSE, TWO_HOSTS, Network, expected_state, goodput_ceiling_mbps
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from tests.states import PLAN, change_node, reshape
 
@@ -43,7 +50,7 @@ def test_what_was_measured_on_virtual_time_lies_in_the_intervals(name: str) -> N
         through = [
             sum(it.mbps)
             for expected, it in zip(found.loads, seen, strict=True)
-            if expected.share.bottleneck is not None and expected.share.bottleneck.link.label == link
+            if expected.share.bottleneck is not None and direction_of(expected.share.bottleneck) == link
         ]
         assert whole.holds(sum(through)), (link, whole)
 
@@ -64,9 +71,35 @@ def test_one_of_two_flows_is_not_taken_for_both_nor_the_fair_share_for_the_sum()
     fair = found.loads[0].share.total_mbps
     assert fair == pytest.approx(goodput_ceiling_mbps(30) / 2)
     assert not found.loads[0].total.holds(2 * fair)
-    assert not found.sums["L2"].holds(fair)
-    assert not found.sums["L2"].holds(30)
+    assert not found.sums["L2", "r2"].holds(fair)
+    assert not found.sums["L2", "r2"].holds(30)
     assert found.loads[0].total.low < fair < found.loads[0].total.high
+
+
+def test_each_direction_of_a_link_has_a_sum_of_its_own() -> None:
+    found = experiment(COURSE, [Load("h1", "h4"), Load("h5", "h2")])
+    assert list(found.sums) == [("L2", "r2"), ("L2", "r3")]
+    for whole in found.sums.values():
+        assert whole.low > 25  # neither is the half of what both carry
+
+
+def test_of_many_checked_shares_hardly_any_sound_run_has_one_outside() -> None:
+    """Lab 07 checks five shares in each of three runs: of a hundred sound series one has a share outside."""
+    found = experiment(COURSE, [Load("h1", "h4", 2), Load("h2", "h5"), Load("h3", "h6")], judged=15)
+    fair, chance, count = found.loads[0].share.connection_mbps, random.Random(7), 4
+    deviation = sharing_deviation(found.loads[0].share, 1, 25)
+    series = 1000
+    outside = 0
+    for _ in range(series):
+        bad = False
+        for _ in range(3):
+            drawn = [chance.gauss(0, 1) for _ in range(count)]
+            mean = sum(drawn) / count
+            one = [fair * (1 + deviation * math.sqrt(count / (count - 1)) * (it - mean)) for it in drawn]
+            bad |= not found.loads[0].total.holds(one[0] + one[1])
+            bad |= not all(found.loads[0].connection.holds(it) for it in one)
+        outside += bad
+    assert outside <= series / 50
 
 
 def test_a_burst_counts_in_a_short_measurement_and_hardly_in_a_long_one() -> None:
@@ -170,8 +203,8 @@ def test_an_interval_that_is_too_wide_to_decide_names_what_does() -> None:
     assert one.carried_by == "the sum through L2"
     assert str(one).endswith("Mbit/s (wide: the sum through L2 decides)")
     assert one.explanation.endswith("too wide to decide: the sum through L2 does)")
-    assert three.sums["L2"].carried_by == ""
-    assert three.sums["L2"].high - three.sums["L2"].low < 0.1 * three.sums["L2"].value
+    assert three.sums["L2", "r2"].carried_by == ""
+    assert three.sums["L2", "r2"].high - three.sums["L2", "r2"].low < 0.1 * three.sums["L2", "r2"].value
 
 
 def test_a_cable_s_overhead_counts_in_every_expectation() -> None:
@@ -180,7 +213,7 @@ def test_a_cable_s_overhead_counts_in_every_expectation() -> None:
     assert unloaded_rtt(path).value == pytest.approx(4 * (84 + 14 + 24) * 8 / 100_000)
     assert full_queue_rtt(path).value == pytest.approx(unloaded_rtt(path).value + 100 * 1538 * 8 / 100_000)
     assert udp_throughput(path, 110).value == pytest.approx(100 * 1448 / (1448 + 42 + 24))
-    assert experiment(l3_switch(100), [Load("h1", "h3")]).sums["h1-s1"].high == tcp_throughput(path).high
+    assert experiment(l3_switch(100), [Load("h1", "h3")]).sums["h1-s1", "h1"].high == tcp_throughput(path).high
 
 
 def test_the_overhead_as_read_back_counts() -> None:
@@ -247,3 +280,58 @@ def test_refusals() -> None:
         udp_throughput(H1_H4, 0)
     with pytest.raises(NetworkError, match="no link of the path"):
         tcp_throughput(measured_path(COURSE, "h1", "h2"))
+
+
+def lossy(percent: float) -> MeasuredPath:
+    """h1 to h4, with packets lost at random on L1, before L2."""
+    return measured_path(COURSE, "h1", "h4", reshape(PLAN, "r1-eth1", loss_percent=percent))
+
+
+@pytest.mark.parametrize(
+    ("offered", "percent", "arriving", "lost"),
+    [(10, 5, 9.5, 5), (30, 5, 28.5, 5), (40, 10, None, None), (10, 0, 10, 0), (10, 100, 0, 100)],
+)
+def test_what_links_lose_at_random_is_expected_of_udp(
+    offered: float, percent: float, arriving: float | None, lost: float | None
+) -> None:
+    ceiling = 30 * 1448 / 1490
+    # behind L1 36 Mbit/s are left of 40, of which L2 carries its own
+    arriving, lost = (ceiling, 100 * (1 - ceiling / 40)) if arriving is None or lost is None else (arriving, lost)
+    through, loss = udp_throughput(lossy(percent), offered, 10), udp_loss_percent(lossy(percent), offered, 10)
+    assert through.value == pytest.approx(arriving)
+    assert loss.value == pytest.approx(lost)
+    assert through.low <= arriving <= through.high
+    assert loss.holds(lost)
+    if 0 < percent < 100 and offered < 30:
+        assert loss.holds(percent + 0.3), "chance has a hand in it"
+        assert not loss.holds(0)
+        assert not through.holds(offered)
+
+
+def test_tcp_over_a_link_that_loses_at_random_has_no_model() -> None:
+    with pytest.raises(NetworkError, match="L1 loses 5 % at random: there is no model of TCP"):
+        tcp_throughput(lossy(5))
+    with pytest.raises(NetworkError, match="there is no model of TCP"):
+        experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")], state=reshape(PLAN, "r1-eth1", loss_percent=1))
+
+
+def test_small_datagrams_leave_a_full_queue_sooner() -> None:
+    def late_s(size: int) -> float:
+        through = udp_throughput(H1_H4, 40 * size / (size + 42), 1, size)
+        return (through.high / through.value - 1) * 1
+
+    assert late_s(1448) == pytest.approx(0.06 + 100 * 1490 * 8 / 30e6 - 0.02, abs=0.002)
+    assert late_s(100) < 0.075  # 100 * 142 * 8 bits are 4 ms at 30 Mbit/s
+
+
+def test_a_datagram_in_fragments_stays_so_behind_the_link_that_made_them() -> None:
+    small = change_mtu("L1", 1000)
+    it = measured_path(small, "h1", "h4")
+    # 2008 bytes with UDP's header: 976, 976 and 56, each with 34 bytes of headers, on L2 too
+    assert udp_ceiling_mbps(it, 2000) == pytest.approx(30 * 2000 / (2008 + 3 * 34))
+    assert udp_throughput(it, 60, 10, 2000).value == pytest.approx(30 * 2000 / (2008 + 3 * 34))
+
+
+def change_mtu(name: str, mtu_bytes: int) -> Network:
+    links = tuple(replace(link, mtu_bytes=mtu_bytes) if link.name == name else link for link in COURSE.links)
+    return replace(COURSE, links=links)

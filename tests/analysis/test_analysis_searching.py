@@ -95,3 +95,24 @@ def test_what_cannot_be_searched_is_refused() -> None:
         increase(Formula(50), most_mbps=20)
     with pytest.raises(MeasurementError, match="a lower and a higher"):
         bisect(Formula(50), 20, 10)
+
+
+class Dead(Formula):
+    """Nothing ever arrives."""
+
+    def send(self, rate_mbps: float, duration_s: int = 1) -> Lost:
+        super().send(rate_mbps, duration_s)
+        return Lost(100.0)
+
+
+def test_halving_ends_where_nothing_arrives_at_any_rate() -> None:
+    path = Dead(10)
+    with pytest.raises(MeasurementError, match="packets were lost even at"):
+        bisect(path, 0, 128)
+    assert len(path.rates) < 20
+
+
+@pytest.mark.parametrize("resolution", [0, -0.1, float("nan")])
+def test_a_resolution_that_no_halving_reaches_is_refused(resolution: float) -> None:
+    with pytest.raises(MeasurementError, match="resolution"):
+        bisect(Formula(10), 0, 100, resolution)

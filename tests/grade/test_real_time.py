@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from linklab.analysis import full_queue_rtt
+from linklab.analysis import Load, experiment, full_queue_rtt
 from linklab.grade import lab03, lab04, unknown
 from linklab.grade.alone import way_of
+from linklab.grade.real_time import in_its_time
+from linklab.network import COURSE
 from linklab.network.random_chain import random_chain
 
 from .test_lab03 import CHOSEN, measured, said
-from .way_results import L1_LOADED, QUIET, REAL, beside, pinged, sent
+from .way_results import BUSY, L1_LOADED, QUIET, REAL, beside, pinged, sent
 
 
 def _loaded(highest_ms: float, fidelity: Any) -> Any:
@@ -107,8 +109,60 @@ def test_a_quiet_machine_may_take_7_percent_of_a_throughput(fidelity: Any, rate_
 
 def test_what_arrived_is_no_mistake_even_where_a_busy_machine_lost_half() -> None:
     """Of 22 Mbit/s 11.02 arrived once, so that 10.98 were lost: the number is right, and says nothing."""
-    run = replace(measured("h7-h9", 22.0, 49.9, clock="real"), fidelity=REAL)
+    run = replace(measured("h7-h9", 22.0, 49.9, clock="real"), fidelity=BUSY)
     result = lab03.check_bandwidth({"h7-h9": run.throughput_mbps}, {"h7-h9": run})
     assert said(result, "h7-h9").outcome == "inconclusive"
+    run = replace(run, fidelity=REAL)
     lost = lab03.check_bandwidth({"h7-h9": 2.6}, {"h7-h9": replace(run, throughput_mbps=19.4)})
     assert "what was lost" in said(lost, "h7-h9").reason
+
+
+@pytest.mark.parametrize(
+    ("share", "fidelity", "outcome"),
+    [
+        (0.97, REAL, "passed"),
+        (0.72, REAL, "failed"),
+        (0.45, REAL, "failed"),
+        (0.72, BUSY, "inconclusive"),
+        (1.2, BUSY, "failed"),
+        (0.97, QUIET, "passed"),
+        (0.72, QUIET, "failed"),
+    ],
+)
+def test_a_wrong_bandwidth_is_the_machines_only_where_the_gate_says_so(
+    share: float, fidelity: Any, outcome: str
+) -> None:
+    run = replace(measured("h1-h4", 33.0, 11.65, clock=fidelity.clock), fidelity=fidelity)
+    result = lab03.check_bandwidth({"h1-h4": share * run.throughput_mbps}, {"h1-h4": run})
+    assert said(result, "h1-h4").outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("share", "clock", "doubts", "outcome"),
+    [
+        (0.96, "real", [], "passed"),
+        (0.9, "real", [], "passed"),  # a quiet machine may miss 7 %
+        (0.72, "real", [], "failed"),
+        (0.6, "real", [], "failed"),
+        (0.72, "real", ["load 5.0 per core"], "inconclusive"),
+        (0.9, "virtual", [], "failed"),
+    ],
+)
+def test_a_wrong_search_is_the_machines_only_where_the_gate_says_so(
+    share: float, clock: str, doubts: list[str], outcome: str
+) -> None:
+    network = random_chain(5, bottleneck_mbps=(10, 10))
+    prober: Any = SimpleNamespace(probes=[], doubts=doubts, sent_bytes=0, count=1)
+    found = unknown._Try(5, network, clock, None, None, prober)
+    check = unknown._answer_check(replace(found, answer=share * found.truth_mbps))
+    assert check.outcome == outcome, check
+    assert ("load 5.0 per core" in check.reason) == bool(doubts)
+
+
+def test_what_a_rival_misses_in_real_time_others_take() -> None:
+    share = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")]).loads[0]
+    real = in_its_time(share.total, REAL, share.share.path)
+    assert real.high == pytest.approx(share.total.high / 0.93)
+    assert real.low == pytest.approx(share.total.low * 0.93)
+    alone = experiment(COURSE, [Load("h1", "h4")]).loads[0]
+    assert in_its_time(alone.total, REAL, alone.share.path).high == alone.total.high, "no machine makes more of a link"

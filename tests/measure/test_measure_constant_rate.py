@@ -13,12 +13,24 @@ import pytest
 
 import linklab
 from linklab.errors import LabError, MeasurementError
-from linklab.measure import AtOnce, ConstantRateFlow, ConstantRateResult, Origin, at_once, load_result, load_run, run
+from linklab.measure import (
+    AtOnce,
+    ConstantRateFlow,
+    ConstantRateResult,
+    Origin,
+    at_once,
+    load_result,
+    load_run,
+    run,
+    verdict_on,
+)
 from linklab.measure.in_lab.constant_rate import instants
 from linklab.measure.tools.constant_rate import parse_constant_rate
 from linklab.network.switch_testbeds import fairness
 from linklab.published.switches_loads import senders
 from linklab.runtime.backends import Kind
+
+from .test_measure_gate import QUIET
 
 ORIGIN = Origin("linklab constant rate", "virtual", "7.3.4")
 FLOW = ConstantRateFlow("h1", "t1", 2.0, duration_s=1.0, window_s=(0.5, 1.0))
@@ -99,7 +111,20 @@ def test_a_sender_that_fell_behind_kept_no_constant_rate_on_virtual_time() -> No
     late = {"sent": 500, "late_ns": 25_000_000, "until_ns": 1_000_000_000}, {"received": 500, "inside": 250}
     with pytest.raises(MeasurementError, match=r"fell 25\.0 ms behind its plan"):
         parse_constant_rate(*late, FLOW, ORIGIN)
-    assert parse_constant_rate(*late, FLOW, replace(ORIGIN, clock="real")).latest_ms == 25
+
+
+@pytest.mark.parametrize(("late_ms", "ok"), [(15, True), (25, False), (5000, False)])
+def test_a_sender_that_fell_behind_in_real_time_is_not_trusted(late_ms: float, ok: bool) -> None:
+    """What it had not sent yet is nobody's loss; the machine's other signs may all be quiet."""
+    left = {"sent": 500, "late_ns": round(late_ms * 1e6), "until_ns": 1_000_000_000}
+    arrived = {"received": 500, "inside": 250}
+    result = parse_constant_rate(left, arrived, FLOW, replace(ORIGIN, clock="real"), QUIET)
+    punctual = replace(result, latest_ms=1.0)
+    for measured in (result, AtOnce((punctual, result), 0.0)):
+        trust = verdict_on(measured)
+        assert trust.ok == ok
+        assert ok or trust.reasons == (f"the sender of h1-t1 was {late_ms} ms late",), trust.reasons
+    assert verdict_on(AtOnce((punctual,), 0.0)).ok
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import (
+    ConstantRateFlow,
+    ConstantRateResult,
     Fidelity,
     Machine,
     Origin,
@@ -22,6 +24,7 @@ from linklab.measure import (
     TcpFlow,
     UdpFlow,
     load_result,
+    load_run,
 )
 from linklab.measure.tools.iperf3 import parse_tcp, parse_udp
 from linklab.measure.tools.ping import parse_ping
@@ -117,3 +120,15 @@ def test_network_machine_and_fidelity_come_back() -> None:
     data["origin"]["network"]["linklab_state"] = 9
     with pytest.raises(MeasurementError, match=r"origin\.network is damaged: this state has version 9"):
         load_result(data)
+
+
+def test_what_was_damaged_is_refused_in_a_line() -> None:
+    kinds: tuple[object, ...] = ([], {}, None, 7)
+    for kind in kinds:
+        for load in (load_result, load_run):
+            with pytest.raises(MeasurementError):
+                load({"measurement": kind, "version": 1})
+    rate = ConstantRateResult(ConstantRateFlow("h1", "t1", 2.0, 1.0), Origin("t", "virtual", "7"), 5, 4, 3, 0.5)
+    for window_s in (0, -1):
+        with pytest.raises(MeasurementError, match="window"):
+            load_result({**rate.to_json(), "window_s": window_s})

@@ -10,7 +10,19 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.measure import AtOnce, Flow, Origin, PingFlow, PingResult, Result, Spread, TcpFlow, TcpResult, repeated
+from linklab.measure import (
+    AtOnce,
+    Flow,
+    Origin,
+    PingFlow,
+    PingResult,
+    Result,
+    Spread,
+    TcpFlow,
+    TcpResult,
+    VideoFlow,
+    repeated,
+)
 from linklab.measure.repeats import summary, warning_for
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
@@ -54,6 +66,23 @@ def test_a_jump_between_two_states_is_named() -> None:
     )
 
 
+def test_losses_that_differ_by_a_packet_agree() -> None:
+    video = VideoFlow("h1", "h2")
+    assert warning_for(Spread(video, "loss_percent", (0.0, 0.0, 0.01))) == ""
+    assert "scatter" in warning_for(Spread(video, "loss_percent", (0.0, 1.0, 3.0)))
+
+
+def test_where_no_number_of_repeats_is_known_to_be_enough_it_says_more() -> None:
+    assert "for 5 % repeat more than 1000 times" in warning_for(rates(0.0, 0.0, 10.0))
+
+
+def test_repeats_without_an_answer_are_counted() -> None:
+    found = summary([FLOW, ECHO], [_run(28, 60.0), _run(28, None), _run(28, None)])
+    assert found.spreads[1].values == (60.0,)
+    assert found.warnings == ("ping h1-h4: 2 of 3 repeats had no answer, and count for nothing",)
+    assert summary([FLOW, ECHO], [_run(28, 60.0)] * 3).warnings == ()
+
+
 def _run(rate_mbps: float, rtt_ms: float | None) -> AtOnce:
     stream = TcpResult(FLOW, ORIGIN, rate_mbps, 1, 25.0, 0, "cubic", (), ())
     echo = PingResult(ECHO, ORIGIN, (rtt_ms,), rtt_ms, rtt_ms, rtt_ms, None, 0, 0)
@@ -67,7 +96,7 @@ def test_each_flow_has_its_own_values() -> None:
     assert (stream.quantity, echo.quantity) == ("throughput_mbps", "rtt_mean_ms")
     assert found.start_skew_ms == 28.2
     assert [len(results) for results in found.results] == [3, 3]
-    assert found.warnings == ()
+    assert found.warnings == ("ping h1-h4: 1 of 3 repeats had no answer, and count for nothing",)
 
 
 def test_the_same_flow_twice_is_two_flows() -> None:

@@ -10,6 +10,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import Origin, SimpleperfFlow, SimpleperfResult
 from linklab.measure.program_file import REFERENCE, Brought, program_files
 from linklab.measure.runner import curves
+from linklab.measure.simpleperf_rows import plain_rows
 from linklab.measure.tools.simpleperf import SIMPLEPERF, parse_simpleperf
 
 from .captured import job
@@ -165,3 +166,56 @@ def test_the_program_comes_with_what_lies_beside_it(tmp_path: Path) -> None:
         program_files(tmp_path / "empty.py")
     with pytest.raises(MeasurementError, match=r"there is no program .*gone\.py: write it first"):
         program_files(tmp_path / "gone.py")
+
+
+_ROW = "10.0.0.1:5000  0.0-25.0  {}  {}\n"
+
+
+@pytest.mark.parametrize(
+    ("amount", "rate"),
+    [
+        ("inf MB", "28.8 Mbps"),
+        ("nan MB", "28.8 Mbps"),
+        ("1e308 MB", "28.8 Mbps"),
+        ("-90 MB", "28.8 Mbps"),
+        ("90 MB", "nan Mbps"),
+        ("90 MB", "inf Mbps"),
+        ("90 MB", "-5 Mbps"),
+        ("90 MB", "1e308 Mbps"),
+        ("90 MB", "0e" + "9" * 5000 + " Mbps"),
+    ],
+)
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_a_number_that_is_none_is_no_row(side: str, amount: str, rate: str) -> None:
+    good, bad = _ROW.format("90 MB", "28.8 Mbps"), _ROW.format(amount, rate)
+    client, server = (bad, good) if side == "client" else (good, bad)
+    with pytest.raises(MeasurementError, match=f"the {side} of"):
+        parse_simpleperf(client, server, 0, SimpleperfFlow("h1", "h4", 25), ORIGIN)
+
+
+@pytest.mark.parametrize("zero", ["0e999", "0e-999", "0.0e+99999", "0e0"])
+def test_nothing_is_nothing_however_it_is_written(zero: str) -> None:
+    rows = _ROW.format(f"{zero} MB", f"{zero} Mbps")
+    found = parse_simpleperf(rows, rows, 0, SimpleperfFlow("h1", "h4", 25), ORIGIN)
+    assert (found.throughput_mbps, found.received_bytes) == (0.0, 0)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("line", ["1" * 100_000, "1,111" * 20_000, "1 - " + " " * 100_000 + "x", "1" + " " * 100_000])
+def test_a_line_without_end_is_no_row(line: str) -> None:
+    assert plain_rows([line]) == []
+    assert len(plain_rows([line, _ROW.format("90 MB", "28.8 Mbps")])) == 1
+
+
+def test_a_file_beside_it_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text("print(1)")
+    (tmp_path / "other.py").write_text("x = 1")
+    whole = Path.read_bytes
+
+    def read_bytes(path: Path) -> bytes:
+        if path.name == "other.py":
+            raise PermissionError(13, "Permission denied")
+        return whole(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    assert list(program_files(tmp_path / "mine.py")) == ["mine.py"]

@@ -123,3 +123,21 @@ def test_it_is_repeated_shown_and_stopped_as_all_others(lab: linklab.Lab) -> Non
     assert found.interrupted
     assert found.samples == ()
     assert set(shown) == {"sockets h1-h2"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'at 1.0\nError: an inet prefix is expected rather than "nonsense".\nat 1.1\n',
+        "at 1.0\nCannot parse dst/src address.\n",
+    ],
+)
+def test_what_ss_complains_of_is_no_look_without_connections(said: str) -> None:
+    with pytest.raises(MeasurementError, match="ss printed a line that is not known"):
+        result(said)
+    with pytest.raises(MeasurementError, match="sockets h1-h2 failed"):
+        result(said, status=1)
+
+
+def test_a_look_that_fails_ends_all() -> None:
+    assert "|| exit 1" in SOCKETS.client(job(SocketsFlow("h1", "h2")))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from linklab.analysis.expectation import Expectation, full_queue_rtt, loaded_rtt, tcp_throughput, unloaded_rtt
-from linklab.analysis.sharing import Load, Share, max_min_shares
+from linklab.analysis.sharing import Load, Share, direction_of, max_min_shares
 from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError
 from linklab.network import Network, NetworkState, goodput_ceiling_mbps, path_mtu_bytes
 
-_SIGMAS = 2.5
-"""Of a normal distribution 1 in 80 lies outside: shares are judged gently, their sum strictly."""
+_OUTSIDE = 1 / 80
+"""How often one of the shares that are judged together may lie outside by chance: 2.5 standard deviations for one of
+them, 3.3 for each of fifteen (Bonferroni). Shares are judged gently, their sum strictly."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,13 @@ class LoadExpectation:
 
 @dataclass(frozen=True)
 class Experiment:
-    """All loads in order. ``sums`` has the throughput of all connections that a link decides for, by its name."""
+    """All loads in order.
+
+    ``sums`` has the throughput of all connections that a link decides for, by its name and the node that sends into it.
+    """
 
     loads: tuple[LoadExpectation, ...]
-    sums: dict[str, Expectation]
+    sums: dict[tuple[str, str], Expectation]
 
 
 def experiment(
@@ -47,8 +52,11 @@ def experiment(
     duration_s: float = 25,
     pings: int = 25,
     state: NetworkState | None = None,
+    judged: int = 1,
 ) -> Experiment:
     """What TCP loads that start together give in ``duration_s``, for the network as planned or as read back.
+
+    ``judged`` is how many shares are looked at together, over all runs: the more, the further may one stray by chance.
 
     A load alone at its bottleneck is `tcp_throughput`. Connections that share one have its max-min share, and scatter
     around it: see `sharing_deviation`. Their sum does not scatter.
@@ -60,15 +68,15 @@ def experiment(
     if limited:
         raise MeasurementError(f"{limited[0]} has limit_mbps, and this expects TCP without: see udp_throughput")
     shares = max_min_shares(network, loads, state)
-    sums: dict[str, Expectation] = {}
+    sums: dict[tuple[str, str], Expectation] = {}
     found = []
     for share in shares:
         assert share.bottleneck is not None
-        name = share.bottleneck.link.label
+        name = direction_of(share.bottleneck)
         mine = [other for other in shares if other.bottleneck == share.bottleneck]
         if name not in sums:
             sums[name] = _sum(mine, duration_s)
-        found.append(_expected(share, sums[name], duration_s, pings))
+        found.append(_expected(share, sums[name], duration_s, pings, judged))
     return Experiment(tuple(found), sums)
 
 
@@ -119,37 +127,38 @@ def _sum(shares: Sequence[Share], duration_s: float) -> Expectation:
     )
 
 
-def _expected(share: Share, whole: Expectation, duration_s: float, pings: int) -> LoadExpectation:
+def _expected(share: Share, whole: Expectation, duration_s: float, pings: int, judged: int) -> LoadExpectation:
     path, hop, rivals = share.path, share.bottleneck, share.rivals
     return LoadExpectation(
         share.load,
         share,
-        _some(share, share.load.connections, whole, duration_s),
-        _some(share, 1, whole, duration_s),
+        _some(share, share.load.connections, whole, duration_s, judged),
+        _some(share, 1, whole, duration_s, judged),
         unloaded_rtt(path),
         loaded_rtt(path, duration_s, pings, hop, rivals),
         full_queue_rtt(path, hop, rivals, duration_s / pings),
     )
 
 
-def _some(share: Share, connections: int, whole: Expectation, duration_s: float) -> Expectation:
+def _some(share: Share, connections: int, whole: Expectation, duration_s: float, judged: int) -> Expectation:
     """Of one or more of the connections at a bottleneck, ``whole`` being the throughput of all."""
     fair = share.connection_mbps * connections
     part = connections / share.rivals
     if connections == share.rivals:
         return whole
-    stray = _SIGMAS * sharing_deviation(share, connections, duration_s)
+    sigmas = NormalDist().inv_cdf(1 - _OUTSIDE / 2 / judged)
+    stray = sigmas * sharing_deviation(share, connections, duration_s)
     assert share.bottleneck is not None
     why = (
         f"{connections} of {share.rivals} connections through {share.bottleneck.link.label}: {fair:.3g} Mbit/s if "
         f"all were equal; losses fall on them at random, which over {duration_s:g} s makes "
-        f"{100 * stray:.0f} % more or less ({_SIGMAS:g} standard deviations)"
+        f"{100 * stray:.0f} % more or less ({sigmas:.2g} standard deviations)"
     )
     low, high = max(0.0, part * whole.low * (1 - stray)), min(whole.high, fair * (1 + stray))
     value = min(part * whole.value, high)
     source = (
-        "the moments of windows that grow evenly (RFC 9438, section 4.3) and fall at random, taken for normal: 1 in 80 "
-        "lies outside"
+        "the moments of windows that grow evenly (RFC 9438, section 4.3) and fall at random, taken for normal: 1 in "
+        f"{judged / _OUTSIDE:g} lies outside"
     )
     too_wide = f"the sum through {share.bottleneck.link.label}" if high - low > value else ""
     return Expectation(

@@ -21,11 +21,11 @@ from linklab.analysis.tcp_model import (
     pipe_of,
     smooth,
 )
-from linklab.errors import MeasurementError
+from linklab.errors import MeasurementError, NetworkError
 from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, payload_rate_mbps
-from linklab.network.theory import datagram_wire_bytes
+from linklab.network.theory import as_fragmented, datagram_wire_bytes
 from linklab.published.report import ReportRow
-from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, transmission_ms
+from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
 SlowSide = Literal["below", "above", "both"]
 """Where a busy machine puts a measurement: below the interval for throughput, above it for a delay.
@@ -176,10 +176,11 @@ BURST_BYTES = 15_000
 _LEAST_TIMEOUT_S = 0.2
 """What Linux adds to the round trip for TCP's retransmission timeout."""
 MODEL_SHARE = 0.01
+# of 108 sound transfers over h7-h9 and h1-h9 on 54 variants of the course network, 25 s each on virtual time, the
+# lowest was 0.6 % below the model's worst case
 _MODEL_REASON = (
     f"{100 * MODEL_SHARE:g} % less, since the fluid model's windows are no whole packets and its slow start ends at "
-    "one of three windows: of 108 sound transfers over h7-h9 and h1-h9 on 54 variants of the course network, 25 s each "
-    "on virtual time, the lowest was 0.6 % below the model's worst case"
+    "one of three windows"
 )
 """Allowed on a path that runs partly empty after a loss."""
 _SAWTOOTH_DEVIATION = 1 / math.sqrt(12)
@@ -283,7 +284,15 @@ def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None =
     The high end is what headers leave of the bottleneck (`goodput_ceiling_mbps`) and HTB's burst, where there is one.
     The low end is the model's worst case of slow start (`linklab.analysis.tcp_model`), over the transfer's time and a
     last full-queue round trip more; where a loss leaves the path partly empty, less `MODEL_SHARE`.
+
+    Raises NetworkError for a path with a link that loses packets at random, of which there is no model.
     """
+    lossy_link = next((link for link in (*path.forward.links, *path.reverse.links) if link.loss_percent), None)
+    if lossy_link is not None:
+        raise NetworkError(
+            f"{lossy_link.label} loses {lossy_link.loss_percent:g} % at random: there is no model of TCP over links "
+            "that do, set loss_percent to 0"
+        )
     hop = bottleneck_hop(path) if hop is None else hop
     pipe = pipe_of(path, hop)
     ceiling = goodput_ceiling_mbps(hop, path_mtu_bytes(path.forward))
@@ -326,16 +335,20 @@ def udp_throughput(
         raise MeasurementError(f"duration_s is {duration_s}: it must be above 0")
     if not offered_mbps > 0:
         raise MeasurementError(f"offered_mbps is {offered_mbps}: it must be above 0")
-    ceiling, filled = udp_ceiling_mbps(path, payload_bytes), _filled_hops(path, offered_mbps, payload_bytes)
-    arriving = min(offered_mbps, ceiling)
+    ceiling = udp_ceiling_mbps(path, payload_bytes)
+    filled, arriving, chance = _course(path, offered_mbps, payload_bytes, duration_s)
     hop = filled[-1] if filled else bottleneck_hop(path)
-    drain_s = (path.rtt_floor_ms + sum(full_queue_share_ms(each.link) for each in filled or [hop])) / 1000
+    packet_bytes = min(payload_bytes + UDP_HEADER_BYTES + IPV4_HEADER_BYTES, path_mtu_bytes(path.forward))
+    queues_ms = sum(full_queue_share_ms(each.link, packet_bytes) for each in filled or [hop])
+    drain_s = (path.rtt_floor_ms + queues_ms) / 1000
     datagram = payload_bytes * BITS_PER_BYTE / 1e6 / duration_s
     # a queue that overflows may take the tool's own word that the test is over, which TCP then sends again
     late_s = drain_s + (_LEAST_TIMEOUT_S + drain_s if filled else 0.0)
-    low = max(0.0, arriving * duration_s / (duration_s + late_s) - datagram)
+    stray_mbps = chance * offered_mbps
+    low = max(0.0, (arriving - stray_mbps) * duration_s / (duration_s + late_s) - datagram)
     # what waits in the queue at the end still arrives
-    high = min(offered_mbps, ceiling * (1 + drain_s / duration_s)) + datagram
+    drained = arriving * (1 + drain_s / duration_s) if filled else arriving
+    high = min(offered_mbps, drained + stray_mbps) + datagram
     why = (
         f"{payload_bytes} of {datagram_wire_bytes(hop.link, payload_bytes, hop.tagged):g} bytes that a datagram "
         f"occupies {hop.link.label} with are payload, so it carries {ceiling:.4g} Mbit/s of it, and {offered_mbps:.4g} "
@@ -350,14 +363,18 @@ def udp_loss_percent(
 ) -> Expectation:
     """Return what is lost of the datagrams, in percent of those sent. Raises as `udp_throughput`."""
     through = udp_throughput(path, offered_mbps, duration_s, payload_bytes)
-    ceiling, filled = udp_ceiling_mbps(path, payload_bytes), _filled_hops(path, offered_mbps, payload_bytes)
-    lost = max(0.0, 100 * (1 - ceiling / offered_mbps))
+    ceiling = udp_ceiling_mbps(path, payload_bytes)
+    filled, arriving, chance = _course(path, offered_mbps, payload_bytes, duration_s)
+    lost = 100 * (1 - arriving / offered_mbps)
     sent = offered_mbps * 1e6 * duration_s / (BITS_PER_BYTE * payload_bytes)
     waiting = sum(limit_packets(hop.link) for hop in filled)
-    low = max(0.0, lost - 100 * waiting / sent)
-    is_far_from_full = not lost and offered_mbps < _NEARLY_FULL * ceiling
-    high = 0.0 if is_far_from_full else lost + 100 / sent + _BURST_LOSS_PERCENT
-    why = f"what is sent beyond the ceiling, less the {waiting:g} packets that full queues hold ({through.why})"
+    low = max(0.0, lost - 100 * (waiting / sent + chance))
+    is_far_from_full = not filled and offered_mbps < _NEARLY_FULL * ceiling
+    high = lost + 100 * chance if is_far_from_full else lost + 100 * (1 / sent + chance) + _BURST_LOSS_PERCENT
+    high = min(high, 100.0)
+    at_random = ", and what links lose at random (to three standard deviations)" if chance else ""
+    held = f"less the {waiting:g} packets that full queues hold{at_random}"
+    why = f"what is sent beyond the ceiling, {held} ({through.why})"
     source = "the payload that the path carries and the limits of its queues"
     allowance = (
         f"{_BURST_LOSS_PERCENT:g} points from {100 * _NEARLY_FULL:g} % of the ceiling on, since the sending program's "
@@ -367,14 +384,23 @@ def udp_loss_percent(
     return Expectation(lost, low, max(high, lost), "%", why, "above", source=source, allowance=allowance)
 
 
-def _filled_hops(path: MeasuredPath, offered_mbps: float, payload_bytes: int) -> list[Hop]:
-    """Return the hops of the forward path to which more is sent than they carry, so that their queues fill."""
-    filled, arriving = [], offered_mbps
-    for hop in path.forward.hops:
+def _course(
+    path: MeasuredPath, offered_mbps: float, payload_bytes: int, duration_s: float
+) -> tuple[list[Hop], float, float]:
+    """Follow datagrams over the forward path, which netem loses before they meet a link's rate.
+
+    Return the hops to which more is sent than they carry, so that their queues fill, what arrives in Mbit/s, and by
+    what share of all that is sent random loss strays: three standard deviations of so many datagrams (binomial).
+    """
+    filled, arriving, kept = [], offered_mbps, 1.0
+    for hop in as_fragmented(path.forward.hops):
+        arriving *= 1 - hop.link.loss_percent / 100
+        kept *= 1 - hop.link.loss_percent / 100
         if hop.link.rate_mbps is not None and arriving > payload_rate_mbps(hop, payload_bytes):
             filled.append(hop)
             arriving = payload_rate_mbps(hop, payload_bytes)
-    return filled
+    sent = offered_mbps * 1e6 * duration_s / (BITS_PER_BYTE * payload_bytes)
+    return filled, arriving, 3 * math.sqrt(kept * (1 - kept) / sent)
 
 
 def udp_ceiling_mbps(path: MeasuredPath, payload_bytes: int = 1448) -> float:

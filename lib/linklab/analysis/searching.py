@@ -17,7 +17,7 @@ PAYLOAD_BYTES: Final = 1448
 _TRAIN_PACKETS: Final = 60
 _BELOW: Final = 0.98
 _MOST_HALVINGS: Final = 12
-"""From 98 % of what a train shows down to a 4096th of it."""
+"""From 98 % of what a train shows, or from the end of a range that begins at 0, down to a 4096th of it."""
 
 
 class Answer(Protocol):
@@ -67,11 +67,19 @@ def increase(
 def bisect(prober: Probing, low_mbps: float, high_mbps: float, resolution: float = 0.02, duration_s: int = 1) -> float:
     """Halves a range until it is narrower than `resolution` of its upper end; the highest rate that fitted, in Mbit/s.
 
-    `low_mbps` is taken to fit, and `high_mbps` not to. Raises MeasurementError unless 0 <= low < high.
+    `low_mbps` is taken to fit, and `high_mbps` not to. Raises MeasurementError unless 0 <= low < high, unless the
+    resolution is above 0, and if nothing fits down to a 4096th of a range that begins at 0.
     """
+    if not resolution > 0:
+        raise MeasurementError(f"the resolution is {resolution}: give a share of the rate above 0")
     if not 0 <= low_mbps < high_mbps:
         raise MeasurementError(f"the range is {low_mbps:g} to {high_mbps:g} Mbit/s: give a lower and a higher rate")
+    least_mbps = high_mbps / 2**_MOST_HALVINGS
     while high_mbps - low_mbps > resolution * high_mbps:
+        if high_mbps < least_mbps and low_mbps == 0:
+            raise MeasurementError(
+                f"packets were lost even at {high_mbps:.2g} Mbit/s: does the path lose packets by itself?"
+            )
         rate_mbps = (low_mbps + high_mbps) / 2
         if prober.send(rate_mbps, duration_s).loss_percent > 0:
             high_mbps = rate_mbps

@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps, path, path_mtu_bytes, payload_rate_mbps
-from linklab.network.theory import datagram_wire_bytes
+from linklab.network.theory import as_fragmented, datagram_wire_bytes
 
 _TIE = 1e-9
 
@@ -152,10 +152,10 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
     """
     paths = [measured_path(network, load.source, load.destination, state) for load in loads]
     crossing = [_limited_hops(each) for each in paths]
-    hops = {_key(hop): hop for mine in crossing for hop in mine}
+    hops = {direction_of(hop): hop for mine in crossing for hop in mine}
     free = {key: hop.link.rate_mbps or 0 for key, hop in hops.items()}
     takes = [
-        {_key(hop): _taken_of_link(load, one, hop) * load.connections for hop in mine}
+        {direction_of(hop): _taken_of_link(load, one, hop) * load.connections for hop in mine}
         for load, one, mine in zip(loads, paths, crossing, strict=True)
     ]
     rate = [0.0] * len(loads)
@@ -230,8 +230,8 @@ def utilisation(
     hops: dict[tuple[str, str], Hop] = {}
     for load, measured, mbps in carried:
         for hop in _limited_hops(measured):
-            used[_key(hop)] = used.get(_key(hop), 0.0) + mbps * _taken_of_link(load, measured, hop)
-            hops[_key(hop)] = hop
+            used[direction_of(hop)] = used.get(direction_of(hop), 0.0) + mbps * _taken_of_link(load, measured, hop)
+            hops[direction_of(hop)] = hop
     order = {link.label: number for number, link in enumerate(network.links)}
     return tuple(
         LinkUse(key[0], key[1], hops[key].into.node, hops[key].link.rate_mbps or math.inf, used[key])
@@ -240,7 +240,7 @@ def utilisation(
 
 
 def _limited_hops(measured: MeasuredPath) -> list[Hop]:
-    return [hop for hop in measured.forward.hops if hop.link.rate_mbps is not None]
+    return [hop for hop in as_fragmented(measured.forward.hops) if hop.link.rate_mbps is not None]
 
 
 def _taken_of_link(load: Load, measured: MeasuredPath, hop: Hop) -> float:
@@ -250,7 +250,8 @@ def _taken_of_link(load: Load, measured: MeasuredPath, hop: Hop) -> float:
     return (hop.link.rate_mbps or 0) / goodput_ceiling_mbps(hop, path_mtu_bytes(measured.forward))
 
 
-def _key(hop: Hop) -> tuple[str, str]:
+def direction_of(hop: Hop) -> tuple[str, str]:
+    """Return the link's name and the node that sends into it: each direction has a queue of its own."""
     return hop.link.label, hop.out.node
 
 
@@ -274,7 +275,7 @@ def proportional(network: Network, flows: Sequence[RatedTraffic]) -> tuple[Serve
     lost before is not offered any more. Exact for long runs of rates that keep no step with each other; queues add
     and take away at the begin and end. Raises NetworkError for paths that do not exist, or links that are no cables.
     """
-    paths = [path(network, flow.source, flow.destination).hops for flow in flows]
+    paths = [as_fragmented(path(network, flow.source, flow.destination).hops) for flow in flows]
     passing: dict[str, float] = {}
     for _ in range(_ROUNDS):
         offered: dict[str, float] = {}

@@ -194,9 +194,11 @@ def limit_packets(link: Link) -> int:
     return KERNEL_QUEUE_PACKETS if link.queue_packets is None else link.queue_packets
 
 
-def full_queue_share_ms(link: Link) -> float:
+def full_queue_share_ms(link: Link, packet_bytes: float | None = None) -> float:
     """How much a full queue of a link adds to a round trip, in ms: see `linklab.network.queueing_delay_ms`.
+
+    Its packets are full ones, unless the size of their IP packets is given.
 
     netem's limit counts packets in the delay line, so this is the queue's own time less the link's delay.
     """
-    return max(0.0, queueing_delay_ms(link, limit_packets(link)) - link.delay_ms)
+    return max(0.0, queueing_delay_ms(link, limit_packets(link), packet_bytes) - link.delay_ms)

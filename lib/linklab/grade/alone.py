@@ -24,7 +24,7 @@ from linklab.analysis import (
 )
 from linklab.course import course_network
 from linklab.grade.check import Check
-from linklab.grade.measured import measured_check
+from linklab.grade.measured import measured_check, stopped, unless_busy
 from linklab.grade.own_network import elsewhere
 from linklab.grade.real_time import in_its_time
 from linklab.grade.together import Transfer, machine_trouble, refused
@@ -56,9 +56,8 @@ def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
     trouble = _trouble(value)
     if value.lost_packets:
         found = f"{value.lost_packets} of {value.sent_packets} not answered"
-        if trouble is not None:
-            return Check(description, "inconclusive", f"{found}, and {trouble}", _AGAIN, found=found)
-        return Check.failing(description, found, f"an idle path loses none: {_AGAIN}", "all answered", found)
+        lost = Check.failing(description, found, f"an idle path loses none: {_AGAIN}", "all answered", found)
+        return unless_busy(lost, trouble)
     it = way_of(ends, value.origin.network)
     expected = in_its_time(unloaded_rtt(it), value.fidelity, it)
     return replace(
@@ -88,8 +87,6 @@ def transfer_check(
     if value.flow.duration_s < SHORTEST_S:
         reason = f"it ran for {value.flow.duration_s:g} s"
         return Check.failing(description, reason, f"let it run {SHORTEST_S} s: a short one is mostly TCP's start")
-    if value.interrupted:
-        return Check.failing(description, "it was stopped before its end", "run the cell again and let it finish")
     it = way_of(ends, value.origin.network)
     theory = tcp_throughput(it, value.flow.duration_s)
     expected = in_its_time(theory, value.fidelity, it)
@@ -146,7 +143,7 @@ def _other(
     flow = value.flow  # type: ignore[attr-defined]  # all results have one
     found = (flow.source, flow.destination)
     if found == ends:
-        return elsewhere(description, value.origin.network)  # type: ignore[attr-defined]
+        return elsewhere(description, value.origin.network) or stopped(description, value)  # type: ignore[attr-defined,arg-type]
     back = "the direction is the other one: " if found == ends[::-1] else ""
     return Check.failing(
         description,

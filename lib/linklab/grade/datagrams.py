@@ -7,6 +7,7 @@ from dataclasses import replace
 from linklab.analysis.expectation import Expectation, udp_loss_percent
 from linklab.analysis.measured_paths import MeasuredPath
 from linklab.grade.check import Check
+from linklab.grade.measured import stopped, unless_busy
 from linklab.grade.own_network import elsewhere
 from linklab.grade.real_time import STRAY_PERCENT
 from linklab.measure import UdpResult, verdict_on
@@ -26,7 +27,7 @@ def problem_of(description: str, value: object, pair: tuple[str, str]) -> tuple[
     if ends != pair:
         reason = f"this was sent from {ends[0]} to {ends[1]}"
         return Check.failing(description, reason, f"send from {pair[0]} to {pair[1]}", " to ".join(pair)), None
-    return elsewhere(description, value.origin.network), value
+    return elsewhere(description, value.origin.network) or stopped(description, value), value
 
 
 def loss_check(description: str, result: UdpResult, expected: Expectation) -> Check:
@@ -35,11 +36,10 @@ def loss_check(description: str, result: UdpResult, expected: Expectation) -> Ch
     wanted = f"{expected.low:.3g} to {expected.high:.3g} % lost (theory: {expected.value:.3g} %)"
     if expected.holds(result.loss_percent):
         return Check.passing(description, wanted, found)
-    if (busy := _inconclusive(description, result, wanted, found)) is not None:
-        return busy
     side = "more" if result.loss_percent > expected.high else "less"
     hint = "is other traffic on the way, or was the network changed? Start it again and measure alone"
-    return Check.failing(description, f"{found}, which is {side} than theory allows", hint, wanted, found)
+    failed = Check.failing(description, f"{found}, which is {side} than theory allows", hint, wanted, found)
+    return unless_busy(failed, verdict_on(result).trouble)
 
 
 def as_sent(expected: Expectation, now: MeasuredPath, result: UdpResult) -> Expectation:
@@ -66,22 +66,10 @@ def chosen_check(description: str, result: UdpResult, ceiling_mbps: float) -> Ch
         return Check.failing(description, reason, hint, wanted, found)
     stray_percent = 0.0 if result.origin.clock == "virtual" else STRAY_PERCENT
     if result.loss_percent > stray_percent:
-        if (busy := _inconclusive(description, result, wanted, found)) is not None:
-            return busy
-        return Check.failing(description, found, "choose a lower rate", wanted, found)
+        failed = Check.failing(description, found, "choose a lower rate", wanted, found)
+        return unless_busy(failed, verdict_on(result).trouble)
     if rate_mbps < _ENOUGH * ceiling_mbps:
         share = 100 * rate_mbps / ceiling_mbps
         reason = f"{rate_mbps:g} Mbit/s uses {share:.0f} % of what the path carries"
         return Check.failing(description, reason, "go higher, as long as nothing is lost", wanted, found)
     return Check.passing(description, wanted, found)
-
-
-def _inconclusive(description: str, result: UdpResult, wanted: str, found: str) -> Check | None:
-    """An inconclusive check if the machine was too busy for this measurement to be judged, or None."""
-    if result.origin.clock == "virtual":
-        return None
-    trust = verdict_on(result)
-    if trust.ok:
-        return None
-    hint = 'measure on virtual time, linklab.start(..., clock="virtual"), or on a quiet machine'
-    return Check(description, "inconclusive", f"{found}, and {trust}", hint, expected=wanted, found=found)

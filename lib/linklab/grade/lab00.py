@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from linklab.analysis import Expectation
 from linklab.grade.addresses import address_checks
 from linklab.grade.links import link_checks
 from linklab.grade.live import Checkable, state_of
-from linklab.grade.numbers import (
-    Band,
-    Mistake,
-    Quantity,
-    measurement_check,
-    prediction_check,
-    rtt_check,
-)
+from linklab.grade.measured import typed_check, typed_rtt_check
+from linklab.grade.numbers import Mistake, Quantity, prediction_check
 from linklab.grade.result import Result
 from linklab.grade.wiring import cable_checks, node_checks
+from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import TWO_HOSTS, Path, goodput_ceiling_mbps, path, rtt_floor_ms
 
 PREDICTION_TOLERANCE: Final = 0.02
@@ -89,24 +85,27 @@ _HEADERS: Final = (
 def check_measured_rtt(rtt_ms: object, clock: str) -> Result:
     """The measured round-trip time in ms, against theory. ``clock`` is ``lab.clock``.
 
-    Virtual time: within 0.5 %. Real time: from 2 % below theory to 1.5 times theory and 10 ms; above that
-    the check is inconclusive, for the machine may have been busy.
+    Virtual time: within 0.5 %. Real time: from 2 % below theory to 5 % above; beyond that the check is inconclusive,
+    for the machine may have been busy.
 
     Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
     """
-    return Result("Lab 00, measured round-trip time", (rtt_check(_RTT, rtt_ms, clock),))
+    return Result("Lab 00, measured round-trip time", (typed_rtt_check(_RTT, rtt_ms, clock),))
 
 
 def check_measured_throughput(mbps: object, clock: str) -> Result:
     """The measured TCP throughput in Mbit/s, against theory. ``clock`` is ``lab.clock``.
 
-    Virtual time: 95 to 101 % of theory's ceiling. Real time: 70 to 102 %; below that the check is
-    inconclusive, for the machine may have been busy. More than the ceiling is wrong on any clock.
+    Virtual time: 95 to 101 % of theory's ceiling. Real time: what a quiet machine may miss less, or 1 % more; below
+    that the check is inconclusive, for the machine may have been busy. More than the ceiling is wrong on any clock.
 
     Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
     """
     theory = _THROUGHPUT.theory
-    band = Band(0.95 * theory, 1.01 * theory, 0.7 * theory, 1.02 * theory, "below")
+    low, high = (0.95, 1.01) if clock == "virtual" else (0.95 * (1 - MISSED_PERCENT / 100), 1.02)
+    allowance = "TCP's start, rounding, and in real time what a quiet machine may miss"
+    why = "what headers leave of the link's rate"
+    expected = Expectation(theory, low * theory, high * theory, "Mbit/s", why, allowance=allowance)
     mistakes = [
         Mistake(theory / 8, "that looks like MByte/s", "multiply by 8: give it in Mbit/s", 0.05),
         Mistake(theory * 1e3, "that looks like kbit/s", "divide by 1000", 0.06),
@@ -117,5 +116,5 @@ def check_measured_throughput(mbps: object, clock: str) -> Result:
         "take the receiver's rate over ten seconds: the sender also counts what still waits in queues, "
         "and a short transfer is mostly TCP's start"
     )
-    check = measurement_check(_THROUGHPUT, mbps, clock, band, how, mistakes)
+    check = typed_check(_THROUGHPUT, mbps, clock, expected, mistakes, how)
     return Result("Lab 00, measured throughput", (check,))

@@ -17,7 +17,8 @@ from linklab.grade.addresses import address_checks
 from linklab.grade.check import Check
 from linklab.grade.links import link_checks
 from linklab.grade.live import Checkable, running, state_of
-from linklab.grade.numbers import Quantity, rtt_check
+from linklab.grade.measured import typed_rtt_check
+from linklab.grade.numbers import Quantity
 from linklab.grade.plan import plan_checks
 from linklab.grade.reachability import reachability_checks
 from linklab.grade.result import Result
@@ -89,8 +90,8 @@ def check_reachability(lab: Checkable) -> Result:
 def check_rtt(measured: object, clock: str) -> Result:
     """Measured round-trip times in ms of the paths in :data:`RTT_PAIRS`, by name. ``clock`` is ``lab.clock``.
 
-    Virtual time: within 0.5 % of theory. Real time: from 2 % below theory to 1.5 times theory and 10 ms;
-    above that a check is inconclusive, for the machine may have been busy.
+    Virtual time: within 0.5 % of theory. Real time: from 2 % below theory to 5 % above; beyond that a check is
+    inconclusive, for the machine may have been busy.
 
     Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
     """
@@ -105,4 +106,4 @@ def _rtt_check(name: str, measured: Mapping[object, object], clock: str) -> Chec
     source, destination = RTT_PAIRS[name]
     where = name if "-" in name else f"{name} ({source} to {destination})"
     theory = rtt_floor_ms(path(course_network(), source, destination))
-    return rtt_check(Quantity(f"round-trip time of {where}", theory, "ms"), measured.get(name), clock)
+    return typed_rtt_check(Quantity(f"round-trip time of {where}", theory, "ms"), measured.get(name), clock)

@@ -19,10 +19,12 @@ from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.course import course_network
 from linklab.grade.check import Check
 from linklab.grade.datagrams import as_sent, chosen_check, loss_check, problem_of
-from linklab.grade.numbers import Band, Mistake, Quantity, measurement_check, prediction_check
+from linklab.grade.measured import measured_check
+from linklab.grade.numbers import Mistake, Quantity, prediction_check
 from linklab.grade.real_time import in_its_time
 from linklab.grade.result import Result
 from linklab.grade.unknown import check_search, check_train
+from linklab.measure import verdict_on
 from linklab.network import COURSE, NetworkState, bottleneck, payload_rate_mbps
 
 __all__ = [
@@ -44,7 +46,6 @@ _REPORT_PAYLOAD_BYTES: Final = 1470
 _PAYLOAD_BYTES: Final = 1448
 _HEADERS: Final = "multiply by payload over frame: 1448 of the 1490 bytes of a frame are what iperf3 counts"
 _WEAKEST: Final = "the slowest link of a path decides: look up its links in the figures"
-_REAL_SLACK: Final = 0.7
 
 
 def check_bottlenecks(bottlenecks: object) -> Result:
@@ -181,7 +182,7 @@ def _bandwidth_check(name: str, value: object, measured: object) -> Check:
     rates = [link.rate_mbps for link in now.forward.links if link.rate_mbps is not None]
     arrived = "what was measured is what arrived: throughput_mbps of the result"
     high = max(expected.value * 1.003, min(expected.high, (expected.value + sent_mbps) / 2))
-    band = Band(expected.low, high, _REAL_SLACK * expected.low, high, "below")
+    expected = in_its_time(replace(expected, high=high), result.fidelity, now)
     mistakes = [
         Mistake(sent_mbps, "that is the rate that you sent at, and a part of it was lost", arrived, 0.01),
         Mistake(result.sent_mbps, "that is what was sent, and a part of it was lost", arrived, 0.01),
@@ -190,10 +191,10 @@ def _bandwidth_check(name: str, value: object, measured: object) -> Check:
         Mistake(expected.value * 1e6, "that is in bit/s", "divide by 1,000,000", 0.04),
         Mistake(sent_mbps - result.throughput_mbps, "that is what was lost", arrived, 0.01),
     ]
-    quantity = Quantity(f"bandwidth of {name}", expected.value, "Mbit/s")
     if isinstance(value, int | float) and math.isclose(value, result.throughput_mbps, rel_tol=0.01):
         mistakes = []  # it is what arrived: on a busy machine that may be half, and so what was lost as well
-    return measurement_check(quantity, value, result.origin.clock, band, arrived, mistakes)
+    trouble = verdict_on(result).trouble
+    return measured_check(f"bandwidth of {name}", value, expected, inconclusive=trouble, mistakes=mistakes, how=arrived)
 
 
 def check_chosen(results: object) -> Result:

@@ -101,7 +101,7 @@ def _own_part(where: str, run: AtOnce, given: object) -> Check:
 
 def _likely_part(where: str, run: AtOnce, count: int) -> Check:
     """The part lies where theory expects it, for the network as read back."""
-    theory = expectations(run, course_network(), loads(count)).loads[0]
+    theory = expectations(run, course_network(), loads(count), judged=len(CONNECTIONS)).loads[0]
     total = in_its_time(theory.total, run.fidelity, theory.share.path)
     value = throughput_of(run, "h1-h4")
     how = f"is other traffic on the way, or was the network changed? Theory: {total.explanation}"

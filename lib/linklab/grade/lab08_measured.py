@@ -9,7 +9,7 @@ from linklab.analysis import Expectation
 from linklab.analysis.packets import MININET_BUCKET_BYTES, burst_bytes, steady_rate_mbps, virtual_mbps
 from linklab.grade.asked import each
 from linklab.grade.check import Check
-from linklab.grade.measured import measured_check
+from linklab.grade.measured import measured_check, stopped, unless_busy
 from linklab.grade.numbers import Mistake
 from linklab.grade.real_time import late_ms
 from linklab.grade.result import Result
@@ -126,10 +126,12 @@ def _refused(run: object, frame_bytes: int) -> Check | None:
     if flow.count < _FEWEST:
         hint = f"send {_FEWEST} or more: what lasts shows after the first ones"
         return Check.failing(what, f"it has {flow.count} packets", hint, f"{_FEWEST} or more", str(flow.count))
+    if (cut := stopped(what, run)) is not None:
+        return cut
     if run.received < run.sent:
         lost = f"{run.sent - run.received} of {run.sent} packets did not arrive"
         hint = "is there room for the frame on all of the way? TBF drops what is larger than its bucket, HTB does not"
-        return Check.failing(what, lost, hint, "all arrive", lost)
+        return unless_busy(Check.failing(what, lost, hint, "all arrive", lost), verdict_on(run).trouble)
     return None
 
 

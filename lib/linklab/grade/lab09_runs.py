@@ -8,6 +8,7 @@ from typing import Any, Final
 from linklab.analysis.video_statistics import delays
 from linklab.grade.asked import each
 from linklab.grade.check import Check
+from linklab.grade.measured import stopped, unless_busy
 from linklab.grade.real_time import late_ms
 from linklab.grade.result import Result
 from linklab.measure import Video, VideoResult, verdict_on
@@ -39,6 +40,9 @@ def check_runs(runs: object, video: Video, names: tuple[str, ...] = tuple(NETWOR
             said = "not measured yet" if run is None or run is ... else f"this is a {type(run).__name__}"
             hint = 'write runs["' + str(name) + '"] = measure.run(lab, VideoFlow(...))'
             yield Check.failing(f"run {name}", said, hint, "what measure.run returned")
+            return
+        if (cut := stopped(f"run {name}", run)) is not None:
+            yield cut
             return
         yield _same_video(str(name), run, video)
         yield from _as_named(str(name), run)
@@ -76,13 +80,17 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
         )
         low, high = _LOST_PERCENT
         fits = low <= run.loss_percent <= high
-        yield _counted(name, fits, f"{low:g} to {high:g} % lost", f"{run.loss_percent:.2f} %", "its link loses 1 %")
+        yield _counted(
+            run, name, fits, f"{low:g} to {high:g} % lost", f"{run.loss_percent:.2f} %", "its link loses 1 %"
+        )
     elif name == "queue":
         high_ms = _FRAME_MS * 14 + late
         yield _timed(run, name, "delay of a full queue", longest_ms < high_ms, f"below {high_ms:.0f} ms", delay, _SHORT)
-        yield _counted(name, run.lost_packets > 0, "packets lost", f"{run.lost_packets}", _SHORT)
+        yield _counted(run, name, run.lost_packets > 0, "packets lost", f"{run.lost_packets}", _SHORT)
     else:
-        yield _counted(name, run.lost_packets == 0, "no packet lost", f"{run.lost_packets}", "its links lose nothing")
+        yield _counted(
+            run, name, run.lost_packets == 0, "no packet lost", f"{run.lost_packets}", "its links lose nothing"
+        )
     if name == "one frame":
         least = min(delays(run))
         # the bucket holds a byte more than the frame
@@ -100,15 +108,14 @@ def _timed(run: VideoResult, name: str, what: str, fits: bool, expected: str, fo
     described = f"run {name}: {what}"
     if fits:
         return Check.passing(described, expected, found)
-    trouble = verdict_on(run).trouble
-    if trouble is not None:
-        hint = 'measure on virtual time: linklab.start(..., clock="virtual")'
-        return Check(described, "inconclusive", f"the machine was busy ({trouble})", hint, 1.0, expected, found)
-    return Check.failing(described, f"{found} does not fit: {why}", _AGAIN if why != _BUCKET else why, expected, found)
+    hint = _AGAIN if why != _BUCKET else why
+    failed = Check.failing(described, f"{found} does not fit: {why}", hint, expected, found)
+    return unless_busy(failed, verdict_on(run).trouble)
 
 
-def _counted(name: str, fits: bool, expected: str, found: str, why: str) -> Check:
+def _counted(run: VideoResult, name: str, fits: bool, expected: str, found: str, why: str) -> Check:
     described = f"run {name}: packets lost"
     if fits:
         return Check.passing(described, expected, found)
-    return Check.failing(described, f"{found} lost: {why}", _AGAIN, expected, found)
+    failed = Check.failing(described, f"{found} lost: {why}", _AGAIN, expected, found)
+    return unless_busy(failed, verdict_on(run).trouble)

@@ -19,7 +19,7 @@ from linklab.grade.check import Check
 from linklab.grade.lab10_questions import check_questions
 from linklab.grade.lab10_vlans import gateway_checks, port_checks
 from linklab.grade.live import Checkable, running, state_of
-from linklab.grade.measured import measured_check
+from linklab.grade.measured import measured_check, stopped, unless_busy
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.reachability import ping_counts
@@ -202,9 +202,13 @@ def _wrong_echo(key: str, run: object, way: Way) -> Check | None:
     if run.flow.payload_bytes != way.payload_bytes:
         reason = f"its payload was {run.flow.payload_bytes} bytes"
         return Check.failing(what, reason, f"give payload_bytes={way.payload_bytes}", f"{way.payload_bytes} bytes")
+    if (cut := stopped(what, run)) is not None:
+        return cut
     if run.flow.count < _LEAST_EXCHANGES or run.lost:
         reason = f"{run.flow.count} exchanges, {run.lost} of them lost"
-        return Check.failing(what, reason, "give count=100, on an idle network", "100 exchanges, none lost", reason)
+        hint, expected = "give count=100, on an idle network", "100 exchanges, none lost"
+        failed = Check.failing(what, reason, hint, expected, reason)
+        return failed if run.flow.count < _LEAST_EXCHANGES else unless_busy(failed, verdict_on(run).trouble)
     return None
 
 
@@ -250,6 +254,9 @@ def check_share_runs(runs: object) -> Result:
         if found != wanted or len(results) != len(run.results):
             text = ", ".join(f"{name} at {rate:g}" for name, rate in found.items()) or "others"
             yield Check.failing(what, f"its flows are {text}", f'send senders("{setting}", 10)', str(wanted), text)
+            return
+        if (cut := stopped(what, run)) is not None:
+            yield cut
             return
         network = fairness_network(setting, RATE_MBPS)
         link = network.link("t1-s1")

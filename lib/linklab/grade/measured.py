@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
+from typing import Final
 
 from linklab.analysis import Expectation
+from linklab.errors import MeasurementError
 from linklab.grade.check import Check
 from linklab.grade.numbers import Mistake, Quantity, unreadable
+from linklab.measure import AtOnce, Result
 
 _AGAIN = 'run it again on a quiet machine, or measure on the virtual clock: linklab.start(..., clock="virtual")'
+_LATE_SHARE: Final = 0.05
+"""What timers that are as late as a quiet machine's may be add to 20 ms, the course network's shortest delay there and
+back (`linklab.measure.trust.TIMER_MEDIAN_MS`)."""
 
 
 def measured_check(
@@ -51,6 +59,63 @@ def measured_check(
     reason = f"{found}: {mistake.reason}" if mistake else f"{found} is {_side(number, expected)}"
     hint = mistake.hint if mistake else how or f"what theory says: {expected.explanation}"
     return replace(Check.failing(description, reason, hint, asked, found), points=points)
+
+
+def typed_rtt_check(quantity: Quantity, value: object, clock: str) -> Check:
+    """The check of a round trip of an idle path that the student typed in, in ms.
+
+    Virtual time: within 0.5 % of the sum of delays, and at least 0.05 ms. Real time: from 2 % below it to 5 % above.
+    """
+    floor = quantity.theory
+    margin = max(0.005 * floor, 0.05)
+    low, high = (floor - margin, floor + margin) if clock == "virtual" else (0.98 * floor, (1 + _LATE_SHARE) * floor)
+    allowance = "rounding, serialisation and, in real time, what late timers of a quiet machine add"
+    expected = Expectation(floor, low, high, quantity.unit, "the links' delays", "above", allowance=allowance)
+    mistakes = [
+        Mistake(floor / 2, "half of theory", "is one end of a link without its delay? see its check"),
+        Mistake(floor / 1000, "a thousandth of theory", "this is in seconds: multiply by 1000"),
+        Mistake(floor * 1000, "a thousand times theory", "this is in microseconds: divide by 1000"),
+    ]
+    how = "was other traffic on the way? Measure on an idle network, and ping the address at the other end"
+    # each link on the way adds at most one more crossing for ARP, and only to the first packet
+    if isinstance(value, Real) and margin < float(value) - floor <= floor:
+        how = "was a neighbour's address still unknown (ARP)? Ping once before, or leave out the first packet"
+    return typed_check(quantity, value, clock, expected, mistakes, how)
+
+
+def typed_check(
+    quantity: Quantity, value: object, clock: str, expected: Expectation, mistakes: Sequence[Mistake], how: str
+) -> Check:
+    """The check of a measured number that the student typed in, so that nothing is known of the machine meanwhile.
+
+    Outside the interval, on the slow side in real time, it is inconclusive. A known mistake is named before that:
+    nobody can say that the machine was busy. Raises MeasurementError unless ``clock`` is "real" or "virtual".
+    """
+    if clock not in ("real", "virtual"):
+        raise MeasurementError(f"clock is {clock!r}: give lab.clock, which is 'real' or 'virtual'")
+    check = measured_check(quantity.name, value, expected, mistakes=mistakes, how=how)
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    known = any(mistake.fits(number) for mistake in mistakes)
+    if check.outcome != "failed" or clock == "virtual" or known or not expected.is_slow(number):
+        return check
+    reason = f"{check.found}, measured in real time, and nothing was noted of the machine: it may have been busy"
+    return replace(check, outcome="inconclusive", reason=reason, hint=f"{_AGAIN}; if it is the same then: {how}")
+
+
+def unless_busy(check: Check, trouble: str | None) -> Check:
+    """The check; where it failed and the fidelity gate has ``trouble`` with the machine, inconclusive instead."""
+    if check.outcome != "failed" or not trouble:
+        return check
+    reason = f"{check.reason}, and the machine was busy ({trouble}): that says nothing about the network"
+    hint = f"{_AGAIN}; if it is the same then: {check.hint}"
+    return replace(check, outcome="inconclusive", reason=reason, hint=hint)
+
+
+def stopped(description: str, run: Result | AtOnce) -> Check | None:
+    """A failed check if the run was stopped before its end, or None: what is missing of it may be what matters."""
+    if not run.interrupted:
+        return None
+    return Check.failing(description, "it was stopped before its end", "run the cell again and let it finish")
 
 
 def _side(number: float, expected: Expectation) -> str:

@@ -30,8 +30,11 @@ def in_its_time(
         high = 100 - left * (100 - expected.high)
         return replace(expected, high=high, why=f"{expected.why}; in real time {MISSED_PERCENT:g} % less comes through")
     if expected.unit != "ms":
-        low = expected.low * left
-        return replace(expected, low=low, why=f"{expected.why}; in real time {MISSED_PERCENT:g} % less")
+        # what a rival misses of a shared link others take
+        high = expected.high / left if expected.slow_side == "both" else expected.high
+        or_more = " or more" if expected.slow_side == "both" else ""
+        why = f"{expected.why}; in real time {MISSED_PERCENT:g} % less{or_more}"
+        return replace(expected, low=expected.low * left, high=high, why=why)
     crossings = sum(1 for link in (*way.forward.links, *way.reverse.links) if link.delay_ms)
     late = crossings * fidelity.timer_late_p95_ms
     why = f"{expected.why}; in real time {crossings} timers, up to {fidelity.timer_late_p95_ms:.2g} ms late each"

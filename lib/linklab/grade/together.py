@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from linklab.analysis import Expectation, Experiment, Load, LoadExpectation, experiment
+from linklab.analysis.sharing import direction_of
 from linklab.grade.check import Check, listed
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
@@ -77,14 +78,20 @@ def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) ->
 
 
 def run_checks(
-    where: str, run: AtOnce, network: Network, loads: Sequence[Load], *, each_connection: bool = False
+    where: str,
+    run: AtOnce,
+    network: Network,
+    loads: Sequence[Load],
+    *,
+    each_connection: bool = False,
+    judged: int = 1,
 ) -> tuple[Check, ...]:
     """What a run gave, beside what theory expects: sums, shares, and the highest round trips.
 
-    ``loads`` must be the run's (see `refused`). Where the machine was busy, a number that it can have made is
-    inconclusive.
+    ``loads`` must be the run's (see `refused`), and ``judged`` is as in `linklab.analysis.experiment`. Where the
+    machine was busy, a number that it can have made is inconclusive.
     """
-    expected = expectations(run, network, loads)
+    expected = expectations(run, network, loads, judged)
     trouble = machine_trouble(run)
     found = [*_sum_checks(where, run, expected, trouble)]
     rtts = pings(run)
@@ -105,11 +112,11 @@ def run_checks(
     return tuple(found)
 
 
-def expectations(run: AtOnce, network: Network, loads: Sequence[Load]) -> Experiment:
+def expectations(run: AtOnce, network: Network, loads: Sequence[Load], judged: int = 1) -> Experiment:
     """What theory expects of the run, for the network as it was read back."""
     duration_s = min((result.flow.duration_s for result in transfers(run)), default=SHORTEST_S)
     count = min((result.sent_packets for result in pings(run).values()), default=round(duration_s))
-    return experiment(network, loads, duration_s, max(1, count), state_of_run(run))
+    return experiment(network, loads, duration_s, max(1, count), state_of_run(run), judged)
 
 
 def _problems(run: AtOnce, loads: Sequence[Load], with_pings: bool) -> Iterator[tuple[str, str]]:
@@ -166,12 +173,12 @@ def _sum_checks(where: str, run: AtOnce, expected: Experiment, trouble: str | No
         mine = [
             one
             for one in expected.loads
-            if one.share.bottleneck is not None and one.share.bottleneck.link.label == link
+            if one.share.bottleneck is not None and direction_of(one.share.bottleneck) == link
         ]
         values = [throughput_of(run, one.load.name) or 0.0 for one in mine]
         who = " + ".join(one.load.name for one in mine)
         theory = in_its_time(_of_own_spans(whole, mine, run), run.fidelity, mine[0].share.path)
-        yield _real(f"throughput of {who}, through {link} ({where})", sum(values), theory, (), trouble)
+        yield _real(f"throughput of {who}, through {link[0]} ({where})", sum(values), theory, (), trouble)
 
 
 def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: AtOnce) -> Expectation:

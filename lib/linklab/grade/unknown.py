@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Final
 
 import linklab
-from linklab.analysis.expectation import udp_ceiling_mbps
+from linklab.analysis.expectation import Expectation, udp_ceiling_mbps
 from linklab.analysis.measured_paths import measured_path
 from linklab.errors import LinklabError
 from linklab.grade.check import Check, listed
-from linklab.grade.numbers import Band, Mistake, Quantity, measurement_check, prediction_check, unreadable
+from linklab.grade.measured import measured_check, unless_busy
+from linklab.grade.numbers import Mistake, Quantity, prediction_check, unreadable
 from linklab.grade.real_time import STRAY_PERCENT
 from linklab.grade.result import Result
 from linklab.measure import Prober
+from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Network
 from linklab.network.random_chain import random_chain
 from linklab.units import AnyClock
@@ -37,7 +39,6 @@ _COARSE: Final = 0.2
 _WILD: Final = 2.5
 """What is wrong by more than this factor is a mistake, and no busy machine's work."""
 _SEEDS: Final = 1_000_000
-_REAL_LOW: Final = 0.7
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _tried(find: Callable[[Prober], object], seed: int, clock: AnyClock, folder:
 def _checks(tries: Sequence[_Try]) -> list[Check]:
     checks = [_answer_check(it) for it in tries]
     if not any(it.is_hopeless for it in tries):
-        checks += [_unless_busy(check, tries) for check in (_confirmed_check(tries), _traffic_check(tries))]
+        checks += [unless_busy(check, _doubt(tries)) for check in (_confirmed_check(tries), _traffic_check(tries))]
     return checks
 
 
@@ -179,9 +180,11 @@ def _answer_check(it: _Try) -> Check:
         return _raised(it.name, it.error, "call find_bandwidth(prober) on a network of your own to see why")
     if it.answer is None:
         return _nothing(it.name, "find_bandwidth")
-    quantity = Quantity(it.name, it.truth_mbps, "Mbit/s")
     right = it.truth_mbps
-    band = Band((1 - TOLERANCE) * right, (1 + TOLERANCE) * right, _REAL_LOW * right, (1 + TOLERANCE) * right, "below")
+    left = 1.0 if it.clock == "virtual" else 1 - MISSED_PERCENT / 100
+    low, high = (1 - TOLERANCE) * left * right, (1 + TOLERANCE) * right
+    allowance = f"{100 * TOLERANCE:g} % for the search, and in real time what a quiet machine may miss"
+    expected = Expectation(right, low, high, "Mbit/s", "what the path carries", "both", allowance=allowance)
     answer = it.answer if isinstance(it.answer, int | float) else 0.0
     mistakes = [
         Mistake(right / 8, "that looks like MByte/s", "multiply by 8", TOLERANCE),
@@ -199,18 +202,14 @@ def _answer_check(it: _Try) -> Check:
         how = "too coarse: go on until the range is narrow, with steps in proportion to the rate"
     else:
         how = "print each rate that you try and what is lost there: does the range close around the right one?"
-    check = replace(measurement_check(quantity, it.answer, it.clock, band, how, mistakes), description=it.name)
-    is_near = right / _WILD < answer < right * _WILD
-    return _unless_busy(check, [it]) if is_near else check
+    trouble = _doubt([it]) if right / _WILD < answer < right * _WILD else None
+    check = measured_check("", it.answer, expected, inconclusive=trouble, mistakes=mistakes, how=how)
+    return replace(check, description=it.name)
 
 
-def _unless_busy(check: Check, tries: Sequence[_Try]) -> Check:
-    """Inconclusive instead of failed where the machine was busy while the search sent."""
-    doubt = next((doubt for it in tries for doubt in it.prober.doubts), None)
-    if check.outcome != "failed" or doubt is None:
-        return check
-    hint = 'search on virtual time, check_search(..., clock="virtual"), or on a quiet machine'
-    return replace(check, outcome="inconclusive", reason=f"{check.reason or check.found}; {doubt}", hint=hint)
+def _doubt(tries: Sequence[_Try]) -> str | None:
+    """What spoke against the machine while the searches sent; None where nothing did."""
+    return next((doubt for it in tries for doubt in it.prober.doubts), None)
 
 
 def _confirmed_check(tries: Sequence[_Try]) -> Check:

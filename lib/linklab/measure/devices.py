@@ -77,23 +77,23 @@ def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "
     rate_mbps, overhead_bytes = first.shape.rate_mbps, first.shape.overhead_bytes
     assert rate_mbps is not None
     assert overhead_bytes is not None
-    for name in ports:
-        peer = found[name][1].peer
-        if peer is not None:
-            # the program hands on bytes, and the kernel leaves checksums to a card that is not there
-            lab[peer[0]].cmd(f"ethtool -K {peer[1]} tx off")
-        _said(lab, switch, f"ip link set {name} nomaster")
-    try:
+    with contextlib.ExitStack() as undo:
+        for name in ports:
+            peer = found[name][1].peer
+            if peer is not None:
+                # the program hands on bytes, and the kernel leaves checksums to a card that is not there: so it does
+                # unless asked (`linklab.emulation.namespace`), and does again afterwards
+                undo.callback(lab[peer[0]].cmd, f"ethtool -K {peer[1]} tx on")
+                lab[peer[0]].cmd(f"ethtool -K {peer[1]} tx off")
+            # VLANs of a port are forgotten when it leaves its bridge: such a lab is of no more use
+            undo.callback(_said, lab, switch, f"ip link set {name} master {switch}")
+            _said(lab, switch, f"ip link set {name} nomaster")
         lab.write_file(f"{IN_LAB}/{_PROGRAM.name}", _PROGRAM.read_bytes())
         words = (how, *ports, round(interval_us * 1000), round(rate_mbps * 1e6), overhead_bytes)
         with Crew(lab) as crew:
             command = ["python3", "-I", "-S", f"{IN_LAB}/{_PROGRAM.name}", *map(str, words)]
             await_ready(crew.start(switch, f"exec {shlex.join(command)}").program)
             yield
-    finally:
-        # VLANs of a port are forgotten when it leaves its bridge: such a lab is of no more use
-        for name in ports:
-            _said(lab, switch, f"ip link set {name} master {switch}")
 
 
 def _said(lab: Lab, switch: str, command: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -70,9 +71,9 @@ class Prober:
         Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.run`.
         """
         flow = UdpFlow(self._source, self._destination, rate_mbps, duration_s, payload_bytes=PAYLOAD_BYTES)
-        self._refuse_beyond(rate_mbps * 1e6 / 8 * duration_s)
+        planned_bytes = self._charge(rate_mbps * 1e6 / 8 * duration_s)
         result = run(self._lab, flow)
-        self.sent_bytes += result.sent_packets * PAYLOAD_BYTES
+        self.sent_bytes += result.sent_packets * PAYLOAD_BYTES - planned_bytes
         self._note_doubts(result)
         received_mbps = result.sent_mbps * (1 - result.loss_percent / 100)
         probe = Probe(rate_mbps, duration_s, result.loss_percent, received_mbps, result.jitter_ms)
@@ -85,18 +86,20 @@ class Prober:
         Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.run`.
         """
         flow = TrainFlow(self._source, self._destination, packets, payload_bytes)
-        self._refuse_beyond(packets * payload_bytes)
+        planned_bytes = self._charge(packets * payload_bytes)
         result = run(self._lab, flow)
-        self.sent_bytes += result.sent * payload_bytes
+        self.sent_bytes += result.sent * payload_bytes - planned_bytes
         self._note_doubts(result)
         return result.arrivals_s
 
     def _note_doubts(self, result: Result) -> None:
-        trust = verdict_on(result)
-        if not trust:
-            self.doubts.append(str(trust))
+        trouble = verdict_on(result).trouble
+        if trouble is not None:
+            self.doubts.append(trouble)
 
-    def _refuse_beyond(self, more_bytes: float) -> None:
+    def _charge(self, planned_bytes: float) -> int:
+        """Take what is to be sent off the budget, also for a send that then fails; return it in whole bytes."""
+        more_bytes = math.ceil(planned_bytes)
         left_bytes = self.budget_bytes - self.sent_bytes
         if more_bytes > left_bytes:
             raise MeasurementError(
@@ -106,6 +109,8 @@ class Prober:
         if self.count >= self._most_probes:
             raise MeasurementError(f"{self.count} probes were sent, and no more are allowed: does the search end?")
         self.count += 1
+        self.sent_bytes += more_bytes
+        return more_bytes
 
     def __repr__(self) -> str:
         return (

@@ -68,7 +68,10 @@ def program_files(program: str | Path | None) -> Mapping[str, bytes]:
     for other in sorted(path.resolve().parent.glob("*.py")):
         small = other.is_file() and other.stat().st_size <= _LARGEST_FILE_BYTES
         if small and other.name != path.name and len(files) < _MOST_FILES:
-            files[other.name] = other.read_bytes()
+            try:
+                files[other.name] = other.read_bytes()
+            except PermissionError:
+                continue  # a program that imports it fails in its own words
     return files
 
 

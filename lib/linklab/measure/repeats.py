@@ -14,6 +14,7 @@ from linklab.measure.results import AtOnce, MeasurementStopped, Result
 from linklab.measure.runner import OnProgress, Stop, at_once
 from linklab.measure.scatter import (
     DISAGREE_SHARE,
+    MOST_REPEATS,
     deviation_share,
     disagree,
     mean_known_to,
@@ -22,8 +23,9 @@ from linklab.measure.scatter import (
 )
 from linklab.measure.tools import tool_of
 
-DISAGREE_LEAST_MS: Final = 0.5
-"""Round trips within half a millisecond of their mean agree, whatever share that is: ping prints three digits only."""
+_DISAGREE_LEAST: Final = {"ms": 0.5, "%": 0.5}
+"""Round trips within half a millisecond of their mean agree, whatever share that is: ping prints three digits only. So
+do losses within half a point: one packet in a thousand or none are the same."""
 OFFSET_S: Final = 0.0013
 """How much later each repeat begins. The kernel's TCP counts time in ticks of 10 ms, and a run meets other queues when
 it begins elsewhere between two of them: 1.3 ms visits ten different places before it comes back to the first."""
@@ -139,16 +141,20 @@ def summary(flows: Sequence[Flow], runs: Sequence[AtOnce], disagree_share: float
     """The spreads of runs of the same flows, and what is to be said of them. Pure."""
     spreads = tuple(Spread(flow, quantity_of(flow), _values(runs, flows, number)) for number, flow in enumerate(flows))
     found = [text for spread in spreads if (text := warning_for(spread, disagree_share))]
+    for number, spread in enumerate(spreads):
+        measured = len(_headlines(runs, flows, number))
+        silent = measured - len(spread.values)
+        if silent:
+            found.append(f"{spread.flow.title}: {silent} of {measured} repeats had no answer, and count for nothing")
     cut = [f"only {len(runs)} run, and it was stopped before its end"] if any(run.interrupted for run in runs) else []
     return Repeats(tuple(runs), spreads, tuple(cut + found))
 
 
 def warning_for(spread: Spread, disagree_share: float = DISAGREE_SHARE) -> str:
     """Return what is to be said of one flow's repeats; "" where they agree. Pure."""
-    is_time, values = spread.quantity.endswith("_ms"), spread.values
-    if not disagree(values, disagree_share, DISAGREE_LEAST_MS if is_time else 0.0):
+    name, unit, values = spread.flow.title, tool_of(spread.flow).result.UNIT, spread.values
+    if not disagree(values, disagree_share, _DISAGREE_LEAST.get(unit, 0.0)):
         return ""
-    name, unit = spread.flow.title, tool_of(spread.flow).result.UNIT
     clusters = two_states(values)
     if clusters is not None:
         low, high = (f"{statistics.median(cluster):.4g}" for cluster in clusters)
@@ -156,7 +162,8 @@ def warning_for(spread: Spread, disagree_share: float = DISAGREE_SHARE) -> str:
         return f"{name} jumps between two states, {low} and {high} {unit} ({counts}): a median says little about either"
     mean, known_to, enough = statistics.fmean(values), mean_known_to(values), repeats_for(values, disagree_share)
     share = f"{100 * disagree_share:g} %"
-    more = f"for {share} repeat {enough} times" if len(values) < enough else f"that is within {share}: report both"
+    times = f"{enough} times" if enough < MOST_REPEATS else f"more than {MOST_REPEATS} times"
+    more = f"for {share} repeat {times}" if len(values) < enough else f"that is within {share}: report both"
     return (
         f"{name}: repeats scatter by {100 * spread.deviation_share:.1f} % (standard deviation; {spread.low:.4g} to "
         f"{spread.high:.4g} {unit}). Their mean is {mean:.4g} to within {known_to:.2g} {unit}: {more}, or measure "
@@ -171,9 +178,14 @@ def quantity_of(flow: Flow) -> str:
 
 def _values(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> tuple[float, ...]:
     """What the flow of that number gave in each run; one that was cut short may lack it."""
+    return tuple(value for value in _headlines(runs, flows, number) if value is not None)
+
+
+def _headlines(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> list[float | None]:
+    """As `_values`, with None for what had no answer."""
     found: list[float | None] = []
     for run in runs:
         whole = len(run.results) == len(flows)
         mine = [run.results[number]] if whole else [one for one in run.results if one.flow == flows[number]]
         found += [one.headline for one in mine[:1]]
-    return tuple(value for value in found if value is not None)
+    return found

@@ -68,6 +68,16 @@ class Result:
     interrupted: bool = field(default=False, kw_only=True)
 
     @property
+    def lasts_s(self) -> float:
+        """How long its flow lasts, as planned; 0 where that is not known before."""
+        return self.flow.lasts_s
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What the tool itself has seen of a machine that was late, in words; nothing of most tools."""
+        return ()
+
+    @property
     def headline(self) -> float | None:
         """The one number by which repeats are compared, in `UNIT`; None where nothing was answered."""
         raise NotImplementedError
@@ -133,6 +143,19 @@ class AtOnce:
     def origin(self) -> Origin | None:
         """Where the first result comes from, which all share but for the tool; None without any."""
         return self.results[0].origin if self.results else None
+
+    @property
+    def lasts_s(self) -> float:
+        """The time from the first flow's start to the last one's end, as planned."""
+        flows = [result.flow for result in self.results]
+        return (
+            max(flow.start_s + flow.lasts_s for flow in flows) - min(flow.start_s for flow in flows) if flows else 0.0
+        )
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What all tools have seen of a machine that was late."""
+        return tuple(said for result in self.results for said in result.troubles)
 
     def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
         """Return the results of one kind, in their order."""

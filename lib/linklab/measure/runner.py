@@ -93,8 +93,13 @@ def at_once(
     for flow in flows:
         for node in (flow.source, flow.destination):
             lab[node]  # raises for one that is not there, before anything runs
-    with Crew(lab) as crew:
-        return _Run(lab, flows, tools, crew, offset_s, on_progress, stop).results()
+    try:
+        with Crew(lab) as crew:
+            return _Run(lab, flows, tools, crew, offset_s, on_progress, stop).results()
+    except MeasurementStopped:
+        raise
+    except KeyboardInterrupt:
+        raise MeasurementStopped("the measurement was stopped; measured: nothing yet") from None
 
 
 def address_in(state: NetworkState, node: str) -> str:

@@ -18,7 +18,8 @@ repeats that disagree could pass and another fail."""
 _SIGMAS: Final = 2.0
 """Of a normal distribution 95 % lie within two standard deviations."""
 _CONFIDENCE: Final = 0.95
-_MOST_REPEATS: Final = 1000
+MOST_REPEATS: Final = 1000
+"""`repeats_for` counts no further."""
 _LEAST_CLUSTER: Final = 2
 """One value alone may be an outlier."""
 
@@ -58,7 +59,7 @@ def disagree(values: Sequence[float], share: float = DISAGREE_SHARE, least: floa
 def repeats_for(values: Sequence[float], share: float = DISAGREE_SHARE) -> int:
     """Return how many repeats make the mean known to ``share`` of itself, if they go on to scatter as these do."""
     count = 2
-    while _student(count - 1) * deviation_share(values) / math.sqrt(count) > share and count < _MOST_REPEATS:
+    while _student(count - 1) * deviation_share(values) / math.sqrt(count) > share and count < MOST_REPEATS:
         count += 1
     return count
 

@@ -16,7 +16,13 @@ from typing import Final
 
 from linklab.measure.results import Sample
 
-_NUMBER = r"[-+]?(?:\d{1,3}(?:[,_]\d{3})+(?!\d)|\d+)?(?:\.\d+|(?<=\d)\.?)(?:[eE][-+]?\d+)?|[-+]?(?:inf|nan)\b"
+_LONGEST_LINE: Final = 500
+"""Longer ones are no rows: patterns take a time on them that grows with the square of their length."""
+_LARGEST: Final = 1e15
+"""No bytes, bits a second or seconds of a measurement are more."""
+_LONGEST_RAW: Final = 4 * _LONGEST_LINE
+"""With colours and cursor movements."""
+_NUMBER = r"(?<!\d)[-+]?(?:\d{1,3}(?:[,_]\d{3})+(?!\d)|\d+)?(?:\.\d+|(?<=\d)\.?)(?:[eE][-+]?\d+)?|[-+]?(?:inf|nan)\b"
 _PLAIN = r"\d+(?:\.\d+)?"
 _SECONDS = r"(?:seconds?|secs?|s)?"
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]")
@@ -76,6 +82,12 @@ class Row:
     at_s: float = 0.0
 
     @property
+    def is_possible(self) -> bool:
+        """Whether its numbers can be those of a measurement: finite, and none below 0."""
+        numbers = (self.start_s or 0.0, self.end_s, amount_bytes(self), 1e6 * rate_mbps(self.rate))
+        return all(0 <= number <= _LARGEST for number in numbers)
+
+    @property
     def duration_s(self) -> float:
         """How long it lasted."""
         return self.end_s - (self.start_s or 0.0)
@@ -113,12 +125,12 @@ def read(lines: Iterable[tuple[float, str]]) -> Reading:
     heading: list[str] = []
     headings, number_of = 0, {}
     for at_s, raw in lines:
-        line = _STAMP.sub(" ", clean(raw)).strip()
+        line = _STAMP.sub(" ", clean(raw[:_LONGEST_RAW])).strip()
         cells = _cells(line)
         if _is_heading(cells):
             heading = cells if len(cells) > 1 else heading
             headings += 1
-        elif line:
+        elif line and len(line) <= _LONGEST_LINE:
             found = _by_meaning(line)
             if found.count < 3 and heading:
                 found = _by_heading(found, cells, heading)
@@ -138,10 +150,12 @@ def read(lines: Iterable[tuple[float, str]]) -> Reading:
 def figure(text: str, unit: str = "") -> Figure:
     """A printed number. Raises ValueError."""
     plain = text.replace(",", "").replace("_", "")
+    value = float(plain)
     mantissa, _, exponent = plain.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
-    step = 10.0 ** (int(exponent or 0) - decimals) if math.isfinite(float(plain)) else 0.0
-    return Figure(float(plain), step, unit.strip())
+    # 0e999 is 0, and its last digit beyond all numbers
+    has_step = math.isfinite(value) and len(exponent) <= 3
+    return Figure(value, 10.0 ** (min(int(exponent or 0), 300) - decimals) if has_step else 0.0, unit.strip())
 
 
 def _cells(line: str) -> list[str]:
@@ -330,8 +344,8 @@ def total_mbps(lines: Sequence[str]) -> float | None:
 
 
 def plain_rows(lines: Sequence[str]) -> list[Row]:
-    """The rows of single connections, in order."""
-    return [row for row in read((0.0, line) for line in lines).rows if not row.is_sum]
+    """The rows of single connections, in order, without those whose numbers are none."""
+    return [row for row in read((0.0, line) for line in lines).rows if not row.is_sum and row.is_possible]
 
 
 def sample(row: Row) -> Sample:

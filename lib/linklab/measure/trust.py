@@ -86,8 +86,10 @@ TIMER_MAX_MS: Final = 200.0
 """Linux takes a packet for lost that is not acknowledged 200 ms (its least RTO) later than usual: a stall as long as
 that makes TCP start anew."""
 STALL_PERCENT: Final = 2.0
-"""The longest stall, as a share of the run: while nothing moves the links are empty, and throughput is as much too
-low."""
+"""The longest stall, as a share of the time of the flows: while nothing moves the links are empty, and throughput is as
+much too low."""
+_SHORTEST_S: Final = 1.0
+"""Shorter flows count as so long: timers are looked at ten times a second, and a stall need not have met them."""
 STEAL_PERCENT: Final = 5.0
 """A processor that is away for that share of the time may cost as much throughput: a lab's checks allow it."""
 MISSED_PERCENT: Final = STEAL_PERCENT + STALL_PERCENT
@@ -138,12 +140,15 @@ def verdict_on(measured: Result | AtOnce) -> Trust:
         return Trust(True, (_VIRTUAL,))
     if seen is None:
         return Trust(False, ("nothing was noted of the machine",))
-    found = _troubles(seen, origin.machine.cores if origin is not None and origin.machine is not None else None)
+    cores = origin.machine.cores if origin is not None and origin.machine is not None else None
+    # what went before the flows and came after them is no time in which they can make up for a stall
+    span_s = min(seen.virtual_s, max(measured.lasts_s, _SHORTEST_S)) if measured.lasts_s else seen.virtual_s
+    found = [*_troubles(seen, cores, span_s), *measured.troubles]
     return Trust(not found, tuple(found) or (_QUIET,))
 
 
-def _troubles(seen: Fidelity, cores: int | None) -> list[str]:
-    stall_percent = seen.timer_late_max_ms / 10 / max(seen.virtual_s, 1e-9)
+def _troubles(seen: Fidelity, cores: int | None, span_s: float) -> list[str]:
+    stall_percent = seen.timer_late_max_ms / 10 / max(span_s, 1e-9)
     longest = f"a timer {seen.timer_late_max_ms:.0f} ms late"
     found = [
         (seen.load_per_core > LOAD_PER_CORE, f"load {seen.load_per_core:.1f} per core"),

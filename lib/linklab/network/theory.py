@@ -6,6 +6,9 @@ A measurement is compared with these. All rates are in Mbit/s (10**6 bits), dela
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
 
 from linklab.errors import NetworkError
 from linklab.network.model import Link, Topology
@@ -48,6 +51,17 @@ def datagram_wire_bytes(link: Link, payload_bytes: int, tagged: bool = False) ->
         return wire_bytes(link, data_bytes + IPV4_HEADER_BYTES, tagged)
     fragments = math.ceil(data_bytes / (room_bytes // _FRAGMENT_UNIT_BYTES * _FRAGMENT_UNIT_BYTES))
     return data_bytes + fragments * wire_bytes(link, IPV4_HEADER_BYTES, tagged)
+
+
+def as_fragmented(hops: Sequence[Hop]) -> tuple[Hop, ...]:
+    """Return the hops, each with the smallest MTU met so far: fragments stay fragments until their destination (RFC
+    791). A datagram that several links in a row cut is taken as cut by the smallest at once.
+    """
+    mtus = accumulate((hop.link.mtu_bytes for hop in hops), min)
+    return tuple(
+        hop if hop.link.mtu_bytes == mtu else replace(hop, link=replace(hop.link, mtu_bytes=mtu))
+        for hop, mtu in zip(hops, mtus, strict=True)
+    )
 
 
 def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
@@ -163,8 +177,8 @@ def payload_rate_mbps(path_or_rate: Path | Hop | float, payload_bytes: int = 144
     if not payload_bytes > 0:
         raise NetworkError(f"payload_bytes is {payload_bytes}: it must be a number above 0")
     if isinstance(path_or_rate, Path):
-        limited = [hop for hop in path_or_rate.hops if hop.link.rate_mbps is not None] or [bottleneck_hop(path_or_rate)]
-        return min(payload_rate_mbps(hop, payload_bytes) for hop in limited)
+        limited = [hop for hop in as_fragmented(path_or_rate.hops) if hop.link.rate_mbps is not None]
+        return min(payload_rate_mbps(hop, payload_bytes) for hop in limited or [bottleneck_hop(path_or_rate)])
     if isinstance(path_or_rate, Hop):
         link = path_or_rate.link
         return _rate_mbps(link) * payload_bytes / datagram_wire_bytes(link, payload_bytes, path_or_rate.tagged)

@@ -20,6 +20,7 @@ from linklab.course import course_network, is_variant
 from linklab.grade.lab06 import COMBINATIONS
 from linklab.grade.lab06_queue import LOADS as QUEUE_LOADS
 from linklab.grade.lab07 import loads, takers
+from linklab.grade.lab07_experiment import CONNECTIONS
 from linklab.grade.together import expectations, pings, state_of_run, transfers
 from linklab.measure import AtOnce, Repeats
 from linklab.network import COURSE
@@ -199,8 +200,8 @@ def _parts(
 def _part(
     count: int, run: AtOnce, predicted: Mapping[int, float | None], measured: Mapping[int, float | None]
 ) -> Comparison:
-    found = expectations(run, course_network(), loads(count))
-    mine, whole = found.loads[0].total, found.sums["L2"]
+    found = expectations(run, course_network(), loads(count), judged=len(CONNECTIONS))
+    mine, whole = found.loads[0].total, found.sums["L2", "r2"]
     ideal = 100 * count / (count + 2)
     low, high = 100 * mine.low / whole.high, min(100.0, 100 * mine.high / whole.high)
     theory = Expectation(ideal, low, high, "%", mine.why, source=mine.source, allowance=mine.allowance)

@@ -52,7 +52,7 @@ def load_result(data: Any) -> Result:
     Raises MeasurementError for another kind, version or shape of data.
     """
     kind, version, fields = _opened(data)
-    if kind not in _BY_KIND:
+    if not isinstance(kind, str) or kind not in _BY_KIND:
         raise MeasurementError(f"a measurement {kind!r} is unknown: it is one of {', '.join(_BY_KIND)}")
     newest = _BY_KIND[kind].VERSION
     _refuse_version(kind, version, newest)
@@ -63,7 +63,7 @@ def load_result(data: Any) -> Result:
 def load_run(data: Any) -> AtOnce:
     """Return the run that ``AtOnce.to_json`` wrote. Raises MeasurementError as `load_result`."""
     kind, version, fields = _opened(data)
-    if (kind, version) == ("cbr", 1):
+    if [kind, version] == ["cbr", 1]:
         return run_of_version_1(fields)
     if kind != AtOnce.KIND:
         raise MeasurementError(f"a measurement {kind!r} is no run of several flows: read it with load_result")

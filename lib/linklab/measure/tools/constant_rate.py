@@ -98,6 +98,10 @@ class ConstantRateResult(Result):
     window_s: float
     latest_ms: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not self.window_s > 0:
+            raise MeasurementError(f"{self.flow.title} has a window of {self.window_s} s: nothing was measured")
+
     @property
     def throughput_mbps(self) -> float:
         """Payload that arrived in the window, in Mbit/s."""
@@ -112,6 +116,13 @@ class ConstantRateResult(Result):
     def loss_percent(self) -> float:
         """The share that never arrived."""
         return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """That the sender kept no constant rate: what it had not sent in time is no loss of the network's."""
+        if self.latest_ms <= allowed_late_ms(self.flow):
+            return ()
+        return (f"the sender of {self.flow.name} was {self.latest_ms:.0f} ms late",)
 
     @property
     def headline(self) -> float:
@@ -182,16 +193,15 @@ def parse_constant_rate(
 ) -> ConstantRateResult:
     """Return what the two programs say as a result. Pure.
 
-    Raises MeasurementError for what they never say, where the sender kept no constant rate, and where it was stopped
-    before its window began.
+    Raises MeasurementError for what they never say, where the sender kept no constant rate on virtual time (in real
+    time the result is not trusted, `linklab.measure.verdict_on`), and where it was stopped before its window began.
     """
     try:
         late_ns, until_s = left["late_ns"], left["until_ns"] / 1e9
         counts = int(left["sent"]), int(arrived["received"]), int(arrived["inside"])
     except (KeyError, TypeError, ValueError) as wrong:
         raise MeasurementError(f"{flow.title} gave no counts that can be read: {wrong}") from None
-    allowed_s = max(_LATE_S, _LATE_SHARE * flow.duration_s)
-    if origin.clock == "virtual" and late_ns > allowed_s * 1e9:
+    if origin.clock == "virtual" and late_ns / 1e6 > allowed_late_ms(flow):
         raise MeasurementError(
             f"the sender of {flow.name} fell {late_ns / 1e6:.1f} ms behind its plan and kept no constant rate: "
             "ask for less at once"
@@ -202,6 +212,11 @@ def parse_constant_rate(
     return ConstantRateResult(
         flow, origin, *counts, length_s, late_ns / 1e6, fidelity=fidelity, interrupted=interrupted
     )
+
+
+def allowed_late_ms(flow: ConstantRateFlow) -> float:
+    """Return how late a packet may leave of a flow that still counts as one of constant rate."""
+    return 1000 * max(_LATE_S, _LATE_SHARE * flow.duration_s)
 
 
 def run_of_version_1(fields: dict[str, Any]) -> AtOnce:

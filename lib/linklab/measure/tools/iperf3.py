@@ -357,7 +357,7 @@ def _refuse_slow_sender(result: UdpResult) -> None:
     raise MeasurementError(
         f"iperf3 from {flow.source} sent {result.sent_mbps:.4g} of the {wanted_mbps:g} Mbit/s that it was asked for: "
         f"on virtual time it cannot send {1e6 * wanted_mbps / 8 / flow.payload_bytes:,.0f} datagrams a second; choose "
-        "larger ones (payload_bytes=), or send at a constant rate with linklab.measure.tools.constant_rate"
+        "larger ones (payload_bytes=), or send at a constant rate with a ConstantRateFlow"
     )
 
 

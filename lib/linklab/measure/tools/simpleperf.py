@@ -246,7 +246,9 @@ def _samples(found: tuple[Sample, ...], last: PrintedRow, interrupted: bool) -> 
 
 def _server_rows(lines: Sequence[str]) -> list[PrintedRow]:
     """A row for each connection, or the one over all where that is all there is."""
-    return plain_rows(lines) or [row for row in read((0.0, line) for line in lines).rows if row.is_sum]
+    return plain_rows(lines) or [
+        row for row in read((0.0, line) for line in lines).rows if row.is_sum and row.is_possible
+    ]
 
 
 def _mean_mbps(series: Mapping[str, Sequence[Sample]]) -> float:

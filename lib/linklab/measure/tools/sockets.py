@@ -100,7 +100,8 @@ class Sockets(Tool[SocketsFlow, SocketsResult]):
     def client(self, job: Job[SocketsFlow]) -> str:
         """Return the loop: the time, and what ss says then."""
         looks = round(job.flow.duration_s / job.flow.interval_s)
-        look = f"echo {_AT}$(date +%s.%N); ss -Htin dst {shlex.quote(job.address)}; sleep {job.flow.interval_s:g}"
+        ask = f"ss -Htin dst {shlex.quote(job.address)} || exit 1"
+        look = f"echo {_AT}$(date +%s.%N); {ask}; sleep {job.flow.interval_s:g}"
         return f"exec env LC_ALL=C sh -c {shlex.quote(f'for look in $(seq {looks}); do {look}; done')}"
 
     def parse(self, job: Job[SocketsFlow], origin: Origin, fidelity: Fidelity) -> SocketsResult:
@@ -126,6 +127,8 @@ def _samples(said: str) -> Iterator[SocketSample]:
         elif ends := _ENDS.match(line):
             # one that is being opened or closed has no round trip to tell of
             connection = f"{ends[2]}-{ends[3]}" if ends[1] == "ESTAB" else ""
+        elif not line.startswith(("\t", " ")) and line:
+            raise MeasurementError(f"ss printed a line that is not known: {line.strip()[:100]!r}")
         elif connection and (found := dict(_FIELD.findall(line))):
             if not {"cwnd", "rtt"} <= set(found):
                 raise MeasurementError(f"ss printed a line that is not known: {line.strip()[:100]!r}")

@@ -1,0 +1,97 @@
+"""In every lab alike: a packet that a busy machine lost fails nobody, and what was stopped half-way is not graded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.grade import Result, lab03, lab04, lab08, lab10
+from linklab.grade.alone import ping_check
+from linklab.grade.lab09_runs import check_runs
+from linklab.measure import Clip, Fidelity, Video
+
+from . import test_lab03, test_lab08, test_lab09, test_lab10
+from .way_results import BUSY, L1_LOADED, QUIET, REAL, beside, pinged, sent
+
+
+def _lab03(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result:
+    clock = fidelity.clock
+    run = replace(test_lab03.measured("h1-h4", 28.5, 1.0 if lost else 0.0, clock=clock), fidelity=fidelity, **more)
+    return lab03.check_chosen({**test_lab03.CHOSEN, "h1-h4": run})
+
+
+def _lab04(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result:
+    rtts: tuple[float | None, ...] = (None,) * lost + (20.0,) * (25 - lost)
+    return Result("Lab 04", (ping_check("L1", replace(pinged("r1", "r2", rtts, fidelity), **more), ("r1", "r2")),))
+
+
+def _lab08(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result:
+    run = test_lab08.greedy(1518, more=38)
+    arrivals = tuple(None if number < lost else at for number, at in enumerate(run.arrival_s))
+    origin = replace(run.origin, clock=fidelity.clock)
+    return lab08.check_through(replace(run, arrival_s=arrivals, origin=origin, fidelity=fidelity, **more))
+
+
+def _lab09(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result:
+    (tmp_path / "video.ts").write_bytes(b"x" * 1316 * 1066)
+    (tmp_path / "video.rtp").write_bytes(b"made")
+    made = Video(Clip(duration_s=10), tmp_path, 1015.0, "ffmpeg")
+    run = test_lab09.runs_of(made)["gigabit"]
+    arrivals = tuple(None if number < lost else at for number, at in enumerate(run.arrival_s))
+    origin = replace(run.origin, clock=fidelity.clock)
+    run = replace(run, arrival_s=arrivals, origin=origin, fidelity=fidelity, **more)
+    return check_runs({"gigabit": run}, made, ("gigabit",))
+
+
+def _lab10(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result:
+    name = "inside, 100"
+    run = test_lab10.RUNS[name]
+    rtts = (None,) * lost + run.rtt_ms[lost:]
+    origin = replace(run.origin, clock=fidelity.clock)
+    run = replace(run, rtt_ms=rtts, origin=origin, fidelity=fidelity, **more)
+    return lab10.check_rtt_runs({**test_lab10.RUNS, name: run})
+
+
+LABS = (_lab03, _lab04, _lab08, _lab09, _lab10)
+"""Each gives the check of a sound run that lost so many packets."""
+
+
+@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize(
+    ("lost", "fidelity", "outcome"),
+    [
+        (0, QUIET, "passed"),
+        (0, BUSY, "passed"),
+        (1, BUSY, "inconclusive"),
+        (1, REAL, "failed"),
+        (1, QUIET, "failed"),
+    ],
+)
+def test_a_packet_that_a_busy_machine_lost_is_nobodys_fault(
+    lab: Callable[..., Result], lost: int, fidelity: Fidelity, outcome: str, tmp_path: Path
+) -> None:
+    result = lab(lost, fidelity, tmp_path)
+    assert result.outcome == outcome, str(result)
+    if outcome == "inconclusive":
+        assert "load 4.0 per core" in str(result)
+
+
+@pytest.mark.parametrize("lab", LABS)
+@pytest.mark.parametrize("fidelity", [QUIET, BUSY])
+def test_what_was_stopped_before_its_end_is_not_graded(
+    lab: Callable[..., Result], fidelity: Fidelity, tmp_path: Path
+) -> None:
+    result = lab(0, fidelity, tmp_path, interrupted=True)
+    assert result.outcome == "failed", str(result)
+    assert "stopped before its end" in str(result)
+
+
+def test_stopped_runs_of_several_flows_are_not_graded() -> None:
+    shares = {name: replace(run, interrupted=True) for name, run in test_lab10.SHARE_RUNS.items()}
+    assert "stopped before its end" in str(lab10.check_share_runs(shares))
+    stopped = replace(beside(pinged("r1", "r2", L1_LOADED, interval_s=1), sent("r1", "r2", 38.05)), interrupted=True)
+    assert "stopped before its end" in str(lab04.check_together(stopped))
