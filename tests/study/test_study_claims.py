@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
 from linklab.errors import MeasurementError
 from linklab.published.claims import Claim
-from linklab.study import Measured
+from linklab.study import Measured, Missing
 from linklab.study.claims import Finding, Tables, compared, judged
 from linklab.study.table import Table
 
@@ -82,3 +85,27 @@ def test_a_finding_without_a_number_a_claim_without_a_judge_and_a_judge_without_
         judged([FAST], {}, {"made-up": measured(11)})
     with pytest.raises(MeasurementError, match="judges of no claim: real"):
         judged([FAST], JUDGES, {"made-up": measured(11)})
+
+
+def test_no_claim_is_judged_on_missing_points_and_others_are() -> None:
+    point = pretend.STUDY.points()[0]
+    whole = tables.table(
+        pretend.STUDY, [({"size": size, "kind": "a"}, 1, [Measured("rate_mbps", 11)]) for size in (1, 2)]
+    )
+    one = replace(whole, frame=whole.frame, missing=(Missing(replace(point, repeat=2), "not measured"),))
+    (found,) = judged([FAST], {"fast": fast}, {"made-up": one})
+    assert found.verdict == "not testable here"
+    assert "1 of the points that it needs are missing in the table of study made-up (size=1 kind=a" in found.because
+    other = replace(one, missing=tuple(Missing(it, "") for it in pretend.STUDY.points() if it["size"] == 3))
+    (found,) = judged([FAST], {"fast": fast}, {"made-up": other})
+    assert found.verdict == "reproduced"
+    asks: tuple[Callable[[Table], object], ...] = (
+        lambda table: table.each("rate_mbps", "size", kind="a"),
+        lambda table: table.levels("size"),
+        lambda table: table.runs("size", "kind"),
+        lambda table: table.select(kind="a").levels("size"),
+    )
+    for ask in asks:
+        ask(other)  # a page's tables and figures show what is there
+        with pytest.raises(MeasurementError, match="points that it needs are missing"):
+            ask(replace(other, complete=True))

@@ -89,6 +89,21 @@ def test_a_template_asks_for_numbers_where_they_stand(page: Page, given: dict[st
     assert files["made-up-rates.svg"].startswith("<?xml")
 
 
+def test_a_page_of_a_table_with_missing_points_says_so_below_its_title(
+    page: Page, given: dict[str, Table], tmp_path: Path
+) -> None:
+    assert "Not measured in full" not in make_page(page, read_tables(page, tmp_path / "results"))["made-up.md"]
+    path = tmp_path / "results" / "made-up.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith(("3,a,2", "3,b"))))
+    text = make_page(page, read_tables(page, tmp_path / "results"))["made-up.md"]
+    assert text.startswith(
+        "# Made up\n\n**Not measured in full: 3 of 12 points of made-up (`linklab study run made-up`) are missing. "
+        "No claim that needs them is judged.**\n\nThe rate is"
+    )
+    assert "| It is fast. (V) | either | not testable here | 1 of the points that it needs are missing" in text
+
+
 def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, Table]) -> None:
     (line,) = [it for it in make_page(page, given)["made-up.md"].splitlines() if it.startswith("| made-up.csv |")]
     about = given["made-up"].about

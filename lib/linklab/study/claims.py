@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from linklab.errors import MeasurementError
@@ -70,10 +70,13 @@ def judged(
     """Return each claim with its verdict, in order.
 
     A claim about hardware is judged by the hardware's tables, where they are given and have what it needs, else it is
-    not testable here. `partial`: so is a claim on what our tables lack, as those of own levels do.
+    not testable here. So is a claim on points that are missing in our tables, and, with `partial`, on what else they
+    lack, as those of own levels do.
     Raises MeasurementError for a claim that can be judged and has no judge, a judge of no claim, and, unless
-    `partial`, where our tables lack what a judge needs.
+    `partial` or where points are missing, where our tables lack what a judge needs.
     """
+    partial = partial or any(table.missing for table in tables.values())
+    tables = {name: replace(table, complete=True) for name, table in tables.items()}
     claims = tuple(claims)
     known = {claim.id for claim in claims}
     if unknown := [name for name in judges if name not in known]:

@@ -94,7 +94,8 @@ def make_page(page: Page, tables: Tables, hardware: Tables | None = None, *, par
     """Return the files of a page, by name: NAME.md, and NAME-PICTURE.svg for each picture.
 
     The same tables give the same files, byte for byte. `hardware` are a researcher's own tables, by the study's name;
-    see `linklab.study.claims.judged` for them and for `partial`. Pure, but for reading the template.
+    see `linklab.study.claims.judged` for them and for `partial`. A page of tables with missing points says so below its
+    title. Pure, but for reading the template.
     Raises MeasurementError where the tables lack what the page needs, or the template asks for what is not there.
     """
     return _Making(page, tables, hardware or {}, partial).files()
@@ -148,7 +149,9 @@ class _Making:
             text = environment.from_string(page.template.read_text("utf-8")).render(known)
         except (jinja2.TemplateError, OSError) as wrong:
             raise MeasurementError(f"{page.template.name} of page {page.name} cannot be used: {wrong}") from None
-        return {f"{page.name}.md": text.rstrip() + self._compared() + "\n", **self._pictures}
+        title, _, rest = text.partition("\n")
+        text = f"{title}\n{_missing_points(self._tables)}{rest}".rstrip() + self._compared() + "\n"
+        return {f"{page.name}.md": text, **self._pictures}
 
     def _compared(self) -> str:
         """What a researcher gave, next to ours: the end of any page that is made with it."""
@@ -359,6 +362,18 @@ def _picture(metric: Metric, name: str, lines: Mapping[str, pandas.Series[float]
         return figure
 
     return Picture(name, f"{metric.meaning}, mean over repeats.{left_out}", words, draw)
+
+
+def _missing_points(tables: Tables) -> str:
+    """Return a paragraph that says which tables have missing points; nothing where none has."""
+    lacking = [table for table in tables.values() if table.missing]
+    if not lacking:
+        return ""
+    told = "; ".join(
+        f"{len(table.missing)} of {len(table.study.points())} points of {table.study.name} (`{table.study.command}`)"
+        for table in lacking
+    )
+    return f"\n**Not measured in full: {told} are missing. No claim that needs them is judged.**\n"
 
 
 class _Called:

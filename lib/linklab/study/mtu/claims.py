@@ -93,7 +93,7 @@ def _setting(table: Table) -> dict[str, Level]:
 def runs_of(table: Table, setting: Mapping[str, Level]) -> list[Run]:
     """Return the runs of one setting. Raises MeasurementError where there is none."""
     chosen = _select(table, tuple(setting.items()))
-    pairs = dict.fromkeys(zip(chosen.frame["frame_bytes"], chosen.frame["rates"], strict=True))
+    pairs = chosen.runs("frame_bytes", "rates")
     if not pairs:
         told = " ".join(f"{factor}={level}" for factor, level in setting.items())
         raise MeasurementError(f"the table of study {table.study.name} has no run with {told}: {table.study.command}")
@@ -213,8 +213,11 @@ def _pairs(tables: Tables) -> list[tuple[Run, Run]]:
     """
     real, mine = tables["mtu"], tables[compared("mtu")]
     ours = {(run.frame_bytes, run.rates): run for run in runs_of(mine, _setting(mine))}
-    names = dict.fromkeys(zip(real.frame["frame_bytes"], real.frame["rates"], strict=True))
-    found = [(Run(real, size, rates), ours[size, rates]) for size, rates in names if (size, rates) in ours]
+    found = [
+        (Run(real, size, str(rates)), ours[size, str(rates)])
+        for size, rates in real.runs("frame_bytes", "rates")
+        if (size, str(rates)) in ours
+    ]
     if not found:
         raise MeasurementError("no run of the hardware has a size and rates that ours have")
     return found
