@@ -304,10 +304,10 @@ def read_table(study: Study, folder: Path) -> Table:
         raise MeasurementError(
             f"{path} is damaged ({' '.join(str(wrong).split())}): remove it, then {study.command}"
         ) from None
-    return Table(study, frame, about, _missing(study, frame), (path,))
+    return Table(study, frame, about, missing_points(study, frame), (path,))
 
 
-def _missing(study: Study, frame: pandas.DataFrame) -> tuple[Missing, ...]:
+def missing_points(study: Study, frame: pandas.DataFrame) -> tuple[Missing, ...]:
     """Return the study's points that a frame has no row of."""
     rows = frame[[*study.factors, "repeat"]].drop_duplicates()
     there = {tuple(map(as_compared, row)) for row in rows.itertuples(index=False, name=None)}
