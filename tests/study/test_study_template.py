@@ -121,8 +121,14 @@ def test_the_same_tables_give_the_same_bytes_and_old_pictures_go(
     folder = tmp_path / "pages"
     write_page(page.name, files, folder)
     (folder / "made-up-old.svg").write_text("an old picture")
+    (folder / "made-up-other.svg").write_text("a picture of a page made-up-other, or of nobody's")
+    with (folder / "made-up.md").open("a") as file:
+        file.write("![old](made-up-old.svg) and [another page's](other-a.svg)\n")
+    (folder / "other-a.svg").write_text("another page's")
     assert [path.name for path in write_page(page.name, files, folder)] == ["made-up.md", "made-up-rates.svg"]
-    assert sorted(path.name for path in folder.iterdir()) == ["made-up-rates.svg", "made-up.md"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "made-up-other.svg", "made-up-rates.svg", "made-up.md", "other-a.svg",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SALT: Final = "linklab"
+_PICTURE: Final = re.compile(r"!\[[^]]*\]\(([^()/\s]+\.svg)\)")
 _OVERVIEW: Final = Path(__file__).with_name("overview.md")
 _NOTE: Final = "Mean over repeats; where they differ, the least and the largest in brackets."
 _Thing = TypeVar("_Thing")
@@ -108,11 +110,13 @@ def write_page(name: str, files: Mapping[str, str], folder: Path) -> tuple[Path,
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        page = folder / f"{name}.md"
+        before = _PICTURE.findall(page.read_text("utf-8", errors="replace")) if page.exists() else []
         for file, text in files.items():
             write_whole(folder / file, text)
-        for old in folder.glob(f"{name}-*.svg"):
-            if old.name not in files:
-                old.unlink()
+        for old in before:
+            if old.startswith(f"{name}-") and old not in files:
+                (folder / old).unlink(missing_ok=True)
     except OSError as error:
         raise MeasurementError(f"{folder} cannot be written to: {error.strerror}; choose another --output") from None
     return tuple(folder / file for file in files)

@@ -300,7 +300,7 @@ def read_table(study: Study, folder: Path) -> Table:
         for ending in (".json", ".run.json"):
             if (beside := path.with_name(study.name + ending)).exists():
                 about |= json.loads(beside.read_text("utf-8"))
-    except (ValueError, KeyError, TypeError, OSError) as wrong:
+    except (ValueError, KeyError, TypeError, OSError, OverflowError, EOFError, lzma.LZMAError) as wrong:
         raise MeasurementError(
             f"{path} is damaged ({' '.join(str(wrong).split())}): remove it, then {study.command}"
         ) from None
@@ -326,7 +326,11 @@ def _read_frame(study: Study, path: Path) -> pandas.DataFrame:
         known = {str(level): level for level in levels}
         texts[factor] = pandas.Series([known.get(it, as_level(it)) for it in texts[factor]], dtype=object)
     texts["number"] = pandas.Series([int(it) if it else None for it in texts["number"]], dtype="Int64")
-    return texts.astype({"repeat": "int64", "value": "float64", "of": object, "metric": object, "unit": object})
+    frame = texts.astype({"repeat": "int64", "value": "float64", "of": object, "metric": object, "unit": object})
+    for number, value in enumerate(frame["value"], 2):
+        if not math.isfinite(value):
+            raise ValueError(f"line {number} has the value {value}, which is no finite number")
+    return frame
 
 
 def as_level(text: str) -> Level:
@@ -390,6 +394,15 @@ def write(
         files.append(folder / f"{study.name}.parquet")
         _write_parquet(files[-1], table)
     return replace(table, about=about | dict(about_run), files=tuple(files))
+
+
+def read_about_run(study: Study, folder: Path) -> dict[str, Any]:
+    """Return what NAME.run.json says; nothing where it is missing or damaged."""
+    try:
+        about = json.loads((folder / f"{study.name}.run.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return about if isinstance(about, dict) else {}
 
 
 def keep(table: Table, folder: Path) -> Path:
