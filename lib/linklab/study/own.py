@@ -17,7 +17,7 @@ from typing import Any, Final
 from linklab.errors import MeasurementError
 from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, refuse_rows
 from linklab.study.store import digest, write_whole
-from linklab.study.table import Row, Table, as_compared, as_level, table_of_rows
+from linklab.study.table import Row, Table, as_compared, as_level, level_of, table_of_rows
 
 _IN_FILE: Final = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")
 _LONGEST: Final = 40
@@ -213,7 +213,7 @@ def _own_row(study: Study, texts: Mapping[str, str]) -> Row:
         numbers_only = not any(isinstance(level, str) for level in known)
         if not text or (numbers_only and isinstance(as_level(text), str)):
             raise MeasurementError(f"{factor} is {text!r}: its levels are like {', '.join(map(str, known))}")
-        levels[factor] = {str(level): level for level in known}.get(text, as_level(text))
+        levels[factor] = level_of(known, text)
     numbered = int(number) if texts["number"] else None
     return {**levels, "repeat": repeat, "of": texts["of"], "number": numbered, "metric": metric.name,
             "value": float(value), "unit": metric.unit}  # fmt: skip

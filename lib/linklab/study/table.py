@@ -323,8 +323,7 @@ def _read_frame(study: Study, path: Path) -> pandas.DataFrame:
     if list(texts.columns) != [*study.factors, *COLUMNS]:
         raise MeasurementError(f"{path} has not the columns of study {study.name}: {study.command}")
     for factor, levels in study.factors.items():
-        known = {str(level): level for level in levels}
-        texts[factor] = pandas.Series([known.get(it, as_level(it)) for it in texts[factor]], dtype=object)
+        texts[factor] = pandas.Series([level_of(levels, it) for it in texts[factor]], dtype=object)
     texts["number"] = pandas.Series([int(it) if it else None for it in texts["number"]], dtype="Int64")
     frame = texts.astype({"repeat": "int64", "value": "float64", "of": object, "metric": object, "unit": object})
     for number, value in enumerate(frame["value"], 2):
@@ -342,6 +341,14 @@ def as_level(text: str) -> Level:
             continue
         return number if math.isfinite(number) else text
     return text
+
+
+def level_of(known: Sequence[Level], text: str) -> Level:
+    """Return the level that a text is, among those of a factor or another: a text where all of them are."""
+    for level in known:
+        if str(level) == text:
+            return level
+    return text if all(isinstance(level, str) for level in known) else as_level(text)
 
 
 def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict[str, Any]:
