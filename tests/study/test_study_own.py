@@ -19,7 +19,7 @@ from linklab.measure import Capture
 from linklab.published.claims import Claim
 from linklab.study import STUDIES, Measured, Point, Study, catalogue, run
 from linklab.study.claims import Finding, Tables, compared
-from linklab.study.own import with_own_levels
+from linklab.study.own import selection, with_own_levels
 from linklab.study.page import Page
 from linklab.study.store import definition_of
 
@@ -119,6 +119,12 @@ def test_where_every_point_failed_there_is_no_page(here: Path, capsys: pytest.Ca
     assert re.search(
         "made-up-own-9018-[0-9a-f]{6} has no rows, since all points failed", refused(["page", *own], capsys)
     )
+
+
+def test_the_documents_name_the_folder_of_their_example() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "studies" / "your-own.md").read_text("utf-8")
+    (command,) = re.findall(r"^linklab study run mtu --set (frame_bytes=.*)$", text, re.MULTILINE)
+    assert f"`{with_own_levels(STUDIES['mtu'], selection(command.split(), '--set')).name}`" in text
 
 
 def test_levels_of_other_factors_are_another_study() -> None:
