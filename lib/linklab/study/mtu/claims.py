@@ -18,8 +18,8 @@ from typing import Final
 from linklab.analysis.packets import real_mbps
 from linklab.errors import MeasurementError
 from linklab.study.claims import Finding, Judge, Tables, compared
-from linklab.study.declare import OPENFLOW, Level
-from linklab.study.mtu.runs import BRIDGE, DIRECT, GRE, GREEDY, PACED, rates_mbps
+from linklab.study.declare import BRIDGE, OPENFLOW, Level
+from linklab.study.mtu.runs import DIRECT, GRE, GREEDY, PACED, rates_mbps
 from linklab.study.table import Table, Values
 
 _CLOSE: Final = 0.01

@@ -18,7 +18,7 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import Capture, TrainFlow, TrainResult, run
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre, payload_bytes
-from linklab.study.declare import OPENFLOW, Measured, Metric, Point, Study, Testbed
+from linklab.study.declare import BRIDGE, OPENFLOW, Measured, Metric, Point, Study, Testbed
 from linklab.units import ETHERNET_CHECKSUM_BYTES, ETHERNET_HEADER_BYTES, ETHERNET_OVERHEAD_BYTES
 
 PACED: Final = "paced"
@@ -33,7 +33,6 @@ GRE: Final = "gre"
 """Two Mininet networks on two PCs, whose cables take the longer frames of the tunnel."""
 GRE_FRAGMENTS: Final = "gre-fragments"
 """The same with an MTU of 1500 bytes between the PCs: each packet crosses in fragments."""
-BRIDGE: Final = "bridge"
 FORMS: Final = (DIRECT, CABLE, GRE, GRE_FRAGMENTS)
 _USUAL_MTU_BYTES: Final = 1500
 _ALL_UNTIL: Final = 100

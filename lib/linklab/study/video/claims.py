@@ -18,9 +18,9 @@ from linklab.errors import MeasurementError
 from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.study.claims import Finding, Judge, Tables, compared
-from linklab.study.declare import OPENFLOW, Level
+from linklab.study.declare import BRIDGE, OPENFLOW, Level
 from linklab.study.table import Table, Values
-from linklab.study.video.runs import BRIDGE, HTB, QUANTITIES
+from linklab.study.video.runs import HTB, QUANTITIES
 from linklab.units import transmission_ms
 
 PACED: Final = "paced"
