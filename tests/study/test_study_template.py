@@ -102,6 +102,9 @@ def test_a_page_of_a_table_with_missing_points_says_so_below_its_title(
         "No claim that needs them is judged.**\n\nThe rate is"
     )
     assert "| It is fast. (V) | either | not testable here | 1 of the points that it needs are missing" in text
+    page.template.write_text("[up](..)\n\n# {{ title }}\n\nNothing.\n")
+    text = make_page(page, read_tables(page, tmp_path / "results"))["made-up.md"]
+    assert text.startswith("[up](..)\n\n# Made up\n\n**Not measured in full: ")
 
 
 def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, Table]) -> None:

@@ -153,8 +153,10 @@ class _Making:
             text = environment.from_string(page.template.read_text("utf-8")).render(known)
         except (jinja2.TemplateError, OSError) as wrong:
             raise MeasurementError(f"{page.template.name} of page {page.name} cannot be used: {wrong}") from None
-        title, _, rest = text.partition("\n")
-        text = f"{title}\n{_missing_points(self._tables)}{rest}".rstrip() + self._compared() + "\n"
+        title = re.search(r"^# .*\n", text, re.MULTILINE)
+        below = title.end() if title else 0
+        text = text[:below] + _missing_points(self._tables) + text[below:]
+        text = text.rstrip() + self._compared() + "\n"
         return {f"{page.name}.md": text, **self._pictures}
 
     def _compared(self) -> str:
