@@ -77,6 +77,19 @@ def test_after_an_interrupt_no_part_begins_and_what_there_is_is_kept() -> None:
     assert "2.5" in page
 
 
+def test_findings_that_fail_do_not_cost_what_was_measured() -> None:
+    def bad(records: Sequence[Record], settings: Settings) -> Findings:
+        raise KeyError("link_s")
+
+    outcomes = run_parts([OwnPart("bad", "Bad", _good, bad), *parts(good=_good)], FEW, lambda line: None)
+    data = report.as_json(outcomes, FEW, MACHINE)
+    assert data["parts"]["bad"]["records"] == [{"value": 1.5}]
+    assert data["parts"]["bad"]["failure"] == "its findings: KeyError: 'link_s'"
+    assert "**Not measured to its end:** its findings: KeyError: 'link_s'" in report.as_markdown(outcomes, FEW, MACHINE)
+    assert len(report.verdict_lines(outcomes, FEW)) == 1
+    assert outcomes.failed
+
+
 def test_the_page_has_verdicts_first_and_every_table() -> None:
     outcomes, _ = run(good=_good, failing=_failing, broken=_broken)
     page = report.as_markdown(outcomes, FEW, MACHINE)
@@ -94,7 +107,7 @@ def test_the_page_has_verdicts_first_and_every_table() -> None:
 def test_the_json_has_records_tables_and_claims_and_reads_back() -> None:
     outcomes, _ = run(good=_good, failing=_failing)
     data = json.loads(json.dumps(report.as_json(outcomes, FEW, MACHINE)))
-    assert (data["benchmark"], data["version"], data["machine"]) == ("linklab", 1, MACHINE)
+    assert (data["benchmark"], data["version"], data["machine"]) == ("linklab", 2, MACHINE)
     assert data["parts"]["good"]["records"] == [{"value": 1.5}]
     assert data["parts"]["good"]["claims"] == [{"claim": "it is above 1", "verdict": "met", "numbers": "[1.5]"}]
     assert data["parts"]["good"]["failure"] is None
@@ -111,7 +124,7 @@ def test_an_earlier_reports_records_are_found_or_refused() -> None:
         with pytest.raises(LinklabError, match=r"bench\.json is no bench\.json with the part fidelity"):
             report.fidelity_records(wrong, "bench.json")
     with pytest.raises(LinklabError, match="version 99"):
-        report.fidelity_records(text.replace('"version": 1', '"version": 99'), "bench.json")
+        report.fidelity_records(text.replace('"version": 2', '"version": 99'), "bench.json")
 
 
 def test_every_real_part_reports_on_nothing_at_all() -> None:

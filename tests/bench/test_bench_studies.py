@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from linklab.errors import LinklabError
 from linklab.network.random_chain import random_chain
 from linklab.runtime.backends import Kind
 from linklab.study import run
 from tools.bench.fidelity import FIDELITY as FIDELITY_STUDY
 from tools.bench.fidelity import ROWS, Sameness, agreement
 from tools.bench.part import Record, Settings, Verdict, having
-from tools.bench.parts import FIDELITY, SEARCH, SWITCHES
+from tools.bench.parts import FIDELITY, SEARCH, SWITCHES, refuse_other
 from tools.bench.search import INCREASE, SEARCHES, TRAIN, truth_mbps
 from tools.bench.search import SEARCH as SEARCH_STUDY
 
@@ -53,6 +55,13 @@ def test_a_round_trip_without_any_answer_refutes() -> None:
     assert claim_on(FIDELITY.report(records, FEW), "mean RTT").verdict is Verdict.NOT_MET
 
 
+def test_where_no_ping_at_all_was_answered_is_no_round_trip() -> None:
+    records = [record for record in fidelity_records() if record["metric"] != "rtt_mean_ms"]
+    claim = claim_on(FIDELITY.report(records, FEW), "mean RTT")
+    assert claim.verdict is Verdict.NOT_MET
+    assert "largest difference inf ms" in claim.numbers
+
+
 def test_a_rounding_edge_is_named_and_no_difference() -> None:
     records = fidelity_records()
     for number, record in enumerate(at(records, "tcp_mbps", of="L3", number=0)):
@@ -60,6 +69,7 @@ def test_a_rounding_edge_is_named_and_no_difference() -> None:
     claim = claim_on(FIDELITY.report(records, FEW), "same three digits")
     assert claim.verdict is Verdict.MET
     assert claim.numbers == "35 of 36 the same, 1 on a rounding edge (L3 TCP)"
+    assert "rounding edge (within a tenth of the third digit) counts as the same" in claim.text
 
 
 def test_what_is_measured_again_is_compared_with_its_like() -> None:
@@ -95,6 +105,33 @@ def test_an_earlier_run_must_agree_too() -> None:
     other = FIDELITY.report(fidelity_records(), replace(FEW, earlier=tuple(changed)))
     assert claim_on(other, "an earlier run").verdict is Verdict.NOT_MET
     assert claim_on(other, "in every fresh lab").verdict is Verdict.MET
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda records: [], "has no rows of study fidelity"),
+        (lambda records: [{"ways": "old form"}], "has no rows of study fidelity"),
+        (lambda records: [{**record, "study": "x"} for record in records], "has no rows of study fidelity"),
+        (lambda records: [without(record, "link_s") for record in records], "has rows without link_s"),
+        (lambda records: [{**record, "pings": 10} for record in records], "has pings=10, and this run has 26"),
+        (lambda records: [it for it in records if it["metric"] != "udp_mbps"], "has no udp_mbps of L1"),
+    ],
+)
+def test_an_earlier_run_that_cannot_be_compared_is_refused_at_the_start(spoil: Any, says: str) -> None:
+    refuse_other(fidelity_records(), FEW, "bench.json")
+    with pytest.raises(LinklabError, match=f"^bench.json {says}") as caught:
+        refuse_other(spoil(fidelity_records()), FEW, "bench.json")
+    assert "\n" not in str(caught.value)
+
+
+def without(record: Record, key: str) -> Record:
+    return {name: value for name, value in record.items() if name != key}
+
+
+def test_an_earlier_run_of_other_durations_is_refused() -> None:
+    with pytest.raises(LinklabError, match="has pings=26, and this run has 10: compare with a run of the same form"):
+        refuse_other(fidelity_records(), replace(FEW, quick=True), "bench.json")
 
 
 def test_udps_offered_rate_fills_95_percent_of_the_bottleneck() -> None:
@@ -157,6 +194,11 @@ def test_a_switch_that_does_not_forward_is_not_met(metric: str, value: float, sa
 def test_switches_without_the_bridge_are_not_judged() -> None:
     others = [record for record in switch_records() if record["switch"] != "bridge"]
     assert verdicts(SWITCHES.report(others, FEW)) == [Verdict.NOT_MEASURED] * 2
+
+
+def test_one_repeat_of_three_confirms_nothing() -> None:
+    first = [record for record in switch_records() if record["repeat"] == 1]
+    assert verdicts(SWITCHES.report(first, Settings())) == [Verdict.NOT_MEASURED] * 2
 
 
 def test_a_search_is_judged_by_error_and_traffic() -> None:

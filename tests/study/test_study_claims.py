@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
 from linklab.errors import MeasurementError
 from linklab.published.claims import Claim
-from linklab.study import Measured
+from linklab.study import Measured, Missing
 from linklab.study.claims import Finding, Tables, compared, judged
 from linklab.study.table import Table
 
@@ -46,7 +49,9 @@ def test_a_claim_about_hardware_is_judged_by_the_hardwares_numbers_alone() -> No
     for rate_mbps, verdict in ((8, "reproduced"), (12, "not reproduced")):
         first, real = judged([FAST, REAL], JUDGES, ours, {"made-up": measured(rate_mbps)})
         assert (real.verdict, real.because) == (verdict, f"by the hardware's numbers: {rate_mbps} against 11 Mbit/s")
-        assert first.because == "11 Mbit/s"
+        assert first.verdict == "reproduced"
+        fast = "reproduced" if rate_mbps > 10 else "not reproduced"
+        assert first.because == f"11 Mbit/s; by the hardware's numbers {fast}: {rate_mbps} Mbit/s"
 
 
 def test_hardware_without_the_rows_that_are_needed_says_so() -> None:
@@ -60,6 +65,20 @@ def test_what_is_decided_by_construction_shows_the_reason_and_the_numbers() -> N
     claim = Claim("fast", "It is fast.", "V", "either", "rate_mbps", by_construction="the link has no limit")
     (found,) = judged([claim], {"fast": fast}, {"made-up": measured(11)})
     assert (found.verdict, found.because) == ("decided by construction", "the link has no limit; 11 Mbit/s")
+
+
+def test_what_both_can_show_is_judged_by_both() -> None:
+    claim = replace(FAST, by_construction="the link has no limit")
+    for rate_mbps, verdict in ((8, "not reproduced"), (12, "reproduced")):
+        (found,) = judged([claim], {"fast": fast}, {"made-up": measured(11)}, {"made-up": measured(rate_mbps)})
+        assert found.verdict == "decided by construction"
+        assert found.because.endswith(f"; 11 Mbit/s; by the hardware's numbers {verdict}: {rate_mbps} Mbit/s")
+    lacking = {"made-up": measured(8).select(size=2)}
+    (found,) = judged([FAST], {"fast": fast}, {"made-up": measured(11)}, lacking)
+    assert found.because.startswith("11 Mbit/s; the hardware's numbers do not suffice: the table of study made-up")
+    mininets = replace(FAST, about="Mininet")
+    (found,) = judged([mininets], {"fast": fast}, {"made-up": measured(11)}, {"made-up": measured(8)})
+    assert found.because == "11 Mbit/s"
 
 
 def test_what_nothing_can_judge_says_why() -> None:
@@ -82,3 +101,27 @@ def test_a_finding_without_a_number_a_claim_without_a_judge_and_a_judge_without_
         judged([FAST], {}, {"made-up": measured(11)})
     with pytest.raises(MeasurementError, match="judges of no claim: real"):
         judged([FAST], JUDGES, {"made-up": measured(11)})
+
+
+def test_no_claim_is_judged_on_missing_points_and_others_are() -> None:
+    point = pretend.STUDY.points()[0]
+    whole = tables.table(
+        pretend.STUDY, [({"size": size, "kind": "a"}, 1, [Measured("rate_mbps", 11)]) for size in (1, 2)]
+    )
+    one = replace(whole, frame=whole.frame, missing=(Missing(replace(point, repeat=2), "not measured"),))
+    (found,) = judged([FAST], {"fast": fast}, {"made-up": one})
+    assert found.verdict == "not testable here"
+    assert "1 of the points that it needs are missing in the table of study made-up (size=1 kind=a" in found.because
+    other = replace(one, missing=tuple(Missing(it, "") for it in pretend.STUDY.points() if it["size"] == 3))
+    (found,) = judged([FAST], {"fast": fast}, {"made-up": other})
+    assert found.verdict == "reproduced"
+    asks: tuple[Callable[[Table], object], ...] = (
+        lambda table: table.each("rate_mbps", "size", kind="a"),
+        lambda table: table.levels("size"),
+        lambda table: table.runs("size", "kind"),
+        lambda table: table.select(kind="a").levels("size"),
+    )
+    for ask in asks:
+        ask(other)  # a page's tables and figures show what is there
+        with pytest.raises(MeasurementError, match="points that it needs are missing"):
+            ask(replace(other, complete=True))

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 from scapy.utils import EDecimal, wrpcap
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, TrainFlow, TrainResult
+from linklab.network.mtu_testbeds import payload_bytes
 from linklab.runtime.backends import Kind
 from linklab.study import Point, Study, Table, run, study_by_name
 from linklab.study.mtu.runs import evaluate, from_captures, rates_mbps
@@ -196,11 +198,13 @@ def test_sizes_and_rates_of_ones_own_are_measured(virtual: Kind, tmp_path: Path)
     assert table.lookup("bandwidth_settled_mbps", frame_bytes=9018).same == pytest.approx(50, rel=0.001)
 
 
-def captured(path: Path, times_s: list[float], numbers: list[int]) -> Path:
+def captured(path: Path, times_s: list[float], numbers: list[int], frame_bytes: int = 1500) -> Path:
     """A file as tcpdump writes it: UDP packets of these numbers, and others that do not count."""
-    packets = [Ether() / ARP()]
+    packets = [Ether() / ARP(), Ether() / IPv6() / UDP() / Raw(b"mDNS"), Ether() / IP() / UDP() / Raw(b"DNS")]
     for time_s, number in zip(times_s, numbers, strict=True):
-        packet = Ether() / IP(id=number) / UDP(dport=5001) / Raw(number.to_bytes(4) * 300)
+        packet = (
+            Ether() / IP(id=number) / UDP(dport=5001) / Raw((number.to_bytes(4) * 364)[: payload_bytes(frame_bytes)])
+        )
         packet.time = 1700000000 + EDecimal(str(time_s))  # a float has no nanoseconds of that date
         packets.append(packet)
     wrpcap(str(path), packets, nano=True)
@@ -218,8 +222,11 @@ def test_a_pair_of_captures_gives_the_metrics_of_a_train(tmp_path: Path) -> None
     assert rows["lost_packets", None] == 1
     with pytest.raises(MeasurementError, match=r"1 packets of sent\.pcap are not in received\.pcap: capture one test"):
         from_captures(point, received, sent)
-    with pytest.raises(MeasurementError, match=r"no UDP packet: capture the test's interface"):
+    with pytest.raises(MeasurementError, match=r"none\.pcap has no UDP packet in a frame of 1500 bytes"):
         from_captures(point, sent, captured(tmp_path / "none.pcap", [], []))
+    small = [captured(tmp_path / f"{name}-small.pcap", [0, 0.001, 0.002, 0.003], [1, 2, 3, 4], 800) for name in "ab"]
+    with pytest.raises(MeasurementError, match=r"no UDP packet in a frame of 1500 bytes, but of 49, 800: say which"):
+        from_captures(point, *small)
 
 
 @pytest.mark.lab

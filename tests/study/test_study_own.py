@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import textwrap
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from linklab.measure import Capture
 from linklab.published.claims import Claim
 from linklab.study import STUDIES, Measured, Point, Study, catalogue, run
 from linklab.study.claims import Finding, Tables, compared
-from linklab.study.own import with_own_levels
+from linklab.study.own import selection, with_own_levels
 from linklab.study.page import Page
 from linklab.study.store import definition_of
 
@@ -91,7 +92,8 @@ def test_levels_of_ones_own_have_a_folder_and_a_page_of_their_own(
     published = (here / "study-results/made-up/made-up.csv").read_bytes()
     own = ["made-up", "--set", "size=9018,0.5", "kind=a"]
     assert main(["study", "run", *own]) == 0
-    name = "made-up-own-9018-0-5-a"
+    (name,) = (path.name for path in (here / "study-results").glob("made-up-own-*"))
+    assert re.fullmatch("made-up-own-9018-0-5-a-[0-9a-f]{6}", name)
     with (here / f"study-results/{name}/{name}.csv").open() as file:
         assert {row["size"] for row in csv.DictReader(file)} == {"9018", "0.5"}
     assert (here / "study-results/made-up/made-up.csv").read_bytes() == published
@@ -114,7 +116,26 @@ def test_where_every_point_failed_there_is_no_page(here: Path, capsys: pytest.Ca
     pretend.FAIL_AT.update({(9018, 1), (9018, 2)})
     own = ["made-up", "--set", "size=9018"]
     assert main(["study", "run", *own]) == 1
-    assert "made-up-own-9018 has no rows, since all points failed" in refused(["page", *own], capsys)
+    assert re.search(
+        "made-up-own-9018-[0-9a-f]{6} has no rows, since all points failed", refused(["page", *own], capsys)
+    )
+
+
+def test_the_documents_name_the_folder_of_their_example() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "studies" / "your-own.md").read_text("utf-8")
+    (command,) = re.findall(r"^linklab study run mtu --set (frame_bytes=.*)$", text, re.MULTILINE)
+    assert f"`{with_own_levels(STUDIES['mtu'], selection(command.split(), '--set')).name}`" in text
+
+
+def test_levels_of_other_factors_are_another_study() -> None:
+    study = replace(pretend.STUDY, factors={"size": (1, 2), "packets": (200,)})
+    names = {
+        with_own_levels(study, settings).name
+        for settings in ({"size": ["7", "9"]}, {"size": ["7"], "packets": ["9"]}, {"packets": ["7"], "size": ["9"]})
+    }
+    assert len(names) == 3
+    one, other = ({"size": ["7"], "packets": ["9"]}, {"packets": ["9"], "size": ["7"]})
+    assert with_own_levels(study, one).name == with_own_levels(study, other).name
 
 
 @pytest.mark.parametrize(
@@ -175,7 +196,8 @@ def test_a_study_in_a_file_is_run_and_has_a_page(here: Path, capsys: pytest.Capt
     assert main(["study", "show", "own/mine.py:MINE"]) == 0
     assert main(["study", "run", "own/mine.py:MINE", "--set", "size=2,5"]) == 0
     assert main(["study", "page", "own/mine.py:MINE", "--set", "size=2,5"]) == 0
-    text = Path("study-results/pages/mine-own-2-5.md").read_text()
+    (path,) = Path("study-results/pages").glob("mine-own-2-5-*.md")
+    text = path.read_text()
     assert "| 5 | 105 |" in text
     assert "`linklab study run own/mine.py:MINE --set size=2,5`" in text
     for name, says in (
@@ -229,7 +251,8 @@ def test_numbers_of_ones_own_hardware_stand_next_to_ours_and_judge_its_claims(
     assert main(["study", "page", "made-up", "--beside", "mine.csv"]) == 0
     text = Path("study-results/pages/made-up.md").read_text()
     assert "| hardware | reproduced | by the hardware's numbers: 0.9 against 1 Mbit/s |" in text
-    assert "It is fast. (V) | either | reproduced | 1 Mbit/s |" in text
+    by_theirs = "by the hardware's numbers not reproduced: 0.9 Mbit/s"
+    assert f"It is fast. (V) | either | reproduced | 1 Mbit/s; {by_theirs} |" in text
     assert "## Compared with mine.csv" in text
     assert "| rate_mbps (Mbit/s) | size=3 kind=a | 0.9 | 1 | -10.0 % |" in text
     assert "| rate_mbps (Mbit/s) | size=9018 kind=a | 3000 | not measured | - |" in text
@@ -254,6 +277,8 @@ def test_numbers_of_ones_own_hardware_stand_next_to_ours_and_judge_its_claims(
         ({"number": "1.5"}, "row 2: number is '1.5'"),
         ({"size": "large"}, "row 2: size is 'large': its levels are like 1, 2, 3"),
         ({"kind": ""}, "row 2: kind is ''"),
+        ({"repeat": "9" * 20}, f"row 2: repeat is '{'9' * 20}', which is no whole number"),
+        ({"of": "h" * 200_000}, "cannot be read: field larger than field limit"),
         ({"repeat": "2"}, "the same as row 2: give it another repeat"),
     ],
 )
@@ -306,6 +331,43 @@ def test_captures_of_a_test_of_ones_own_become_rows(here: Path, capsys: pytest.C
     assert "the capture on a.pcap cannot be read" in refused([*words, "size=3"], capsys)
     assert "none.pcap is not there" in refused([*words, "size=3", "--sent", "none.pcap"], capsys)
     assert "does not say how to read captures" in refused(["import", "burst", *words[2:]], capsys)
+
+
+def test_what_a_researcher_wrote_stays_when_captures_are_added(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.pcap", "b.pcap"):
+        packets = [Ether() / IP() / UDP() / bytes(958) for _ in range(5)]
+        for number, packet in enumerate(packets):
+            packet.time = 1000 + number * 0.001
+        wrpcap(name, packets)
+    words = ["import", "made-up", "--sent", "a.pcap", "--received", "b.pcap", "--output", "mine.csv", "--set", "kind=a"]
+    assert main(["study", "template", "made-up", "--output", "mine.csv"]) == 0
+    empty = Path("mine.csv").read_text()
+    assert main(["study", *words, "size=3"]) == 0
+    assert "as repeat 1" in capsys.readouterr().out
+    assert Path("mine.csv").read_text().startswith(empty)
+    # as a spreadsheet writes it: other order of columns, another line ending, none at the end
+    columns = "value,unit,metric,number,of,repeat,kind,size"
+    mine = f"\ufeff{columns}\r\n0.5,Mbit/s,rate_mbps,,,4,a,3\r\n,Mbit/s,rate_mbps,,,5,a,3"
+    Path("mine.csv").write_bytes(mine.encode())
+    assert main(["study", *words, "size=3"]) == 0
+    after = Path("mine.csv").read_bytes().decode()
+    assert after.startswith(mine + "\r\n")
+    assert after.count("\r\n") == after.count("\n") == 5
+    assert after.splitlines()[-1].endswith(",ms,gap_ms,1,h1-h2,5,a,3")
+    Path("mine.csv").write_text("colour,value\nred,1\n")
+    assert "has the columns colour,value" in refused([*words, "size=3"], capsys)
+    assert Path("mine.csv").read_text() == "colour,value\nred,1\n"
+    Path("mine.csv").write_text("")
+    assert main(["study", *words, "size=3"]) == 0
+    assert len(Path("mine.csv").read_text().splitlines()) == 3
+
+
+def test_two_files_of_one_study_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(STUDY, here / "study-results/made-up")
+    fill_in({"3": "0.9"})
+    Path("other.csv").write_text(Path("mine.csv").read_text())
+    words = ["page", "made-up", "--beside", "mine.csv", "--beside", "other.csv"]
+    assert "mine.csv and other.csv are both of study made-up: put their rows into one file" in refused(words, capsys)
 
 
 def test_tables_are_kept_compressed_and_pages_are_made_of_them(here: Path) -> None:

@@ -13,13 +13,15 @@ from linklab.study.page import make_page, read_tables
 DOCS = Path(__file__).parents[2] / "docs" / "studies"
 TEMPLATES = {name: page.template.read_text("utf-8") for name, page in PAGES.items()}
 _UNITS = r"(?:[kMG]?bit/s|[kM]?B|bytes?|n?s|us|ms|seconds?|minutes?|%|packets?|frames?|datagrams?|times)"
-_NUMBER = re.compile(rf"(?<![\w.])\d[\d.,]*(?:\s|-)?{_UNITS}(?!\w)")
+_NUMBER = re.compile(rf"(?<![\w.])(?:\d[\d.,]*(?:\s|-)?{_UNITS}(?!\w)|\d+\.\d+(?!\.?\d|\w))")
+_CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 _MADE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|`[^`]*`", re.DOTALL)
 _CONSTANTS = re.compile(r"\{#\s*constants:(.*?)#\}", re.DOTALL)
 
 
 def typed_numbers(template: str) -> list[str]:
-    """The numbers with units in a template's prose that its ``{# constants: 1500 bytes; 10 Mbit/s #}`` does not name.
+    """The numbers with units, or with decimals, in a template's prose, but for those that its
+    ``{# constants: 1500 bytes; 10 Mbit/s #}`` names.
 
     Constants are published numbers and those of protocols and settings. Numbers in code (`...`) are commands.
     """
@@ -32,13 +34,18 @@ def test_a_typed_number_is_found() -> None:
     template = """{# constants: 1500 bytes; 10 Mbit/s #}
     Links of 10 Mbit/s, packets of 1500
     bytes; {{ value("mtu", "x_mbps", link=7) | fixed(2) }} Mbit/s, `--set rate=9 ms`, figure 9 shows 9.54 Mbit/s and
-    11 %, RFC 768."""
-    assert typed_numbers(template) == ["9.54 Mbit/s", "11 %"]
+    11 %, RFC 768, section 4.2.3; a share of 0.95."""
+    assert typed_numbers(template) == ["9.54 Mbit/s", "11 %", "0.95"]
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_no_measured_number_is_typed(name: str) -> None:
     assert typed_numbers(TEMPLATES[name]) == []
+
+
+def test_the_page_that_is_not_made_of_tables_has_no_measured_number() -> None:
+    settings = "{# constants: 9018 bytes; 50 Mbit/s; 6 Mbit/s #}"
+    assert typed_numbers(settings + _CODE.sub("", (DOCS / "your-own.md").read_text("utf-8"))) == []
 
 
 @pytest.mark.parametrize("name", PAGES)

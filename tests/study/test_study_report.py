@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,45 @@ def test_a_claim_comes_out_otherwise_on_another_network(claim: str, tables: dict
     variant, holds = OTHERWISE[claim]
     assert JUDGES[claim](tables).holds is holds
     assert JUDGES[claim](_variant(variant)).holds is not holds
+
+
+@pytest.mark.parametrize("claim", ["report-three-rtt", "report-three-throughput", "report-parallel-less"])
+def test_one_repeat_is_no_sample(claim: str, tables: dict[str, Table]) -> None:
+    once = {**tables, "report-shared": tables["report-shared"].select(repeat=1)}
+    with pytest.raises(MeasurementError, match="over two repeats or more: 1 is there"):
+        JUDGES[claim](once)
+
+
+def with_values(table: Table, metric: str, values: Mapping[str, float], column: str) -> Table:
+    """The table with other values of a metric, by what stands in a column."""
+    frame = table.frame.copy()
+    for name, value in values.items():
+        frame.loc[(frame["metric"] == metric) & (frame[column] == name), "value"] = value
+    return replace(table, frame=frame)
+
+
+def test_idle_paths_are_those_that_were_measured(tables: dict[str, Table]) -> None:
+    """The report's idle h1-h4 takes 69.6 ms, and not 60: what is 69.6 under load is no longer."""
+    pairs = ("h1-h4", "h2-h5", "h3-h6", "h7-h9", "h8-h9")
+    shared = with_values(tables["report-shared"], "rtt_mean_ms", dict.fromkeys(pairs, 69.6), "of")
+    assert JUDGES["report-shared-rtt"]({**tables, "report-shared": shared}).holds
+    idle = with_values(tables["report-alone"], "rtt_mean_ms", {"h1-h4": 69.6}, "between")
+    found = JUDGES["report-shared-rtt"]({**tables, "report-shared": shared, "report-alone": idle})
+    assert not found.holds
+    assert found.because.startswith("0.0 ms (h1-h4 in test 1)")
+
+
+def test_round_trips_that_did_not_grow_are_no_router_s(tables: dict[str, Table]) -> None:
+    still = with_values(tables["report-shared"], "rtt_mean_ms", {"h1-h4": 60.0, "h8-h9": 20.0}, "of")
+    assert not JUDGES["report-apart-router"]({**tables, "report-shared": still}).holds
+
+
+def test_a_link_that_gives_a_third_is_not_close_to_what_it_has(tables: dict[str, Table]) -> None:
+    assert JUDGES["report-apart-throughput"](tables).holds
+    third = with_values(tables["report-shared"], "throughput_mbps", {"h1-h4": 10.0}, "of")
+    found = JUDGES["report-apart-throughput"]({**tables, "report-shared": third})
+    assert not found.holds
+    assert "h1-h4: 33.3 % of the rate, 100.0 % of alone" in found.because
 
 
 def test_the_pairs_are_the_report_s() -> None:

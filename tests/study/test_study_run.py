@@ -77,11 +77,26 @@ def test_a_resumed_run_equals_one_without_a_break_and_repeats_nothing(tmp_path: 
     assert text(tmp_path / "broken", "made-up.json") == text(tmp_path / "whole", "made-up.json")
 
 
+def test_what_is_measured_later_changes_the_date(tmp_path: Path) -> None:
+    run(STUDY, tmp_path, only={"size": [1]})
+    about = tmp_path / "made-up.run.json"
+    about.write_text(about.read_text().replace('"date": "20', '"date": "19'))
+    run(STUDY, tmp_path)
+    assert '"date": "20' in about.read_text()
+    about.unlink()
+    run(STUDY, tmp_path)
+    assert '"date": "20' in about.read_text()
+
+
 def test_a_finished_study_starts_no_lab(tmp_path: Path) -> None:
     run(STUDY, tmp_path)
     STARTED.clear()
     said: list[Progress] = []
+    about = tmp_path / "made-up.run.json"
+    about.write_text(about.read_text().replace('"date": "20', '"date": "19'))
+    before = about.read_text()
     assert len(run(STUDY, tmp_path, on_progress=said.append)) == 36
+    assert about.read_text() == before  # it was measured then, and not now
     assert STARTED == []
     assert said == [Progress(12, 12, 0)]
 

@@ -15,6 +15,7 @@ from linklab.published.switches import CLAIMS, proportional_shares
 from linklab.runtime.backends import Kind
 from linklab.study import Measured, Study, run
 from linklab.study.claims import judged
+from linklab.study.own import read_own
 from linklab.study.switches.claims import CISCO, JUDGES
 from linklab.study.switches.runs import (
     DITHERED,
@@ -27,7 +28,7 @@ from linklab.study.switches.runs import (
     SWITCHES_RTT,
     SWITCHES_THROUGHPUT,
 )
-from linklab.study.table import Table
+from linklab.study.table import Table, read_table
 
 from . import tables as made
 
@@ -111,6 +112,19 @@ def test_the_papers_picture_in_numbers_of_hardware_is_reproduced() -> None:
     assert verdicts(tables(), full)["switch-stick-full"] == "reproduced"
 
 
+def test_what_the_paper_says_of_pcs_that_switch_is_judged_by_their_numbers_too() -> None:
+    hardware = tables(("ovs", "lisa"), rtt={"lisa": 1.5}, more={"lisa": 1.5})
+    found = {each.claim.id: each for each in judged(CLAIMS, JUDGES, tables(), hardware)}
+    for claim, verdict in (
+        ("switch-software-alike-rtt", "not reproduced"),
+        ("switch-software-alike-throughput", "not reproduced"),
+        ("switch-l3-free", "reproduced"),
+        ("switch-bottleneck-full", "reproduced"),
+    ):
+        assert found[claim].verdict in ("decided by construction", "reproduced")
+        assert f"by the hardware's numbers {verdict}: " in found[claim].because
+
+
 @pytest.mark.parametrize(
     ("change", "claims"),
     [
@@ -129,6 +143,86 @@ def test_other_numbers_of_hardware_give_other_verdicts(change: dict[str, Any], c
     picture = verdicts(tables(), tables((CISCO, "ovs", "lisa"), **CISCO_WINS))
     other = verdicts(tables(), tables((CISCO, "ovs", "lisa"), **{**CISCO_WINS, **change}))
     assert {claim for claim in HARDWARE - {"switch-stick-full"} if picture[claim] != other[claim]} == claims
+
+
+def fairness(*shares: tuple[Any, int, str, int, tuple[float, ...]]) -> Table:
+    """A table of shares: switch, rate, setting, repeat, and what the senders got."""
+    same: dict[str, Any] = {"sender_link_percent": 100, "queue_packets": 100, "pacing": DITHERED}
+    return made.table(
+        SWITCHES_FAIRNESS,
+        [
+            (
+                {"switch": switch, "rate_mbps": rate, "offered_percent": setting, **same},
+                repeat,
+                [Measured("share_mbps", it, of=f"h{number}") for number, it in enumerate(got, 1)],
+            )
+            for switch, rate, setting, repeat, got in shares
+        ],
+    )
+
+
+def test_three_senders_of_8_mbits_at_10_are_what_the_claim_excepts() -> None:
+    fair = [
+        ("ovs", rate, setting, 1, proportional_shares(tuple(map(float, setting.split("/"))), 0.95 * rate))
+        for rate in (10, 100)
+        for setting in ("40/40/40", "40/40/80", "80/80/80")
+        if (rate, setting) != (10, "80/80/80")
+    ]
+    assert JUDGES["switch-three-proportional"]({SWITCHES_FAIRNESS.name: fairness(*fair)}).holds
+    excepted = fairness(*fair, ("ovs", 10, "80/80/80", 1, (5.0, 3.0, 2.0)))
+    assert JUDGES["switch-three-proportional"]({SWITCHES_FAIRNESS.name: excepted}).holds
+    other = fairness(*fair[:-1], ("ovs", 100, "80/80/80", 1, (50.0, 30.0, 20.0)))
+    assert not JUDGES["switch-three-proportional"]({SWITCHES_FAIRNESS.name: other}).holds
+
+
+@pytest.mark.parametrize(
+    ("claim", "table", "says"),
+    [
+        (
+            "switch-cisco-unfair",
+            fairness(
+                (CISCO, 10, "70/70", 1, (5, 4)), ("lisa", 10, "70/70", 1, (5, 4)), ("lisa", 100, "70/70", 1, (5, 4))
+            ),
+            "no setting with a switch 'cisco' at 100 Mbit/s",
+        ),
+        ("switch-two-proportional", fairness(("lisa", 10, "70/x", 1, (5, 4))), "offered_percent is '70/x'"),
+        (
+            "switch-two-proportional",
+            fairness(("lisa", 10, "70/70", 1, (5,)), ("lisa", 10, "40/80", 1, (3, 6))),
+            "has not the shares of 2 senders",
+        ),
+        (
+            "switch-two-proportional",
+            fairness(("lisa", 10, "70/70", 1, (5, 4)), ("lisa", 10, "70/70", 2, (5,))),
+            "not every sender has all repeats",
+        ),
+    ],
+)
+def test_hardwares_numbers_that_do_not_suffice_are_one_line(claim: str, table: Table, says: str) -> None:
+    with pytest.raises(MeasurementError, match=says):
+        JUDGES[claim]({SWITCHES_FAIRNESS.name: table})
+
+
+def test_a_switch_with_a_number_for_a_name_is_a_switch(tmp_path: Path) -> None:
+    table = fairness(
+        *(
+            it
+            for rate in (10, 100)
+            for it in ((CISCO, rate, "70/70", 1, (5 + rate, 4)), ("3560", rate, "70/70", 1, (5, 4)))
+        )
+    )
+    path = tmp_path / "switches-fairness.csv"
+    path.write_text(table.csv)
+    for read in (read_own([SWITCHES_FAIRNESS], str(path)), read_table(SWITCHES_FAIRNESS, tmp_path)):
+        assert read.levels("switch") == (CISCO, "3560")
+        assert JUDGES["switch-cisco-unfair"]({SWITCHES_FAIRNESS.name: read}).holds
+
+
+def test_nothing_that_arrived_is_not_alike() -> None:
+    given = tables(more={"ovs": 0.0})
+    found = JUDGES["switch-software-alike-throughput"](given)
+    assert not found.holds
+    assert not JUDGES["switch-ten-times"](given).holds
 
 
 def test_a_table_without_the_runs_gives_no_verdict_but_one_line() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,12 @@ def test_a_table_is_read_back_as_it_was_with_levels_of_ones_own(pretended: None,
     assert {type(level) for level in again.levels("size")} == {int, float}
 
 
+def compressed(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """The table compressed, and changed."""
+    path.with_name(path.name + ".xz").write_bytes(change(lzma.compress(path.read_bytes())))
+    path.unlink()
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -124,6 +131,11 @@ def test_a_table_is_read_back_as_it_was_with_levels_of_ones_own(pretended: None,
         (lambda path: path.write_text("a,b\n1,2\n"), "has not the columns of study"),
         (lambda path: path.write_text(path.read_text().replace("rate_mbps,0.3", "rate_mbps,x")), "is damaged"),
         (lambda path: path.write_text(path.read_text() + "1,2,3,4,5,6,7,8,9,10\n"), "is damaged"),
+        (lambda path: path.write_text(path.read_text().replace("0.3333333333333333,M", "nan,M")), "no finite number"),
+        (lambda path: path.write_text(path.read_text().replace("0.3333333333333333,M", "inf,M")), "no finite number"),
+        (lambda path: path.write_text(path.read_text().replace("1,a,1,", f"1,a,{10**20},")), "is damaged"),
+        (lambda path: compressed(path, lambda whole: whole[: len(whole) // 2]), "is damaged"),
+        (lambda path: compressed(path, lambda whole: b"rubbish" + whole), "is damaged"),
         (lambda path: path.with_suffix(".json").write_text("{"), "is damaged"),
     ],
 )

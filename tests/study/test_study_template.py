@@ -89,6 +89,24 @@ def test_a_template_asks_for_numbers_where_they_stand(page: Page, given: dict[st
     assert files["made-up-rates.svg"].startswith("<?xml")
 
 
+def test_a_page_of_a_table_with_missing_points_says_so_below_its_title(
+    page: Page, given: dict[str, Table], tmp_path: Path
+) -> None:
+    assert "Not measured in full" not in make_page(page, read_tables(page, tmp_path / "results"))["made-up.md"]
+    path = tmp_path / "results" / "made-up.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith(("3,a,2", "3,b"))))
+    text = make_page(page, read_tables(page, tmp_path / "results"))["made-up.md"]
+    assert text.startswith(
+        "# Made up\n\n**Not measured in full: 3 of 12 points of made-up (`linklab study run made-up`) are missing. "
+        "No claim that needs them is judged.**\n\nThe rate is"
+    )
+    assert "| It is fast. (V) | either | not testable here | 1 of the points that it needs are missing" in text
+    page.template.write_text("[up](..)\n\n# {{ title }}\n\nNothing.\n")
+    text = make_page(page, read_tables(page, tmp_path / "results"))["made-up.md"]
+    assert text.startswith("[up](..)\n\n# Made up\n\n**Not measured in full: ")
+
+
 def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, Table]) -> None:
     (line,) = [it for it in make_page(page, given)["made-up.md"].splitlines() if it.startswith("| made-up.csv |")]
     about = given["made-up"].about
@@ -106,8 +124,14 @@ def test_the_same_tables_give_the_same_bytes_and_old_pictures_go(
     folder = tmp_path / "pages"
     write_page(page.name, files, folder)
     (folder / "made-up-old.svg").write_text("an old picture")
+    (folder / "made-up-other.svg").write_text("a picture of a page made-up-other, or of nobody's")
+    with (folder / "made-up.md").open("a") as file:
+        file.write("![old](made-up-old.svg) and [another page's](other-a.svg)\n")
+    (folder / "other-a.svg").write_text("another page's")
     assert [path.name for path in write_page(page.name, files, folder)] == ["made-up.md", "made-up-rates.svg"]
-    assert sorted(path.name for path in folder.iterdir()) == ["made-up-rates.svg", "made-up.md"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "made-up-other.svg", "made-up-rates.svg", "made-up.md", "other-a.svg",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     from linklab.runtime.backends import choose
     from linklab.signals import dropped, interrupted_once
     from tools.bench.part import Verdict, settings
-    from tools.bench.parts import chosen
+    from tools.bench.parts import chosen, refuse_other
     from tools.bench.run import about_machine, as_json, as_markdown, run_parts, verdict_lines
 
     parts = chosen(arguments.only)
@@ -67,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     machine = about_machine()
     with TemporaryDirectory(prefix="linklab-bench-") as folder:
         wish = settings(arguments.quick, arguments.repeats, Path(folder), earlier)
+        if arguments.against:
+            refuse_other(earlier, wish, str(arguments.against))
         with interrupted_once():
             outcomes = run_parts(parts, wish, say)
         with dropped():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import pandas
 
@@ -14,7 +15,7 @@ from linklab.study.claims import Judge, Tables, judged
 from linklab.study.declare import COLUMNS
 from linklab.study.page import Grid
 from linklab.study.table import Table as StudyTable
-from linklab.study.table import read_table
+from linklab.study.table import missing_points, read_table
 from linklab.units import Clock
 from tools.bench import fidelity, labs, overhead, search, simpleperf, speed, starts, switches
 from tools.bench.part import Claim, Findings, Keep, OwnPart, Part, Record, Say, Settings, Table, having
@@ -74,9 +75,11 @@ class StudyPart:
         )
 
     def _chosen(self, settings: Settings) -> dict[Clock, Study]:
-        return {clock: self._sized(study, clock, settings) for clock, study in self.studies.items()}
+        return {clock: self.study(clock, settings) for clock in self.studies}
 
-    def _sized(self, study: Study, clock: Clock, settings: Settings) -> Study:
+    def study(self, clock: Clock, settings: Settings) -> Study:
+        """Return the study of a clock in the size that the settings ask for."""
+        study = self.studies[clock]
         sized = replace(study.short_form(), name=study.name) if settings.quick else study
         if not self.repeats:
             return sized
@@ -85,11 +88,12 @@ class StudyPart:
 
 
 def table_of(study: Study, records: Sequence[Record]) -> StudyTable:
-    """Return a study's table of the records of its rows."""
+    """Return a study's table of the records of its rows, with the points that have none."""
     columns = [*study.factors, *COLUMNS]
     rows = [tuple(record[column] for column in columns) for record in having(records, study=study.name)]
     frame = pandas.DataFrame(rows, columns=columns, dtype=object)
-    return StudyTable(study, frame.astype({"repeat": "int64", "number": "Int64", "value": "float64"}))
+    frame = frame.astype({"repeat": "int64", "number": "Int64", "value": "float64"})
+    return StudyTable(study, frame, missing=missing_points(study, frame))
 
 
 def _table(title: str, grid: Callable[[Tables], Grid], tables: Tables) -> Table | None:
@@ -140,6 +144,26 @@ PARTS: tuple[Part, ...] = (
     OwnPart(labs.NAME, labs.TITLE, labs.measure, labs.report),
     OwnPart(overhead.NAME, overhead.TITLE, overhead.measure, overhead.report),
 )
+
+
+def refuse_other(records: Sequence[Record], settings: Settings, name: str) -> None:
+    """Raise LinklabError for records of an earlier run that fidelity's of these settings cannot be compared with."""
+    study = FIDELITY.study("virtual", settings)
+    rows = having(records, study=study.name)
+    if not rows:
+        raise LinklabError(f"{name} has no rows of study {study.name}: name a file of a run that was not interrupted")
+    for column in (*study.factors, *COLUMNS):
+        if any(column not in row for row in rows):
+            raise LinklabError(f"{name} has rows without {column}: name a file that this Linklab's make bench wrote")
+    for factor, levels in study.factors.items():
+        if other := {row[factor] for row in rows} - set(levels):
+            raise LinklabError(
+                f"{name} has {factor}={other.pop()}, and this run has {', '.join(map(str, levels))}: compare with a "
+                "run of the same form (--quick or not)"
+            )
+    for row_name, metric in product(fidelity.ROWS, fidelity.COMPARED):
+        if not having(rows, of=row_name, metric=metric, number=0):
+            raise LinklabError(f"{name} has no {metric} of {row_name}: name a file of a run that was not interrupted")
 
 
 def chosen(names: Sequence[str]) -> tuple[Part, ...]:

@@ -71,8 +71,14 @@ class Outcome:
     wall_s: float = 0.0
 
     def findings(self, settings: Settings) -> Findings:
-        """Tables and verdicts of the records that there are."""
-        return self.part.report(self.records, settings)
+        """Tables and verdicts of the records that there are; none, and the failure, where they cannot be made."""
+        try:
+            return self.part.report(self.records, settings)
+        except Exception as error:
+            # a mistake of ours in a report must not cost what was measured
+            failure = " ".join(f"its findings: {type(error).__name__}: {error}".split())
+            self.failure = self.failure or failure
+            return Findings()
 
 
 @dataclass
@@ -117,7 +123,7 @@ def run_parts(parts: Sequence[Part], settings: Settings, say: Say) -> Outcomes:
     return outcomes
 
 
-VERSION = 1
+VERSION = 2
 """Of the JSON form."""
 
 

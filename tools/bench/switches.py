@@ -9,11 +9,10 @@ from linklab.measure import PingFlow, TcpFlow, run
 from linklab.network import COURSE
 from linklab.published.claims import Claim
 from linklab.study.claims import Finding, Judge, Tables
-from linklab.study.declare import Measured, Metric, Point, Study, Testbed
+from linklab.study.declare import BRIDGE, Measured, Metric, Point, Study, Testbed
 from linklab.study.page import Grid, spread
 from tools.bench.part import seed_level
 
-BRIDGE: Final = "bridge"
 TCP_SHARES: Final = {"ovs": 0.98, "ovs-user": 0.85}
 """Of the bridge's. The user-space datapath adds 0.07 ms to a round trip, by which TCP's start loses other packets, and
 one recovery more or less is a tenth of a transfer of 10 s: 89 and 100 % were seen."""

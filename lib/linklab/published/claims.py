@@ -16,9 +16,11 @@ Platform = Literal["real", "virtual"]
 class Claim:
     """One finding: ``says`` in one sentence of ours, ``where`` in the study, ``test``: what would show it.
 
-    ``about`` is what the paper's own sentence speaks of. ``by_construction`` says why an emulation, or arithmetic,
-    cannot come out otherwise, and ``not_testable`` why nothing here or beside it can judge the claim; both are empty
-    where that is not so. A verdict is no part of a claim: measurement gives one (`linklab.study.claims`).
+    ``about`` is what shows it: ``hardware``, the study's ``Mininet``, or ``either`` of hardware and an emulation,
+    whichever the study had; tables of ours judge the last, and a researcher's of hardware beside them.
+    ``by_construction`` says why an emulation, or arithmetic, cannot come out otherwise, and ``not_testable`` why
+    nothing here or beside it can judge the claim; both are empty where that is not so. A verdict is no part of a claim:
+    measurement gives one (`linklab.study.claims`).
     """
 
     id: str

@@ -148,12 +148,13 @@ CLAIMS: Final = (
         "Packet size matters for jitter.",
         "end of IV.1",
         "either",
-        "spread of jitter_mean_ms over the sizes at one pair of rates at least 0.001 ms, the study's last digit",
+        "spread of the mean jitter_ms of the second half of the packets over the sizes at one pair of rates at least "
+        "0.001 ms, the study's last digit; means over all packets depend on how many are sent, which it does not tell",
     ),
     Claim(
         "mtu-jitter-start",
         "The largest jitter comes at the very beginning of the traffic.",
-        "IV.2.c, figures 16 and 18 to 22",
+        "IV.2.c, figures 16, 18, 20 and 22",
         "either",
         "jitter_max_ms is above 0.001 ms and among the first ten packets in all runs",
     ),

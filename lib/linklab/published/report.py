@@ -383,7 +383,8 @@ CLAIMS: Final = (
         "Where several pairs transfer data at one time, round trips are longer than on idle paths.",
         "4.6.2, tests 1 to 4",
         "Mininet",
-        "rtt_mean_ms of each pair 5 ms above that of the idle path at least; the report has 16 ms and more",
+        "rtt_mean_ms of each pair 5 ms at least above that of the idle path, as measured where it was, else twice the "
+        "delays; the report has 16 ms and more",
     ),
     Claim(
         "report-shared-fair",
@@ -411,7 +412,8 @@ CLAIMS: Final = (
         "Pairs on different links (h1-h4 and h8-h9) both come close to what each link gives.",
         "4.6.2, test 4",
         "Mininet",
-        "throughput_mbps of both pairs in test 4, 98 % at least of each alone",
+        "throughput_mbps of both pairs in test 4, 90 % at least of the link's rate (the report has 95 %) and 98 % of "
+        "what each pair gets alone",
     ),
     Claim(
         "report-apart-router",

@@ -329,7 +329,7 @@ CLAIMS: Final = (
         _CISCO,
     ),
 )
-"""What the paper found; ``about`` says what its own sentence speaks of. Each is judged by a measurement."""
+"""What the paper found, all of it on hardware; ``about`` is ``either`` where an emulation can show it as well."""
 
 INCONSISTENCIES: Final = (
     Inconsistency("4.2.1", "the gateways' addresses are printed with five parts: 10.0.0.0.254 and 20.0.0.0.254"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from linklab.errors import MeasurementError
@@ -70,10 +70,14 @@ def judged(
     """Return each claim with its verdict, in order.
 
     A claim about hardware is judged by the hardware's tables, where they are given and have what it needs, else it is
-    not testable here. `partial`: so is a claim on what our tables lack, as those of own levels do.
+    not testable here. A claim about either is judged by our tables; what the hardware's say of it stands in the reason.
+    Not testable here is a claim on points that are missing in our tables, and, with `partial`, on what else they
+    lack, as those of own levels do.
     Raises MeasurementError for a claim that can be judged and has no judge, a judge of no claim, and, unless
-    `partial`, where our tables lack what a judge needs.
+    `partial` or where points are missing, where our tables lack what a judge needs.
     """
+    partial = partial or any(table.missing for table in tables.values())
+    tables = {name: replace(table, complete=True) for name, table in tables.items()}
     claims = tuple(claims)
     known = {claim.id for claim in claims}
     if unknown := [name for name in judges if name not in known]:
@@ -94,9 +98,21 @@ def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: Tables, 
         if not partial:
             raise
         return Judged(claim, "not testable here", str(lacking))
+    because = finding.because + _by_hardware(claim, judge, tables, hardware)
     if claim.by_construction:
-        return Judged(claim, "decided by construction", f"{claim.by_construction}; {finding.because}")
-    return Judged(claim, _verdict(finding.holds), finding.because)
+        return Judged(claim, "decided by construction", f"{claim.by_construction}; {because}")
+    return Judged(claim, _verdict(finding.holds), because)
+
+
+def _by_hardware(claim: Claim, judge: Judge, tables: Tables, hardware: Tables) -> str:
+    """Return what the hardware's tables say of a claim that both can show; nothing where none was given."""
+    if claim.about != "either" or not hardware:
+        return ""
+    try:
+        finding = judge(both(hardware, tables))
+    except MeasurementError as lacking:
+        return f"; the hardware's numbers do not suffice: {lacking}"
+    return f"; by the hardware's numbers {_verdict(finding.holds)}: {finding.because}"
 
 
 def _judge_hardware(claim: Claim, judge: Judge | None, tables: Tables, hardware: Tables) -> Judged:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from linklab.study.declare import Study
     from linklab.study.runner import Progress
+    from linklab.study.table import Table
 
 INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 _OUTPUT = Path("study-results")
@@ -130,6 +131,7 @@ def _pages(arguments: argparse.Namespace) -> int:
 
 def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str], bool]:
     """Return the name and the files of a page, and whether it is one of Linklab's as published."""
+    from linklab.errors import MeasurementError
     from linklab.study.catalogue import PAGES, page_by_name, page_that_has, study_by_name
     from linklab.study.declare import Study
     from linklab.study.own import is_in_file, read_own, selection, with_own_levels
@@ -149,7 +151,13 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
         base = None
         tables = read_tables(page, arguments.tables)
     given = [read_own((base,) if base else page.studies, each) for each in arguments.beside]
-    hardware = {table.study.name: table for table in given}
+    hardware: dict[str, Table] = {}
+    for table in given:
+        if (other := hardware.setdefault(table.study.name, table)) is not table:
+            raise MeasurementError(
+                f"{other.files[0]} and {table.files[0]} are both of study {table.study.name}: put their rows into one "
+                "file"
+            )
     files = make_page(page, tables, hardware, partial=base is not None)
     return page.name, files, page.name in PAGES and not hardware and base is None
 

@@ -19,6 +19,7 @@ COLUMNS: Final = ("repeat", "of", "number", "metric", "value", "unit")
 """What a study's table has besides its factors."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 _SHORT: Final = "-short"
+BRIDGE: Final = "bridge"
 OPENFLOW: Final = "openflow"
 SWITCHES: Final = (*get_args(SwitchName), OPENFLOW)
 """The levels of a factor ``switch``: the kinds of switches that learn by themselves, and ``"openflow"``: Open vSwitch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import json
 import re
 import shlex
 import sys
@@ -15,11 +16,12 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, refuse_rows
-from linklab.study.store import digest
-from linklab.study.table import Row, Table, as_compared, as_level, table_of_rows
+from linklab.study.store import digest, write_whole
+from linklab.study.table import Row, Table, as_compared, as_level, level_of, table_of_rows
 
 _IN_FILE: Final = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")
 _LONGEST: Final = 40
+_WHOLE: Final = 2**31
 
 
 def selection(settings: Iterable[str], option: str) -> dict[str, list[str]]:
@@ -51,11 +53,12 @@ def with_own_levels(study: Study, settings: Mapping[str, Sequence[str]]) -> Stud
         for factor, texts in settings.items()
     }
     words = " ".join("--set " + shlex.quote(f"{factor}={','.join(texts)}") for factor, texts in settings.items())
-    plain = "-".join(text for texts in settings.values() for text in texts)
-    short = re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")
-    if len(short) > _LONGEST:
-        short = f"{short[:_LONGEST]}-{digest(plain)[:6]}"
-    own = replace(study.with_levels(**levels), name=f"{study.name}-own-{short}", command=f"{study.command} {words}")
+    plain = "-".join(text for factor in study.factors for text in settings.get(factor, ()))
+    short = re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")[:_LONGEST]
+    exact = digest(json.dumps(levels, sort_keys=True))[:6]  # the same numbers may be levels of other factors
+    own = replace(
+        study.with_levels(**levels), name=f"{study.name}-own-{short}-{exact}", command=f"{study.command} {words}"
+    )
     points = own.points()
     for factor, given in levels.items():
         for level in given:
@@ -144,9 +147,15 @@ def read_own(studies: Sequence[Study], given: str) -> Table:
     if not equals:
         name, path = "", given
     try:
-        text = Path(path).read_text("utf-8-sig")
-    except (OSError, UnicodeError) as error:
+        study, rows = _own_rows(studies, name, path, Path(path).read_text("utf-8-sig"))
+    except (OSError, UnicodeError, csv.Error) as error:
         raise MeasurementError(f"{path} cannot be read: {error}") from None
+    if not rows:
+        raise MeasurementError(f"{path} has no row with a value")
+    return table_of_rows(study, rows, {"from": path}, (Path(path),))
+
+
+def _own_rows(studies: Sequence[Study], name: str, path: str, text: str) -> tuple[Study, list[Row]]:
     reader = csv.DictReader(io.StringIO(text))
     study = _study_of(studies, name, path, list(reader.fieldnames or ()))
     seen: dict[tuple[object, ...], int] = {}
@@ -165,9 +174,7 @@ def read_own(studies: Sequence[Study], given: str) -> Table:
             raise MeasurementError(f"{path}, row {number}: the same as row {seen[key]}: give it another repeat")
         seen[key] = number
         rows.append(row)
-    if not rows:
-        raise MeasurementError(f"{path} has no row with a value")
-    return table_of_rows(study, rows, {"from": path}, (Path(path),))
+    return study, rows
 
 
 def _study_of(studies: Sequence[Study], name: str, path: str, columns: list[str]) -> Study:
@@ -198,15 +205,15 @@ def _own_row(study: Study, texts: Mapping[str, str]) -> Row:
     if isinstance(value, str):
         raise MeasurementError(f"value is {texts['value']!r}, which is no finite number")
     for column, whole in (("repeat", repeat), ("number", number)):
-        if not isinstance(whole, int) or whole < (column == "repeat"):
-            raise MeasurementError(f"{column} is {texts[column]!r}, which is no whole number above 0")
+        if not isinstance(whole, int) or not (column == "repeat") <= whole < _WHOLE:
+            raise MeasurementError(f"{column} is {texts[column]!r}, which is no whole number above 0 or far too large")
     levels: dict[str, Level] = {}
     for factor, known in study.factors.items():
         text = texts[factor]
         numbers_only = not any(isinstance(level, str) for level in known)
         if not text or (numbers_only and isinstance(as_level(text), str)):
             raise MeasurementError(f"{factor} is {text!r}: its levels are like {', '.join(map(str, known))}")
-        levels[factor] = {str(level): level for level in known}.get(text, as_level(text))
+        levels[factor] = level_of(known, text)
     numbered = int(number) if texts["number"] else None
     return {**levels, "repeat": repeat, "of": texts["of"], "number": numbered, "metric": metric.name,
             "value": float(value), "unit": metric.unit}  # fmt: skip
@@ -248,17 +255,28 @@ def _as_row(point: Point, measured: Measured, units: Mapping[str, str]) -> Row:
 
 
 def add_to_csv(table: Table, path: Path) -> int:
-    """Write a table of one point to a CSV file, behind what it has already; return the repeat that it is there.
+    """Write a table of one point to a CSV file, behind all that it has already; return the repeat that it is there.
 
-    Raises MeasurementError where the file is no table of the study.
+    Raises MeasurementError where the file is no table of the study, or cannot be read or written.
     """
-    rows = list(table)
-    before: list[Row] = []
-    if path.exists():
-        before = list(read_own([table.study], str(path)))
-    mine = [as_compared(rows[0][factor]) for factor in table.study.factors]
-    repeats = [row["repeat"] for row in before if [as_compared(row[it]) for it in table.study.factors] == mine]
-    repeat = 1 + max(repeats, default=0)
-    whole = table_of_rows(table.study, [*before, *({**row, "repeat": repeat} for row in rows)])
-    path.write_text(whole.csv, "utf-8")
+    try:
+        text = path.read_bytes().decode() if path.exists() else ""
+        read = text.removeprefix("\ufeff")
+        before = _own_rows([table.study], "", str(path), read)[1] if read.strip() else []
+        rows = list(table)
+        mine = [as_compared(rows[0][factor]) for factor in table.study.factors]
+        repeats = [row["repeat"] for row in before if [as_compared(row[it]) for it in table.study.factors] == mine]
+        repeat = 1 + max(repeats, default=0)
+        added = io.StringIO()
+        columns = next(csv.reader(io.StringIO(read))) if read.strip() else [*table.study.factors, *COLUMNS]
+        writer = csv.DictWriter(added, columns, lineterminator="\r\n" if "\r\n" in text else "\n")
+        if not read.strip():
+            text = ""
+            writer.writeheader()
+        elif not text.endswith("\n"):
+            added.write(writer.writer.dialect.lineterminator)
+        writer.writerows({**row, "repeat": repeat} for row in rows)
+        write_whole(path, text + added.getvalue())
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise MeasurementError(f"{path} cannot be read or written: {error}") from None
     return repeat

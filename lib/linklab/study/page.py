@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SALT: Final = "linklab"
+_PICTURE: Final = re.compile(r"!\[[^]]*\]\(([^()/\s]+\.svg)\)")
 _OVERVIEW: Final = Path(__file__).with_name("overview.md")
 _NOTE: Final = "Mean over repeats; where they differ, the least and the largest in brackets."
 _Thing = TypeVar("_Thing")
@@ -94,7 +96,8 @@ def make_page(page: Page, tables: Tables, hardware: Tables | None = None, *, par
     """Return the files of a page, by name: NAME.md, and NAME-PICTURE.svg for each picture.
 
     The same tables give the same files, byte for byte. `hardware` are a researcher's own tables, by the study's name;
-    see `linklab.study.claims.judged` for them and for `partial`. Pure, but for reading the template.
+    see `linklab.study.claims.judged` for them and for `partial`. A page of tables with missing points says so below its
+    title. Pure, but for reading the template.
     Raises MeasurementError where the tables lack what the page needs, or the template asks for what is not there.
     """
     return _Making(page, tables, hardware or {}, partial).files()
@@ -107,11 +110,13 @@ def write_page(name: str, files: Mapping[str, str], folder: Path) -> tuple[Path,
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        page = folder / f"{name}.md"
+        before = _PICTURE.findall(page.read_text("utf-8", errors="replace")) if page.exists() else []
         for file, text in files.items():
             write_whole(folder / file, text)
-        for old in folder.glob(f"{name}-*.svg"):
-            if old.name not in files:
-                old.unlink()
+        for old in before:
+            if old.startswith(f"{name}-") and old not in files:
+                (folder / old).unlink(missing_ok=True)
     except OSError as error:
         raise MeasurementError(f"{folder} cannot be written to: {error.strerror}; choose another --output") from None
     return tuple(folder / file for file in files)
@@ -148,7 +153,11 @@ class _Making:
             text = environment.from_string(page.template.read_text("utf-8")).render(known)
         except (jinja2.TemplateError, OSError) as wrong:
             raise MeasurementError(f"{page.template.name} of page {page.name} cannot be used: {wrong}") from None
-        return {f"{page.name}.md": text.rstrip() + self._compared() + "\n", **self._pictures}
+        title = re.search(r"^# .*\n", text, re.MULTILINE)
+        below = title.end() if title else 0
+        text = text[:below] + _missing_points(self._tables) + text[below:]
+        text = text.rstrip() + self._compared() + "\n"
+        return {f"{page.name}.md": text, **self._pictures}
 
     def _compared(self) -> str:
         """What a researcher gave, next to ours: the end of any page that is made with it."""
@@ -359,6 +368,18 @@ def _picture(metric: Metric, name: str, lines: Mapping[str, pandas.Series[float]
         return figure
 
     return Picture(name, f"{metric.meaning}, mean over repeats.{left_out}", words, draw)
+
+
+def _missing_points(tables: Tables) -> str:
+    """Return a paragraph that says which tables have missing points; nothing where none has."""
+    lacking = [table for table in tables.values() if table.missing]
+    if not lacking:
+        return ""
+    told = "; ".join(
+        f"{len(table.missing)} of {len(table.study.points())} points of {table.study.name} (`{table.study.command}`)"
+        for table in lacking
+    )
+    return f"\n**Not measured in full: {told} are missing. No claim that needs them is judged.**\n"
 
 
 class _Called:

@@ -8,7 +8,7 @@ import io
 import json
 import lzma
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -77,6 +77,7 @@ class Table:
     in the study's order; ``about``: date, versions, seeds, durations, networks (NAME.json and NAME.run.json).
 
     ``missing`` are points that were asked for and have no rows; ``files`` is where the table was written or read.
+    ``complete``: what is looked up is refused where one of its points is missing, as verdicts need.
     """
 
     study: Study
@@ -84,6 +85,7 @@ class Table:
     about: Mapping[str, Any] = field(default_factory=dict)
     missing: tuple[Missing, ...] = ()
     files: tuple[Path, ...] = ()
+    complete: bool = False
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -107,6 +109,7 @@ class Table:
         Levels are compared by value: ``"9018"`` from a terminal is 9018. Raises MeasurementError where no row fits,
         with the command that measures it, and where a factor that is not named has several levels among the rows.
         """
+        self._refuse_missing(self._missing_at(levels))
         rows = self._at(metric, of, levels)
         rows = rows[rows["number"].isna()] if number is None else rows[(rows["number"] == number).fillna(False)]
         what = self._named(metric, of, levels) + ("" if number is None else f", number {number}")
@@ -123,6 +126,7 @@ class Table:
         Raises MeasurementError as `lookup` does: for no row, and for a factor that is not named and has several levels.
         """
         chosen = self.select(**levels)
+        self._refuse_missing(chosen.missing)
         rows = chosen._at(metric, of, {})
         rows = rows[rows["number"].isna()]
         what = self._named(metric, of, levels)
@@ -137,6 +141,7 @@ class Table:
 
         Raises MeasurementError as `lookup` does.
         """
+        self._refuse_missing(self._missing_at(levels))
         rows = self._at(metric, of, levels)
         rows = rows[rows["number"].notna()]
         self._refuse_none_or_several(rows, f"the series of {self._named(metric, of, levels)}", levels)
@@ -152,12 +157,18 @@ class Table:
         for factor, wanted in levels.items():
             each = wanted if isinstance(wanted, tuple) else (wanted,)
             kept &= self._texts(factor).isin([as_compared(level) for level in each])
-        return replace(self, frame=self.frame[kept])
+        return replace(self, frame=self.frame[kept], missing=self._missing_at(levels))
 
     def levels(self, factor: str) -> tuple[Level, ...]:
         """Return the levels of a factor that the table has, in its order. Raises MeasurementError for no factor."""
-        self._texts(factor)
+        there = set(self._texts(factor))
+        self._refuse_missing([it for it in self.missing if as_compared(it.point[factor]) not in there])
         return tuple(dict.fromkeys(self.frame[factor]))
+
+    def runs(self, *factors: str) -> list[tuple[Level, ...]]:
+        """Return the combinations of levels of some factors that the table has, in its order."""
+        self._refuse_missing(self.missing)
+        return list(dict.fromkeys(zip(*(self.frame[factor] for factor in factors), strict=True)))
 
     @functools.cached_property
     def csv(self) -> str:
@@ -191,6 +202,28 @@ class Table:
         for name, level in (("of", of), *levels.items()):
             rows = rows[self._texts(name).loc[rows.index] == as_compared(level)]
         return rows
+
+    def _missing_at(self, levels: Mapping[str, Any]) -> tuple[Missing, ...]:
+        wanted = {
+            factor: {as_compared(it) for it in (level if isinstance(level, tuple) else (level,))}
+            for factor, level in levels.items()
+            if factor != "of"
+        }
+        return tuple(
+            it
+            for it in self.missing
+            if all(
+                as_compared(it.point.repeat if factor == "repeat" else it.point[factor]) in texts
+                for factor, texts in wanted.items()
+            )
+        )
+
+    def _refuse_missing(self, missing: Sequence[Missing]) -> None:
+        if self.complete and missing:
+            raise MeasurementError(
+                f"{len(missing)} of the points that it needs are missing in the table of study {self.study.name} "
+                f"({missing[0].point}): {self.study.command}"
+            )
 
     def _refuse_none_or_several(self, rows: pandas.DataFrame, what: str, levels: Mapping[str, object]) -> None:
         if rows.empty:
@@ -254,7 +287,8 @@ def read_table(study: Study, folder: Path) -> Table:
     """Return the table of a study that a run has written to `folder`, or to the folder NAME in it.
 
     The file is NAME.csv or NAME.csv.xz, and what is about it NAME.json and NAME.run.json. Any level that the file
-    holds is accepted. Raises MeasurementError where the file is missing, is another study's, or is damaged.
+    holds is accepted; ``missing`` are the study's points without a row. Raises MeasurementError where the file is
+    missing, is another study's, or is damaged.
     """
     places = [at / f"{study.name}{ending}" for at in (folder / study.name, folder) for ending in (".csv", ".csv.xz")]
     path = next((place for place in places if place.exists()), None)
@@ -266,11 +300,22 @@ def read_table(study: Study, folder: Path) -> Table:
         for ending in (".json", ".run.json"):
             if (beside := path.with_name(study.name + ending)).exists():
                 about |= json.loads(beside.read_text("utf-8"))
-    except (ValueError, KeyError, TypeError, OSError) as wrong:
+    except (ValueError, KeyError, TypeError, OSError, OverflowError, EOFError, lzma.LZMAError) as wrong:
         raise MeasurementError(
             f"{path} is damaged ({' '.join(str(wrong).split())}): remove it, then {study.command}"
         ) from None
-    return Table(study, frame, about, files=(path,))
+    return Table(study, frame, about, missing_points(study, frame), (path,))
+
+
+def missing_points(study: Study, frame: pandas.DataFrame) -> tuple[Missing, ...]:
+    """Return the study's points that a frame has no row of."""
+    rows = frame[[*study.factors, "repeat"]].drop_duplicates()
+    there = {tuple(map(as_compared, row)) for row in rows.itertuples(index=False, name=None)}
+    return tuple(
+        Missing(point, "not measured")
+        for point in study.points()
+        if (*(as_compared(level) for _, level in point.levels), as_compared(point.repeat)) not in there
+    )
 
 
 def _read_frame(study: Study, path: Path) -> pandas.DataFrame:
@@ -278,10 +323,13 @@ def _read_frame(study: Study, path: Path) -> pandas.DataFrame:
     if list(texts.columns) != [*study.factors, *COLUMNS]:
         raise MeasurementError(f"{path} has not the columns of study {study.name}: {study.command}")
     for factor, levels in study.factors.items():
-        known = {str(level): level for level in levels}
-        texts[factor] = pandas.Series([known.get(it, as_level(it)) for it in texts[factor]], dtype=object)
+        texts[factor] = pandas.Series([level_of(levels, it) for it in texts[factor]], dtype=object)
     texts["number"] = pandas.Series([int(it) if it else None for it in texts["number"]], dtype="Int64")
-    return texts.astype({"repeat": "int64", "value": "float64", "of": object, "metric": object, "unit": object})
+    frame = texts.astype({"repeat": "int64", "value": "float64", "of": object, "metric": object, "unit": object})
+    for number, value in enumerate(frame["value"], 2):
+        if not math.isfinite(value):
+            raise ValueError(f"line {number} has the value {value}, which is no finite number")
+    return frame
 
 
 def as_level(text: str) -> Level:
@@ -293,6 +341,14 @@ def as_level(text: str) -> Level:
             continue
         return number if math.isfinite(number) else text
     return text
+
+
+def level_of(known: Sequence[Level], text: str) -> Level:
+    """Return the level that a text is, among those of a factor or another: a text where all of them are."""
+    for level in known:
+        if str(level) == text:
+            return level
+    return text if all(isinstance(level, str) for level in known) else as_level(text)
 
 
 def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict[str, Any]:
@@ -345,6 +401,15 @@ def write(
         files.append(folder / f"{study.name}.parquet")
         _write_parquet(files[-1], table)
     return replace(table, about=about | dict(about_run), files=tuple(files))
+
+
+def read_about_run(study: Study, folder: Path) -> dict[str, Any]:
+    """Return what NAME.run.json says; nothing where it is missing or damaged."""
+    try:
+        about = json.loads((folder / f"{study.name}.run.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return about if isinstance(about, dict) else {}
 
 
 def keep(table: Table, folder: Path) -> Path:

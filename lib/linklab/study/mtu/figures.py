@@ -11,11 +11,11 @@ from linklab.published import mtu as published
 from linklab.published.mtu import FRAME_BYTES, RATES_MBPS, MtuQuantity, find
 from linklab.show.packets import first_packets, frames, largest_by_run
 from linklab.study.claims import Tables
-from linklab.study.declare import OPENFLOW
+from linklab.study.declare import BRIDGE, OPENFLOW
 from linklab.study.mtu.burst import BURST, BYTE, HTB
 from linklab.study.mtu.claims import JUDGES
 from linklab.study.mtu.gre import FRAGMENTS, GRE_STUDY, LARGER, ROOMS
-from linklab.study.mtu.runs import BRIDGE, CABLE, DIRECT, GRE, GREEDY, MTU, PACED
+from linklab.study.mtu.runs import CABLE, DIRECT, GRE, GREEDY, MTU, PACED
 from linklab.study.page import Grid, Page, Picture
 from linklab.study.table import Table
 from linklab.units import (

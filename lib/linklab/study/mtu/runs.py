@@ -18,8 +18,8 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import Capture, TrainFlow, TrainResult, run
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre, payload_bytes
-from linklab.study.declare import OPENFLOW, Measured, Metric, Point, Study, Testbed
-from linklab.units import ETHERNET_CHECKSUM_BYTES, ETHERNET_OVERHEAD_BYTES
+from linklab.study.declare import BRIDGE, OPENFLOW, Measured, Metric, Point, Study, Testbed
+from linklab.units import ETHERNET_CHECKSUM_BYTES, ETHERNET_HEADER_BYTES, ETHERNET_OVERHEAD_BYTES
 
 PACED: Final = "paced"
 """Packets leave one by one, at the traffic's rate: the study's own sender (section III.B)."""
@@ -33,7 +33,6 @@ GRE: Final = "gre"
 """Two Mininet networks on two PCs, whose cables take the longer frames of the tunnel."""
 GRE_FRAGMENTS: Final = "gre-fragments"
 """The same with an MTU of 1500 bytes between the PCs: each packet crosses in fragments."""
-BRIDGE: Final = "bridge"
 FORMS: Final = (DIRECT, CABLE, GRE, GRE_FRAGMENTS)
 _USUAL_MTU_BYTES: Final = 1500
 _ALL_UNTIL: Final = 100
@@ -107,10 +106,11 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
 def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
     """Return the metrics of a test of one's own, captured where its packets were sent and where they arrived.
 
-    The UDP packets of each file are told apart by what they carry; other packets do not count. Both captures need one
-    clock. Raises MeasurementError for files without the packets, or a point that is none of the study's.
+    The UDP packets in frames of the point's size are told apart by what they carry; others do not count. Both
+    captures need one clock. Raises MeasurementError for files without the packets, or a point that is none of the
+    study's.
     """
-    left, arrived = (_captured(path) for path in (sent, received))
+    left, arrived = (_captured(path, point.whole("frame_bytes")) for path in (sent, received))
     unknown = arrived.keys() - left.keys()
     if unknown:
         raise MeasurementError(f"{len(unknown)} packets of {received.name} are not in {sent.name}: capture one test")
@@ -121,16 +121,27 @@ def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
     return _evaluated(departure_s, arrival_s, point.whole("frame_bytes"), link_mbps)
 
 
-def _captured(path: Path) -> dict[bytes, int]:
-    """Return when each UDP packet of a file passed first, in ns, by its identification and what it carries."""
+def _captured(path: Path, frame_bytes: int) -> dict[bytes, int]:
+    """Return when each UDP packet in a frame of this size passed first, in ns, by its identification and what it
+    carries.
+    """
     from scapy.layers.inet import IP, UDP
 
     found: dict[bytes, int] = {}
+    others: set[int] = set()
     for packet in Capture(path.stem, path.name, path.read_bytes()).packets:
-        if UDP in packet:
+        if IP not in packet or UDP not in packet:
+            continue
+        size_bytes = packet[IP].len + ETHERNET_HEADER_BYTES + ETHERNET_CHECKSUM_BYTES
+        if size_bytes != frame_bytes:
+            others.add(size_bytes)
+        else:
             found.setdefault(packet[IP].id.to_bytes(2) + bytes(packet[UDP].payload), round(packet.time * 1_000_000_000))
     if not found:
-        raise MeasurementError(f"{path} has no UDP packet: capture the test's interface")
+        but = f", but of {', '.join(map(str, sorted(others)))}: say which (--set frame_bytes=...)" if others else ""
+        raise MeasurementError(
+            f"{path} has no UDP packet in a frame of {frame_bytes} bytes{but or ': capture the interface of the test'}"
+        )
     return found
 
 

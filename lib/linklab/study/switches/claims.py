@@ -7,6 +7,7 @@ the kernel. Claims about hardware are judged by a researcher's own tables, in wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from statistics import fmean
 from typing import Any, Final
@@ -69,7 +70,7 @@ def _alike(found: Mapping[Key, float], what: str) -> Finding:
     groups: dict[Key, list[float]] = {}
     for key, value in found.items():
         groups.setdefault(key[1:], []).append(value)
-    apart = {key: max(values) / min(values) - 1 for key, values in groups.items() if len(values) > 1}
+    apart = {key: _ratio(max(values), min(values)) - 1 for key, values in groups.items() if len(values) > 1}
     if not apart:
         raise MeasurementError("the table has one kind of switch only: run the study without --only")
     near = sum(it <= _ALIKE for it in apart.values())
@@ -79,6 +80,11 @@ def _alike(found: Mapping[Key, float], what: str) -> Finding:
         f"within {100 * _ALIKE:.0f} % of each other at {near} of {len(apart)} {what}, at most "
         f"{100 * apart[worst]:.1f} % apart ({_named(worst)})",
     )
+
+
+def _ratio(value: float, to: float) -> float:
+    """Return how many times as large a value is; of nothing infinitely many."""
+    return value / to if to else math.inf if value else 1.0
 
 
 def _named(key: Key) -> str:
@@ -100,7 +106,7 @@ def _cisco_rtt(tables: Tables) -> Finding:
 
 def _ethernet_near(tables: Tables) -> Finding:
     pairs = _cisco_and_others(_rtts(tables, rate_mbps=10))
-    longer = {key: max(others) / mine - 1 for key, (mine, others) in pairs.items()}
+    longer = {key: _ratio(max(others), mine) - 1 for key, (mine, others) in pairs.items()}
     worst = max(longer, key=lambda key: longer[key])
     return Finding(longer[worst] <= _NEAR, f"at most {100 * longer[worst]:.0f} % longer ({_named(worst)})")
 
@@ -121,7 +127,7 @@ def _flat(number: int) -> Judge:
         }
         if not growths:
             raise MeasurementError(f"the table has not both payloads of {from_bytes} and {to_bytes} bytes")
-        grown = {key: end / start - 1 for key, (start, end) in growths.items()}
+        grown = {key: _ratio(end, start) - 1 for key, (start, end) in growths.items()}
         worst = max(grown, key=lambda key: grown[key])
         start, end = growths[worst]
         return Finding(
@@ -136,7 +142,7 @@ def _flat(number: int) -> Judge:
 def _l3_free(tables: Tables) -> Finding:
     found = _software(_rtts(tables, testbed="l3-switch"))
     added = {
-        (switch, rate, payload): rtt_ms / found[switch, testbed, "intra-vlan", rate, payload] - 1
+        (switch, rate, payload): _ratio(rtt_ms, found[switch, testbed, "intra-vlan", rate, payload]) - 1
         for (switch, testbed, communication, rate, payload), rtt_ms in found.items()
         if communication == "inter-vlan" and (switch, testbed, "intra-vlan", rate, payload) in found
     }
@@ -154,7 +160,7 @@ def _l3_free(tables: Tables) -> Finding:
 def _stick(tables: Tables) -> Finding:
     found = _software(_rtts(tables, communication="inter-vlan"))
     ratios = {
-        (switch, rate, payload): rtt_ms / found[switch, "l3-switch", communication, rate, payload]
+        (switch, rate, payload): _ratio(rtt_ms, found[switch, "l3-switch", communication, rate, payload])
         for (switch, testbed, communication, rate, payload), rtt_ms in found.items()
         if testbed == "router-on-a-stick" and (switch, "l3-switch", communication, rate, payload) in found
     }
@@ -202,7 +208,7 @@ def _software_alike_throughput(tables: Tables) -> Finding:
 def _ten_times(tables: Tables) -> Finding:
     found = _software(_throughputs(tables, testbed="l3-switch"))
     ratios = {
-        (switch, communication, payload): mbps / found[switch, testbed, communication, 10, payload]
+        (switch, communication, payload): _ratio(mbps, found[switch, testbed, communication, 10, payload])
         for (switch, testbed, communication, rate, payload), mbps in found.items()
         if rate == 100 and (switch, testbed, communication, 10, payload) in found
     }
@@ -256,9 +262,24 @@ def deviations(table: Table, count: int | None = None, **levels: Any) -> dict[Ke
     """
     found = {}
     for key, senders in _of_senders(table, count, **levels).items():
-        fair = proportional_shares(tuple(float(part) for part in key[2].split("/")), 100)
+        offered = _offered_percent(key)
+        fair = proportional_shares(offered, 100)
+        if len(senders) != len(offered):
+            raise MeasurementError(f"a fairness run has not the shares of {len(offered)} senders ({_named(key)})")
+        if len({it.count for it in senders}) > 1:
+            raise MeasurementError(f"a fairness run: not every sender has all repeats ({_named(key)})")
         found[key] = [_deviation(got, fair, key) for got in zip(*(it.values for it in senders), strict=True)]
     return found
+
+
+def _offered_percent(key: Key) -> tuple[float, ...]:
+    try:
+        offered = tuple(float(part) for part in key[2].split("/"))
+    except ValueError:
+        offered = ()
+    if not offered or not all(0 < it < math.inf for it in offered):
+        raise MeasurementError(f"offered_percent is {key[2]!r}: write numbers above 0, as in 70/70")
+    return offered
 
 
 def _deviation(got: tuple[float, ...], fair: tuple[float, ...], key: Key) -> float:
@@ -276,9 +297,12 @@ def _bottleneck_full(tables: Tables) -> Finding:
     return Finding(two[least] >= _FULL * 10, f"{two[least]:.3f} of 10 Mbit/s or more ({_named(least)})")
 
 
-def _proportional(count: int, **levels: Any) -> Judge:
+def _proportional(count: int, excepted: tuple[int, str] | None = None, **levels: Any) -> Judge:
+    """Return a judge of runs of so many senders but for one of a rate and an offer."""
+
     def judge(tables: Tables) -> Finding:
-        runs = deviations(tables[SWITCHES_FAIRNESS.name], count, **levels)
+        found = deviations(tables[SWITCHES_FAIRNESS.name], count, **levels)
+        runs = {key: repeats for key, repeats in found.items() if key[1:3] != excepted}
         means = _software({key: fmean(repeats) for key, repeats in runs.items()})
         near = sum(deviation <= _ALIKE for deviation in means.values())
         worst = max(means, key=lambda key: means[key])
@@ -309,6 +333,9 @@ def _cisco_unfair(tables: Tables) -> Finding:
         for switch in dict.fromkeys(key[0] for key in runs):
             mean[switch, rate] = fmean(it for key, repeats in runs.items() if key[0] == switch for it in repeats)
     pairs = _cisco_and_others(mean)
+    for rate in (10, 100):
+        if (rate,) not in pairs:
+            raise MeasurementError(f"the table has no setting with a switch {CISCO!r} at {rate} Mbit/s and another one")
     worst = all(mine > max(others) for mine, others in pairs.values())
     return Finding(
         worst and pairs[100,][0] > pairs[10,][0],
@@ -336,6 +363,6 @@ JUDGES: Final[Mapping[str, Callable[[Tables], Finding]]] = {
     "switch-bottleneck-full": _bottleneck_full,
     "switch-two-proportional": _proportional(2, rate_mbps=10),
     "switch-two-fast-unstable": _two_unstable,
-    "switch-three-proportional": _proportional(3),
+    "switch-three-proportional": _proportional(3, excepted=(10, "80/80/80")),
     "switch-cisco-unfair": _cisco_unfair,
 }

@@ -1,8 +1,9 @@
 """Judges of the multimedia study's findings, by tables of study `video`. Pure.
 
 The setting is the study's: packets spread evenly as by VLC (`paced`), Mininet's own token bucket, and a learning
-controller where there are switches and the table has it, as in the study's figure 7. A claim that compares a real
-network with Mininet needs the real one's table: ours takes Mininet's part.
+controller where the table has it, as in the study's figure 7. What a WAN link does to the time between packets is
+judged with bridges, since the first packets behind a controller come close for another reason. A claim
+that compares a real network with Mininet needs the real one's table: ours takes Mininet's part.
 """
 
 from __future__ import annotations
@@ -17,15 +18,19 @@ from linklab.errors import MeasurementError
 from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.network.video_testbeds import RUNS_MBPS
 from linklab.study.claims import Finding, Judge, Tables, compared
-from linklab.study.declare import OPENFLOW, Level
+from linklab.study.declare import BRIDGE, OPENFLOW, Level
 from linklab.study.table import Table, Values
-from linklab.study.video.runs import BRIDGE, HTB, QUANTITIES
+from linklab.study.video.runs import HTB, QUANTITIES
 from linklab.units import transmission_ms
 
 PACED: Final = "paced"
 _NEAR: Final = 0.05
 """What is called nearly the same: the study's own two columns differ by up to 2.8 % in their mean bandwidth."""
 _SAME: Final = 0.01
+LOW_PEAK: Final = 0.85
+"""Below this part of the time that a link takes for an IP packet a time between packets is a low peak: an allowance.
+The study's real network itself has 0.88 to 1.00 of it.
+"""
 _FAST_MBPS: Final = 8
 """From this link on throughput is high, which the study does not define: its film never fills such a link."""
 LINKS: Final = tuple(rate for rates in RUNS_MBPS.values() for rate in rates)
@@ -75,7 +80,9 @@ def _wan_spacing(tables: Tables) -> Finding:
     if shaper not in least:
         raise MeasurementError(f"the table of study video has no run at {link_mbps} Mbit/s: {table.study.command}")
     told = ", ".join(f"{value:.2f} ms behind the shaper {name}" for name, value in least.items())
-    return Finding(least[shaper] < needed_ms, f"least at {link_mbps} Mbit/s: {told}; a packet takes {needed_ms:.2f} ms")
+    return Finding(
+        least[shaper] < LOW_PEAK * needed_ms, f"least at {link_mbps} Mbit/s: {told}; a packet takes {needed_ms:.2f} ms"
+    )
 
 
 def _not_normal(tables: Tables) -> Finding:

@@ -13,12 +13,12 @@ from linklab.published import video as published
 from linklab.published.video import VideoQuantity, find
 from linklab.show.video import Percentiles, distribution, rate_over_time, similarity_over_time
 from linklab.study.claims import Tables
-from linklab.study.declare import OPENFLOW
+from linklab.study.declare import BRIDGE, OPENFLOW
 from linklab.study.page import Grid, Page, Picture, significant, spread
 from linklab.study.table import Table
 from linklab.study.video.claims import JUDGES, PACED
 from linklab.study.video.picture import ENDLESS, PICTURE
-from linklab.study.video.runs import BRIDGE, FRAME, FRAME_BYTES, HTB, QUANTITIES, VIDEO
+from linklab.study.video.runs import FRAME, FRAME_BYTES, HTB, QUANTITIES, VIDEO
 from linklab.units import transmission_ms
 
 if TYPE_CHECKING:

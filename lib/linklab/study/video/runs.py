@@ -33,7 +33,7 @@ from linklab.measure.video_file import (
 )
 from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
 from linklab.published.video import VideoQuantity
-from linklab.study.declare import OPENFLOW, Measured, Metric, Point, Study, Testbed
+from linklab.study.declare import BRIDGE, OPENFLOW, Measured, Metric, Point, Study, Testbed
 from linklab.units import ETHERNET_HEADER_BYTES
 
 HTB: Final = "htb"
@@ -42,7 +42,6 @@ FRAME: Final = "frame"
 """A bucket that holds one frame."""
 OURS: Final = "ours"
 """The video that Linklab draws; any other level of factor ``video`` is the path of a file that ffmpeg reads."""
-BRIDGE: Final = "bridge"
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES
 QUANTITIES: Final[tuple[VideoQuantity, ...]] = get_args(VideoQuantity)
 STATISTICS: Final = tuple(field.name for field in fields(Series) if field.name != "count")
