@@ -424,6 +424,7 @@ def keep(table: Table, folder: Path) -> Path:
         kept.write_bytes(lzma.compress(table.csv.encode(), preset=9))
         for ending in (".json", ".run.json"):
             about = json.loads(source.with_name(table.study.name + ending).read_text("utf-8"))
+            about.get("machine", {}).pop("kernel", None)  # a name that only its owner knows
             write_whole(folder / f"{table.study.name}{ending}", json.dumps(about) + "\n")
     except OSError as error:
         raise MeasurementError(f"{error.filename} cannot be read or written: {error.strerror}") from None
