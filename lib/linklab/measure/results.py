@@ -116,6 +116,19 @@ def stream_rows(streams: Sequence[Stream], throughput_mbps: float, end_s: float)
     return found or [{"start_s": 0.0, "end_s": end_s, "throughput_mbps": throughput_mbps}]
 
 
+def packet_rows(departure_s: Sequence[float], arrival_s: Sequence[float | None]) -> list[Row]:
+    """Return a row for each packet: when it left and arrived, and its one-way delay, both None for a lost one."""
+    return [
+        {
+            "packet": number,
+            "start_s": left_s,
+            "end_s": arrived_s,
+            "one_way_delay_ms": None if arrived_s is None else 1000 * (arrived_s - left_s),
+        }
+        for number, (left_s, arrived_s) in enumerate(zip(departure_s, arrival_s, strict=True), 1)
+    ]
+
+
 _Kind = TypeVar("_Kind", bound=Result)
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, Transport, refuse_outside
-from linklab.measure.results import Origin, Result, Row
+from linklab.measure.results import Origin, Result, Row, packet_rows
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 from linklab.measure.trust import Fidelity
 from linklab.units import transmission_ms
@@ -120,15 +120,7 @@ class TrainResult(Result):
 
     def rows(self) -> list[Row]:
         """Return a row for each packet."""
-        return [
-            {
-                "packet": number,
-                "start_s": left_s,
-                "end_s": arrived_s,
-                "one_way_delay_ms": None if arrived_s is None else 1000 * (arrived_s - left_s),
-            }
-            for number, (left_s, arrived_s) in enumerate(zip(self.departure_s, self.arrival_s, strict=True), 1)
-        ]
+        return packet_rows(self.departure_s, self.arrival_s)
 
 
 class PacketTrain(Tool[TrainFlow, TrainResult]):

@@ -20,7 +20,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.captures import Capture, capture
 from linklab.measure.codec import NOT_STORED
 from linklab.measure.flows import FlowOf, Transport
-from linklab.measure.results import Origin, Result, Row
+from linklab.measure.results import Origin, Result, Row, packet_rows
 from linklab.measure.tool import PYTHON, Job, Probe, Tool, in_lab, last_line
 from linklab.measure.trust import Fidelity
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
@@ -137,15 +137,7 @@ class VideoResult(Result):
 
     def rows(self) -> list[Row]:
         """Return a row for each packet."""
-        return [
-            {
-                "packet": number,
-                "start_s": left_s,
-                "end_s": arrived_s,
-                "one_way_delay_ms": None if arrived_s is None else 1000 * (arrived_s - left_s),
-            }
-            for number, (left_s, arrived_s) in enumerate(zip(self.departure_s, self.arrival_s, strict=True), 1)
-        ]
+        return packet_rows(self.departure_s, self.arrival_s)
 
 
 _SEQUENCES: Final = 1 << 16

@@ -73,12 +73,17 @@ def _alike(found: Mapping[Key, float], what: str) -> Finding:
     apart = {key: _ratio(max(values), min(values)) - 1 for key, values in groups.items() if len(values) > 1}
     if not apart:
         raise MeasurementError("the table has one kind of switch only: run the study without --only")
-    near = sum(it <= _ALIKE for it in apart.values())
-    worst = max(apart, key=lambda key: apart[key])
+    return _mostly(apart, f"within {100 * _ALIKE:.0f} % of each other", what, " apart")
+
+
+def _mostly(differences: Mapping[Key, float], alike: str, what: str, unit: str = "") -> Finding:
+    """Return whether most differences, as shares, are no larger than what is called alike; and the worst of them."""
+    near = sum(it <= _ALIKE for it in differences.values())
+    worst = max(differences, key=lambda key: differences[key])
     return Finding(
-        near >= _MOST * len(apart),
-        f"within {100 * _ALIKE:.0f} % of each other at {near} of {len(apart)} {what}, at most "
-        f"{100 * apart[worst]:.1f} % apart ({_named(worst)})",
+        near >= _MOST * len(differences),
+        f"{alike} at {near} of {len(differences)} {what}, at most {100 * differences[worst]:.1f} %{unit} "
+        f"({_named(worst)})",
     )
 
 
@@ -148,13 +153,7 @@ def _l3_free(tables: Tables) -> Finding:
     }
     if not added:
         raise MeasurementError("the table has not both communications: run the study without --only")
-    near = sum(it <= _ALIKE for it in added.values())
-    worst = max(added, key=lambda key: added[key])
-    return Finding(
-        near >= _MOST * len(added),
-        f"it adds {100 * _ALIKE:.0f} % or less at {near} of {len(added)} settings, at most "
-        f"{100 * added[worst]:.1f} % ({_named(worst)})",
-    )
+    return _mostly(added, f"it adds {100 * _ALIKE:.0f} % or less", "settings")
 
 
 def _stick(tables: Tables) -> Finding:
