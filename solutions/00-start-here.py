@@ -15,7 +15,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab import show
-from linklab.grade import lab00
+from linklab.labs import lab00
 
 # %% [markdown] id="words"
 # ## 1. Three words

@@ -13,9 +13,9 @@ from mininet.topo import Topo
 
 import linklab
 from linklab import show
-from linklab.grade import lab01
+from linklab.labs import lab01
+from linklab.labs.figures import link_table, subnet_table, without_addresses
 from linklab.network import path, rtt_floor_ms
-from linklab.notebooks.figures import link_table, subnet_table, without_addresses
 
 # %% [markdown] id="target"
 # ## 1. The network to build

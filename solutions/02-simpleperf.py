@@ -12,9 +12,9 @@
 import linklab
 from linklab import measure, show
 from linklab.grade import simpleperf
+from linklab.labs.lab02.sends import cost_of_sends
+from linklab.labs.lab02.trying import alone, between, intervals, loopback, serving, total_mbps
 from linklab.network import COURSE, goodput_ceiling_mbps, path
-from linklab.notebooks.sends import cost_of_sends
-from linklab.notebooks.trying import alone, between, intervals, loopback, serving, total_mbps
 
 lab = linklab.start(COURSE)
 show.draw(lab, highlight=path(COURSE, "h1", "h4"))

@@ -11,11 +11,11 @@
 import linklab
 from linklab import measure, show
 from linklab.analysis.searching import increase
-from linklab.grade import lab03
+from linklab.labs import lab03
+from linklab.labs.lab03.figures import udp_beside_report
 from linklab.measure import Prober, UdpFlow
 from linklab.network import path, payload_rate_mbps
 from linklab.network.random_chain import random_chain
-from linklab.notebooks.udp_beside_report import udp_beside_report
 
 # %% [markdown] id="paths-intro"
 # ## 1. Three paths

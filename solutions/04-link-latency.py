@@ -10,10 +10,10 @@
 # %% id="imports"
 import linklab
 from linklab import measure, show
-from linklab.grade import lab04
+from linklab.labs import lab04
+from linklab.labs.lab04.figures import beside_report, frames_sent, queue_over_time
+from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import PingFlow, SimpleperfFlow
-from linklab.notebooks.beside_report import beside_report, frames_sent, queue_over_time
-from linklab.notebooks.own_simpleperf import own_simpleperf
 
 # %% [markdown] id="links-intro"
 # ## 1. Three links

@@ -10,11 +10,11 @@
 # %% id="imports"
 import linklab
 from linklab import measure, show
-from linklab.grade import lab05
+from linklab.labs import lab05
+from linklab.labs.lab04.figures import beside_report, frames_dropped, queue_over_time
+from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
 from linklab.network import path
-from linklab.notebooks.beside_report import beside_report, frames_dropped, queue_over_time
-from linklab.notebooks.own_simpleperf import own_simpleperf
 from linklab.published.report import find
 
 # %% [markdown] id="paths-intro"

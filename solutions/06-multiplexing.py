@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import linklab
 from linklab import measure, show
-from linklab.grade import lab06
+from linklab.labs import lab06
+from linklab.labs import multiplexing_figures as figures
+from linklab.labs.multiplexing import backlog_packets, mean_rtt_ms, rates_mbps
+from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.network import path
-from linklab.notebooks import multiplexing_figures as figures
-from linklab.notebooks.multiplexing import backlog_packets, mean_rtt_ms, rates_mbps
-from linklab.notebooks.own_simpleperf import own_simpleperf
 
 # %% id="start"
 network = linklab.course_network()

@@ -9,14 +9,14 @@
 import linklab
 from linklab import measure, show
 from linklab.analysis import jain_index
-from linklab.grade import lab07
-from linklab.network import path
-from linklab.notebooks import multiplexing_figures as figures
-from linklab.notebooks.multiplexing import (
+from linklab.labs import lab07
+from linklab.labs import multiplexing_figures as figures
+from linklab.labs.multiplexing import (
     mean_connections_mbps,
     own_parallel_simpleperf,
     rates_mbps,
 )
+from linklab.network import path
 
 # %% id="start"
 network = linklab.course_network()

@@ -13,10 +13,10 @@
 # %% id="imports"
 import linklab
 from linklab import measure, show
-from linklab.grade import lab08
+from linklab.labs import lab08
+from linklab.labs.lab08 import figures as figures
 from linklab.measure import TrainFlow, capture
 from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
-from linklab.notebooks import packet_size_figures as figures
 
 # %% id="start"
 lab = linklab.start(mtu_direct(frame_bytes=7999, link_mbps=10))

@@ -10,10 +10,10 @@
 # %% id="imports"
 import linklab
 from linklab import measure, show
-from linklab.grade import lab09
+from linklab.labs import lab09
+from linklab.labs.lab09 import figures as figures
+from linklab.labs.lab09.figures import arrivals, gaps_ms
 from linklab.network import path
-from linklab.notebooks import video_figures as figures
-from linklab.notebooks.video_figures import arrivals, gaps_ms
 
 # %% [markdown] id="networks-intro"
 # ## 1. The networks

@@ -13,10 +13,10 @@ from mininet.topo import Topo
 
 import linklab
 from linklab import measure, show
-from linklab.grade import lab10
+from linklab.labs import lab10
+from linklab.labs.lab10 import figures as look
 from linklab.measure import EchoFlow, capture, moderated
 from linklab.network import by_name, path
-from linklab.notebooks import switches as look
 from linklab.published.switches_loads import senders
 
 # %% [markdown] id="cables-intro"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from linklab.analysis import jain_index
-from linklab.grade import lab06
+from linklab.labs import lab06
 from linklab.network import goodput_ceiling_mbps
 
 from .made_runs import pinged, together, transfer

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import Result, lab03, lab04, lab08, lab10
+from linklab.grade import Result
 from linklab.grade.alone import ping_check
-from linklab.grade.lab09_runs import check_runs
+from linklab.labs import lab03, lab04, lab08, lab10
+from linklab.labs.lab09.runs import check_runs
 from linklab.measure import Clip, Fidelity, Video
 
 from . import test_lab03, test_lab08, test_lab09, test_lab10

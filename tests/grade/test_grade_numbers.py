@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.grade import Check, GradeError, Result, lab00, lab01
+from linklab.grade import Check, GradeError, Result
+from linklab.labs import lab00, lab01
 
 CEILING = 10 * 1448 / 1514
 

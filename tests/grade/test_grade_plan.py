@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import Result, lab01
+from linklab.grade import Result
+from linklab.labs import lab01
 from linklab.network import COURSE
 
 RIGHT: dict[str, Any] = {

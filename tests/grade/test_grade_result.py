@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 import pytest
 
 from linklab.errors import LinklabError
-from linklab.grade import Check, GradeError, Result, lab00
+from linklab.grade import Check, GradeError, Result
+from linklab.labs import lab00
 from linklab.network import TWO_HOSTS, Shape, expected_state
 
 GOOD = Check.passing("the rate", "10 Mbit/s")

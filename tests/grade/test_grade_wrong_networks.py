@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from linklab.grade import GradeError, Result, lab01
+from linklab.grade import GradeError, Result
+from linklab.labs import lab01
 from tests.states import PLAN, change
 
 from .fake_lab import FakeLab, without_route

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from linklab.grade import Check, Result, lab03
+from linklab.grade import Check, Result
+from linklab.labs import lab03
 from linklab.measure import Fidelity, Origin, UdpFlow, UdpResult
 from linklab.network import COURSE, NetworkState, payload_rate_mbps
 from tests.grade.failures import failed_alone

@@ -11,7 +11,9 @@ import pytest
 
 from linklab.analysis.packets import steady_rate_mbps, train_rate_mbps
 from linklab.analysis.searching import bisect, from_train, increase
-from linklab.grade import Result, lab03, unknown
+from linklab.grade import Result
+from linklab.labs import lab03
+from linklab.labs.lab03 import unknown
 from linklab.measure import Prober
 from linklab.network import Network
 from linklab.network.random_chain import random_chain

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import Result, lab04
+from linklab.grade import Result
+from linklab.labs import lab04
 from tests.grade.failures import failed, the_failure
 from tests.grade.way_results import (
     L1_LOADED,

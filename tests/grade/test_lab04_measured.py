@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import lab04
+from linklab.labs import lab04
 from linklab.network import COURSE, expected_state
 from tests.grade.failures import failed, the_failure
 from tests.grade.way_results import (

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import Result, lab05
+from linklab.grade import Result
+from linklab.labs import lab05
 from tests.grade.failures import failed, the_failure
 from tests.grade.way_results import H1_H4_LOADED, beside, pinged, sent
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import lab05
+from linklab.labs import lab05
 from tests.grade.failures import failed, the_failure
 from tests.grade.way_results import BUSY, H1_H4_LOADED, QUIET, REAL, beside, by_iperf3, pinged, sent
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import Check, Result, lab06
+from linklab.grade import Check, Result
+from linklab.labs import lab06
 from linklab.measure import AtOnce
 from linklab.network import goodput_ceiling_mbps
 from tests.grade.failures import failed_alone

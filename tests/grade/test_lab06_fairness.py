@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import Check, lab06
+from linklab.grade import Check
+from linklab.labs import lab06
 from tests.grade.failures import failed_alone
 from tests.grade.lab06_right import FAIRNESS, QUEUEING, RUNS
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import lab06
+from linklab.labs import lab06
 from linklab.measure import AtOnce
 from linklab.network import COURSE
 from tests.grade.failures import failed_alone

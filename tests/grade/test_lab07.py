@@ -9,7 +9,8 @@ import pytest
 
 from linklab.analysis import jain_index
 from linklab.errors import MeasurementError
-from linklab.grade import Check, lab07
+from linklab.grade import Check
+from linklab.labs import lab07
 from linklab.measure import AtOnce, Repeats
 from linklab.network import goodput_ceiling_mbps
 from tests.grade.failures import failed_alone

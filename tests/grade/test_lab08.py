@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import lab08
+from linklab.labs import lab08
 from linklab.measure import Capture, Origin, TrainFlow, TrainResult
 
 from .failures import failed_alone

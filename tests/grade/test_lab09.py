@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import lab09
-from linklab.grade.lab09_runs import check_runs
+from linklab.labs import lab09
+from linklab.labs.lab09.runs import check_runs
 from linklab.measure import Clip, Origin, Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_quality import FrameQuality
 from tests.grade.failures import failed, failed_alone, the_failure

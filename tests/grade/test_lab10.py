@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabError
-from linklab.grade import Result, lab10
+from linklab.grade import Result
+from linklab.labs import lab10
 from linklab.measure import AtOnce, ConstantRateResult, EchoFlow, EchoResult, Origin
 from linklab.network import NetworkState, expected_state
 from linklab.network.state import Membership

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from linklab.analysis import Load, experiment, full_queue_rtt
-from linklab.grade import lab03, lab04, unknown
 from linklab.grade.alone import way_of
 from linklab.grade.real_time import in_its_time
+from linklab.labs import lab03, lab04
+from linklab.labs.lab03 import unknown
 from linklab.network import COURSE
 from linklab.network.random_chain import random_chain
 

@@ -154,7 +154,7 @@ for place in ("/work", "/home", "/root", os.path.expanduser("~"), "/tmp", "solut
             print("STOLEN", path, text[:2000])
 """,
     "patches-the-checks": """
-import linklab.grade.check as _check, linklab.grade.result as _result, linklab.grade.lab00 as _lab00
+import linklab.grade.check as _check, linklab.grade.result as _result, linklab.labs.lab00.rules as _lab00
 _check.Check.failing = staticmethod(lambda d, *a, **k: _check.Check(d, "passed"))
 _result.Result.require = lambda self: self
 for _name in dir(_lab00):

@@ -42,7 +42,7 @@ def test_the_short_notebook_passes_unharmed(virtual: Kind, tmp_path: Path) -> No
     "harm",
     some_cases(
         [
-            "import linklab.grade.lab04 as lab04\nlab04.check_rtt = lambda *_: __import__('types').SimpleNamespace("
+            "import linklab.labs.lab04 as lab04\nlab04.check_rtt = lambda *_: __import__('types').SimpleNamespace("
             "require=lambda: None)",
             "from linklab.grade.result import Result\nResult.require = lambda self: self\nResult.passed = True",
             "from linklab.grade import check\ncheck.Check.passed = property(lambda self: True)",

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.grade import lab03, lab04, lab06, lab08
 from linklab.grade.result import Result
 from linklab.grading import session as asking
 from linklab.grading.answer import _Answers
@@ -20,6 +19,7 @@ from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.values import Foreign, ValueRefused
+from linklab.labs import lab03, lab04, lab06, lab08
 from linklab.measure import Clip, Origin, PingFlow, PingResult, Probe, Prober, Video
 from linklab.runtime.backends import Kind
 from linklab.runtime.channel import ChannelClosed

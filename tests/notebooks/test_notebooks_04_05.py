@@ -8,9 +8,9 @@ import pytest
 
 import linklab
 from linklab.analysis import Comparison
+from linklab.labs.lab04.figures import beside_report, frames_dropped, frames_sent, queue_over_time
 from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, run
 from linklab.network import COURSE
-from linklab.notebooks.beside_report import beside_report, frames_dropped, frames_sent, queue_over_time
 from linklab.published.report import rows
 from tests.notebooks.run_notebook import graded, run_with_simpleperf, shown
 

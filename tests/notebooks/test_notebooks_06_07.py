@@ -11,9 +11,9 @@ import pytest
 import linklab
 from linklab.errors import MeasurementError
 from linklab.grade.together import connections_of, pings, transfers
+from linklab.labs import multiplexing, multiplexing_figures
 from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, repeated
 from linklab.network import COURSE
-from linklab.notebooks import multiplexing, multiplexing_figures
 from tests.notebooks.run_notebook import ROOT, graded, run_with_simpleperf, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]

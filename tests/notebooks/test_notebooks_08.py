@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.notebooks import packet_size_figures
+from linklab.labs.lab08 import figures as packet_size_figures
 from tests.notebooks.run_notebook import graded, read, run, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.notebooks import video_figures
+from linklab.labs.lab09 import figures as video_figures
 from tests.notebooks.run_notebook import graded, read, run, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]

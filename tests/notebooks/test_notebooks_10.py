@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.notebooks import switches as look
+from linklab.labs.lab10 import figures as look
 from tests.notebooks.run_notebook import graded, read, run, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]

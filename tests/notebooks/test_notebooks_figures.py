@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from linklab.labs.figures import without_addresses
 from linklab.network import COURSE, expected_state
-from linklab.notebooks.figures import without_addresses
 from linklab.show import describe
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import linklab
+from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.network import COURSE
-from linklab.notebooks.own_simpleperf import own_simpleperf
 from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT
 

@@ -11,9 +11,9 @@ import pytest
 import linklab
 from linklab.errors import LinklabError
 from linklab.lab import Lab
+from linklab.labs.lab02 import trying
+from linklab.labs.lab02.sends import cost_of_sends
 from linklab.network import TWO_HOSTS
-from linklab.notebooks import trying
-from linklab.notebooks.sends import cost_of_sends
 from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT
 

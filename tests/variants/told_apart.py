@@ -37,7 +37,16 @@ PREDICTIONS: tuple[tuple[str, str], ...] = (
 """Every check of a number that is reckoned from the network before anything is measured."""
 
 Judge = Callable[[object], Check]
-_WHERE = ("predictions", "lab03", "lab04", "lab05", "lab06", "lab06_queue", "lab07", "idle_way", "pipe_answers")
+_WHERE = (
+    "grade.idle_way",
+    "labs.lab03.rules",
+    "labs.lab04.rules",
+    "labs.lab05.rules",
+    "labs.lab05.pipes",
+    "labs.lab06.rules",
+    "labs.lab06.queue",
+    "labs.lab07.rules",
+)
 
 
 def fields_of(network: Network, lab: str, function: str) -> list[tuple[float, list[Mistake], Judge]]:
@@ -57,15 +66,15 @@ def fields_of(network: Network, lab: str, function: str) -> list[tuple[float, li
         return judge(value)
 
     with pytest.MonkeyPatch.context() as patch, using(network):
-        for name in _WHERE[1:]:
-            module = importlib.import_module(f"linklab.grade.{name}")
+        for name in _WHERE:
+            module = importlib.import_module(f"linklab.{name}")
             if hasattr(module, "number_check"):
                 patch.setattr(module, "number_check", number_check)
             if hasattr(module, "prediction_check"):
                 patch.setattr(module, "prediction_check", prediction_check)
         # a default argument, bound when the module was loaded
-        patch.setattr(importlib.import_module("linklab.grade.lab04")._numbers, "__defaults__", (number_check,))
-        check = getattr(importlib.import_module(f"linklab.grade.{lab}"), function)
+        patch.setattr(importlib.import_module("linklab.labs.lab04.rules")._numbers, "__defaults__", (number_check,))
+        check = getattr(importlib.import_module(f"linklab.labs.{lab}"), function)
         check(None if function == "check_loaded_prediction" else {})
     return found
 

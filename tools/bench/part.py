@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from linklab.lab import Lab
-from linklab.labs import Labs
+from linklab.lab_group import Labs
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import LabProcess
 from linklab.study.declare import Point

@@ -1,6 +1,6 @@
 """Checks of students' work: what was expected, what was found, and a hint.
 
-One module of rules for each lab: :mod:`linklab.grade.lab00`, :mod:`linklab.grade.lab01`.
+What one lab has of its own is in its folder below `linklab.labs`.
 """
 
 from linklab.grade.check import Check, Outcome

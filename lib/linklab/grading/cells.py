@@ -16,7 +16,7 @@ from linklab.errors import LinklabError
 from linklab.grade.result import Result
 
 MODULES: Final = frozenset({f"lab{number:02}" for number in range(11)} | {"simpleperf"})
-"""What `linklab.grade` has checks in."""
+"""What has checks: the labs, and simpleperf."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class Call:
 
     def function(self) -> Callable[..., Result]:
         """The check itself, this Linklab's own."""
-        found: Any = getattr(importlib.import_module(f"linklab.grade.{self.module}"), self.name)
+        room = "grade" if self.module == "simpleperf" else "labs"
+        found: Any = getattr(importlib.import_module(f"linklab.{room}.{self.module}"), self.name)
         return found  # type: ignore[no-any-return]
 
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from linklab.errors import LabError, LinklabError
-from linklab.labs import Labs
+from linklab.lab_group import Labs
 from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.record import processor
 from linklab.runtime.backends import choose, guest_memory_mb

@@ -13,8 +13,8 @@ from linklab.analysis.packets import (
     first_bandwidth_mbps,
     steady_rate_mbps,
 )
-from linklab.grade.lab08 import FRAMES, LATE, LINK_MBPS
-from linklab.grade.lab08_measured import SIZES
+from linklab.labs.lab08.measured import SIZES
+from linklab.labs.lab08.rules import FRAMES, LATE, LINK_MBPS
 from linklab.measure import Capture, TrainResult, layers
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.published.mtu import find

@@ -14,30 +14,11 @@ from linklab.analysis import Expectation
 from linklab.analysis.packets import MININET_BUCKET_BYTES, first_bandwidth_mbps, virtual_mbps
 from linklab.grade.asked import each
 from linklab.grade.check import Check
-from linklab.grade.lab08_functions import check_bandwidth, check_jitter
-from linklab.grade.lab08_measured import check_calm, check_overhead, check_runs, check_through
-from linklab.grade.lab08_questions import check_questions, question_text
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.units import GRE_OVERHEAD_BYTES
-
-__all__ = [
-    "FRAMES",
-    "LINK_MBPS",
-    "check_bandwidth",
-    "check_calm",
-    "check_data",
-    "check_first",
-    "check_jitter",
-    "check_overhead",
-    "check_questions",
-    "check_runs",
-    "check_through",
-    "check_tunnel",
-    "question_text",
-]
 
 FRAMES: Final = (100, 1518, 4370, 7999)
 """The study's three sizes, and a small one."""

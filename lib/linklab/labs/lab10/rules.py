@@ -16,8 +16,6 @@ from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
 from linklab.grade.asked import each
 from linklab.grade.check import Check
-from linklab.grade.lab10_questions import check_questions
-from linklab.grade.lab10_vlans import gateway_checks, port_checks
 from linklab.grade.live import Checkable, running, state_of
 from linklab.grade.measured import measured_check, stopped, unless_busy
 from linklab.grade.numbers import Mistake
@@ -25,26 +23,13 @@ from linklab.grade.predictions import Number, number_check
 from linklab.grade.reachability import ping_counts
 from linklab.grade.real_time import late_ms
 from linklab.grade.result import Result
+from linklab.labs.lab10.vlans import gateway_checks, port_checks
 from linklab.measure import AtOnce, ConstantRateResult, EchoResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Network, path
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.published.switches_loads import ENDS, fairness_network, senders
-
-__all__ = [
-    "RTTS",
-    "SETTINGS",
-    "Way",
-    "check_gateways",
-    "check_ports",
-    "check_questions",
-    "check_reachability",
-    "check_rtt",
-    "check_rtt_runs",
-    "check_share_runs",
-    "check_shares",
-]
 
 RATE_MBPS: Final = 10
 

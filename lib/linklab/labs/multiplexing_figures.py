@@ -17,14 +17,14 @@ from linklab.analysis import (
     utilisation,
 )
 from linklab.course import course_network, is_variant
-from linklab.grade.lab06 import COMBINATIONS
-from linklab.grade.lab06_queue import LOADS as QUEUE_LOADS
-from linklab.grade.lab07 import loads, takers
-from linklab.grade.lab07_experiment import CONNECTIONS
 from linklab.grade.together import expectations, pings, state_of_run, transfers
+from linklab.labs.lab06.queue import LOADS as QUEUE_LOADS
+from linklab.labs.lab06.rules import COMBINATIONS
+from linklab.labs.lab07.experiment import CONNECTIONS, loads
+from linklab.labs.lab07.rules import takers
+from linklab.labs.multiplexing import mean_connections_mbps, mean_rtt_ms, rates_mbps
 from linklab.measure import AtOnce, Repeats
 from linklab.network import COURSE
-from linklab.notebooks.multiplexing import mean_connections_mbps, mean_rtt_ms, rates_mbps
 from linklab.published import report
 from linklab.show import RoundTrips, Table, compared, comparison, draw, fairness, flows, round_trips, table
 from linklab.show.figure import Drawing

@@ -19,11 +19,11 @@ from linklab.grade.links import link_checks
 from linklab.grade.live import Checkable, running, state_of
 from linklab.grade.measured import typed_rtt_check
 from linklab.grade.numbers import Quantity
-from linklab.grade.plan import plan_checks
 from linklab.grade.reachability import reachability_checks
 from linklab.grade.result import Result
 from linklab.grade.routing import forwarding_checks, route_checks
 from linklab.grade.wiring import cable_checks, node_checks
+from linklab.labs.lab01.plan import plan_checks
 from linklab.network import path, rtt_floor_ms
 
 RTT_PAIRS: Final[Mapping[str, tuple[str, str]]] = {

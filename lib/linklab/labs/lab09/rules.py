@@ -14,30 +14,14 @@ from linklab.analysis import Expectation
 from linklab.analysis.video_statistics import delays
 from linklab.grade.asked import choice_check, each
 from linklab.grade.check import Check
-from linklab.grade.lab09_jitter import jitter_checks
-from linklab.grade.lab09_questions import check_questions
-from linklab.grade.lab09_runs import NETWORKS, RUNS, check_runs
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
+from linklab.labs.lab09.jitter import jitter_checks
 from linklab.measure import Quality, Video, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES
 from linklab.units import ETHERNET_HEADER_BYTES
-
-__all__ = [
-    "LOSSY",
-    "NETWORKS",
-    "RUNS",
-    "check_damage",
-    "check_jitter",
-    "check_least",
-    "check_loss",
-    "check_packets",
-    "check_questions",
-    "check_runs",
-    "check_spacing",
-]
 
 PAYLOAD_BYTES: Final = 7 * 188
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES

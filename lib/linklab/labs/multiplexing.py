@@ -8,8 +8,8 @@ from pathlib import Path
 from linklab.errors import MeasurementError
 from linklab.grade.together import connections_of, name_of, pings, throughput_of, transfers
 from linklab.lab import Lab
+from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import AtOnce, Repeats, SimpleperfFlow, run
-from linklab.notebooks.own_simpleperf import own_simpleperf
 
 
 def rates_mbps(run: AtOnce | None) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """The checks of Lab 03, UDP bandwidth: predictions, measurements with iperf3, the choice of a rate, questions.
 
-What belongs to networks that nobody knows is in :mod:`linklab.grade.unknown`, and offered here as well.
+What belongs to networks that nobody knows is in :mod:`linklab.labs.lab03.unknown`, and offered here as well.
 
 Each function returns a :class:`~linklab.grade.result.Result`. Rates are of UDP payload, in Mbit/s, for datagrams of
 1448 bytes. What is expected of a measurement comes from theory for the network as it was read back right before it
@@ -18,19 +18,13 @@ from linklab.analysis.expectation import udp_ceiling_mbps, udp_loss_percent, udp
 from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.course import course_network
 from linklab.grade.check import Check
-from linklab.grade.datagrams import as_sent, chosen_check, loss_check, problem_of
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake, Quantity, prediction_check
 from linklab.grade.real_time import in_its_time
 from linklab.grade.result import Result
-from linklab.grade.unknown import check_search, check_train
+from linklab.labs.lab03.datagrams import as_sent, chosen_check, loss_check, problem_of
 from linklab.measure import verdict_on
 from linklab.network import COURSE, NetworkState, bottleneck, payload_rate_mbps
-
-__all__ = [
-    "PAIRS", "check_bandwidth", "check_bottlenecks", "check_ceilings", "check_chosen", "check_losses", "check_overload",
-    "check_questions", "check_search", "check_train",
-]  # fmt: skip
 
 PAIRS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h1-h9": ("h1", "h9"), "h7-h9": ("h7", "h9")}
 """The paths of this lab, and the hosts at their ends."""

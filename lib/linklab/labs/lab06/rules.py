@@ -15,41 +15,18 @@ from typing import Any, Final
 
 from linklab.analysis import Expectation, Load, Share, jain_index, max_min_shares
 from linklab.course import course_network
-from linklab.grade import lab06_queue, lab06_slips
 from linklab.grade.asked import choice_check, each
 from linklab.grade.check import Check
-from linklab.grade.jain import jain_checks
-from linklab.grade.lab06_questions import check_questions
-from linklab.grade.lab06_queue import (
-    check_new_networks,
-    check_new_rtt,
-    check_new_runs,
-    check_packets_in_queue,
-)
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
 from linklab.grade.slips import jain_slips
 from linklab.grade.together import name_of, pings, refused, run_checks, transfers
+from linklab.labs.lab06 import queue as lab06_queue
+from linklab.labs.lab06 import slips as lab06_slips
+from linklab.labs.lab06.jain import jain_checks
 from linklab.measure import AtOnce
-
-__all__ = [
-    "ASKED",
-    "COMBINATIONS",
-    "check_bottlenecks",
-    "check_fairness",
-    "check_full_rtt",
-    "check_jain",
-    "check_new_networks",
-    "check_new_rtt",
-    "check_new_runs",
-    "check_packets_in_queue",
-    "check_questions",
-    "check_queueing",
-    "check_runs",
-    "check_shares",
-]
 
 COMBINATIONS: Final[Mapping[str, tuple[Load, ...]]] = {
     "two": (Load("h1", "h4"), Load("h2", "h5")),

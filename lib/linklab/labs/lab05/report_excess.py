@@ -14,9 +14,9 @@ from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.idle_way import computed_check, exactly
 from linklab.grade.numbers import Mistake
-from linklab.grade.paths import PATHS
 from linklab.grade.predictions import Number
 from linklab.grade.result import Result
+from linklab.labs.lab05.paths import PATHS
 from linklab.network import COURSE, goodput_ceiling_mbps
 from linklab.published.report import find
 

@@ -19,7 +19,6 @@ from linklab.course import course_network
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.functions import Slip, answer_check, not_a_function, slip_of, tried
-from linklab.grade.lab06_slips import full_queue
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
@@ -34,6 +33,7 @@ from linklab.grade.together import (
     state_of_run,
     throughput_of,
 )
+from linklab.labs.lab06.slips import full_queue
 from linklab.measure import AtOnce
 from linklab.network import Link, Network, queueing_delay_ms
 

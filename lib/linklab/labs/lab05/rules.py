@@ -16,20 +16,12 @@ from linklab.grade.asked import choice_check, each
 from linklab.grade.check import Check
 from linklab.grade.idle_way import ceiling_prediction, exactly, rtt_prediction
 from linklab.grade.numbers import Mistake
-from linklab.grade.paths import PATHS, WEAKEST, way_named
-from linklab.grade.pipe_answers import check_after_loss, check_bdp, check_room
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.queue_seen import queue_checks
-from linklab.grade.report_excess import check_report
 from linklab.grade.result import Result
 from linklab.grade.slips import loaded_rtt_slips
+from linklab.labs.lab05.paths import PATHS, WEAKEST, way_named
 from linklab.measure import AtOnce, SimpleperfResult, TcpResult
-
-__all__ = [
-    "LOADED", "PATHS", "check_after_loss", "check_bdp", "check_bottlenecks", "check_loaded_prediction", "check_pings",
-    "check_queue_seen", "check_report", "check_room", "check_rtt", "check_throughput", "check_together", "check_tools",
-    "check_transfers",
-]  # fmt: skip
 
 LOADED: Final = "h1-h4"
 """The path on which ping and transfer run at once."""

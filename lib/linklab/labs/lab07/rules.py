@@ -18,37 +18,20 @@ from linklab.course import course_network
 from linklab.errors import MeasurementError
 from linklab.grade.asked import each
 from linklab.grade.check import Check
-from linklab.grade.lab07_experiment import (
-    CONNECTIONS,
-    HOSTS,
-    ceiling_mbps,
-    check_experiment,
-    check_predicted_parts,
-    loads,
-    rate_mbps,
-)
-from linklab.grade.lab07_questions import check_questions
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
 from linklab.grade.slips import jain_slips, rate_unit_slips
 from linklab.grade.together import connections_of, refused, run_checks
+from linklab.labs.lab07.experiment import (
+    HOSTS,
+    ceiling_mbps,
+    loads,
+    rate_mbps,
+)
 from linklab.measure import AtOnce, Repeats
 from linklab.network import goodput_ceiling_mbps
-
-__all__ = [
-    "CONNECTIONS",
-    "check_experiment",
-    "check_fairness",
-    "check_parts",
-    "check_predicted_fairness",
-    "check_predicted_parts",
-    "check_questions",
-    "check_run",
-    "check_shares",
-    "loads",
-]
 
 _PREDICTED: Final = 0.02
 _INDEX: Final = 0.003

@@ -7,9 +7,9 @@ from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.idle_way import exactly, packet_ms
 from linklab.grade.numbers import Mistake
-from linklab.grade.paths import PATHS, WEAKEST, way_named
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.result import Result
+from linklab.labs.lab05.paths import PATHS, WEAKEST, way_named
 
 
 def check_bdp(bdp_packets: object) -> Result:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from linklab.analysis.video_statistics import bandwidths, delays, each_second_kbps, jitters, summed_up
-from linklab.grade.lab09 import FRAME_BYTES
+from linklab.labs.lab09.rules import FRAME_BYTES
 from linklab.measure import Quality, Video, VideoResult, picture_at
 from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.published.video import VideoQuantity, find

@@ -29,7 +29,7 @@ from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.queue_seen import queue_checks
 from linklab.grade.result import Result
-from linklab.grade.round_trips import check_summary as _summary
+from linklab.labs.lab04.round_trips import check_summary as _summary
 from linklab.measure import AtOnce, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, queueing_delay_ms
 from linklab.published.report import find
@@ -68,7 +68,7 @@ def check_serialisation(frame_ms: object) -> Result:
 
 
 def check_summary(summary: object) -> Result:
-    """The student's function that gives min, mean, max and mdev of round trips: see `linklab.grade.round_trips`."""
+    """The student's function for min, mean, max and mdev of round trips: see `linklab.labs.lab04.round_trips`."""
     return _summary("Lab 04, min, mean, max, mdev", summary)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from linklab.analysis.sharing import proportional
-from linklab.grade import lab10
+from linklab.labs import lab10
 from linklab.measure import AtOnce, Capture, ConstantRateResult, EchoResult
 from linklab.published.switches_loads import fairness_network, senders
 from linklab.show import Table, table

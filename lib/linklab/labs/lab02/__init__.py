@@ -1,0 +1,1 @@
+"""Lab 02, simpleperf: what its notebook runs; its checks are `linklab.grade.simpleperf`."""
