@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from linklab.grade.simpleperf import submission
+from linklab.grade.simpleperf.loopback import LoopbackPlace
 from linklab.grade.simpleperf.place import LabPlace
+from linklab.grade.simpleperf.submission import Submission
 from linklab.lab import Lab
+from linklab.runtime import process_tree
 from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT
 
@@ -36,11 +39,17 @@ def _some_files(folder: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def guest(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """The guest in which a judge tries a simpleperf."""
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Submission:
+    """A program."""
     program = tmp_path_factory.mktemp("submission") / "simpleperf.py"
     program.write_text("print('hello')\n")
-    place = LabPlace(submission.read(program))
+    return submission.read(program)
+
+
+@pytest.fixture(scope="module")
+def guest(virtual: Kind, handed_in: Submission) -> Iterator[Lab]:
+    """The guest in which a judge tries a simpleperf."""
+    place = LabPlace(handed_in)
     yield place._started()
     place.close()
 
@@ -70,3 +79,15 @@ def test_the_guests_kernel_has_no_right_to_change_that(guest: Lab) -> None:
     for name in ("CapEff", "CapPrm", "CapInh", "CapBnd"):
         assert int(status[name], 16) & ~(chown | dac_override | fowner) == 0, name
     assert status["NoNewPrivs"].strip() == "1"
+
+
+def test_what_plays_on_loopback_sees_nothing_of_them(handed_in: Submission, hidden: list[str]) -> None:
+    """There a judge tries a program's arguments, and a program that makes no progress in a guest."""
+    place = LoopbackPlace(handed_in)
+    try:
+        *_, player = process_tree.below(place._process.pid)
+        root = f"/proc/{player.pid}/root"
+        assert os.path.isdir(f"{root}/run/trial/files")
+        assert [path for path in hidden if os.path.lexists(root + path)] == []
+    finally:
+        place.close()

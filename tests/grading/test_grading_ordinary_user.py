@@ -66,3 +66,52 @@ def test_it_is_judged(ordinary: tuple[Path, list[str], dict[str, str]], lab: str
     verdicts = read_verdicts(Task.from_json(task.read_text("utf-8")))
     assert verdicts.failed == [], verdicts.why()
     assert verdicts.judged.notes == ()
+
+
+BESIDE_GUESTS = """
+import subprocess, sys
+from linklab.grading import student
+from linklab.grading.model import Limits
+from linklab.grading.room import furnish, make_room
+room, limits = make_room(4), Limits(processes=40)
+furnish(room, {}, "")
+guests = [subprocess.Popen(["sleep", "900"]) for _ in range(100)]
+done = subprocess.run(
+    [*student._command(room, limits), sys.executable, "-c", sys.argv[1]],
+    env=student._environment(room), preexec_fn=student._restricted(limits, room.user), cwd="/",
+)
+for guest in guests:
+    guest.kill()
+    guest.wait()
+room.remove()
+sys.exit(done.returncode)
+"""
+FORKS = """
+import os, signal
+children = []
+try:
+    for _ in range(200):
+        number = os.fork()
+        if number == 0:
+            signal.pause()
+            os._exit(0)
+        children.append(number)
+except OSError:
+    pass
+for number in children:
+    os.kill(number, signal.SIGKILL)
+print(len(children))
+"""
+
+
+def test_its_labs_do_not_count_as_a_submissions_processes(
+    ordinary: tuple[Path, list[str], dict[str, str]],
+) -> None:
+    """For an ordinary user guests are processes of the same user as the submission's, and a guest has many."""
+    _, words, environment = ordinary
+    done = subprocess.run(
+        [*words, sys.executable, "-P", "-c", BESIDE_GUESTS, FORKS],
+        capture_output=True, text=True, env=environment, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert 30 <= int(done.stdout) <= 40
