@@ -17,6 +17,12 @@ CHANGED: Mapping[tuple[str, str, str], str] = {
     **{("lab04", f"check_{check}", '["L4",1]'): _NOT_ASKED
        for check in ("arp", "headers", "queue", "queue_seen", "rtt", "serialisation", "throughput")},
     ("lab04", "check_serialisation", '["L1",0.3],["L2",0.4]'): "G9: 0.3 ms is a frame without Ethernet's header",
+    # lab 05
+    **{("lab05", f"check_{check}", '["h2-h5",1]'): _NOT_ASKED
+       for check in ("after_loss", "bdp", "bottlenecks", "queue_seen", "room", "rtt", "throughput")},
+    ("lab05", "check_bottlenecks", '["h1-h4","l2"]'): "G6: case does not count",
+    ("lab05", "check_bdp", '["h1-h4",150]'): "G9: that is with frames of 1500 bytes, without Ethernet's header",
+    ("lab05", "check_after_loss", '["h1-h4",93.3]'): "G9: that follows from a wrong BDP",
 }  # fmt: skip
 """Verdicts that were wrong, by lab, check and what is in the answers: why they are others now."""
 
