@@ -23,6 +23,10 @@ CHANGED: Mapping[tuple[str, str, str], str] = {
     ("lab05", "check_bottlenecks", '["h1-h4","l2"]'): "G6: case does not count",
     ("lab05", "check_bdp", '["h1-h4",150]'): "G9: that is with frames of 1500 bytes, without Ethernet's header",
     ("lab05", "check_after_loss", '["h1-h4",93.3]'): "G9: that follows from a wrong BDP",
+    # lab 06
+    ("lab06", "check_shares", '["tow",3]'): _NOT_ASKED,
+    ("lab06", "check_bottlenecks", '["two","l2"]'): "G6: case does not count",
+    ("lab06", "check_new_rtt", "[50,60],[200,121]"): "G9: 60 ms is the idle path's, as if the queue added nothing",
 }  # fmt: skip
 """Verdicts that were wrong, by lab, check and what is in the answers: why they are others now."""
 
