@@ -32,7 +32,7 @@ PORT = 8888
 def main(argv: list[str] | None = None) -> int:
     """Run one command; return its exit status."""
     arguments = _parser().parse_args(argv)
-    return answered(lambda: arguments.run(arguments))
+    return answered(lambda: _carried_out(arguments))
 
 
 def answered(command: Callable[[], int]) -> int:
@@ -53,6 +53,15 @@ def answered(command: Callable[[], int]) -> int:
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _carried_out(arguments: argparse.Namespace) -> int:
+    # loaded here, where a setting that cannot be is one line
+    from linklab.labs.discovery import hand_on
+
+    hand_on()
+    status: int = arguments.run(arguments)
+    return status
 
 
 class Parser(argparse.ArgumentParser):
