@@ -11,22 +11,30 @@ import nbformat
 
 from linklab.course import FILE
 from linklab.errors import LinklabError
+from linklab.labs.discovery import added_labs
 from linklab.notebooks import starters
 from linklab.notebooks.build import LABS, SOLUTIONS, wanted_files
-from linklab.notebooks.leaks import leaks
+from linklab.notebooks.leaks import leaks, leaks_of_file
 from linklab.notebooks.regions import MARKERS
+from linklab.settings import FILE as SETTINGS
 
 _nbformat: Any = nbformat
+_SETTINGS: Final = b'labs_path = ["."]\n'
 _STARTER_MARKS: Final = ("<<<<<<<", ">>>>>>>")
 
 
 @dataclass(frozen=True)
 class Contents:
-    """All that students get of a kit, by name (``given``), and the instructors' notebooks (``solved``)."""
+    """All that students get of a kit, by name (``given``), and the instructors' notebooks (``solved``).
+
+    With an added lab comes what its notebook imports, and settings by which it is found there. ``added`` has the names
+    of such files for each notebook that needs them.
+    """
 
     root: Path
-    given: Mapping[str, str]
+    given: Mapping[str, bytes]
     solved: Mapping[str, str]
+    added: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, root: Path) -> Contents:
@@ -35,11 +43,15 @@ class Contents:
         Raises LinklabError where a source is not well formed.
         """
         wanted = wanted_files(root)
-        return cls(
-            root,
-            {path.name: text for path, text in wanted.items() if path.parent == Path(LABS)},
-            {path.name: text for path, text in wanted.items() if path.parent == Path(SOLUTIONS)},
-        )
+        given = {path.name: text.encode() for path, text in wanted.items() if path.parent == Path(LABS)}
+        solved = {path.name: text for path, text in wanted.items() if path.parent == Path(SOLUTIONS)}
+        added = {}
+        for lab in added_labs():
+            assert lab.source is not None, "wanted_files has refused it"
+            files = lab.files() | {SETTINGS: _SETTINGS}
+            given |= files
+            added[f"{lab.source.stem}.ipynb"] = tuple(files)
+        return cls(root, given, solved, added)
 
 
 class Scanner:
@@ -53,8 +65,9 @@ class Scanner:
         """What a folder gives away or lacks: one line a finding; empty if nothing.
 
         A finding is a file that does not belong there or is missing; in a notebook a marker, an output, a line of a
-        solution or of hidden tests; in a program a line of its finished form that a step asks for; a link; and the
-        course secret anywhere. ``variant``: a file with the student's own network belongs there too.
+        solution or of hidden tests; in what the notebook of an added lab imports a marker, or a line of its solution;
+        in a program a line of its finished form that a step asks for; a link; and the course secret anywhere.
+        ``variant``: a file with the student's own network belongs there too.
         """
         return tuple(self._findings(folder, variant))
 
@@ -79,6 +92,11 @@ class Scanner:
             books = (data.decode(), self._contents.solved[name])
             book, solution = (_nbformat.reads(text, as_version=4) for text in books)
             yield from (f"{name}, {finding}" for finding in leaks(solution, book))
+        elif "/" in name:
+            for book, files in self._contents.added.items():
+                if name in files:
+                    solution = _nbformat.reads(self._contents.solved[book], as_version=4)
+                    yield from (f"{name} {finding}" for finding in leaks_of_file(solution, data))
         elif name.endswith(".py") and name in self._contents.given:
             finished = self._contents.root / SOLUTIONS / name
             yield from (f"{name}: {finding}" for finding in _program_findings(finished, data.decode()))

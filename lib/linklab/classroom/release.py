@@ -95,9 +95,10 @@ def refuse_foreign(target: Path) -> None:
         raise LinklabError(f"{target} was worked in since its release ({changed[0]}{more}): {other}")
 
 
-def _write(folder: Path, files: Mapping[str, str], network: Network | None) -> None:
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
+def _write(folder: Path, files: Mapping[str, bytes], network: Network | None) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
     if network is not None:
         write_variant(network, folder)
 

@@ -25,6 +25,7 @@ from linklab.course import VARIABLE as VARIANT
 from linklab.errors import LabError
 from linklab.grading.model import Limits
 from linklab.grading.room import Room
+from linklab.labs.discovery import VARIABLE as LABS_PATH
 from linklab.runtime import bwrap, process_tree, transport
 from linklab.runtime import limits as process_limits
 from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
@@ -197,6 +198,7 @@ def _environment(room: Room) -> dict[str, str]:
         "LINKLAB_CLOCK": "virtual",
         "LINKLAB_SIMPLEPERF": f"{_GIVEN}/simpleperf.py",
         transport.VARIABLE: f"{_GIVEN}/{room.lender.name}",
+        LABS_PATH: f"{_GIVEN}/{room.added_labs.name}" if room.added_labs.exists() else "",
         VARIANT: f"{_GIVEN}/variant.json" if (given / "variant.json").exists() else "",
     }
 

@@ -1,4 +1,8 @@
-"""Making all that students get of a kit, or saying what is out of date: notebooks, and the files beside them."""
+"""Making all that students get of a kit, or saying what is out of date: notebooks, and the files beside them.
+
+A kit is a folder with ``solutions/`` and ``labs/``. To what its ``solutions/`` makes come the notebooks of labs that an
+instructor has added (`linklab.labs.discovery`); a folder without sources of its own is a kit of these alone.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from linklab.errors import LinklabError
+from linklab.labs.discovery import added_labs
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
 from linklab.notebooks.starters import SUFFIX, read_blocks, stage
@@ -24,11 +29,20 @@ class Built:
 
 
 def sources(root: Path) -> tuple[Path, ...]:
-    """The labs' sources below ``root``, in the labs' order. Raises LinklabError if there is none."""
-    found = tuple(sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.py")))
+    """Return the sources of the labs below ``root`` and of added labs, in the labs' order.
+
+    Raises LinklabError if there is none, if an added lab has none, and if two are one lab's.
+    """
+    found = {source.name[:2]: source for source in sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.py"))}
+    for lab in added_labs():
+        if lab.source is None:
+            raise LinklabError(f"{lab.folder} has no notebook source {lab.number}-name.py: write one, or take one away")
+        if lab.number in found:
+            raise LinklabError(f"{lab.folder} has the number of {found[lab.number]}: choose another")
+        found[lab.number] = lab.source
     if not found:
         raise LinklabError(f"no lab source solutions/NN-name.py in {root}: name the folder that holds solutions/")
-    return found
+    return tuple(found[number] for number in sorted(found))
 
 
 def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
@@ -43,7 +57,8 @@ def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
     present = {Path(folder, path.name) for folder, kind in kinds for path in (root / folder).glob(kind)}
     orphans = sorted(str(path) for path in present - set(wanted))
     if orphans:
-        raise LinklabError(f"no source makes {', '.join(orphans)}: move it away, or add its source to solutions/")
+        whence = "add its source to solutions/, or its lab's folder to labs_path"
+        raise LinklabError(f"no source makes {', '.join(orphans)}: move it away, or {whence}")
     built = []
     for path, text in wanted.items():
         stale = _read(root / path) != text
@@ -94,7 +109,7 @@ def _read(path: Path) -> str | None:
 
 def _write(path: Path, text: str) -> None:
     # Beside it and renamed, so that a notebook is never half written, even if the disk is full.
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
