@@ -156,3 +156,20 @@ def test_a_broken_lab_is_the_instructor_s_to_mend_before_anything_is_graded(
     assert done.stderr.startswith("linklab: ")
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("virtual")
+def test_a_function_of_its_files_runs_inside_a_lab(mine: Path, tmp_path: Path) -> None:
+    (mine / "lab11" / "__init__.py").write_text("from .inside import hosts as hosts\n")
+    (mine / "lab11" / "inside.py").write_text("from .more import names\n\n\ndef hosts(net):\n    return names(net)\n")
+    (mine / "lab11" / "more.py").write_text("def names(net):\n    return [host.name for host in net.hosts]\n")
+    code = """
+import linklab
+from linklab.labs import lab11
+from linklab.network import TWO_HOSTS
+with linklab.start(TWO_HOSTS, "virtual") as lab:
+    print(lab.call(lab11.hosts))
+"""
+    done = _python(code, tmp_path, **{VARIABLE: "my-labs"})
+    assert done.stdout == "['h1', 'h2']\n", done.stderr
