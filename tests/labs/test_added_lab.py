@@ -79,7 +79,7 @@ def _run(book: Any, folder: Path) -> dict[str, str]:
     return Executed(book).errors
 
 
-def test_the_lab_is_small_and_its_two_notebooks_are_made_where_the_kit_is(root: Path) -> None:
+def test_the_lab_is_small() -> None:
     lines = sum(len((LABS / "lab11" / name).read_text().splitlines()) for name in PARTS)
     assert lines <= MOST_LINES
     assert sorted(path.name for path in LABS.joinpath("lab11").glob("*.*")) == sorted((*PARTS, "11-random-loss.py"))
@@ -111,6 +111,13 @@ def test_the_scan_finds_a_solution_in_what_the_notebook_imports(
         assert says in finding
     shutil.copy(LABS / "lab11" / "11-random-loss.py", folder / "lab11")
     assert any("11-random-loss.py: does not belong there" in it for it in scanner.scan(folder, variant=True))
+
+
+def test_a_course_for_nbgrader_has_it_too(root: Path) -> None:
+    assert "a course of 1 assignments (11-random-loss)" in _linklab(root, "release", "--nbgrader", "nbgrader")
+    folder = root / "nbgrader" / "source" / "11-random-loss"
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
+    assert found == {NAME, SETTINGS, *(f"lab11/{name}" for name in PARTS)}
 
 
 @pytest.mark.lab
