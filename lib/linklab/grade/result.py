@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import os
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from linklab import record
@@ -12,6 +14,28 @@ from linklab.grade.check import Check, Outcome
 
 RESULT_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_result``."""
+
+
+HINTS: Final = "LINKLAB_HINTS"
+"""The environment variable with how many hints a question may give: 2 keeps the formula back."""
+_failures: Counter[tuple[str, str]] = Counter()
+"""How often each check of each question has failed in this kernel."""
+
+
+def forget_failures() -> None:
+    """Start to count failures anew: the next one gets its first hint."""
+    _failures.clear()
+
+
+def _with_its_hint(title: str, check: Check) -> Check:
+    """A check with the hint of this failure: the concept first, the formula last."""
+    if not check.further:
+        return check
+    most = os.environ.get(HINTS, "")
+    hints = (check.hint, *check.further)[: max(1, int(most)) if most.isdigit() else None]
+    hint = hints[min(_failures[title, check.description], len(hints) - 1)]
+    _failures[title, check.description] += 1
+    return replace(check, hint=hint, further=())
 
 
 class GradeError(LinklabError, AssertionError):
@@ -43,11 +67,16 @@ class Result:
     """The checks of one question.
 
     Points are given for checks that passed. An inconclusive check gives none yet and costs none: its
-    points are ``open_points`` until the measurement is repeated.
+    points are ``open_points`` until the measurement is repeated. ``questions`` are what was asked, as data, where the
+    checks come from questions (`linklab.grade.questions`).
     """
 
     title: str
     checks: tuple[Check, ...]
+    questions: tuple[object, ...] = field(default=(), repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "checks", tuple(_with_its_hint(self.title, check) for check in self.checks))
 
     @property
     def points(self) -> float:
@@ -95,7 +124,9 @@ class Result:
             "points": self.points,
             "max_points": self.max_points,
             "open_points": self.open_points,
-            "checks": [asdict(check) for check in self.checks],
+            "checks": [
+                {name: value for name, value in asdict(check).items() if name != "further"} for check in self.checks
+            ],
         }
 
     def __str__(self) -> str:
