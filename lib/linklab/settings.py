@@ -17,7 +17,7 @@ from platformdirs import user_config_path
 from linklab.errors import LinklabError
 
 FILE: Final = "linklab.toml"
-NAMES: Final = ("labs_path",)
+NAMES: Final = ("labs_path", "hints")
 """All settings there are."""
 
 
@@ -50,6 +50,20 @@ def setting(name: str) -> Setting | None:
     return None
 
 
+def number(name: str) -> int | None:
+    """Return a setting that is a whole number above 0, or None where nobody has set it.
+
+    Raises LinklabError for another value, and as `setting`.
+    """
+    told = setting(name)
+    text = str(told.value) if told is not None else ""
+    if told is None or not text:
+        return None
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise LinklabError(f"{told.source} says {name} = {told.value!r}: write a whole number above 0")
+    return int(text)
+
+
 def _files() -> Iterator[Path]:
     here = Path.cwd()
     owner = here.stat().st_uid
@@ -67,7 +81,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LinklabError(f"{path} is no TOML ({error}): mend that line, as in {NAMES[0]} = ...") from None
+        raise LinklabError(f"{path} is no TOML ({error}): write lines as hints = 2") from None
     unknown = sorted(set(values) - set(NAMES))
     if unknown:
         raise LinklabError(f"{path} sets {unknown[0]}, which is no setting: the settings are {', '.join(NAMES)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LinklabError
-from linklab.settings import FILE, setting
+from linklab.settings import FILE, number, setting
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +58,25 @@ def test_a_file_that_sets_nothing_of_it_leaves_it_to_the_next(alone: Path) -> No
     assert told.value == ["above"]
 
 
+def test_a_number_is_read_from_both(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LINKLAB_HINTS", raising=False)
+    assert number("hints") is None
+    _written(alone, "hints = 2")
+    assert number("hints") == 2
+    monkeypatch.setenv("LINKLAB_HINTS", "1")
+    assert number("hints") == 1
+    monkeypatch.setenv("LINKLAB_HINTS", "")
+    assert number("hints") is None
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "true", '"two"', "[2]", "1.5"])
+def test_what_is_no_number_is_one_line(value: str, alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LINKLAB_HINTS", raising=False)
+    _written(alone, f"hints = {value}")
+    with pytest.raises(LinklabError, match="write a whole number above 0"):
+        number("hints")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_a_stranger_s_file_above_does_not_count(alone: Path) -> None:
     file = _written(alone.parent, 'labs_path = ["/tmp/evil"]')
@@ -69,7 +88,7 @@ def test_a_stranger_s_file_above_does_not_count(alone: Path) -> None:
     ("text", "says"),
     [
         ("labs_path = [", "is no TOML"),
-        ("lab_path = []", "sets lab_path, which is no setting: the settings are labs_path"),
+        ("lab_path = []", "sets lab_path, which is no setting: the settings are labs_path, hints"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_line(text: str, says: str, alone: Path) -> None:

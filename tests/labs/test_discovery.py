@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 
 import linklab
+from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
+from linklab.grade.choices import choices
 from linklab.labs.discovery import VARIABLE, added_labs, lab_names
+from linklab.notebooks.build import build_all
 from linklab.settings import FILE
+from tests.notebooks.run_notebook import ROOT
 
 
 @pytest.fixture
@@ -173,3 +177,32 @@ with linklab.start(TWO_HOSTS, "virtual") as lab:
 """
     done = _python(code, tmp_path, **{VARIABLE: "my-labs"})
     assert done.stdout == "['h1', 'h2']\n", done.stderr
+
+
+def test_students_get_sealed_questions_as_the_instructor_s_file_has_them(mine: Path, tmp_path: Path) -> None:
+    (mine / "lab11" / "11-choices.toml").write_text("""\
+[why]
+question = "Why?"
+right = "a"
+hints = ["think"]
+options = {a = "because", b = "by chance"}
+remarks = {b = "once perhaps"}
+""")
+    before = Contents.of(tmp_path)
+    assert "lab11/11-choices.toml" not in before.given
+    built = [file.path for file in build_all(tmp_path) if file.stale]
+    assert Path("my-labs/lab11/choices.json") in built
+    assert (mine / "lab11" / "choices.json").read_bytes() == before.given["lab11/choices.json"]
+    assert b'"right"' not in before.given["lab11/choices.json"]
+    assert [question.remark("a") for question in choices(mine / "lab11")] == [(True, "")]
+    assert not any(file.stale for file in build_all(tmp_path, check=True))
+    (mine / "lab11" / "11-choices.toml").write_text("[why]\n")
+    with pytest.raises(LinklabError, match=r"11-choices\.toml: question why has : give hints, options"):
+        build_all(tmp_path)
+
+
+def test_how_many_hints_there_are_goes_out_with_the_labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    assert FILE not in Contents.of(ROOT).given
+    monkeypatch.setenv("LINKLAB_HINTS", "2")
+    assert Contents.of(ROOT).given[FILE] == b"hints = 2\n"

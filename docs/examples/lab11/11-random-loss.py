@@ -35,7 +35,7 @@ lost_percent = 100 * (1 - 0.99 * 0.99)
 ### END SOLUTION
 
 # %% check="loss" points=1
-lab11.check_predicted_loss(lost_percent).require()
+lab11.check_loss(lost_percent).require()
 
 # %% [markdown] id="throughput-task"
 # TCP takes a lost packet for a sign that a queue is full, and sends more slowly. TCP Reno halves its window at each
@@ -54,7 +54,7 @@ throughput_mbps = 1.22 * 1448 * 8 / (0.040 * 0.01**0.5) / 1e6
 ### END SOLUTION
 
 # %% check="throughput" points=2
-lab11.check_predicted_throughput(throughput_mbps).require()
+lab11.check_throughput(throughput_mbps).require()
 
 # %% [markdown] id="pings-task"
 # ## 3. Measure

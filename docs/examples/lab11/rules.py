@@ -3,21 +3,23 @@
 from math import sqrt
 
 from linklab.analysis import Expectation
-from linklab.grade.asked import each
 from linklab.grade.check import Check
-from linklab.grade.measured import measured_check
-from linklab.grade.predictions import number_check
+from linklab.grade.questions import asked, asked_one
 from linklab.grade.result import Result
+from linklab.grade.runs import measured
 from linklab.measure import PingResult, TcpResult
 
-from .questions import DELAYED, EACH, HALVED, LOSS, LOST, PING_LOSS, RTT_S, THROUGHPUT, law_mbps
-
-SIGMAS = 3
+from .questions import DELAYED, EACH, HALVED, LOSS, LOST, PING_LOSS, RTT_S, SIGMAS, THROUGHPUT, law_mbps
 
 
-def check_predicted_loss(percent: object) -> Result:
+def check_loss(percent: object) -> Result:
     """Judge the predicted loss of pings, in percent."""
-    return Result("Lab 11, predicted loss", (number_check(LOST, percent),))
+    return asked_one("Lab 11, predicted loss", percent, LOST)
+
+
+def check_throughput(mbps: object) -> Result:
+    """Judge the throughput by the law, in Mbit/s."""
+    return asked_one("Lab 11, predicted throughput", mbps, THROUGHPUT)
 
 
 def check_pings(pings: object) -> Result:
@@ -25,14 +27,9 @@ def check_pings(pings: object) -> Result:
     if not isinstance(pings, PingResult) or pings.sent_packets < 1000:
         return Result("Lab 11, pings", (Check.failing("pings", "not measured yet", "send 1000 or more"),))
     likely, spread = 100 * PING_LOSS, SIGMAS * 100 * sqrt(PING_LOSS * (1 - PING_LOSS) / pings.sent_packets)
-    why, source = "request and reply must arrive", f"the binomial distribution, {SIGMAS} deviations"
+    why, source = "request and reply must both arrive", f"the binomial distribution, {SIGMAS} deviations"
     expected = Expectation(likely, likely - spread, likely + spread, "%", why, "both", source=source)
-    return Result("Lab 11, pings", (measured_check("loss of pings", pings.loss_percent, expected),))
-
-
-def check_predicted_throughput(mbps: object) -> Result:
-    """Judge the throughput by the law, in Mbit/s."""
-    return Result("Lab 11, predicted throughput", (number_check(THROUGHPUT, mbps),))
+    return Result("Lab 11, pings", (measured("loss of pings", pings.loss_percent, expected, None),))
 
 
 def check_transfer(transfer: object) -> Result:
@@ -45,10 +42,9 @@ def check_transfer(transfer: object) -> Result:
     chance = SIGMAS / (2 * sqrt(losses))  # a count strays by its root, and the root of a count by half of that
     source = f"Mathis et al. 1997, and {SIGMAS} deviations of the number of losses"
     expected = Expectation(high, low * (1 - chance), high * (1 + chance), "Mbit/s", "the law", source=source)
-    return Result("Lab 11, transfer", (measured_check("throughput", transfer.throughput_mbps, expected),))
+    return Result("Lab 11, transfer", (measured("throughput", transfer.throughput_mbps, expected, None),))
 
 
 def check_questions(halved_by: object) -> Result:
     """Judge what halves the throughput: a loss in percent, or an RTT in ms."""
-    numbers, example = {number.key: number for number in HALVED}, '{"loss_percent": 1.5, "rtt_ms": 10}'
-    return each("Lab 11, half", halved_by, numbers, example, lambda name, it: number_check(numbers[str(name)], it))
+    return asked("Lab 11, half", halved_by, HALVED, '{"loss_percent": 1.5, "rtt_ms": 10}')

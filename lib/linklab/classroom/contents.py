@@ -11,15 +11,16 @@ import nbformat
 
 from linklab.course import FILE
 from linklab.errors import LinklabError
+from linklab.grade.choices import SEALED
 from linklab.labs.discovery import added_labs
 from linklab.notebooks import starters
-from linklab.notebooks.build import LABS, SOLUTIONS, wanted_files
+from linklab.notebooks.build import LABS, SOLUTIONS, choices_place, wanted_files
 from linklab.notebooks.leaks import leaks, leaks_of_file
 from linklab.notebooks.regions import MARKERS
 from linklab.settings import FILE as SETTINGS
+from linklab.settings import number
 
 _nbformat: Any = nbformat
-_SETTINGS: Final = b'labs_path = ["."]\n'
 _STARTER_MARKS: Final = ("<<<<<<<", ">>>>>>>")
 
 
@@ -27,8 +28,8 @@ _STARTER_MARKS: Final = ("<<<<<<<", ">>>>>>>")
 class Contents:
     """All that students get of a kit, by name (``given``), and the instructors' notebooks (``solved``).
 
-    With an added lab comes what its notebook imports, and settings by which it is found there. ``added`` has the names
-    of such files for each notebook that needs them.
+    With an added lab comes what its notebook imports, and settings by which it is found there: ``added`` has the names
+    of these files for each notebook that needs some. How many hints the instructor gives is in the settings too.
     """
 
     root: Path
@@ -48,9 +49,16 @@ class Contents:
         added = {}
         for lab in added_labs():
             assert lab.source is not None, "wanted_files has refused it"
-            files = lab.files() | {SETTINGS: _SETTINGS}
+            files = lab.files()
+            if (sealed := wanted.get(choices_place(lab.folder, root))) is not None:
+                files[f"{lab.name}/{SEALED}"] = sealed.encode()
             given |= files
             added[f"{lab.source.stem}.ipynb"] = tuple(files)
+        settings = ['labs_path = ["."]'] if added else []
+        if (hints := number("hints")) is not None:
+            settings.append(f"hints = {hints}")
+        if settings:
+            given[SETTINGS] = "".join(f"{row}\n" for row in settings).encode()
         return cls(root, given, solved, added)
 
 

@@ -21,6 +21,7 @@ from linklab.errors import LinklabError
 from linklab.notebooks.build import sources
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
+from linklab.settings import FILE as SETTINGS
 
 PROGRAMS: Final = {"02-simpleperf": ("simpleperf.py",)}
 """What belongs to a lab besides its notebook, and is handed in with it."""
@@ -71,7 +72,8 @@ def write_course(target: Path, root: Path) -> tuple[str, ...]:
             folder = draft / "source" / source.stem
             folder.mkdir(parents=True)
             (folder / f"{source.stem}.ipynb").write_text(render(read_source(source), "source"), encoding="utf-8")
-            for name in (*PROGRAMS.get(source.stem, ()), *contents.added.get(f"{source.stem}.ipynb", ())):
+            settings = [SETTINGS] if SETTINGS in contents.given else []
+            for name in (*PROGRAMS.get(source.stem, ()), *contents.added.get(f"{source.stem}.ipynb", ()), *settings):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(contents.given[name])
             names.append(source.stem)

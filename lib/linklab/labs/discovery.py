@@ -45,13 +45,15 @@ class AddedLab:
     def files(self) -> dict[str, bytes]:
         """Return what its notebook imports, by the path beside the notebook: ``lab11/rules.py``.
 
-        That is all of the folder but the notebook's source, notebooks, hidden files and compiled ones.
+        That is all of the folder but notebooks, hidden files, compiled ones, and what begins with the lab's number as
+        the notebook's source does: it is the instructor's alone.
         """
+        own = f"{self.number}-"
         found = {}
         for path in sorted(self.folder.rglob("*")):
             place = path.relative_to(self.folder.parent)
             hidden = any(part.startswith((".", "__pycache__")) for part in place.parts)
-            if path.is_file() and path != self.source and path.suffix != ".ipynb" and not hidden:
+            if path.is_file() and not path.name.startswith(own) and path.suffix != ".ipynb" and not hidden:
                 found[place.as_posix()] = path.read_bytes()
         return found
 

@@ -10,14 +10,18 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from linklab.errors import LinklabError
+from linklab.grade.choices import SEALED, seal
 from linklab.labs.discovery import added_labs
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
 from linklab.notebooks.starters import SUFFIX, read_blocks, stage
 
 SOLUTIONS, LABS = "solutions", "labs"
+CHOICES: Final = "-choices.toml"
+"""What follows a lab's number in the name of the file with its questions to choose from (`linklab.grade.choices`)."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,31 @@ def wanted_files(root: Path) -> dict[Path, str]:
         cells = read_source(source)
         wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
         wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student")
-    return wanted | _starters(root)
+    return wanted | _starters(root) | _choices(root)
+
+
+def choices_place(folder: Path, root: Path) -> Path:
+    """Return where the sealed questions of the lab in ``folder`` are among the generated files of a kit."""
+    return Path(os.path.relpath(folder, root), SEALED)
+
+
+def _choices(root: Path) -> dict[Path, str]:
+    """Return the sealed questions of each lab that has some, by place.
+
+    Those of Linklab's own labs lie in the package, if it is the one that comes with this kit. Raises LinklabError where
+    questions are not well formed.
+    """
+    package = root / "lib" / "linklab" / "labs"
+    folders = {path: package / f"lab{path.name[:2]}" for path in (root / SOLUTIONS).glob(f"[0-9][0-9]{CHOICES}")}
+    folders |= {lab.folder / f"{lab.number}{CHOICES}": lab.folder for lab in added_labs()}
+    sealed = {}
+    for path, folder in sorted(folders.items()):
+        if path.is_file() and folder.is_dir():
+            try:
+                sealed[choices_place(folder, root)] = seal(path.read_text(encoding="utf-8"))
+            except LinklabError as error:
+                raise LinklabError(f"{path.name}: {error}") from error
+    return sealed
 
 
 def _starters(root: Path) -> dict[Path, str]:
