@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 
 import linklab
 from linklab.classroom.contents import Contents, Scanner
-from linklab.labs.discovery import VARIABLE
+from linklab.discovery import VARIABLE
 from linklab.settings import FILE as SETTINGS
 from tests.grading.judging import changed
 from tests.notebooks.run_notebook import ROOT, Executed, graded

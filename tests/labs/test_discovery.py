@@ -11,9 +11,9 @@ import pytest
 
 import linklab
 from linklab.classroom.contents import Contents
+from linklab.discovery import VARIABLE, added_labs, lab_names
 from linklab.errors import LinklabError
 from linklab.grade.choices import choices
-from linklab.labs.discovery import VARIABLE, added_labs, lab_names
 from linklab.notebooks.build import build_all
 from linklab.settings import FILE
 from tests.notebooks.run_notebook import ROOT
@@ -206,3 +206,13 @@ def test_how_many_hints_there_are_goes_out_with_the_labs(tmp_path: Path, monkeyp
     assert FILE not in Contents.of(ROOT).given
     monkeypatch.setenv("LINKLAB_HINTS", "2")
     assert Contents.of(ROOT).given[FILE] == b"hints = 2\n"
+
+
+@pytest.mark.parametrize("command", ["doctor", "notebooks build", "release out", "validate", "run none.ipynb"])
+def test_a_wrong_setting_is_one_line_of_every_command(command: str, tmp_path: Path) -> None:
+    code = f"import sys, linklab.cli; sys.exit(linklab.cli.main({command.split()!r}))"
+    done = _python(code, tmp_path, **{VARIABLE: "none"})
+    assert done.returncode == 1
+    assert (
+        done.stderr == f"linklab: {VARIABLE} names {tmp_path / 'none'}, which is no folder: make it, or mend the name\n"
+    )

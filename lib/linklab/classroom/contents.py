@@ -10,12 +10,12 @@ from typing import Any, Final
 import nbformat
 
 from linklab.course import FILE
+from linklab.discovery import added_labs
 from linklab.errors import LinklabError
 from linklab.grade.choices import SEALED
-from linklab.labs.discovery import added_labs
 from linklab.notebooks import starters
 from linklab.notebooks.build import LABS, SOLUTIONS, choices_place, wanted_files
-from linklab.notebooks.leaks import leaks, leaks_of_file
+from linklab.notebooks.leaks import leaks, leaks_of_file, leaks_of_program
 from linklab.notebooks.regions import MARKERS
 from linklab.settings import FILE as SETTINGS
 from linklab.settings import number
@@ -116,7 +116,7 @@ def _program_findings(finished: Path, given: str) -> Iterator[str]:
     recipe = finished.with_name(finished.name + starters.SUFFIX)
     text = finished.read_text(encoding="utf-8")
     blocks = starters.read_blocks(recipe.read_text(encoding="utf-8"))
-    yield from starters.leaks(text, blocks)
+    yield from leaks_of_program(text, blocks)
     if given != starters.stage(text, blocks):
         yield "is not the starter that its source makes"
 

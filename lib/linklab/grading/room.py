@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from linklab.discovery import added_labs
 from linklab.errors import LabError
-from linklab.labs.discovery import added_labs
 from linklab.measure.program_file import REFERENCE, sealed
 
 FIRST_USER: Final = 64400

@@ -20,10 +20,10 @@ from typing import Any, Final
 
 import linklab
 from linklab.course import variant_text
+from linklab.discovery import added_labs
 from linklab.errors import LinklabError
 from linklab.grading.kit import KitLab
 from linklab.grading.model import Judged, Limits, Task
-from linklab.labs.discovery import added_labs
 from linklab.network import Network
 from linklab.notebooks.render import TEXT_STUB
 from linklab.report.model import Graded, Kind, Status

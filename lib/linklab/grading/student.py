@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.course import VARIABLE as VARIANT
+from linklab.discovery import VARIABLE as LABS_PATH
 from linklab.errors import LabError
 from linklab.grading.model import Limits
 from linklab.grading.room import Room
-from linklab.labs.discovery import VARIABLE as LABS_PATH
 from linklab.runtime import bwrap, process_tree, transport
 from linklab.runtime import limits as process_limits
 from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout

@@ -1,8 +1,8 @@
 """The labs: a folder for each, with its questions, rules and figures, and what several of them share.
 
-Labs that an instructor has added are imported from here too (`linklab.labs.discovery`).
+Labs that an instructor has added are imported from here too (`linklab.discovery`).
 """
 
-from linklab.labs.discovery import added_labs
+from linklab.discovery import added_labs
 
 __path__.extend(dict.fromkeys(str(lab.folder.parent) for lab in added_labs()))

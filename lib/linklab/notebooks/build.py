@@ -1,20 +1,21 @@
-"""Making all that students get of a kit, or saying what is out of date: notebooks, and the files beside them.
+"""``linklab notebooks build [--check]``: makes all that students get of a kit, or says what is out of date.
 
 A kit is a folder with ``solutions/`` and ``labs/``. To what its ``solutions/`` makes come the notebooks of labs that an
-instructor has added (`linklab.labs.discovery`); a folder without sources of its own is a kit of these alone.
+instructor has added (`linklab.discovery`); a folder without sources of its own is a kit of these alone.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from linklab.discovery import added_labs
 from linklab.errors import LinklabError
 from linklab.grade.choices import SEALED, seal
-from linklab.labs.discovery import added_labs
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
 from linklab.notebooks.starters import SUFFIX, read_blocks, stage
@@ -147,3 +148,26 @@ def _write(path: Path, text: str) -> None:
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add ``notebooks`` to the subparsers of an argparse parser; :func:`run` takes what it parsed."""
+    parser = subparsers.add_parser("notebooks", help="make the labs' notebooks from their sources")
+    actions = parser.add_subparsers(dest="action", required=True)
+    build = actions.add_parser("build", help="make labs/ and solutions/*.ipynb from the sources in solutions/")
+    build.add_argument("--check", action="store_true", help="write nothing; exit 1 if something is out of date")
+    build.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ and labs/ (default: here)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build or check; print what changed. Returns 1 if a check found something out of date, else 0.
+
+    Raises LinklabError as `build_all`.
+    """
+    built = build_all(args.root, check=args.check)
+    stale = [file.path for file in built if file.stale]
+    for path in stale:
+        print(f"{path} is out of date: run `linklab notebooks build`" if args.check else f"made {path}")
+    if not stale:
+        print(f"{len(built)} files are up to date")
+    return 1 if args.check and stale else 0

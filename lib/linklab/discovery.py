@@ -1,9 +1,9 @@
 """Which labs there are: Linklab's own, and those that an instructor adds.
 
-A lab is a folder ``labNN`` and a package: ``__init__.py`` says what its notebook may use. Linklab's own lie in this
-package, and their notebooks' sources in the kit's ``solutions/``. An added lab lies in a folder that the setting
-``labs_path`` names, with its notebook's source ``NN-name.py`` in it; students get it without that source. Wherever it
-lies it is imported as ``linklab.labs.labNN``.
+A lab is a folder ``labNN`` and a package: ``__init__.py`` says what its notebook may use. Linklab's own lie in
+``linklab.labs``, and their notebooks' sources in the kit's ``solutions/``. An added lab lies in a folder that the
+setting ``labs_path`` names, with its notebook's source ``NN-name.py`` in it; students get it without that source.
+Wherever it lies it is imported as ``linklab.labs.labNN``.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _source(lab: Path) -> Path | None:
 
 @cache
 def _own() -> tuple[str, ...]:
-    return tuple(sorted(path.name for path in Path(__file__).parent.glob(_NAME)))
+    return tuple(sorted(path.name for path in (Path(__file__).parent / "labs").glob(_NAME)))
 
 
 def lab_names() -> frozenset[str]:
