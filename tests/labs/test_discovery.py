@@ -14,6 +14,7 @@ from linklab.classroom.contents import Contents
 from linklab.discovery import VARIABLE, added_labs, lab_names
 from linklab.errors import LinklabError
 from linklab.grade.choices import choices
+from linklab.grading.store import linklab_digest
 from linklab.notebooks.build import build_all
 from linklab.settings import FILE
 from tests.notebooks.run_notebook import ROOT
@@ -216,3 +217,13 @@ def test_a_wrong_setting_is_one_line_of_every_command(command: str, tmp_path: Pa
     assert (
         done.stderr == f"linklab: {VARIABLE} names {tmp_path / 'none'}, which is no folder: make it, or mend the name\n"
     )
+
+
+def test_a_changed_rule_makes_another_linklab_whose_verdicts_do_not_count(mine: Path) -> None:
+    digests = []
+    for text in ("LIMIT = 1\n", "LIMIT = 1\n", "LIMIT = 2\n"):
+        (mine / "lab11" / "rules.py").write_text(text)
+        linklab_digest.cache_clear()
+        digests.append(linklab_digest())
+    linklab_digest.cache_clear()
+    assert digests[0] == digests[1] != digests[2]
