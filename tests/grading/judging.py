@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,7 @@ def changed(book: Any, sources: Mapping[str, str]) -> Any:
 def judge(
     book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
     limits: Limits | None = None, network: Path | None = None, meanwhile: Callable[[int], None] | None = None,
+    program: Sequence[str] = ("-m", "linklab.grading.judge"),
 ) -> Verdicts:  # fmt: skip
     """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -99,7 +100,7 @@ def judge(
     (folder / "task.json").write_text(task.to_json(), "utf-8")
     began_s = time.monotonic()
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", "linklab.grading.judge", str(folder / "task.json")],
+        [sys.executable, "-P", *program, str(folder / "task.json")],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         if meanwhile is not None:

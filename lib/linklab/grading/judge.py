@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from linklab.course import VARIABLE, read_variant, using, variant_text
 from linklab.errors import LinklabError
-from linklab.grade.result import GradeError, Result
+from linklab.grade.result import GradeError, Result, not_judged
 from linklab.grading import outputs as shown
 from linklab.grading.beside import beside
 from linklab.grading.broker import Broker
@@ -184,14 +184,18 @@ class Judge:
                 self._notes += [f"{name}: {note}" for note in made_up(session.handed_in, self._broker)]
             return shown.of_result(result)
         except GradeError as error:
+            if error.result.fault:
+                self._notes.append(_about_fault(name, error.result))
             return shown.of_failure(error)
         except Told as told:
             return shown.of_error(told.kind, str(told))
         except (ValueRefused, Gone) as refused:
             self._notes.append(f"{name}: {shown.printable(str(refused))}")
             return shown.of_error(type(refused).__name__, str(refused))
-        except Exception as error:  # a check that a value of some odd kind has led astray
-            return shown.of_error(type(error).__name__, str(error)[:1000])
+        except Exception as fault:  # of the judge's own, or of a check that nothing guards: nobody's failure
+            result = not_judged(name, fault)
+            self._notes.append(_about_fault(name, result))
+            return shown.of_failure(GradeError(result))
 
     def _stop_all(self) -> None:
         student = self._student
@@ -236,6 +240,10 @@ def _required(session: Session, call: Call, room: Room) -> Result:
     named = {name: session.argument(each) for name, each in call.named}
     with beside(room) if call.module == "simpleperf" else contextlib.nullcontext():
         return call.function()(*positional, **named).require()
+
+
+def _about_fault(name: str, result: Result) -> str:
+    return f"{name} was not judged, its points are open: the check crashed: {result.fault}"
 
 
 def _last(results: list[Result]) -> Result:

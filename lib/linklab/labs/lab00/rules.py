@@ -14,7 +14,7 @@ from linklab.grade.links import link_checks
 from linklab.grade.live import Checkable, state_of
 from linklab.grade.measured import typed_check, typed_rtt_check
 from linklab.grade.numbers import Mistake, Quantity, prediction_check
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.wiring import cable_checks, node_checks
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import TWO_HOSTS, Path, goodput_ceiling_mbps, path, rtt_floor_ms
@@ -29,6 +29,7 @@ _RTT: Final = Quantity("round-trip time of h1 to h2", rtt_floor_ms(_PATH), "ms")
 _THROUGHPUT: Final = Quantity("TCP throughput from h1 to h2", goodput_ceiling_mbps(_PATH), "Mbit/s")
 
 
+@guarded
 def check_network(lab: Checkable) -> Result:
     """The live network is the planned one: two hosts, one cable, addresses, and the link's shape.
 
@@ -46,6 +47,7 @@ def check_network(lab: Checkable) -> Result:
     )
 
 
+@guarded
 def check_prediction_rtt(rtt_ms: object) -> Result:
     """The predicted round-trip time of an idle link in ms, within 2 % of theory."""
     mistakes = [
@@ -59,6 +61,7 @@ def check_prediction_rtt(rtt_ms: object) -> Result:
     return Result("Lab 00, predicted round-trip time", (check,))
 
 
+@guarded
 def check_prediction_throughput(mbps: object) -> Result:
     """The predicted TCP throughput in Mbit/s, within 2 % of theory."""
     theory = _THROUGHPUT.theory
@@ -82,6 +85,7 @@ _HEADERS: Final = (
 )
 
 
+@guarded
 def check_measured_rtt(rtt_ms: object, clock: str) -> Result:
     """The measured round-trip time in ms, against theory. ``clock`` is ``lab.clock``.
 
@@ -93,6 +97,7 @@ def check_measured_rtt(rtt_ms: object, clock: str) -> Result:
     return Result("Lab 00, measured round-trip time", (typed_rtt_check(_RTT, rtt_ms, clock),))
 
 
+@guarded
 def check_measured_throughput(mbps: object, clock: str) -> Result:
     """The measured TCP throughput in Mbit/s, against theory. ``clock`` is ``lab.clock``.
 

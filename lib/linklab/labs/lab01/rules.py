@@ -20,7 +20,7 @@ from linklab.grade.live import Checkable, running, state_of
 from linklab.grade.measured import typed_rtt_check
 from linklab.grade.numbers import Quantity
 from linklab.grade.reachability import reachability_checks
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.routing import forwarding_checks, route_checks
 from linklab.grade.wiring import cable_checks, node_checks
 from linklab.labs.lab01.plan import plan_checks
@@ -37,6 +37,7 @@ RTT_PAIRS: Final[Mapping[str, tuple[str, str]]] = {
 """What :func:`check_rtt` asks for, and between which nodes each is measured."""
 
 
+@guarded
 def check_plan(plan: object) -> Result:
     """The addressing plan, a dictionary ``{"h1-eth0": "10.0.0.2/24", ...}`` of all hosts and routers.
 
@@ -46,6 +47,7 @@ def check_plan(plan: object) -> Result:
     return Result("Lab 01, the addressing plan", tuple(plan_checks(course_network(), plan)))
 
 
+@guarded
 def check_nodes(lab: Checkable) -> Result:
     """All hosts, routers, switches and cables are there, each at its place, and no others.
 
@@ -56,21 +58,25 @@ def check_nodes(lab: Checkable) -> Result:
     return Result("Lab 01, nodes and cables", checks)
 
 
+@guarded
 def check_addresses(lab: Checkable) -> Result:
     """Every interface of a host or router has its address, with the mask, and no other."""
     return Result("Lab 01, addresses", tuple(address_checks(course_network(), state_of(lab))))
 
 
+@guarded
 def check_links(lab: Checkable) -> Result:
     """Rate, delay and queue of L1 to L3 on both sides; the other links unshaped; loss, MTU, up, offloads."""
     return Result("Lab 01, links", tuple(link_checks(course_network(), state_of(lab))))
 
 
+@guarded
 def check_forwarding(lab: Checkable) -> Result:
     """The routers forward, the hosts do not."""
     return Result("Lab 01, forwarding", tuple(forwarding_checks(course_network(), state_of(lab))))
 
 
+@guarded
 def check_routes(lab: Checkable) -> Result:
     """The routing tables bring packets from each host to each other one, by longest prefix match.
 
@@ -79,6 +85,7 @@ def check_routes(lab: Checkable) -> Result:
     return Result("Lab 01, routes", tuple(route_checks(course_network(), state_of(lab))))
 
 
+@guarded
 def check_reachability(lab: Checkable) -> Result:
     """All pairs of hosts ping each other, in the lab.
 
@@ -87,6 +94,7 @@ def check_reachability(lab: Checkable) -> Result:
     return Result("Lab 01, reachability", tuple(reachability_checks(course_network(), running(lab))))
 
 
+@guarded
 def check_rtt(measured: object, clock: str) -> Result:
     """Measured round-trip times in ms of the paths in :data:`RTT_PAIRS`, by name. ``clock`` is ``lab.clock``.
 

@@ -19,7 +19,7 @@ from linklab.grade.check import Check, listed
 from linklab.grade.measured import measured_check, unless_busy
 from linklab.grade.numbers import Mistake, Quantity, prediction_check, unreadable
 from linklab.grade.real_time import STRAY_PERCENT
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.measure import Prober
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Network
@@ -65,6 +65,7 @@ _TRAINS: Final = (
 )
 
 
+@guarded
 def check_train(estimate: Callable[[Sequence[float], int], object]) -> Result:
     """``estimate(arrival_s, payload_bytes)`` gives the rate of a train in Mbit/s of payload, within 2.5 %.
 
@@ -104,6 +105,7 @@ def _train_check(estimate: Callable[[Sequence[float], int], object], train: _Tra
     return replace(check, description=name)
 
 
+@guarded
 def check_search(
     find: Callable[[Prober], object],
     seeds: Sequence[int] | None = None,

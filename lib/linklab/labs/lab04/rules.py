@@ -28,7 +28,7 @@ from linklab.grade.idle_way import (
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.queue_seen import queue_checks
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.labs.lab04.round_trips import check_summary as _summary
 from linklab.measure import AtOnce, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, queueing_delay_ms
@@ -41,12 +41,14 @@ _PINGS: Final = 25
 _MS: Final = '{"L1": 12.3, ...}, in ms'
 
 
+@guarded
 def check_rtt(predicted_ms: object) -> Result:
     """The predicted round trip of each of :data:`LINKS`, idle, in ms, within 2 %."""
     title = "Lab 04, predicted round-trip times"
     return each(title, predicted_ms, LINKS, _MS, lambda name, value: rtt_prediction(str(name), value, _way(name)))
 
 
+@guarded
 def check_throughput(predicted_mbps: object) -> Result:
     """The predicted ceiling of TCP's throughput on each of :data:`LINKS`, in Mbit/s, within 2 %."""
     title = "Lab 04, predicted throughput"
@@ -56,6 +58,7 @@ def check_throughput(predicted_mbps: object) -> Result:
     )
 
 
+@guarded
 def check_serialisation(frame_ms: object) -> Result:
     """The time to send a full frame on each of :data:`LINKS`, and a ping's on L3 (:data:`PING_ON_L3`), in ms."""
 
@@ -67,11 +70,13 @@ def check_serialisation(frame_ms: object) -> Result:
     return each("Lab 04, serialisation", frame_ms, (*LINKS, PING_ON_L3), _MS, check)
 
 
+@guarded
 def check_summary(summary: object) -> Result:
     """The student's function for min, mean, max and mdev of round trips: see `linklab.labs.lab04.round_trips`."""
     return _summary("Lab 04, min, mean, max, mdev", summary)
 
 
+@guarded
 def check_pings(pings: object) -> Result:
     """25 pings on each of :data:`LINKS`, idle: results of `linklab.measure.run` by name."""
     title = "Lab 04, measured round-trip times"
@@ -79,6 +84,7 @@ def check_pings(pings: object) -> Result:
     return each(title, pings, LINKS, example, lambda name, value: ping_check(str(name), value, _ends(name)))
 
 
+@guarded
 def check_transfers(transfers: object) -> Result:
     """A transfer of 25 s over each of :data:`LINKS`: results of `linklab.measure.run` by name."""
     title = "Lab 04, measured throughput"
@@ -86,6 +92,7 @@ def check_transfers(transfers: object) -> Result:
     return each(title, transfers, LINKS, example, lambda name, value: transfer_check(str(name), value, _ends(name)))
 
 
+@guarded
 def check_headers(answers: object, transfers: object) -> Result:
     """Bytes per frame, the headers' share in percent, and the rate with headers in Mbit/s, of the transfer over L1.
 
@@ -143,6 +150,7 @@ def check_headers(answers: object, transfers: object) -> Result:
     return _numbers(title, answers, fields, computed_check)
 
 
+@guarded
 def check_queue(predicted: object) -> Result:
     """What L1's full queue does: ``drain_ms``, ``waiting_packets``, and ``highest_rtt_ms`` of pings beside it."""
     link, it = _link("L1"), _way("L1")
@@ -193,17 +201,20 @@ def check_queue(predicted: object) -> Result:
     return _numbers("Lab 04, a full queue on L1", predicted, fields)
 
 
+@guarded
 def check_together(run: object) -> Result:
     """What `linklab.measure.at_once` gave for 25 pings, one a second, beside a transfer of 25 s over L1."""
     return Result("Lab 04, ping and transfer at once", loaded_checks("L1", run, LINKS["L1"]))
 
 
+@guarded
 def check_queue_seen(answers: object, run: object) -> Result:
     """``mean_added_ms`` and ``mean_packets``, of the pings in ``run``: what the queue of L1 added, on average."""
     title = "Lab 04, what the queue added"
     return each(title, answers, ("mean_added_ms", "mean_packets"), '{"mean_added_ms": 1.2, ...}', _seen(run))
 
 
+@guarded
 def check_arp(predicted: object) -> Result:
     """``first_rtt_ms`` and ``mean_rtt_ms`` of 25 pings on L1 where the first must ask for an address (ARP) first, and
     ``left_ms``, what ARP leaves unexplained of the course report's RTT of L1, which is the plain course network's."""

@@ -8,10 +8,11 @@ from linklab.grade.check import Check
 from linklab.grade.idle_way import exactly, packet_ms
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.labs.lab05.paths import PATHS, WEAKEST, way_named
 
 
+@guarded
 def check_bdp(bdp_packets: object) -> Result:
     """The bandwidth-delay product of each of :data:`PATHS`, in full frames, within 2 %."""
     title = "Lab 05, bandwidth-delay products"
@@ -48,6 +49,7 @@ def check_bdp(bdp_packets: object) -> Result:
     return each(title, bdp_packets, PATHS, '{"h1-h4": 123, ...}, in packets', check)
 
 
+@guarded
 def check_room(room_packets: object) -> Result:
     """How many packets can really wait at the bottleneck of each of :data:`PATHS`: its limit less those in flight."""
     title = "Lab 05, room in the queues"
@@ -68,6 +70,7 @@ def check_room(room_packets: object) -> Result:
     return each(title, room_packets, PATHS, '{"h1-h4": 12, ...}, in packets', check)
 
 
+@guarded
 def check_after_loss(percent: object) -> Result:
     """CUBIC's window after a loss with a full queue, in percent of the bandwidth-delay product."""
     title = "Lab 05, after a loss"

@@ -15,7 +15,7 @@ from linklab.grade.check import Check
 from linklab.grade.idle_way import computed_check, exactly
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.labs.lab05.paths import PATHS
 from linklab.network import COURSE, goodput_ceiling_mbps
 from linklab.published.report import find
@@ -28,6 +28,7 @@ _CROSSED: Final[Mapping[str, tuple[str, ...]]] = {
 _PINGS: Final = 25
 
 
+@guarded
 def check_report(answers: object) -> Result:
     """Of the course report's numbers, for each of :data:`PATHS`: ``excess_ms``, ``links_ms``, ``arp_ms``, ``percent``.
 

@@ -18,7 +18,7 @@ from linklab.grade.idle_way import ceiling_prediction, exactly, rtt_prediction
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.queue_seen import queue_checks
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.slips import loaded_rtt_slips
 from linklab.labs.lab05.paths import PATHS, WEAKEST, way_named
 from linklab.measure import AtOnce, SimpleperfResult, TcpResult
@@ -29,6 +29,7 @@ _LABELS: Final = ("L1", "L2", "L3")
 _MS: Final = '{"h1-h4": 12.3, ...}, in ms'
 
 
+@guarded
 def check_bottlenecks(bottlenecks: object) -> Result:
     """The name of the link that limits each of :data:`PATHS`: ``{"h1-h4": "L1", ...}``."""
 
@@ -40,12 +41,14 @@ def check_bottlenecks(bottlenecks: object) -> Result:
     return each("Lab 05, the bottlenecks", bottlenecks, PATHS, '{"h1-h4": "L1", ...}', check)
 
 
+@guarded
 def check_rtt(predicted_ms: object) -> Result:
     """The predicted round trip of each of :data:`PATHS`, idle, in ms, within 2 %."""
     title = "Lab 05, predicted round-trip times"
     return each(title, predicted_ms, PATHS, _MS, lambda name, value: rtt_prediction(str(name), value, way_named(name)))
 
 
+@guarded
 def check_throughput(predicted_mbps: object) -> Result:
     """The predicted ceiling of TCP's throughput on each of :data:`PATHS`, in Mbit/s, within 2 %."""
     title = "Lab 05, predicted throughput"
@@ -55,6 +58,7 @@ def check_throughput(predicted_mbps: object) -> Result:
     )
 
 
+@guarded
 def check_pings(pings: object) -> Result:
     """25 pings on each of :data:`PATHS`, idle: results of `linklab.measure.run` by name."""
     title = "Lab 05, measured round-trip times"
@@ -62,6 +66,7 @@ def check_pings(pings: object) -> Result:
     return each(title, pings, PATHS, example, lambda name, value: ping_check(str(name), value, PATHS[str(name)]))
 
 
+@guarded
 def check_transfers(transfers: object) -> Result:
     """A transfer of 25 s over each of :data:`PATHS`: results of `linklab.measure.run` by name."""
     title = "Lab 05, measured throughput"
@@ -71,6 +76,7 @@ def check_transfers(transfers: object) -> Result:
     )
 
 
+@guarded
 def check_loaded_prediction(predicted_ms: object) -> Result:
     """The predicted highest RTT of pings on :data:`LOADED` beside a transfer, in ms, within 2 %."""
     it = way_named(LOADED)
@@ -96,11 +102,13 @@ def check_loaded_prediction(predicted_ms: object) -> Result:
     return Result("Lab 05, a full queue on the path", (number_check(field, predicted_ms),))
 
 
+@guarded
 def check_together(run: object) -> Result:
     """What `linklab.measure.at_once` gave for 25 pings, one a second, beside a transfer of 25 s from h1 to h4."""
     return Result("Lab 05, ping and transfer at once", loaded_checks(LOADED, run, PATHS[LOADED]))
 
 
+@guarded
 def check_queue_seen(answers: object, run: object) -> Result:
     """``link``, whose queue it was, and ``mean_added_ms`` and ``mean_packets`` of the pings in ``run``."""
     it = way_named(LOADED)
@@ -122,6 +130,7 @@ def check_queue_seen(answers: object, run: object) -> Result:
     )
 
 
+@guarded
 def check_tools(transfers: object, iperf3: object) -> Result:
     """iperf3 over :data:`LOADED` as a baseline of this session: it is as theory says, and simpleperf is beside it."""
     title = "Lab 05, beside iperf3"

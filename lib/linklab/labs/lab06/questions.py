@@ -10,7 +10,7 @@ from typing import Final
 from linklab.analysis import Expectation, measured_path
 from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.network import COURSE, goodput_ceiling_mbps, path, queueing_delay_ms
 from linklab.published import report
 
@@ -92,6 +92,7 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
 )  # fmt: skip
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Two numbers that follow from the course report's section 4.6.1, and two questions about queues."""
     return grade_answers("Lab 06, questions", _QUESTIONS, answers)

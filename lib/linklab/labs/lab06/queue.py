@@ -23,7 +23,7 @@ from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.real_time import in_its_time
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.together import (
     expectations,
     machine_trouble,
@@ -97,6 +97,7 @@ def full_number(key: object, what: str, share: Share) -> Number:
     return Number(str(key), what, expected, full_queue(share.path, share, expected), how, _CLOSE)
 
 
+@guarded
 def check_packets_in_queue(function: object) -> Result:
     """How many packets L2's queue holds, a function of an RTT of h1-h4 in ms, within 1 %.
 
@@ -156,6 +157,7 @@ def _other_links(it: _L2) -> tuple[Link, ...]:
     return (*there, *(link for link in reversed(there)), it.link)
 
 
+@guarded
 def check_new_networks(networks: object) -> Result:
     """The course network with another queue at L2, by its packets, and nothing else changed."""
     half, double = queues()
@@ -190,6 +192,7 @@ def _network_check(packets: Any, network: object) -> Check:
     return Check.failing(description, reason, hint, expected, others)
 
 
+@guarded
 def check_new_rtt(predicted_ms: object) -> Result:
     """The predicted RTT of h1-h4 with the new queue full, by its packets, in ms, within 1 %."""
 
@@ -225,6 +228,7 @@ def check_new_rtt(predicted_ms: object) -> Result:
     return each("Lab 06, RTT with a new queue", predicted_ms, queues(), example, check)
 
 
+@guarded
 def check_new_runs(runs: object) -> Result:
     """The first combination on each new network, by the packets of L2's queue: what at_once returned."""
 

@@ -20,7 +20,7 @@ from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.slips import jain_slips
 from linklab.grade.together import name_of, pings, refused, run_checks, transfers
 from linklab.labs.lab06 import queue as lab06_queue
@@ -55,6 +55,7 @@ _INDEX: Final = 0.003
 _ROUNDING_MS: Final = 0.1
 
 
+@guarded
 def check_bottlenecks(bottlenecks: object) -> Result:
     """The link that decides the rate of each flow in :data:`ASKED`: ``{"two": "L1", ...}``."""
 
@@ -68,6 +69,7 @@ def check_bottlenecks(bottlenecks: object) -> Result:
     return each("Lab 06, the bottlenecks", bottlenecks, ASKED, '{"two": "L1", ...}', check)
 
 
+@guarded
 def check_shares(predicted_mbps: object) -> Result:
     """The predicted throughput of each flow in :data:`ASKED`, in Mbit/s, within 2 % of its max-min fair share."""
 
@@ -83,6 +85,7 @@ def check_shares(predicted_mbps: object) -> Result:
     return each("Lab 06, predicted throughput", predicted_mbps, ASKED, '{"two": 12.3, ...}, in Mbit/s', check)
 
 
+@guarded
 def check_full_rtt(predicted_ms: object) -> Result:
     """The predicted RTT beside transfers that have just filled the queue, of three flows in ms, within 1 %.
 
@@ -96,6 +99,7 @@ def check_full_rtt(predicted_ms: object) -> Result:
     return each("Lab 06, predicted RTT", predicted_ms, _FULL, '{"h1-h4": 12.3, ...}, in ms', check)
 
 
+@guarded
 def check_runs(runs: object) -> Result:
     """The four runs, by the names in :data:`COMBINATIONS`: what `linklab.measure.at_once` returned for each.
 
@@ -114,6 +118,7 @@ def check_runs(runs: object) -> Result:
     return each("Lab 06, the four runs", runs, COMBINATIONS, '{"two": measure.at_once(...), ...}', check)
 
 
+@guarded
 def check_jain(function: object) -> Result:
     """Jain's index, a function of a list of throughputs, on values that were not seen before.
 
@@ -122,6 +127,7 @@ def check_jain(function: object) -> Result:
     return Result("Lab 06, Jain's index", jain_checks(function))
 
 
+@guarded
 def check_fairness(index: object, runs: object) -> Result:
     """Jain's index of the flows of each run, by the names in :data:`COMBINATIONS`."""
 
@@ -147,6 +153,7 @@ def check_fairness(index: object, runs: object) -> Result:
     return each("Lab 06, fairness", index, COMBINATIONS, '{"two": jain([...]), ...}', check)
 
 
+@guarded
 def check_queueing(queueing_ms: object, runs: object) -> Result:
     """The mean queueing delay that h1-h4 met in each run, in ms: its mean RTT less that of the empty path."""
 

@@ -13,7 +13,7 @@ from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.real_time import in_its_time
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.together import expectations, machine_trouble, refused, throughput_of, transfers
 from linklab.measure import AtOnce
 from linklab.network import goodput_ceiling_mbps, path
@@ -40,6 +40,7 @@ def loads(connections: int) -> tuple[Load, ...]:
     return (Load("h1", "h4", connections), Load("h2", "h5"), Load("h3", "h6"))
 
 
+@guarded
 def check_predicted_parts(predicted_percent: object) -> Result:
     """The predicted part of L2's traffic that is h1's, in percent, for each of :data:`CONNECTIONS`; within 2 %."""
 
@@ -66,6 +67,7 @@ def _part(count: int) -> Expectation:
     return Expectation(part, part, part, "%", "connections of h1 over all connections")
 
 
+@guarded
 def check_experiment(runs: object, measured_percent: object) -> Result:
     """The runs with each of :data:`CONNECTIONS`, and the part of the traffic that h1 had in each, in percent."""
 

@@ -7,7 +7,7 @@ from typing import Final
 from linklab.analysis import Expectation, jain_index
 from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 
 _EIGHT: Final = jain_index([8, 1, 1])
 
@@ -57,6 +57,7 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
 )
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Two numbers and a question on connections, hosts and fairness."""
     return grade_answers("Lab 07, questions", _QUESTIONS, answers)

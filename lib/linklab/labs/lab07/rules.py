@@ -21,7 +21,7 @@ from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.slips import jain_slips, rate_unit_slips
 from linklab.grade.together import connections_of, refused, run_checks
 from linklab.labs.lab07.experiment import (
@@ -40,6 +40,7 @@ _HEADERS: Final = "of each frame of 1514 bytes 1448 are data: divide what L2 car
 _BY_CONNECTION: Final = "L2 does not know hosts: four connections share it, two of which are h1's"
 
 
+@guarded
 def check_shares(predicted_mbps: object) -> Result:
     """The predicted throughput in Mbit/s, within 2 %, of: each connection, each host, and all together.
 
@@ -80,6 +81,7 @@ def _share_check(name: Any, value: object) -> Check:
 _TAKERS: Final[Mapping[str, tuple[float, ...]]] = {"per connection": (1, 1, 1, 1), "per host": (2, 1, 1)}
 
 
+@guarded
 def check_predicted_fairness(predicted: object) -> Result:
     """The predicted Jain's index, "per connection" and "per host", if all connections get the same; within 0.003."""
 
@@ -99,6 +101,7 @@ def check_predicted_fairness(predicted: object) -> Result:
     return each("Lab 07, predicted fairness", predicted, _TAKERS, '{"per connection": 0.5, "per host": 0.5}', check)
 
 
+@guarded
 def check_run(runs: object) -> Result:
     """The measurement, repeated: what `linklab.measure.repeated` returned for the three transfers, h1's with two.
 
@@ -136,6 +139,7 @@ def _enough(runs: Repeats) -> Check:
     return Check.failing(description, f"{count} run{'s' if count > 1 else ''}", hint, expected, str(count))
 
 
+@guarded
 def check_parts(per_connection: object, per_host: object, runs: object) -> Result:
     """Two lists in Mbit/s, means over all runs: one number for each connection, and one for each host.
 
@@ -224,6 +228,7 @@ def _alike(values: Sequence[float], right: Sequence[float]) -> bool:
     return all(abs(one - two) <= _CLOSE * two for one, two in zip(sorted(values), sorted(right), strict=True))
 
 
+@guarded
 def check_fairness(index: object, runs: object) -> Result:
     """Jain's index of the measured throughputs, means over all runs, "per connection" and "per host"."""
 

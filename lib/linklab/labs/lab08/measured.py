@@ -12,7 +12,7 @@ from linklab.grade.check import Check
 from linklab.grade.measured import measured_check, stopped, unless_busy
 from linklab.grade.numbers import Mistake
 from linklab.grade.real_time import late_ms
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.measure import Capture, TrainResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network.mtu_testbeds import payload_bytes
@@ -32,6 +32,7 @@ _ONE_FRAME: Final = "HTB sends while its bucket is not in debt: one of a frame's
 _EXAMPLE: Final = 'measure.run(lab, TrainFlow("h1", "h2", 400, 1472))'
 
 
+@guarded
 def check_runs(runs: object) -> Result:
     """Greedy trains of each size on the untouched link: the lasting rate, and the burst of Mininet's bucket."""
 
@@ -47,6 +48,7 @@ def check_runs(runs: object) -> Result:
     return each("Lab 08, trains", runs, _ALL, f"{{1518: {_EXAMPLE}, ...}}", check)
 
 
+@guarded
 def check_calm(runs: object) -> Result:
     """The same for the study's sizes once the burst is removed: no packet is early, and the rate is what it was."""
 
@@ -68,6 +70,7 @@ def check_calm(runs: object) -> Result:
     return each("Lab 08, without a burst", runs, SIZES, f"{{1518: {_EXAMPLE}, ...}}", check)
 
 
+@guarded
 def check_through(run: object) -> Result:
     """A greedy train of frames of 1518 bytes through the tunnel: its lasting rate."""
     problem = _refused(run, SIZES[0])
@@ -77,6 +80,7 @@ def check_through(run: object) -> Result:
     return Result("Lab 08, through the tunnel", (_rate_check(run, SIZES[0], right),))
 
 
+@guarded
 def check_overhead(overhead_bytes: object, inside: object, outside: object) -> Result:
     """What the captures of h1 and of pc1 say that the tunnel adds to a frame."""
     title = "Lab 08, the capture"

@@ -7,7 +7,7 @@ from typing import Final
 from linklab.analysis import Expectation
 from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.network.switch_testbeds import l3_switch
 from linklab.network.theory import serialisation_ms
 
@@ -104,6 +104,7 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
 )
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Four questions by letter, and one number."""
     return grade_answers("Lab 10, questions", _QUESTIONS, answers)

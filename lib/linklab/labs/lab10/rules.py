@@ -22,7 +22,7 @@ from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
 from linklab.grade.reachability import ping_counts
 from linklab.grade.real_time import late_ms
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.labs.lab10.vlans import gateway_checks, port_checks
 from linklab.measure import AtOnce, ConstantRateResult, EchoResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
@@ -69,6 +69,7 @@ _FORWARDING: Final = "1 % and 0.01 ms for what nodes need to pass a frame on"
 _LEAST_EXCHANGES: Final = 20
 
 
+@guarded
 def check_ports(lab: Checkable) -> Result:
     """The VLANs of s1's ports: h1 and h2 in 10, h3 and h4 in 20, and a trunk of both to r1.
 
@@ -77,11 +78,13 @@ def check_ports(lab: Checkable) -> Result:
     return Result("Lab 10, the switch's ports", tuple(port_checks(state_of(lab))))
 
 
+@guarded
 def check_gateways(lab: Checkable) -> Result:
     """r1's sub-interfaces with the gateways' addresses, and that it forwards. Raises as `check_ports`."""
     return Result("Lab 10, the gateways", tuple(gateway_checks(state_of(lab))))
 
 
+@guarded
 def check_reachability(lab: Checkable) -> Result:
     """h1 pings h2, in its VLAN, and h3, in the other one. Raises LabError if ``lab`` is not a running lab."""
     live = running(lab)
@@ -99,6 +102,7 @@ def check_reachability(lab: Checkable) -> Result:
     return Result("Lab 10, reachability", tuple(checks))
 
 
+@guarded
 def check_rtt(predicted_ms: object) -> Result:
     """The predicted round trips of :data:`RTTS` in ms, within 1 % of serialisation on all links of the way."""
 
@@ -146,6 +150,7 @@ def _rtt_slips(way: Way) -> tuple[Mistake, ...]:
     return tuple(slips)
 
 
+@guarded
 def check_rtt_runs(runs: object) -> Result:
     """The measured round trips of :data:`RTTS`: what `measure.run` returned for each."""
 
@@ -197,6 +202,7 @@ def _wrong_echo(key: str, run: object, way: Way) -> Check | None:
     return None
 
 
+@guarded
 def check_shares(predicted_mbps: object) -> Result:
     """The predicted shares at t1 of both senders in each setting, in Mbit/s of payload, within 2 % of proportion."""
 
@@ -224,6 +230,7 @@ def check_shares(predicted_mbps: object) -> Result:
     return each("Lab 10, predicted shares", predicted_mbps, _ASKED_SHARES, '{"70/70 h1": 1.2, ...}, in Mbit/s', check)
 
 
+@guarded
 def check_share_runs(runs: object) -> Result:
     """What `measure.at_once` returned for each of :data:`SETTINGS`: the right flows, and a full link."""
 
