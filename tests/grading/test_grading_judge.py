@@ -73,6 +73,19 @@ def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) 
     assert done.judged.ended == ""
 
 
+def test_a_search_is_judged_on_the_same_networks_again(virtual: Kind, tmp_path: Path) -> None:
+    """The checks name the networks; a blank more makes another submission."""
+    mine = "def find_bandwidth(prober):\n    return {}\n"
+    book = without(solution("03"), "imports", "answer-find", "check-search")
+    shown = []
+    for number, answer in enumerate(("20.5", "20.5", "20.50")):
+        done = judge(changed(book, {"answer-find": mine.format(answer)}), tmp_path / str(number))
+        shown.append([(check.description, check.found) for check in done.judged.cells[0].checks])
+    assert shown[0] == shown[1]
+    assert shown[0] != shown[2]
+    assert len(shown[0]) == 6
+
+
 def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -> None:
     network = variant("ada", b"a secret of the course that is long enough")
     tmp_path.joinpath("given").mkdir()

@@ -20,12 +20,13 @@ from typing import Any, Final
 
 from linklab.course import VARIABLE, read_variant, using, variant_text
 from linklab.errors import LinklabError
+from linklab.grade.draws import of_submission
 from linklab.grade.result import GradeError, Result, not_judged
 from linklab.grading import outputs as shown
 from linklab.grading.beside import beside
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
-from linklab.grading.model import Judged, Task
+from linklab.grading.model import VERDICT, Judged, Task
 from linklab.grading.notes import made_up
 from linklab.grading.room import Room, furnish, make_room
 from linklab.grading.session import Gone, Session, Told
@@ -39,7 +40,6 @@ from linklab.runtime import transport
 from linklab.runtime.backends import choose
 from linklab.runtime.channel import Channel
 
-JUDGED: Final = "judged.json"
 _KERNELS_AT_MOST: Final = 4
 """How often a kernel that was lost is replaced, all cells before run again."""
 _CROWD: Final = 24
@@ -53,7 +53,7 @@ class Judge:
 
     def __init__(self, task: Task, room: Room, network: Network) -> None:
         self._task, self._room, self._network = task, room, network
-        self._book = read_book(task.notebook)
+        self._book, self._digest = read_book(task.notebook), task.digest()
         self._kind = choose("virtual", "guest")
         self._shown = shown.Outputs(task.limits.output_kb * 1024)
         self._videos = videos_of(self._book, room)
@@ -175,7 +175,7 @@ class Judge:
                 return shown.of_error("NotRun", f"what this check looks at was not run: {self._ended}")
             session = Session(student, self._broker, self._channel, left_s, self._videos)
             try:
-                with session, using(self._network):
+                with session, using(self._network), of_submission(self._digest):
                     result = _last([_required(session, call, self._room) for call in calls])
             finally:
                 self._channel = None if student.dead else session.channel
@@ -223,9 +223,9 @@ class Judge:
             judged = Judged(task.lab, self._network.name, cells, self._ended, notes, wall_s, virtual_s)
             task.output.mkdir(parents=True, exist_ok=True)
             write_book(book, task.output / f"{task.lab}.ipynb")
-            draft = task.output / f".{JUDGED}.{os.getpid()}"
+            draft = task.output / f".{VERDICT}.{os.getpid()}"
             draft.write_text(json.dumps(judged.to_json(), indent=1) + "\n", "utf-8")
-            draft.replace(task.output / JUDGED)
+            draft.replace(task.output / VERDICT)
 
     def _give_up(self) -> None:
         """The last resort, where the judge itself is held up: writes what there is, and ends."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from linklab.grading.model import Limits, Task
+from linklab.grading.model import VERDICT, Limits, Task
 from linklab.grading.names import cleaned
 from linklab.grading.run import GRACE_S, judge_words
-from linklab.grading.store import VERDICT, Work, linklab_digest
+from linklab.grading.store import Work, linklab_digest
 from linklab.runtime import process_tree
 
 _LOOK_S: Final = 2.0
