@@ -143,7 +143,13 @@ def guarded(check: Callable[Given, Result]) -> Callable[Given, Result]:
 
 
 def not_judged(title: str, fault: Exception) -> Result:
-    """Return the result of a check that crashed: inconclusive, with its points open, and told to the instructor."""
+    """Return the result of a check that crashed: inconclusive, with its points open, and told to the instructor.
+
+    A LinklabError says itself what is wrong.
+    """
+    if isinstance(fault, LinklabError):
+        hint = "your instructor sees this too, and its points stay open"
+        return Result(title, (Check("the check itself", "inconclusive", str(fault), hint),), str(fault))
     said = f"{type(fault).__name__}: {' '.join(str(fault).split())[:_FAULT_CHARACTERS]}{_place_of(fault)}"
     reason = "this check itself failed: that is not your fault, and its points stay open"
     hint = f"tell your instructor, who finds it in the notes on your work: {said}"
