@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
+from linklab.grade.result import forget_failures
 from linklab.runtime.backends import Kind, choose
 from linklab.signals import SIGNALS
 
@@ -59,6 +60,12 @@ def _kind_or_skip(clock: str, name: str | None = None) -> Kind:
         return choose(clock, name)  # type: ignore[arg-type]
     except LabError as error:
         pytest.skip(f"needs a lab on {clock} time: {error}")
+
+
+@pytest.fixture(autouse=True)
+def first_hints() -> None:
+    """Has each test's checks fail for the first time."""
+    forget_failures()
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from linklab.network import Difference
@@ -19,7 +19,8 @@ class Check:
     """One thing that was looked at.
 
     ``expected`` and ``found`` are for reading and carry their units. ``reason`` says what is wrong and
-    ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth.
+    ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth. ``further`` are
+    hints for later failures of the same cell, which say more each time; a `Result` takes its pick, and leaves none.
     """
 
     description: str
@@ -29,6 +30,7 @@ class Check:
     points: float = 1.0
     expected: str = ""
     found: str = ""
+    further: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def passed(self) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
 import traceback
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, ParamSpec
 
@@ -17,6 +19,28 @@ from linklab.grade.check import Check, Outcome
 
 RESULT_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_result``."""
+
+
+HINTS: Final = "LINKLAB_HINTS"
+"""The environment variable with how many hints a question may give: 2 keeps the formula back."""
+_failures: Counter[tuple[str, str]] = Counter()
+"""How often each check of each question has failed in this kernel."""
+
+
+def forget_failures() -> None:
+    """Start to count failures anew: the next one gets its first hint."""
+    _failures.clear()
+
+
+def _with_its_hint(title: str, check: Check) -> Check:
+    """A check with the hint of this failure: the concept first, the formula last."""
+    if not check.further:
+        return check
+    most = os.environ.get(HINTS, "")
+    hints = (check.hint, *check.further)[: max(1, int(most)) if most.isdigit() else None]
+    hint = hints[min(_failures[title, check.description], len(hints) - 1)]
+    _failures[title, check.description] += 1
+    return replace(check, hint=hint, further=())
 
 
 class GradeError(LinklabError, AssertionError):
@@ -48,17 +72,20 @@ class Result:
     """The checks of one question.
 
     Points are given for checks that passed. An inconclusive check gives none yet and costs none: its
-    points are ``open_points`` until the measurement is repeated. ``fault`` is for the instructor, and empty unless the
-    checks themselves crashed (`not_judged`). Raises LinklabError, for who writes a lab, where there are no checks.
+    points are ``open_points`` until the measurement is repeated. ``questions`` are what was asked, as data, where the
+    checks come from questions (`linklab.grade.questions`). ``fault`` is for the instructor, and empty unless the checks
+    themselves crashed (`not_judged`). Raises LinklabError, for who writes a lab, where there are no checks.
     """
 
     title: str
     checks: tuple[Check, ...]
+    questions: tuple[object, ...] = field(default=(), repr=False, compare=False)
     fault: str = ""
 
     def __post_init__(self) -> None:
         if not self.checks:
             raise LinklabError(f"{self.title}: this result has no checks, and would pass: give it one at least")
+        object.__setattr__(self, "checks", tuple(_with_its_hint(self.title, check) for check in self.checks))
 
     @property
     def points(self) -> float:
@@ -106,7 +133,9 @@ class Result:
             "points": self.points,
             "max_points": self.max_points,
             "open_points": self.open_points,
-            "checks": [asdict(check) for check in self.checks],
+            "checks": [
+                {name: value for name, value in asdict(check).items() if name != "further"} for check in self.checks
+            ],
         }
 
     def __str__(self) -> str:
@@ -149,11 +178,11 @@ def not_judged(title: str, fault: Exception) -> Result:
     """
     if isinstance(fault, LinklabError):
         hint = "your instructor sees this too, and its points stay open"
-        return Result(title, (Check("the check itself", "inconclusive", str(fault), hint),), str(fault))
+        return Result(title, (Check("the check itself", "inconclusive", str(fault), hint),), fault=str(fault))
     said = f"{type(fault).__name__}: {' '.join(str(fault).split())[:_FAULT_CHARACTERS]}{_place_of(fault)}"
     reason = "this check itself failed: that is not your fault, and its points stay open"
     hint = f"tell your instructor, who finds it in the notes on your work: {said}"
-    return Result(title, (Check("the check itself", "inconclusive", reason, hint),), said)
+    return Result(title, (Check("the check itself", "inconclusive", reason, hint),), fault=said)
 
 
 _FAULT_CHARACTERS: Final = 300

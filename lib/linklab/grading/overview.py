@@ -9,7 +9,7 @@ from statistics import median
 from typing import Final
 
 from linklab.grade.check import Check
-from linklab.grade.grouping import first_reason
+from linklab.grade.render import first_reason
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, reason_of
 from linklab.grading.kit import KitLab
 from linklab.report.model import Graded, Status

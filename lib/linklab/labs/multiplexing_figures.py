@@ -20,8 +20,7 @@ from linklab.course import course_network, is_variant
 from linklab.grade.together import expectations, pings, state_of_run, transfers
 from linklab.labs.lab06.queue import LOADS as QUEUE_LOADS
 from linklab.labs.lab06.rules import COMBINATIONS
-from linklab.labs.lab07.experiment import CONNECTIONS, loads
-from linklab.labs.lab07.rules import takers
+from linklab.labs.lab07.rules import CONNECTIONS, loads, takers
 from linklab.labs.multiplexing import mean_connections_mbps, mean_rtt_ms, rates_mbps
 from linklab.measure import AtOnce, Repeats
 from linklab.network import COURSE

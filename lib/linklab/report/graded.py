@@ -79,11 +79,12 @@ def _checks(result: dict[str, Any]) -> list[Check]:
     entries = result.get("checks")
     for entry in entries if isinstance(entries, list) else []:
         if isinstance(entry, dict) and entry.get("outcome") in _OUTCOMES:
-            words = {name: _text(entry, name) for name in ("description", "reason", "hint", "expected", "found")}
-            worth = entry.get("points")
-            found.append(
-                Check(outcome=entry["outcome"], points=worth if isinstance(worth, int | float) else 0, **words)
+            description, reason, hint, expected, seen = (
+                _text(entry, name) for name in ("description", "reason", "hint", "expected", "found")
             )
+            worth = entry.get("points")
+            points = worth if isinstance(worth, int | float) else 0
+            found.append(Check(description, entry["outcome"], reason, hint, points, expected, seen))
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Safe
 
-from linklab.grade.grouping import first_reason
+from linklab.grade.render import first_reason
 from linklab.report import markdown
 from linklab.report.clean import clean
 from linklab.report.model import Facts, Graded, Item, LabRecord, Markup, Portfolio, Status, Written

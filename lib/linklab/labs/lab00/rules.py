@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 from linklab.analysis import Expectation
-from linklab.grade.addresses import address_checks
-from linklab.grade.links import link_checks
-from linklab.grade.live import Checkable, state_of
 from linklab.grade.measured import typed_check, typed_rtt_check
 from linklab.grade.numbers import Mistake, Quantity, prediction_check
+from linklab.grade.reachability import Checkable, state_of
 from linklab.grade.result import Result, guarded
-from linklab.grade.wiring import cable_checks, node_checks
+from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import TWO_HOSTS, Path, goodput_ceiling_mbps, path, rtt_floor_ms
 

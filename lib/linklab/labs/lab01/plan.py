@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any
 
-from linklab.grade.addresses import stations
 from linklab.grade.check import Check, listed
+from linklab.grade.topology import stations
 from linklab.network import End, Network
 
 _RULE = (

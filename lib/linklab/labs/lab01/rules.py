@@ -13,16 +13,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from linklab.course import course_network
-from linklab.grade.addresses import address_checks
 from linklab.grade.check import Check
-from linklab.grade.links import link_checks
-from linklab.grade.live import Checkable, running, state_of
 from linklab.grade.measured import typed_rtt_check
 from linklab.grade.numbers import Quantity
-from linklab.grade.reachability import reachability_checks
+from linklab.grade.reachability import Checkable, reachability_checks, running, state_of
 from linklab.grade.result import Result, guarded
-from linklab.grade.routing import forwarding_checks, route_checks
-from linklab.grade.wiring import cable_checks, node_checks
+from linklab.grade.routes import forwarding_checks, route_checks
+from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.labs.lab01.plan import plan_checks
 from linklab.network import path, rtt_floor_ms
 

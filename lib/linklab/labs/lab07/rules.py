@@ -1,166 +1,222 @@
-"""The checks of Lab 07, Parallel connections: what more connections get, and what is fair then.
-
-Each function returns a :class:`~linklab.grade.result.Result`. In a notebook,
-``lab07.check_shares(predicted_mbps).require()`` shows the table if all passed and fails the cell with hints if not.
+"""What Lab 07, Parallel connections, asks, and how it is judged.
 
 h1 opens several connections to h4, h2 one to h5 and h3 one to h6, all at one time and all over L2. Expectations of
-measurements come from `linklab.analysis` for the network as it was read back, those of predictions from the course
-network. A busy machine, in real time, makes a check inconclusive.
+measurements come from `linklab.analysis` for the network as it was read back, those of predictions from the student's
+course network. A busy machine, in real time, makes a check inconclusive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
 
-from linklab.analysis import Expectation, jain_index
+from linklab.analysis import Load, jain_index
 from linklab.course import course_network
 from linklab.errors import MeasurementError
-from linklab.grade.asked import each
 from linklab.grade.check import Check
-from linklab.grade.measured import measured_check
-from linklab.grade.numbers import Mistake
-from linklab.grade.predictions import Number, number_check
+from linklab.grade.choices import choices
+from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, header_slips
+from linklab.grade.questions import (
+    Judged,
+    Question,
+    Slip,
+    Value,
+    as_number,
+    asked,
+    failing,
+    index_question,
+    is_missing,
+    stated,
+)  # fmt: skip
 from linklab.grade.result import Result, guarded
-from linklab.grade.slips import jain_slips, rate_unit_slips
-from linklab.grade.together import connections_of, refused, run_checks
-from linklab.labs.lab07.experiment import (
-    HOSTS,
-    ceiling_mbps,
-    loads,
-    rate_mbps,
-)
-from linklab.measure import AtOnce, Repeats
+from linklab.grade.runs import (
+    connections_of,
+    expectations,
+    in_its_time,
+    measured,
+    refused,
+    run_checks,
+    throughput_of,
+    transfers,
+)  # fmt: skip
+from linklab.measure import AtOnce, Repeats, verdict_on
 from linklab.network import goodput_ceiling_mbps
 
-_PREDICTED: Final = 0.02
-_INDEX: Final = 0.003
+CONNECTIONS: Final = (1, 2, 4, 8)
+"""How many connections h1 opens in the experiment."""
+HOSTS: Final = 3
+_RIVALS: Final = 2
+_REPEATS: Final = 3
+_TAKERS: Final[Mapping[str, tuple[float, ...]]] = {"per connection": (1, 1, 1, 1), "per host": (2, 1, 1)}
 
-_HEADERS: Final = "of each frame of 1514 bytes 1448 are data: divide what L2 carries of data"
-_BY_CONNECTION: Final = "L2 does not know hosts: four connections share it, two of which are h1's"
+
+def loads(connections: int) -> tuple[Load, ...]:
+    """Return h1-h4 with so many connections, h2-h5 and h3-h6 with one each."""
+    return (Load("h1", "h4", connections), Load("h2", "h5"), Load("h3", "h6"))
+
+
+# --- Predictions
+
+_PARTS_OF_FOUR: Final[Mapping[str, int]] = {"a connection": 1, "h1": 2, "h2": 1, "h3": 1, "together": 4}
 
 
 @guarded
 def check_shares(predicted_mbps: object) -> Result:
-    """The predicted throughput in Mbit/s, within 2 %, of: each connection, each host, and all together.
+    """Judge the predicted throughput in Mbit/s of each connection, each host, and all together.
 
     The keys are "a connection", "h1", "h2", "h3", "together".
     """
-    return each("Lab 07, predicted throughput", predicted_mbps, _SHARES, '{"h1": 12.3, ...}, in Mbit/s', _share_check)
+    questions = [_share(name, parts) for name, parts in _PARTS_OF_FOUR.items()]
+    return asked("Lab 07, predicted throughput", predicted_mbps, questions, '{"h1": 12.3, ...}, in Mbit/s')
 
 
-_PARTS_OF_FOUR: Final[Mapping[str, int]] = {"a connection": 1, "h1": 2, "h2": 1, "h3": 1, "together": 4}
-_SHARES: Final = tuple(_PARTS_OF_FOUR)
-
-
-def _share_check(name: Any, value: object) -> Check:
-    parts = _PARTS_OF_FOUR[name]
-    ceiling, rate = ceiling_mbps(), rate_mbps()
-    other = course_network().link("L1").rate_mbps or 0.0
-    fair = ceiling * parts / 4
-    expected = Expectation(fair, fair, fair, "Mbit/s", "max-min fair shares by connection")
-    slips = [
-        Mistake(rate * parts / 4, "that is a part of the rate, headers and all", _HEADERS, 0.005),
-        Mistake(ceiling / HOSTS, "that is a third, as if each host had the same", _BY_CONNECTION, 0.01),
-        Mistake(rate / HOSTS, "that is a third of the rate, as if each host had the same", _BY_CONNECTION, 0.005),
-        Mistake(ceiling / HOSTS / 2, "that is half of a third, as if h1 had one share", _BY_CONNECTION, 0.01),
-        Mistake(rate / HOSTS / 2, "that is half of a third of the rate", _BY_CONNECTION, 0.005),
-        Mistake(ceiling, "that is what L2 carries in all", "several share it: divide", 0.01),
-        Mistake(ceiling / 4, "that is one connection", "this asks for all of them together: add", 0.01),
-        Mistake(ceiling / 2, "that is two connections", "count how many this asks for", 0.01),
-        Mistake(goodput_ceiling_mbps(other) * parts / 4, "that is with L1's rate", "L2 is slower: it decides", 0.01),
-        Mistake(other * parts / 4, "that is with L1's rate, headers and all", "L2 is slower: it decides", 0.005),
-        Mistake(rate, "that is the rate of L2, headers and all", _HEADERS, 0.005),
-        *rate_unit_slips(expected),
-    ]
+def _share(name: str, parts: int) -> Value:
+    rate, other = _rate_mbps("L2"), _rate_mbps("L1")
+    ceiling = goodput_ceiling_mbps(rate)
+    by_connection = "L2 does not know hosts: four connections share it, two of which are h1's"
+    slips = (
+        *header_slips(rate, parts / 4),
+        Slip(ceiling / HOSTS, "that is a third, as if each host had the same", by_connection),
+        Slip(rate / HOSTS, "that is a third of the rate, as if each host had the same", by_connection),
+        Slip(ceiling / HOSTS / 2, "that is half of a third, as if h1 had one share", by_connection),
+        Slip(rate / HOSTS / 2, "that is half of a third of the rate", by_connection),
+        Slip(ceiling, "that is what L2 carries in all", "several share it: divide"),
+        Slip(ceiling / 4, "that is one connection", "count how many this asks for"),
+        Slip(ceiling / 2, "that is two connections", "count how many this asks for"),
+        Slip(goodput_ceiling_mbps(other) * parts / 4, "that is with L1's rate", "L2 is slower: it decides"),
+        Slip(other * parts / 4, "that is with L1's rate, headers and all", "L2 is slower: it decides"),
+    )
+    hints = (
+        "connections that meet at a full link share it, each as much as any other",
+        "four connections share L2: find what one gets, then count",
+        f"{rate:g} * {DATA_BYTES} / {FRAME_BYTES} / 4 * {parts}",
+    )
     what = f"throughput of {name}" if name != "together" else "throughput of all together"
-    how = "four connections share L2 alike: find what one gets, then count"
-    return number_check(Number(str(name), what, expected, slips, how, _PREDICTED), value)
-
-
-_TAKERS: Final[Mapping[str, tuple[float, ...]]] = {"per connection": (1, 1, 1, 1), "per host": (2, 1, 1)}
+    why = "max-min fair shares by connection"
+    return Value(name, what, stated(ceiling * parts / 4, "Mbit/s", why), hints, slips)
 
 
 @guarded
 def check_predicted_fairness(predicted: object) -> Result:
-    """The predicted Jain's index, "per connection" and "per host", if all connections get the same; within 0.003."""
+    """Judge the predicted Jain's index, "per connection" and "per host", if all connections get the same."""
+    questions = [_index(name, _TAKERS) for name in _TAKERS]
+    example = '{"per connection": 0.5, "per host": 0.5}'
+    return asked("Lab 07, predicted fairness", predicted, questions, example)
 
-    def check(name: Any, value: object) -> Check:
-        right = jain_index(_TAKERS[name])
-        other = next(key for key in _TAKERS if key != name)
-        expected = Expectation(
-            right, right - _INDEX, min(1.0, right + _INDEX), "", "of equal shares by connection", allowance="rounding"
-        )
-        slips = (
-            *jain_slips(expected, {other.removeprefix("per ") + "s": jain_index(_TAKERS[other])}),
-            *_formula_slips(_TAKERS[name]),
-        )
-        how = f"write down what each {name.removeprefix('per ')} gets, 1 for one share, and put that into the formula"
-        return number_check(Number(str(name), f"Jain's index {name}", expected, slips, how, 0.0), value)
 
-    return each("Lab 07, predicted fairness", predicted, _TAKERS, '{"per connection": 0.5, "per host": 0.5}', check)
+def _index(name: str, takers: Mapping[str, Sequence[float]], *ideal: Slip) -> Value:
+    one = name.removeprefix("per ")
+    (other,) = (key for key in takers if key != name)
+    slips = (
+        Slip(jain_index(takers[other]), f"that is the index {other}", f"each {one} is one x"),
+        *ideal,
+    )
+    hints = ("say first who counts as one", f"write down what each {one} gets, and put that into the formula")
+    return index_question(name, f"Jain's index {name}", takers[name], hints, slips)
+
+
+@guarded
+def check_predicted_parts(predicted_percent: object) -> Result:
+    """Judge the predicted part of L2's traffic that is h1's, in percent, for each of `CONNECTIONS`."""
+    questions = [_predicted_part(count) for count in CONNECTIONS]
+    example = "{1: 12.3, 2: ...}, in percent"
+    return asked("Lab 07, predicted parts", predicted_percent, questions, example)
+
+
+def _predicted_part(count: int) -> Value:
+    right = 100 * count / (count + _RIVALS)
+    one_each = "h2 and h3 have one each"
+    slips = (
+        Slip(100 / HOSTS, "that is a third, whatever h1 opens", "count connections, not hosts"),
+        Slip(100 / (count + _RIVALS), "that is one connection of h1", "h1 has all of its connections"),
+        Slip(100 * count / (count + 1), "that is beside one other connection", one_each),
+        Slip(100 * count / (count + 3), "that counts h1 among the others", one_each),
+        Slip(100 * count / _RIVALS, "that is beside the others, not of all", "divide by all connections"),
+        Slip(goodput_ceiling_mbps(_rate_mbps("L2")) * right / 100, "that is in Mbit/s", "give the part in percent"),
+    )
+    hints = (
+        "the link is shared by connection, whoever owns them",
+        "how many connections are h1's, and how many are there in all?",
+        f"100 * {count} / ({count} + {_RIVALS})",
+    )
+    expected = stated(right, "%", "connections of h1 over all connections")
+    return Value(count, f"part of h1, P = {count}", expected, hints, slips)
+
+
+# --- Measurements
 
 
 @guarded
 def check_run(runs: object) -> Result:
-    """The measurement, repeated: what `linklab.measure.repeated` returned for the three transfers, h1's with two.
+    """Judge the measurement, repeated: what `linklab.measure.repeated` returned for the three transfers, h1's with two.
 
     Every run must hold all of them, at one time, and give the sum that theory expects of the network as read back; the
     shares are judged by run too.
     """
     title = "Lab 07, the measurement"
     if not isinstance(runs, Repeats):
-        reason = "not measured yet" if runs is None or runs is ... else f"this is a {type(runs).__name__}"
-        hint = "give what measure.repeated returned"
-        return Result(title, (Check.failing("the runs", reason, hint, "repeated runs"),))
-    found: list[Check] = [_enough(runs)]
+        reason = "not measured yet" if is_missing(runs) else f"this is a {type(runs).__name__}"
+        return Result(title, (Check.failing("the runs", reason, "give what measure.repeated returned"),))
+    count, expected = len(runs.runs), f"{_REPEATS} times or more"
+    hint = f"measure.repeated(lab, flows, repeats={_REPEATS}): chance has a hand in each single run"
+    enough = (
+        Check.passing("how often it was measured", expected, f"{count} times")
+        if count >= _REPEATS
+        else Check.failing("how often it was measured", f"{count} times", hint, expected, str(count))
+    )
+    # three hosts, and each of h1's two connections
+    judged = count * (HOSTS + 2)
+    found = [enough]
     for number, run in enumerate(runs.runs, 1):
         where = f"run {number}"
         problem = refused(where, run, loads(2), with_pings=False)
-        # three hosts, and each of h1's two connections
-        judged = len(runs.runs) * (HOSTS + 2)
         found += (
-            [problem]
-            if problem
+            [problem] if problem
             else run_checks(where, run, course_network(), loads(2), each_connection=True, judged=judged)
-        )
+        )  # fmt: skip
     return Result(title, tuple(found))
 
 
-_REPEATS: Final = 3
-
-
-def _enough(runs: Repeats) -> Check:
-    description, expected = "how often it was measured", f"{_REPEATS} times or more"
-    count = len(runs.runs)
-    if count >= _REPEATS:
-        return Check.passing(description, expected, f"{count} times")
-    hint = f"measure.repeated(lab, flows, repeats={_REPEATS}): chance has a hand in each single run"
-    return Check.failing(description, f"{count} run{'s' if count > 1 else ''}", hint, expected, str(count))
-
-
 @guarded
-def check_parts(per_connection: object, per_host: object, runs: object) -> Result:
-    """Two lists in Mbit/s, means over all runs: one number for each connection, and one for each host.
+def check_experiment(runs: object, measured_percent: object) -> Result:
+    """Judge the runs with each of `CONNECTIONS`, and the part of the traffic that h1 had in each, in percent."""
+    given = measured_percent if isinstance(measured_percent, Mapping) else {}
 
-    Their order is free.
-    """
-    title = "Lab 07, connections and hosts"
-    found = _takers_of(runs)
-    if found is None:
-        return Result(title, (Check.failing(title, "nothing is measured yet", "run the cell that makes runs"),))
-    connections, hosts = found
-    return Result(
-        title,
-        (
-            _list_check("per connection", per_connection, connections, hosts),
-            _list_check("per host", per_host, hosts, connections),
-        ),
+    def judge(count: int, run: object) -> Iterator[Check]:
+        where = f"P = {count}"
+        problem = refused(where, run, loads(count), with_pings=False)
+        if problem is not None:
+            yield problem
+        elif isinstance(run, AtOnce):
+            yield from _measured_part(where, run).checks(given.get(count))
+            theory = expectations(run, course_network(), loads(count), judged=len(CONNECTIONS)).loads[0]
+            total = in_its_time(theory.total, run.fidelity, theory.share.path)
+            trouble = verdict_on(run).trouble
+            yield measured(f"throughput of h1-h4, {where}", throughput_of(run, "h1-h4"), total, trouble)
+
+    questions = [Judged(count, judge) for count in CONNECTIONS]
+    return asked("Lab 07, the experiment", runs, questions, "{1: measure.at_once(...), ...}")
+
+
+def _measured_part(where: str, run: AtOnce) -> Value:
+    mine, whole = throughput_of(run, "h1-h4") or 0.0, sum(result.throughput_mbps for result in transfers(run))
+    right = 100 * mine / whole
+    slips = (
+        Slip(mine, "that is in Mbit/s", "divide by the sum of all three"),
+        Slip(100 * mine / _rate_mbps("L2"), "that is of L2's rate, headers and all", "divide by the sum"),
+        Slip(100 * right / (100 - right), "that is beside the others", "divide by the sum of all three"),
     )
+    hints = ("a part is of something: of what?", "h1-h4's throughput, divided by the sum of all three, times 100")
+    expected = stated(right, "%", "h1's throughput over the sum of all three")
+    return Value("", f"part of h1, {where}", expected, hints, slips)
+
+
+# --- Connections and hosts
 
 
 def takers(runs: Sequence[AtOnce]) -> tuple[list[float], list[float]]:
-    """What each connection got, and what each host, in Mbit/s: means over the runs.
+    """Return what each connection got, and what each host, in Mbit/s: means over the runs.
 
     A host has the sum of its connections. Raises MeasurementError for no runs.
     """
@@ -174,91 +230,104 @@ def takers(runs: Sequence[AtOnce]) -> tuple[list[float], list[float]]:
     return [rate for rates in means for rate in rates], [sum(rates) for rates in means]
 
 
-def _takers_of(runs: object) -> tuple[list[float], list[float]] | None:
-    """The takers of runs of the three flows, or None where these are none."""
+def _takers_of(runs: object) -> dict[str, list[float]] | None:
+    """The takers of runs of the three flows, by who counts as one, or None where these are none."""
     if not isinstance(runs, Repeats) or not runs.runs:
         return None
     if any(refused("", run, loads(2), with_pings=False) for run in runs.runs):
         return None
-    return takers(runs.runs)
+    return dict(zip(_TAKERS, takers(runs.runs), strict=True))
 
 
-_CLOSE: Final = 0.02
+@guarded
+def check_parts(per_connection: object, per_host: object, runs: object) -> Result:
+    """Judge two lists in Mbit/s, means over all runs, in any order: a number for each connection, one for each host."""
+    title = "Lab 07, connections and hosts"
+    found = _takers_of(runs)
+    if found is None:
+        return Result(title, (Check.failing(title, "nothing is measured yet", "run the cell that makes runs"),))
+    given = {"per connection": per_connection, "per host": per_host}
+    return Result(title, tuple(_list_check(name, given[name], found) for name in found))
 
 
-def _list_check(name: str, given: object, right: Sequence[float], other: Sequence[float]) -> Check:
-    one = name.removeprefix("per ")
-    description, expected = f"throughput {name}", f"{len(right)} numbers in Mbit/s, one for each {one}"
-    if given is None or given is ...:
-        return Check.failing(description, "not filled in yet", "write a list of numbers", expected, "None")
-    values = _numbers(given)
-    if values is None:
-        kind = type(given).__name__
-        return Check.failing(description, f"this {kind} is no list of numbers", "write a list", expected, kind)
+def _list_check(name: str, given: object, takers: Mapping[str, Sequence[float]]) -> Check:
+    one, right = name.removeprefix("per "), takers[name]
+    (other,) = (takers[key] for key in takers if key != name)
+    what, expected = f"throughput {name}", f"{len(right)} numbers in Mbit/s, one for each {one}"
+    if is_missing(given):
+        return Check.failing(what, "not filled in yet", "write a list of numbers", expected, "None")
+    each = list(given.values() if isinstance(given, Mapping) else given if hasattr(given, "__iter__") else [given])
+    values = [as_number(value) for value in each]
     found = ", ".join(f"{value:.4g}" for value in values)
     if _alike(values, right):
-        return Check.passing(description, expected, found)
-    if _alike(values, other):
-        hint = f"this asks for one number for each {one}"
-        return Check.failing(description, f"these are not {one}s", hint, expected, found)
-    if len(values) == len(right):
-        means = sorted([right[0] / 2, *right[1:]]) if one == "host" else []
-        if means and _alike(values, means):
-            hint = "a host has what all its connections have together: the sum, not the mean"
-            return Check.failing(description, "h1 has the mean of its connections", hint, expected, found)
-        if _alike([value * 8 for value in values], right):
-            return Check.failing(description, "that looks like MByte/s", "give it in Mbit/s", expected, found)
-        hint = "take the means over all runs: mean_connections_mbps(runs)"
-        return Check.failing(description, f"{found} is not what was measured", hint, expected, found)
-    hint = f"h1-h4 has two connections, the others one each: how many {one}s are there?"
-    return Check.failing(description, f"{len(values)} numbers", hint, expected, found)
-
-
-def _numbers(given: object) -> list[float] | None:
-    values = list(given.values()) if isinstance(given, Mapping) else given
-    try:
-        return [float(value) for value in values]  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        return None
+        return Check.passing(what, expected, found)
+    means = [right[0] / 2, *right[1:]] if one == "host" else []
+    slips = (
+        (other, f"these are not {one}s", f"this asks for one number for each {one}"),
+        (means, "h1 has the mean of its connections", "a host has what all its connections have together"),
+        ([value / 8 for value in right], "that looks like MByte/s", "give it in Mbit/s"),
+    )
+    concept = f"h1-h4 has two connections, the others one each: how many {one}s are there?"
+    for wrong, reason, step in slips:
+        if wrong and _alike(values, wrong):
+            return failing(what, reason, (concept, step), expected, found)
+    hints = (concept, "take the means over all runs: mean_connections_mbps(runs)")
+    return failing(what, f"{found} is not what was measured", hints, expected, found)
 
 
 def _alike(values: Sequence[float], right: Sequence[float]) -> bool:
     if len(values) != len(right):
         return False
-    return all(abs(one - two) <= _CLOSE * two for one, two in zip(sorted(values), sorted(right), strict=True))
+    pairs = zip(sorted(values), sorted(right), strict=True)
+    return all(stated(two, "Mbit/s", "").holds(one) for one, two in pairs)
 
 
 @guarded
 def check_fairness(index: object, runs: object) -> Result:
-    """Jain's index of the measured throughputs, means over all runs, "per connection" and "per host"."""
-
-    def check(name: Any, value: object) -> Check:
-        found = _takers_of(runs)
-        if found is None:
-            return Check.failing(f"Jain's index {name}", "nothing is measured yet", "run the cell that makes runs")
-        both = dict(zip(_TAKERS, found, strict=True))
-        right = jain_index(both[name])
-        other = next(key for key in both if key != name)
-        expected = Expectation(
-            right, right - _INDEX, min(1.0, right + _INDEX), "", "of the measured throughputs", allowance="rounding"
+    """Judge Jain's index of the measured throughputs, means over all runs, "per connection" and "per host"."""
+    title = "Lab 07, fairness"
+    found = _takers_of(runs)
+    if found is None:
+        return Result(title, (Check.failing(title, "nothing is measured yet", "run the cell that makes runs"),))
+    questions = [
+        _index(
+            name, found, Slip(jain_index(_TAKERS[name]), "that is the index of ideal shares", "take the measured ones")
         )
-        slips = (
-            *jain_slips(expected, {other.removeprefix("per ") + "s": jain_index(both[other])}),
-            *_formula_slips(both[name]),
-            Mistake(jain_index(_TAKERS[name]), "that is the index of ideal shares", "take the measured ones", 0.0005),
-        )
-        how = f"give jain_index your list {name.replace(' ', '_')}"
-        return measured_check(f"Jain's index {name}", value, expected, mistakes=slips, how=how)
-
-    return each("Lab 07, fairness", index, _TAKERS, '{"per connection": 0.5, "per host": 0.5}', check)
+        for name in found
+    ]
+    return asked(title, index, questions, '{"per connection": 0.5, "per host": 0.5}')
 
 
-def _formula_slips(values: Sequence[float]) -> tuple[Mistake, ...]:
-    squares, total, count = sum(value * value for value in values), sum(values), len(values)
-    mixed = "above, add and then square; below, square each one and then add"
-    return (
-        Mistake(total**2 / squares, "the division by n is missing", "n * the sum of squares stands below", 0.003),
-        Mistake(count * squares / total**2, "that is upside down", "an index is at most 1", 0.003),
-        Mistake(squares / total**2, "squares are mixed up", mixed, 0.003),
-        Mistake(1 / count, "square of the sum and sum of squares are taken for one thing", mixed, 0.003),
+@guarded
+def check_questions(answers: object) -> Result:
+    """Judge two numbers and a question on connections, hosts and fairness."""
+    solve = "solve P / (P + 2) = 0.9 for P"
+    connections = Value(
+        "for_90_percent",
+        "connections that h1 must open for 90 % of L2, next to one each of h2 and h3",
+        stated(18, "connections", "P / (P + 2) = 0.9"),
+        ("the part of h1 is its connections over all connections", "write that down for P connections of h1", solve),
+        (
+            Slip(20, "that is all connections together", "how many of them are h1's?"),
+            Slip(9, "that is beside one other connection", "h2 and h3 have one each"),
+            Slip(27, "that counts three others", "h2 and h3 have one each"),
+            Slip(90, "that is the percentage itself", solve),
+            Slip(1.8, "that is a tenth of it", solve),
+        ),
     )
+    hosts = index_question(
+        "jain_per_host_8",
+        "Jain's index per host in theory, if h1 opens 8 connections",
+        (8, 1, 1),
+        ("three hosts: what has each, if a connection has 1?", "put 8, 1 and 1 into the formula"),
+        (
+            Slip(1.0, "that is the index of the connections", "three hosts: what has each?"),
+            Slip(100 / 660, "that divides by ten connections", "three hosts: n is 3"),
+        ),
+    )
+    every: tuple[Question, ...] = (connections, hosts, *choices(Path(__file__).parent))
+    return asked("Lab 07, questions", answers, every)
+
+
+def _rate_mbps(link: str) -> float:
+    return course_network().link(link).rate_mbps or 0.0

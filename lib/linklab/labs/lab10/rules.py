@@ -16,11 +16,10 @@ from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
 from linklab.grade.asked import each
 from linklab.grade.check import Check
-from linklab.grade.live import Checkable, running, state_of
 from linklab.grade.measured import measured_check, stopped, unless_busy
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
-from linklab.grade.reachability import ping_counts
+from linklab.grade.reachability import Checkable, ping_counts, running, state_of
 from linklab.grade.real_time import late_ms
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab10.vlans import gateway_checks, port_checks

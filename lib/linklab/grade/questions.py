@@ -1,0 +1,390 @@
+"""Questions and their verdicts: a number against an interval, one of several, a measurement. Pure.
+
+A lab's check says what is asked, as data, and `asked` judges what the student gave::
+
+    def check_rtt(predicted_ms: object) -> Result:
+        return asked("Lab 04, predicted round trips", predicted_ms, [rtt_question(name) for name in LINKS])
+
+What the student gives is a dictionary by the questions' keys. What else is in it is not looked at, and named in a
+note. A number is right within its question's interval, which its expectation derives or allows (`stated`). Of wrong
+ones the likeliest slip is named: units, directions and factors are derived from the right number, real misconceptions
+stand with the question.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Final, Protocol
+
+from linklab.analysis import Expectation, jain_index
+from linklab.grade.check import Check
+from linklab.grade.result import Result
+
+Hints = str | tuple[str, ...]
+"""What to do, from the concept over the next step to the formula: one at each failure of the cell, the last stays."""
+
+CLOSE: Final = 0.01
+"""A number this near to a slip's, relative to it, is that slip's."""
+AGAIN: Final = 'run it again on a quiet machine, or measure on the virtual clock: linklab.start(..., clock="virtual")'
+
+
+# --- Wrong numbers that have a cause
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A number that a mistake leads to, in the question's unit: ``reason`` says what it is, ``step`` what to do."""
+
+    value: float
+    reason: str
+    step: str = ""
+
+
+_BYTES: Final = "a byte has 8 bits"
+_MEBI: Final = "a Mbit is 1,000,000 bits; 1,048,576 is what some tools mean by M"
+_COUNTS: Final = (
+    (8, "that is eight times too many", _BYTES),
+    (1 / 8, "that is an eighth of it", _BYTES),
+)
+_UNITS: Final[Mapping[str, tuple[tuple[float, str, str], ...]]] = {
+    "ms": (
+        (1e-3, "that looks like seconds", "give it in ms"),
+        (1e3, "that looks like microseconds", "give it in ms"),
+        (1 / 8, "that is an eighth of it", _BYTES),
+    ),
+    "us": (
+        (1e-3, "that looks like milliseconds", "give it in microseconds"),
+        (1e-6, "that looks like seconds", "give it in microseconds"),
+        (1 / 8, "that is an eighth of it", _BYTES),
+    ),
+    "Mbit/s": (
+        (1 / 8, "that looks like MByte/s", f"give it in Mbit/s: {_BYTES}"),
+        (8, "that is eight times too much", f"rates are in bits already: {_BYTES}"),
+        (1e3, "that looks like kbit/s", "give it in Mbit/s"),
+        (1e6, "that looks like bit/s", "give it in Mbit/s"),
+        (1e-3, "that looks like Gbit/s", "give it in Mbit/s"),
+        (1e6 / 8, "that looks like bytes in a second", f"give it in Mbit/s: {_BYTES}"),
+        (1 / 1.048576, "that is 4.6 % too little, as if M meant 1,048,576", _MEBI),
+        (1.048576, "that is 4.9 % too much, as if M meant 1,048,576", _MEBI),
+        (1 / 8 / 1.048576, "that looks like MiByte/s", f"{_BYTES}; and {_MEBI}"),
+    ),
+    "kbit/s": (
+        (1 / 8, "that looks like kByte/s", f"give it in kbit/s: {_BYTES}"),
+        (8, "that is eight times too much", f"rates are in bits already: {_BYTES}"),
+        (1e3, "that looks like bit/s", "give it in kbit/s"),
+        (1e-3, "that looks like Mbit/s", "give it in kbit/s"),
+    ),
+    "%": ((1e-2, "that is a share of 1", "multiply by 100 for percent"),),
+    "": ((100, "that looks like percent", "give it as a number, not in percent"),),
+    **dict.fromkeys(("bytes", "packets", "frames", "packets/s"), _COUNTS),
+}
+
+
+def derived_slips(expected: Expectation, *, round_trip: bool = False) -> Iterator[Slip]:
+    """Give the slips of a number by its unit; with ``round_trip`` those of who counts directions wrongly as well."""
+    right = expected.value
+    for factor, reason, step in _UNITS.get(expected.unit, ()):
+        yield Slip(right * factor, reason, step)
+    if expected.unit == "%":
+        yield Slip(100 - right, "that is what is left to 100 %", "which of the two parts is asked for?")
+    if expected.unit in ("", "%") and right:
+        yield Slip((1e4 if expected.unit else 1) / right, "that is upside down", "divide the other way round")
+    if round_trip:
+        yield Slip(right / 2, "that is one direction", "a round trip has two")
+        yield Slip(right * 2, "that is two round trips", "a delay counts once for each direction")
+        yield Slip(right / 2000, "that is one direction, in seconds", "both directions, and in ms")
+
+
+def likeliest(number: float, slips: Iterable[Slip], spread: float = 0.0) -> Slip | None:
+    """Return the slip whose number is nearest, the first of two as near; None where none is near.
+
+    ``spread`` is how far right answers lie apart themselves, relative to the right one: wrong ones do as well.
+    """
+    near = [(abs(number / slip.value - 1), slip) for slip in slips if slip.value and math.isfinite(slip.value)]
+    apart, slip = min(near, key=lambda one: one[0], default=(math.inf, None))
+    return slip if apart <= CLOSE + spread else None
+
+
+# --- What is asked
+
+
+class Question(Protocol):
+    """One thing that is asked, under a key of the student's dictionary."""
+
+    @property
+    def key(self) -> object:
+        """The key."""
+        ...
+
+    def checks(self, answer: object) -> Iterable[Check]:
+        """Judge what stands there; None where nothing does."""
+        ...
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number within an interval. ``what`` names it: ``"round-trip time of h1 to h4"``.
+
+    ``hints`` are for numbers that no slip explains, and stand behind a slip's own step otherwise. ``trouble`` is what
+    the fidelity gate says against the machine: then a number that a busy machine can have made is inconclusive.
+    ``baseline`` is a second interval, of the same session. ``shown`` is whether the interval may be seen before the
+    answer is right: of what tools measured, yes; of what is to be predicted or computed, no. ``by_tool`` is whether a
+    tool gave the number in the question's unit, so that no unit can be wrong.
+    """
+
+    key: object
+    what: str
+    expected: Expectation
+    hints: Hints
+    slips: Sequence[Slip] = ()
+    round_trip: bool = False
+    trouble: str | None = None
+    baseline: Expectation | None = None
+    shown: bool = False
+    by_tool: bool = False
+
+    @property
+    def all_slips(self) -> tuple[Slip, ...]:
+        """The question's own slips, then the derived ones; none of them has the right number."""
+        right = self.expected.value
+        units = () if self.by_tool else derived_slips(self.expected, round_trip=self.round_trip)
+        every = (*self.slips, *units)
+        return tuple(slip for slip in every if not math.isclose(slip.value, right, rel_tol=1e-9, abs_tol=1e-12))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """What passes. Where nothing derives the expectation's interval, a slip's number is never in it.
+
+        Then it ends halfway between the right number and the slip's: a tolerance must tell them apart.
+        """
+        low, high, right = self.expected.low, self.expected.high, self.expected.value
+        if self.expected.source:
+            return low, high
+        for slip in self.all_slips:
+            if low <= slip.value < right:
+                low = (slip.value + right) / 2
+            elif right < slip.value <= high:
+                high = (slip.value + right) / 2
+        return low, high
+
+    def checks(self, answer: object) -> Iterable[Check]:
+        """Judge a number."""
+        unit = self.expected.unit
+        problem = not_a_number(self.what, answer, unit, may_be_zero=self.expected.low <= 0)
+        if problem is not None:
+            return (problem,)
+        number = as_number(answer)
+        low, high = self.interval
+        found, asked_for = f"{number:.5g} {unit}".rstrip(), _interval(low, high, unit)
+        if self.baseline is not None:
+            asked_for += f" by theory, {self.baseline} beside this session's baseline"
+        if low <= number <= high or (self.baseline is not None and self.baseline.holds(number)):
+            return (Check.passing(self.what, asked_for, found),)
+        half = (high - low) / 2 / abs(self.expected.value) if self.expected.value else 0.0
+        slip = likeliest(number, self.all_slips, half)
+        hints = _after(slip, self.hints)
+        asked_for = asked_for if self.shown else _number_in(unit)
+        if self.trouble and self.expected.is_slow(number):
+            said = f"{found}, and the machine was busy ({self.trouble}): that says nothing about the network"
+            busy = AGAIN if slip is None else f"{AGAIN}; if it is the same then: {slip.reason}"
+            return (Check(self.what, "inconclusive", said, busy, expected=asked_for, found=found),)
+        reason = f"{found}: {slip.reason}" if slip else f"{found} is {self._side(number)}"
+        return (failing(self.what, reason, hints, asked_for, found),)
+
+    def _side(self, number: float) -> str:
+        if number > self.expected.high:
+            impossible = self.shown and self.expected.slow_side == "below"
+            return "more than this network can give" if impossible else "too much"
+        impossible = self.shown and self.expected.slow_side == "above"
+        return "less than this network can give" if impossible else "too little"
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of some names, or of some texts by letter. Case and blanks around an answer do not count.
+
+    ``remark`` says of an option whether it is right, and what there is to say to who chose it. See `among` for names,
+    `linklab.grade.choices` for questions whose keys students must not find.
+    """
+
+    key: object
+    what: str
+    options: Mapping[str, str]
+    remark: Callable[[str], tuple[bool, str]]
+    hints: Hints = ""
+
+    def checks(self, answer: object) -> Iterable[Check]:
+        """Judge a choice."""
+        names = ", ".join(self.options)
+        expected = f"one of {names}"
+        example = f'write it as a text: "{next(iter(self.options))}"'
+        if is_missing(answer):
+            return (Check.failing(self.what, "not answered yet", example, expected, "None"),)
+        option = normalised(answer, self.options)
+        if option is None:
+            return (Check.failing(self.what, f"{answer!r} is none of {names}", example, expected, repr(answer)),)
+        text = self.options[option]
+        chosen = f"{option}: {text}" if text else option
+        right, said = self.remark(option)
+        if right:
+            return (Check.passing(self.what, expected, chosen),)
+        hints = (said, *as_tuple(self.hints)) if said else as_tuple(self.hints)
+        return (failing(self.what, f"{chosen}: that is not it", hints, expected, chosen),)
+
+
+def among(
+    key: object, what: str, options: Iterable[str], right: str, remarks: Mapping[str, str], hints: Hints
+) -> OneOf:
+    """Ask for one of some names, where the right one follows from the network. ``remarks`` are for wrong ones."""
+    return OneOf(key, what, dict.fromkeys(options, ""), lambda it: (it == right, remarks.get(it, "")), hints)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a function judges: a measurement, say, that must be the right one before its numbers count."""
+
+    key: object
+    judge: Callable[[Any, object], Check | Iterable[Check]]
+
+    def checks(self, answer: object) -> Iterable[Check]:
+        """Judge with the function, which gets the key and the answer."""
+        found = self.judge(self.key, answer)
+        return (found,) if isinstance(found, Check) else found
+
+
+def asked(title: str, given: object, questions: Iterable[Question], example: str = "") -> Result:
+    """Judge a student's dictionary: the checks of each question, in order.
+
+    ``example`` shows how to write the dictionary. Names in it that nobody asks for are named where a question is not
+    answered, since one of them is mostly the misspelt one, and else change nothing.
+    """
+    every = list(questions)
+    keys = [question.key for question in every]
+    shown = example or "{" + f"{keys[0]!r}: ..." + "}"
+    if not isinstance(given, Mapping):
+        reason = "not filled in yet" if is_missing(given) else f"this is a {type(given).__name__}, not a dictionary"
+        return Result(title, (Check.failing(title, reason, f"write it as {shown}", "a dictionary"),), tuple(every))
+    strange = [key for key in given if key not in keys]
+    checks: list[Check] = []
+    for question in every:
+        found = list(question.checks(given.get(question.key)))
+        if question.key not in given and strange:
+            other = _nearest(question.key, strange)
+            note = f"the dictionary has {other!r}, which nobody asks for, and no {question.key!r}"
+            found = [it if it.passed else replace(it, reason=f"{it.reason}: {note}") for it in found]
+        checks += found
+    return Result(title, tuple(checks), tuple(every))
+
+
+def asked_one(title: str, given: object, question: Question) -> Result:
+    """Judge an answer that is no dictionary: that of one question."""
+    return Result(title, tuple(question.checks(given)), (question,))
+
+
+# --- Numbers, names, hints
+
+
+def stated(value: float, unit: str, why: str, digits: int = 3) -> Expectation:
+    """Expect one number, as it reads when it is rounded to so many digits: half a unit of the last one to each side.
+
+    Half a unit of the third digit is up to 0.5 % of a number, of the fourth 0.05 %.
+    """
+    half = 0.5 * 10.0 ** (1 - digits) * abs(value)
+    return Expectation(value, value - half, value + half, unit, why, allowance=f"rounding to {digits} digits")
+
+
+def as_number(value: object) -> float:
+    """Return a number of any kind as a float: Python's, a fraction, a decimal, numpy's. NaN for all else."""
+    if isinstance(value, bool):
+        return math.nan
+    if isinstance(value, Real | Decimal):
+        return float(value)
+    item = getattr(value, "item", None)
+    if callable(item) and getattr(value, "shape", None) == ():
+        return as_number(item())
+    return math.nan
+
+
+def not_a_number(what: str, value: object, unit: str, *, may_be_zero: bool = False) -> Check | None:
+    """Return a failed check if ``value`` is no number above 0, or None."""
+    example, expected = f"give it in {unit}, as a plain number" if unit else "give a plain number", _number_in(unit)
+    if is_missing(value):
+        return Check.failing(what, "not filled in yet", example, expected, "None")
+    if isinstance(value, str):
+        return Check.failing(what, f"{value!r} is a text", f"{example} without quotes", expected, repr(value))
+    number = as_number(value)
+    if math.isnan(number) and not isinstance(value, float):
+        kind = type(value).__name__
+        return Check.failing(what, f"this is a {kind}, not a number", example, expected, kind)
+    if not math.isfinite(number) or number < 0 or (number == 0 and not may_be_zero):
+        return Check.failing(what, f"{number:g} is not a number above 0", example, expected, f"{number:g} {unit}")
+    return None
+
+
+def is_missing(value: object) -> bool:
+    """Return whether an answer is what starters have in its place, or an empty text."""
+    return value is None or value is ... or (isinstance(value, str) and not value.strip())
+
+
+def normalised(answer: object, options: Iterable[str]) -> str | None:
+    """Return the option that an answer means, whatever its case and the blanks around it. None where it is none."""
+    if not isinstance(answer, str):
+        return None
+    given = answer.strip().casefold()
+    return next((option for option in options if option.casefold() == given), None)
+
+
+def as_tuple(hints: Hints) -> tuple[str, ...]:
+    """Return hints as a tuple, without empty ones."""
+    return tuple(hint for hint in ((hints,) if isinstance(hints, str) else hints) if hint)
+
+
+def failing(what: str, reason: str, hints: Hints, expected: str = "", found: str = "") -> Check:
+    """Return a failed check with a hint for each failure of its cell."""
+    first, *further = as_tuple(hints) or ("",)
+    return replace(Check.failing(what, reason, first, expected, found), further=tuple(further))
+
+
+def _after(slip: Slip | None, hints: Hints) -> tuple[str, ...]:
+    """The concept first, as ever; then the slip's own step in place of the general one; the formula last."""
+    every = as_tuple(hints)
+    if slip is None or not slip.step:
+        return every
+    return (*every[:1], slip.step, *every[-1:]) if len(every) > 1 else (slip.step, *every)
+
+
+def _interval(low: float, high: float, unit: str) -> str:
+    return f"{low:.4g} to {high:.4g} {unit}".rstrip()
+
+
+def _number_in(unit: str) -> str:
+    return f"a number in {unit}" if unit else "a number"
+
+
+def _nearest(key: object, strange: Sequence[object]) -> object:
+    near = difflib.get_close_matches(str(key), [str(each) for each in strange], n=1, cutoff=0.0)
+    return next(each for each in strange if str(each) == near[0])
+
+
+# --- Jain's index
+
+
+def index_question(key: object, what: str, takers: Sequence[float], hints: Hints, slips: Sequence[Slip] = ()) -> Value:
+    """Ask for Jain's index of what several takers get, to four digits: fair is told apart from nearly fair."""
+    squares, total, count = sum(value * value for value in takers), sum(takers), len(takers)
+    mixed = "above, add and then square; below, square each one and then add"
+    right = jain_index(takers)
+    own = (
+        Slip(total**2 / squares, "the division by n is missing", "n * the sum of squares stands below"),
+        Slip(squares / total**2, "squares are mixed up", mixed),
+        Slip(1 / count, "square of the sum and sum of squares are taken for one thing", mixed),
+        Slip(1.0, "that is the index of equal shares", "are they equal?"),
+    )
+    expected = stated(right, "", "of these takers", digits=4)
+    formula = "J = (the sum of all x)^2 / (n * the sum of all x^2)"
+    return Value(key, what, expected, (*as_tuple(hints), formula), (*slips, *own))

@@ -1,0 +1,491 @@
+"""Measurements that a student hands in: the right one, whole, on the right network, and what theory expects of it.
+
+What is expected comes from theory for the network as it was read back right before the measurement. In real time
+timers fire late: by how much in this very run widens the interval, and where the machine was busy, the fidelity gate
+makes a slow number inconclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import fmean, median
+from typing import Any, Final
+
+from linklab.analysis import (
+    Expectation,
+    Experiment,
+    Load,
+    LoadExpectation,
+    MeasuredPath,
+    answered,
+    experiment,
+    from_baseline,
+    full_queue_rtt,
+    loaded_rtt,
+    tcp_throughput,
+    unloaded_rtt,
+)
+from linklab.analysis.sharing import direction_of
+from linklab.course import course_network
+from linklab.grade.check import Check, listed
+from linklab.grade.path_questions import packet_ms, path_between
+from linklab.grade.questions import AGAIN, Hints, Judged, Question, Slip, Value, is_missing, stated
+from linklab.measure import AtOnce, Fidelity, PingResult, Result, SimpleperfResult, TcpResult, UdpResult, verdict_on
+from linklab.measure.trust import MISSED_PERCENT
+from linklab.network import Link, Network, NetworkState
+
+Transfer = TcpResult | SimpleperfResult
+TRANSFERS: Final = (SimpleperfResult, TcpResult)
+
+FEWEST_PINGS: Final = 25
+"""As many as the course report sent."""
+ALONE_S: Final = 25
+"""How long a transfer must last that has a path to itself: as the course report's."""
+SHORTEST_S: Final = 20
+"""A transfer of less is mostly TCP's start."""
+STRAY_PERCENT: Final = 0.5
+"""Loss of UDP that is called none. A sender that wakes late sends what it owes at once, and a short queue drops some of
+that: at 20 Mbit/s, 10 ms are 16 packets, as many as L3's queue of 33 has slots for besides those in flight."""
+_SKEW_MS: Final = 50.0
+_ROUNDING_MS: Final = 0.05
+_AT_ONCE: Final = "give what measure.at_once returned for all flows together"
+_IDLE: Final = "is other traffic on the path, or was the network changed? Run the cells from the start again"
+
+
+# --- What a run holds
+
+
+def transfers(run: AtOnce) -> tuple[Transfer, ...]:
+    """Return the transfers over TCP of a run, in its order."""
+    return tuple(result for result in run.results if isinstance(result, TcpResult | SimpleperfResult))
+
+
+def pings(run: AtOnce) -> dict[str, PingResult]:
+    """Return the pings of a run by pair (``"h1-h4"``): of several of one pair the first."""
+    found: dict[str, PingResult] = {}
+    for result in run.results:
+        if isinstance(result, PingResult):
+            found.setdefault(name_of(result), result)
+    return found
+
+
+def name_of(result: Result) -> str:
+    """Return the pair of a result: ``"h1-h4"``."""
+    return f"{result.flow.source}-{result.flow.destination}"
+
+
+def throughput_of(run: AtOnce, name: str) -> float | None:
+    """Return what arrived of the transfers of that pair, all of them together, in Mbit/s; None if there is none."""
+    found = [result.throughput_mbps for result in transfers(run) if name_of(result) == name]
+    return sum(found) if found else None
+
+
+def connections_of(run: AtOnce) -> dict[str, list[float]]:
+    """Return what each connection carried, in Mbit/s, by pair; several programs of a pair count as one."""
+    found: dict[str, list[float]] = {}
+    for result in transfers(run):
+        found.setdefault(name_of(result), []).extend(stream.throughput_mbps for stream in result.streams)
+    return found
+
+
+def state_of_run(run: AtOnce) -> NetworkState | None:
+    """Return the network as it was read back right before the run."""
+    return run.results[0].origin.network if run.results else None
+
+
+# --- Whether it may be judged
+
+
+def unfit(
+    what: str,
+    value: object,
+    kinds: type | tuple[type, ...],
+    how: str,
+    ends: tuple[str, str] | None = None,
+    *,
+    either_direction: bool = False,
+) -> Check | None:
+    """Return a failed check if ``value`` is no whole result of these kinds between these two nodes, or None.
+
+    ``how`` says how to get one. A result of another network than the student's own is refused as well.
+    """
+    if is_missing(value):
+        return Check.failing(what, "not measured yet", how, "a result", "None")
+    if not isinstance(value, kinds):
+        kind = type(value).__name__
+        return Check.failing(what, f"this is a {kind}", how, "a result", kind)
+    result: Any = value
+    found = (result.flow.source, result.flow.destination)
+    if ends is not None and found != ends and not (either_direction and found == ends[::-1]):
+        turned = "the direction is the other one: " if found == ends[::-1] else ""
+        asked, got = f"{ends[0]} to {ends[1]}", f"{found[0]} to {found[1]}"
+        hint = f"{turned}measure from {asked}"
+        return Check.failing(what, f"this was measured from {got}", hint, asked, got)
+    return elsewhere(what, result.origin.network) or stopped(what, result)
+
+
+def stopped(what: str, run: Result | AtOnce) -> Check | None:
+    """Return a failed check if a run was stopped before its end, or None: what is missing may be what matters."""
+    if not run.interrupted:
+        return None
+    return Check.failing(what, "it was stopped before its end", "run the cell again and let it finish")
+
+
+def elsewhere(what: str, state: NetworkState | None) -> Check | None:
+    """Return a failed check if ``state`` was read back of another network than the student's own, or None.
+
+    Addresses tell: rates, delays and queues may be changed, as labs ask for, and are judged as they were. An interface
+    that is not there is for other checks to name.
+    """
+    if state is None:
+        return None
+    for link in course_network().links:
+        for end in link.ends:
+            face = state.interface(end.node, end.interface) if end.address is not None else None
+            if face is None or not face.addresses or end.address in face.addresses:
+                continue
+            found = ", ".join(face.addresses)
+            return Check.failing(
+                what,
+                f"this was measured on another network: {end.interface} had {found} there, and {end.address} in yours",
+                "start the lab with linklab.start(linklab.course_network()), and measure again",
+                f"{end.interface} with {end.address}",
+                found,
+            )
+    return None
+
+
+def unless_busy(check: Check, trouble: str | None) -> Check:
+    """Return the check; where it failed and the gate has ``trouble`` with the machine, an inconclusive one instead."""
+    if check.outcome != "failed" or not trouble:
+        return check
+    reason = f"{check.reason}, and the machine was busy ({trouble}): that says nothing about the network"
+    hint = f"{AGAIN}; if it is the same then: {check.hint}"
+    return replace(check, outcome="inconclusive", reason=reason, hint=hint, further=())
+
+
+# --- Real time
+
+
+def in_its_time(
+    expected: Expectation, fidelity: Fidelity | None, path: MeasuredPath, *, highest: bool = False
+) -> Expectation:
+    """Return an expectation as it is on virtual time; in real time wider on the side where late timers move a number.
+
+    Each crossing of a link with a delay ends with a timer, and 19 of 20 were no later than the run's 95th percentile.
+    The ``highest`` of many round trips may have met the latest timer of all. Of a throughput a machine takes up to
+    7 % (`linklab.measure.trust`) before it counts as busy, and what did not come through in that time was lost.
+    """
+    if fidelity is None or fidelity.clock == "virtual":
+        return expected
+    left = 1 - MISSED_PERCENT / 100
+    if expected.unit == "%":
+        high = 100 - left * (100 - expected.high)
+        return replace(expected, high=high, why=f"{expected.why}; in real time {MISSED_PERCENT:g} % less comes through")
+    if expected.unit != "ms":
+        # what a rival misses of a shared link others take
+        high = expected.high / left if expected.slow_side == "both" else expected.high
+        or_more = " or more" if expected.slow_side == "both" else ""
+        why = f"{expected.why}; in real time {MISSED_PERCENT:g} % less{or_more}"
+        return replace(expected, low=expected.low * left, high=high, why=why)
+    crossings = sum(1 for link in (*path.forward.links, *path.reverse.links) if link.delay_ms)
+    late = crossings * fidelity.timer_late_p95_ms
+    why = f"{expected.why}; in real time {crossings} timers, up to {fidelity.timer_late_p95_ms:.2g} ms late each"
+    if highest and crossings:
+        late += fidelity.timer_late_max_ms - fidelity.timer_late_p95_ms
+        why += f", one {fidelity.timer_late_max_ms:.2g} ms"
+    return replace(expected, high=expected.high + late, why=why)
+
+
+def late_ms(fidelity: Fidelity | None, crossings: int = 1) -> float:
+    """Return how late a packet can be that crossed so many links: 0 on virtual time, and where nothing was noted.
+
+    19 of 20 timers were no later than the run's 95th percentile, and one of them may have been the latest of all.
+    """
+    if fidelity is None or fidelity.clock == "virtual":
+        return 0.0
+    return crossings * fidelity.timer_late_p95_ms + fidelity.timer_late_max_ms - fidelity.timer_late_p95_ms
+
+
+# --- One flow that has a path to itself
+
+
+def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
+    """Judge pings of an idle path: the right one, 25 of them, all answered, their mean as theory expects."""
+    what = f"pings of {name}"
+    problem = unfit(what, value, PingResult, "give the result of measure.run for this one", ends)
+    if problem is not None or not isinstance(value, PingResult):
+        return problem or Check.failing(what, "not measured yet", "measure it")
+    if value.sent_packets < FEWEST_PINGS:
+        reason = f"{value.sent_packets} pings were sent"
+        return Check.failing(what, reason, f"send {FEWEST_PINGS}, as the report did", f"{FEWEST_PINGS} pings")
+    trouble = verdict_on(value).trouble
+    if value.lost_packets:
+        found = f"{value.lost_packets} of {value.sent_packets} not answered"
+        lost = Check.failing(what, found, f"an idle path loses none: {_IDLE}", "all answered", found)
+        return unless_busy(lost, trouble)
+    path = path_between(*ends, value.origin.network)
+    expected = in_its_time(unloaded_rtt(path), value.fidelity, path)
+    return measured(what, value.rtt_mean_ms, expected, trouble)
+
+
+def transfer_check(
+    name: str, value: object, ends: tuple[str, str], baseline_mbps: Sequence[float] = (), kinds: Any = TRANSFERS
+) -> Check:
+    """Judge a transfer of 25 s over one connection that has the path to itself: the throughput that theory expects.
+
+    With ``baseline_mbps``, of the same path and session, what fits beside it passes too.
+    """
+    what = f"transfer over {name}"
+    problem = unfit(what, value, kinds, "give the result of measure.run for this one", ends)
+    if problem is not None or not isinstance(value, TRANSFERS):
+        return problem or Check.failing(what, "not measured yet", "measure it")
+    if value.flow.streams != 1:
+        return Check.failing(what, f"{value.flow.streams} connections", "use one: leave streams= away")
+    if value.flow.duration_s < ALONE_S:
+        reason = f"it ran for {value.flow.duration_s:g} s"
+        return Check.failing(what, reason, f"let it run {ALONE_S} s: a short one is mostly TCP's start")
+    path = path_between(*ends, value.origin.network)
+    theory = tcp_throughput(path, value.flow.duration_s)
+    hint = _IDLE
+    if isinstance(value, SimpleperfResult):
+        hint = (
+            "measure once with Linklab's simpleperf (program=None): if that gives another number, your program's clock "
+            f"or units are wrong; see Lab 02. If it gives the same: {_IDLE}"
+        )
+    baseline = from_baseline(theory, baseline_mbps) if baseline_mbps else None
+    expected = in_its_time(theory, value.fidelity, path)
+    return measured(what, value.throughput_mbps, expected, verdict_on(value).trouble, hint, baseline)
+
+
+def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check, ...]:
+    """Judge pings next to a transfer over the same path: its throughput, and the round trip's mean and highest."""
+    load = Load(*ends)
+    problem = refused(name, run, [load], with_pings=True)
+    if problem is not None or not isinstance(run, AtOnce):
+        return (problem or Check.failing(name, "not measured yet", "measure it"),)
+    ping, sent = pings(run)[load.name], transfers(run)[0]
+    path = path_between(*ends, ping.origin.network)
+    duration_s, interval_s = sent.flow.duration_s, ping.flow.interval_s
+    trouble = verdict_on(run).trouble
+    numbers = (
+        ("throughput", sent.throughput_mbps, tcp_throughput(path, duration_s)),
+        ("mean RTT", ping.rtt_mean_ms, loaded_rtt(path, duration_s, ping.sent_packets)),
+        ("highest RTT", ping.rtt_max_ms, full_queue_rtt(path, interval_s=interval_s)),
+    )
+    return tuple(
+        measured(
+            f"{what} ({name})",
+            value,
+            in_its_time(_either_side(theory, value, path), run.fidelity, path, highest=what == "highest RTT"),
+            trouble,
+        )
+        for what, value, theory in numbers
+    )
+
+
+def _either_side(expected: Expectation, value: float | None, path: MeasuredPath) -> Expectation:
+    """A busy machine that cannot fill the queue makes round trips shorter too, but never than the links' delays."""
+    if expected.unit != "ms" or value is None or value < path.rtt_floor_ms - _ROUNDING_MS:
+        return expected
+    return replace(expected, slow_side="both")
+
+
+def measured(
+    what: str,
+    value: object,
+    expected: Expectation,
+    trouble: str | None,
+    hints: Hints = "",
+    baseline: Expectation | None = None,
+) -> Check:
+    """Judge a number that a tool measured, in which no unit can be wrong, against theory."""
+    theory = f"theory: {expected.explanation}"
+    question = Value(
+        "", what, expected, hints or (_IDLE, theory), trouble=trouble, baseline=baseline, shown=True, by_tool=True
+    )
+    (check,) = question.checks(value)
+    return check
+
+
+# --- Several flows at one time
+
+
+def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) -> Check | None:
+    """Return a failed check if ``run`` is not the loads, next to each other, for long enough; else None."""
+    what, expected = f"{where}: the flows", _expected_flows(loads, with_pings)
+    if is_missing(run):
+        return Check.failing(what, "not measured yet", _AT_ONCE, expected, "None")
+    if not isinstance(run, AtOnce):
+        kind = type(run).__name__
+        return Check.failing(what, f"this is a {kind}", _AT_ONCE, expected, kind)
+    problem = next(_problems(run, loads, with_pings), None)
+    if problem is None:
+        return elsewhere(what, state_of_run(run)) or stopped(what, run)
+    return Check.failing(what, problem[0], problem[1], expected, listed(map(name_of, run.results), ", "))
+
+
+def run_checks(
+    where: str,
+    run: AtOnce,
+    network: Network,
+    loads: Sequence[Load],
+    *,
+    each_connection: bool = False,
+    judged: int = 1,
+) -> tuple[Check, ...]:
+    """Judge what a run gave by theory: sums, shares, and the highest round trips.
+
+    ``loads`` must be the run's (see `refused`), and ``judged`` is as in `linklab.analysis.experiment`. Where the
+    machine was busy, a number that it can have made is inconclusive.
+    """
+    expected = expectations(run, network, loads, judged)
+    trouble = verdict_on(run).trouble
+    found = [*_sum_checks(where, run, expected, trouble)]
+    rtts = pings(run)
+    for one in expected.loads:
+        name, path = one.load.name, one.share.path
+        if one.share.rivals > one.load.connections:
+            total = in_its_time(one.total, run.fidelity, path)
+            found.append(measured(f"throughput of {name} ({where})", throughput_of(run, name), total, trouble))
+        if each_connection and one.load.connections > 1:
+            each = in_its_time(one.connection, run.fidelity, path)
+            for number, rate in enumerate(connections_of(run)[name], 1):
+                found.append(measured(f"throughput of {name}, connection {number} ({where})", rate, each, trouble))
+        if name in rtts:
+            highest = in_its_time(one.rtt_highest, run.fidelity, path, highest=True)
+            found.append(measured(f"highest RTT of {name} ({where})", rtts[name].rtt_max_ms, highest, trouble))
+    return tuple(found)
+
+
+def expectations(run: AtOnce, network: Network, loads: Sequence[Load], judged: int = 1) -> Experiment:
+    """Return what theory expects of the run, for the network as it was read back."""
+    duration_s = min((result.flow.duration_s for result in transfers(run)), default=SHORTEST_S)
+    count = min((result.sent_packets for result in pings(run).values()), default=round(duration_s))
+    return experiment(network, loads, duration_s, max(1, count), state_of_run(run), judged)
+
+
+def _problems(run: AtOnce, loads: Sequence[Load], with_pings: bool) -> Iterator[tuple[str, str]]:
+    """What is wrong with the flows, and what to do; the first counts. Flows that nobody asks for are left alone."""
+    sent = transfers(run)
+    names = [name_of(result) for result in sent]
+    wanted = [load.name for load in loads]
+    strange = [name_of(it) for it in run.results if isinstance(it, UdpResult)]
+    if strange:
+        yield f"{strange[0]} is UDP", "TCP shares, UDP does not ask: give SimpleperfFlow or TcpFlow"
+    missing = [name for name in wanted if name not in names]
+    if missing and len(names) == 1 and len(wanted) > 1:
+        yield f"{names[0]} ran alone", "flows share only if they run at the same time: put all into one list"
+    turned = [name for name in missing if "-".join(reversed(name.split("-"))) in names]
+    if turned:
+        yield f"{turned[0]} was sent backwards", "source first: each direction of a link has a queue of its own"
+    if missing:
+        yield f"no transfer of {missing[0]}", f"this combination is {', '.join(wanted)}, all in one list"
+    extra = [name for name in names if name not in wanted]
+    if extra:
+        yield f"{extra[0]} does not belong here", f"this combination is {', '.join(wanted)}"
+    for load in loads:
+        found = sum(result.flow.streams for result in sent if name_of(result) == load.name)
+        if found != load.connections:
+            yield f"{load.name} has {_connections(found)}", f"give it {load.connections} in all"
+    short = [result for result in sent if result.flow.duration_s < SHORTEST_S]
+    if short:
+        yield (
+            f"{name_of(short[0])} ran for {short[0].flow.duration_s:g} s",
+            f"let each run 25 s: less than {SHORTEST_S} s is mostly TCP's start",
+        )
+    late = [result for result in sent if result.flow.start_s > _SKEW_MS / 1000]
+    if late:
+        yield f"{name_of(late[0])} started {late[0].flow.start_s:g} s late", "leave start_s away: all start together"
+    if not with_pings:
+        return
+    found_pings = pings(run)
+    unpinged = [name for name in wanted if name not in found_pings]
+    if unpinged:
+        yield f"no pings of {unpinged[0]}", f"add a PingFlow of {unpinged[0]} to the same list"
+    few = [found_pings[name] for name in wanted if name in found_pings and _too_few(found_pings[name])]
+    if few:
+        yield (
+            f"the pings of {name_of(few[0])} lasted {few[0].flow.count * few[0].flow.interval_s:.3g} s",
+            "send 25, one a second: they are to see the whole transfer",
+        )
+
+
+def _too_few(result: PingResult) -> bool:
+    return result.flow.count * result.flow.interval_s < SHORTEST_S
+
+
+def _sum_checks(where: str, run: AtOnce, expected: Experiment, trouble: str | None) -> Iterator[Check]:
+    for link, whole in expected.sums.items():
+        mine = [
+            one
+            for one in expected.loads
+            if one.share.bottleneck is not None and direction_of(one.share.bottleneck) == link
+        ]
+        values = [throughput_of(run, one.load.name) or 0.0 for one in mine]
+        who = " + ".join(one.load.name for one in mine)
+        theory = in_its_time(_of_own_spans(whole, mine, run), run.fidelity, mine[0].share.path)
+        yield measured(f"throughput of {who}, through {link[0]} ({where})", sum(values), theory, trouble)
+
+
+def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: AtOnce) -> Expectation:
+    """The sum of means that are each taken over a program's own span.
+
+    The spans start and end up to a round trip apart, in which a program has more of the link than while all are there.
+    """
+    duration_s = min(result.flow.duration_s for result in transfers(run))
+    apart_s = 2 * max(one.rtt_highest.value for one in mine) / 1000
+    return replace(whole, high=whole.high * (1 + apart_s / duration_s)) if len(transfers(run)) > 1 else whole
+
+
+def _expected_flows(loads: Sequence[Load], with_pings: bool) -> str:
+    words = [f"{load.name} ({_connections(load.connections)})" if load.connections > 1 else load.name for load in loads]
+    return f"{', '.join(words)}, at the same time" + (", each with pings" if with_pings else "")
+
+
+def _connections(count: int) -> str:
+    return f"{count} connection{'' if count == 1 else 's'}"
+
+
+# --- What a queue added, as a student reads it from pings next to a transfer
+
+
+def queue_questions(run: object, idle_ms: float, link: Link) -> tuple[Question, ...]:
+    """Ask for ``mean_added_ms`` and ``mean_packets`` of the pings in ``run``, by the pings themselves."""
+    found = next(iter(pings(run).values()), None) if isinstance(run, AtOnce) else None
+    rtt_ms = answered(found.rtt_ms) if found is not None else ()
+    if not rtt_ms:
+        missing = "the pings next to a transfer are not there yet"
+        hint = "run the cell of pings and transfer at once first"
+        return tuple(
+            Judged(key, lambda key, _: Check.failing(str(key), missing, hint))
+            for key in ("mean_added_ms", "mean_packets")
+        )
+    added, one = fmean(rtt_ms) - idle_ms, packet_ms(link)
+    packets = added / one
+    off = f"take off the round trip of the idle path, {idle_ms:g} ms"
+    frame = f"each packet before the ping takes one frame's time on {link.label}"
+    concept = "on an idle path a ping waits nowhere: what it takes longer is what it waited"
+    time = (
+        Slip(added + idle_ms, "that is the mean RTT itself", off),
+        Slip(max(rtt_ms) - idle_ms, "that is what the fullest queue added", "take the mean of all pings"),
+        Slip(median(rtt_ms) - idle_ms, "that is the median", "take the mean of all pings"),
+        Slip(added / 2, "that is half of it", "only one direction has a queue, and it adds all of this"),
+        Slip(max(rtt_ms), "that is the highest RTT", f"take the mean, and {off}"),
+        Slip(added + idle_ms / 2, "only one direction was taken off", off),
+    )
+    count = (
+        Slip((added + idle_ms) / one, "that has the idle path in it", off),
+        Slip((added + link.delay_ms) / one, "that has those in flight in it", "only those that wait add time"),
+        Slip((max(rtt_ms) - idle_ms) / one, "that is the fullest queue", "take the mean"),
+        Slip(added * one, "that multiplies", f"divide: {frame}"),
+        Slip(packets / 2, "that is half of them", "the queue of one direction adds all of this time"),
+        Slip(link.queue_packets or 0, "that is the limit of the queue", f"divide the time that was added: {frame}"),
+    )
+    how = f"divide the time that was added by one frame's time, {one:.4g} ms"
+    return (
+        Value("mean_added_ms", "time that the queue added", stated(added, "ms", off), (concept, off), time),
+        Value("mean_packets", f"packets waiting on {link.label}", stated(packets, "packets", how),
+              (concept, frame, how), count),
+    )  # fmt: skip

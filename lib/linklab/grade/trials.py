@@ -1,0 +1,228 @@
+"""Functions that students write: tried on cases that were not seen before, with Linklab's own out of reach.
+
+One answer fits many formulas, so a slip is named only where every answer is the slip's. Factors, signs, roundings and
+constants are the same for every function, so they are derived; a lab writes down real misconceptions alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, Final
+
+from linklab.grade.check import Check
+from linklab.grade.questions import Hints, as_number, as_tuple, failing, is_missing
+
+Case = tuple[Any, ...]
+"""The arguments of one call."""
+_TINY: Final = 1e-9
+_SHOWN: Final = 4
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula that is taken for the right one, and what to say to it. It is called as the student's function is."""
+
+    formula: Callable[..., Any]
+    reason: str
+    step: str = ""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a function is to do: the same as ``right`` in each of ``cases``, by their names.
+
+    It gives a number or a sequence of numbers, ``unit`` says of what. ``refused`` are cases for which it must raise a
+    ValueError that says why. ``withheld`` are Linklab's own functions for it, which the student's cannot use meanwhile.
+    ``remarks`` say to some cases what to look at where they fail.
+    """
+
+    right: Callable[..., Any]
+    cases: Mapping[str, Case]
+    hints: Hints
+    slips: Sequence[Formula] = ()
+    refused: Mapping[str, Case] = field(default_factory=dict)
+    withheld: Sequence[Callable[..., Any]] = ()
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    tolerance: float = 1e-6
+    unit: str = ""
+
+    def checks(self, function: object) -> tuple[Check, ...]:
+        """Try a function: one check for each case."""
+        if not callable(function):
+            reason = "not written yet" if is_missing(function) else f"this is a {type(function).__name__}"
+            return (Check.failing("the function", reason, "give the function itself, without parentheses"),)
+        rights = {name: self.right(*case) for name, case in self.cases.items()}
+        with out_of_reach(self.withheld):
+            answers = {name: call(function, case) for name, case in self.cases.items()}
+            refusals = {name: call(function, case) for name, case in self.refused.items()}
+        if all(answer is None for answer in answers.values()):
+            return (failing("the function", "it returns nothing", ("end it with return", *as_tuple(self.hints))),)
+        slip = self.slip_of(answers, rights)
+        found = [self._check(name, answers[name], rights[name], slip) for name in self.cases]
+        return (*found, *(_refusal(name, self.refused[name], answer) for name, answer in refusals.items()))
+
+    def slip_of(self, answers: Mapping[str, Any], rights: Mapping[str, Any]) -> Formula | None:
+        """Return the slip that explains all answers, a lab's own before a derived one. None where none does."""
+        if all(same(answers[name], rights[name], self.tolerance) for name in self.cases):
+            return None
+        for slip in self.slips:
+            if all(same(answers[name], call(slip.formula, case), self.tolerance) for name, case in self.cases.items()):
+                return slip
+        return _derived(list(answers.values()), list(rights.values()), self.tolerance)
+
+    def _check(self, name: str, answer: Any, right: Any, slip: Formula | None) -> Check:
+        what, expected = f"{name}: {_call(self.cases[name])}", "the right number" if numbers(right) else "numbers"
+        hints = (self.remarks[name], *as_tuple(self.hints)) if name in self.remarks else as_tuple(self.hints)
+        if same(answer, right, self.tolerance):
+            return Check.passing(what, expected, shown(answer))
+        if isinstance(answer, Exception):
+            kind = type(answer).__name__
+            return failing(what, f"it raises {kind}: {answer}", ("this is an ordinary case", *hints), expected, kind)
+        given, wanted = numbers(answer), numbers(right)
+        if given is None or isinstance(answer, bool):
+            kind = type(answer).__name__ if answer is not None else "None"
+            return failing(what, f"it returns a {kind}", "return the number itself", expected, kind)
+        found = shown(answer)
+        if slip is not None:
+            return failing(what, f"{found}: {slip.reason}", (*hints[:1], slip.step, *hints[1:][-1:]), expected, found)
+        if wanted is not None and len(given) != len(wanted):
+            return failing(what, f"{len(given)} numbers instead of {len(wanted)}", hints, expected, found)
+        return failing(what, f"it gives {found}", hints, expected, found)
+
+
+# --- Linklab's own functions, withheld
+
+_withheld: list[Callable[..., Any]] = []
+
+
+def withheld() -> tuple[Callable[..., Any], ...]:
+    """Return the functions that are out of reach now: where a student's function runs elsewhere, they must be there."""
+    return tuple(_withheld)
+
+
+@contextlib.contextmanager
+def out_of_reach(functions: Sequence[Callable[..., Any]]) -> Iterator[None]:
+    """Have functions refuse to work within a ``with`` statement, under whatever names they were imported.
+
+    Their code is exchanged, so a copy of the name is of no use. Who copies the code itself has it, as who copies text.
+    """
+    plain = [function for function in functions if isinstance(function, FunctionType)]
+    if len(plain) < len(functions):
+        raise TypeError("only functions that are written in Python can be withheld")
+    codes = [function.__code__ for function in plain]
+    for function in plain:
+        function.__code__ = _refuse.__code__
+    _withheld.extend(plain)
+    try:
+        yield
+    finally:
+        for function, code in zip(plain, codes, strict=True):
+            function.__code__ = code
+            _withheld.remove(function)
+
+
+def _refuse(*_: object, **__: object) -> None:
+    # it runs with the globals of the function whose code it stands for, so it names builtins alone
+    raise PermissionError("this function of Linklab's does what yours is to do: write it yourself")
+
+
+# --- Answers
+
+
+def call(function: Callable[..., Any], case: Case) -> Any:
+    """Return what a function gives, or the exception that it raises. It gets lists of its own, which it may change."""
+    try:
+        found = function(*(list(each) if isinstance(each, tuple) else each for each in case))
+        # a generator works when it is asked
+        return list(found) if isinstance(found, Iterator) else found
+    except Exception as error:
+        return error
+
+
+def numbers(answer: object) -> list[float] | None:
+    """Return an answer as a list of numbers: one for a number, those of a sequence; None where it is neither."""
+    if not math.isnan(as_number(answer)) or isinstance(answer, float):
+        return [as_number(answer)]
+    if isinstance(answer, str | bytes | Mapping | Exception) or not hasattr(answer, "__iter__"):
+        return None
+    found = [as_number(each) for each in answer]
+    return None if any(math.isnan(each) for each in found) else found
+
+
+def same(answer: object, right: object, tolerance: float) -> bool:
+    """Return whether an answer is a right one: a number for a number, a sequence of the same length for a sequence."""
+    given, wanted = numbers(answer), numbers(right)
+    if given is None or wanted is None or len(given) != len(wanted):
+        return False
+    if math.isnan(as_number(answer)) != math.isnan(as_number(right)):
+        return False
+    return all(math.isclose(one, two, rel_tol=tolerance, abs_tol=_TINY) for one, two in zip(given, wanted, strict=True))
+
+
+_FACTORS: Final[Mapping[float, tuple[str, str]]] = {
+    8: ("every answer is eight times the right one", "a byte has 8 bits"),
+    1 / 8: ("every answer is an eighth of the right one", "a byte has 8 bits"),
+    1e3: ("every answer is a thousand times the right one", "compare the units of what it gets and what it gives"),
+    1e-3: ("every answer is a thousandth of the right one", "compare the units of what it gets and what it gives"),
+    1e6: ("every answer is a million times the right one", "compare the units of what it gets and what it gives"),
+    1e-6: ("every answer is a millionth of the right one", "compare the units of what it gets and what it gives"),
+    100: ("this is in percent", "give it as a number, not in percent"),
+    2: ("every answer is twice the right one", "is something counted in both directions?"),
+    0.5: ("every answer is half of the right one", "is only one direction counted?"),
+    -1: ("every answer has the wrong sign", "which of the two is taken away from the other?"),
+}
+
+
+def _derived(answers: Sequence[Any], rights: Sequence[Any], tolerance: float) -> Formula | None:
+    """The slip that all answers have in common, whatever the function is for."""
+    given = [number for answer in answers for number in numbers(answer) or [math.nan]]
+    wanted = [number for right in rights for number in numbers(right) or [math.nan]]
+    if len(given) != len(wanted):
+        return None
+
+    def fits(change: Callable[[float], float]) -> bool:
+        return all(
+            math.isclose(one, change(two), rel_tol=tolerance, abs_tol=_TINY)
+            for one, two in zip(given, wanted, strict=True)
+        )
+
+    for factor, (reason, step) in _FACTORS.items():
+        if fits(lambda it, factor=factor: factor * it):  # type: ignore[misc]  # mypy knows no default of a lambda
+            return Formula(lambda: None, reason, step)
+    for digits in range(4):
+        if fits(lambda it, digits=digits: round(it, digits)):  # type: ignore[misc]
+            words = f"{digits} digit{'' if digits == 1 else 's'}" if digits else "a whole number"
+            return Formula(lambda: None, f"this is rounded to {words}", "round where you show it, not before")
+    if len(set(given)) == 1 < len(set(wanted)):
+        return Formula(lambda: None, f"this is {given[0]:.4g} whatever it is given", "it must depend on what it gets")
+    return None
+
+
+def _refusal(name: str, case: Case, answer: Any) -> Check:
+    what, expected = f"{name}: {_call(case)}", "a ValueError that says what is wrong"
+    hints = ("which operation has no result here?", 'look before you divide: raise ValueError("...")')
+    if isinstance(answer, ValueError) and str(answer).strip():
+        return Check.passing(what, expected, f"{type(answer).__name__}: {answer}")
+    if isinstance(answer, ValueError):
+        return failing(what, "its ValueError says nothing", hints, expected, "an empty message")
+    if isinstance(answer, Exception):
+        kind = type(answer).__name__
+        return failing(what, f"it raises {kind}: {answer}", hints, expected, kind)
+    return failing(what, f"it returns {answer!r}, as if that were right", hints, expected, repr(answer))
+
+
+def _call(case: Case) -> str:
+    return ", ".join(shown(each) for each in case)
+
+
+def shown(answer: object) -> str:
+    """Return an answer as one reads it: a number with four digits, the first few numbers of a sequence."""
+    if isinstance(answer, str | bytes | Mapping) or not hasattr(answer, "__iter__"):
+        number = as_number(answer)
+        return repr(answer) if math.isnan(number) else f"{round(number, 9):.4g}"
+    some = [shown(each) for each in answer]
+    return f"[{', '.join(some[:_SHOWN])}{', ...' if len(some) > _SHOWN else ''}]"

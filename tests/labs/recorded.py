@@ -1,0 +1,68 @@
+"""Answers that were judged once, right and wrong ones, with their verdicts: `recorded.jsonl.xz`.
+
+They were recorded from the solutions as run on virtual time, and from tests of each lab's checks, before the question
+engine was written anew: what a check was called with (`linklab.grading.values`), on which network, and what came of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import lzma
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from linklab.course import FILE, read_variant, using
+from linklab.grade import Outcome, Result
+from linklab.grading.values import Reader
+from linklab.network import COURSE, Network
+
+_FILE = Path(__file__).with_name("recorded.jsonl.xz")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One call of a check, as text, and its verdict. ``number`` is its line in the file."""
+
+    number: int
+    lab: str
+    check: str
+    positional: str
+    named: str
+    network: str
+    outcome: Outcome
+
+    def judged(self) -> Result:
+        """Judge the same answers now."""
+        reader = Reader()
+        function = getattr(importlib.import_module(f"linklab.labs.{self.lab}"), self.check)
+        positional: list[object] = reader.read(self.positional)  # type: ignore[assignment]
+        named: dict[str, object] = reader.read(self.named)  # type: ignore[assignment]
+        with using(_network(self.network)):
+            found = function(*positional, **named)
+        assert isinstance(found, Result)
+        return found
+
+
+def recorded(lab: str) -> Iterator[Recorded]:
+    """Give all calls of a lab's checks."""
+    return (each for each in _all() if each.lab == lab)
+
+
+@functools.cache
+def _all() -> tuple[Recorded, ...]:
+    with lzma.open(_FILE, "rt", encoding="utf-8") as file:
+        return tuple(Recorded(number, *json.loads(line)) for number, line in enumerate(file, 1))
+
+
+@functools.cache
+def _network(variant: str) -> Network:
+    if not variant:
+        return COURSE
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, FILE)
+        path.write_text(variant, "utf-8")
+        return read_variant(path)

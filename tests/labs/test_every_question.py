@@ -1,0 +1,114 @@
+"""Every number that a lab asks for, on the course network and on students' own: the right one passes, slips are named.
+
+The questions are those of the checks' recorded calls (`tests.labs.recorded`), so that numbers that are computed from a
+measurement are among them.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+
+import pytest
+
+from linklab.grade import Check
+from linklab.grade.questions import CLOSE, OneOf, Value
+from tests.labs.recorded import recorded
+from tests.labs.test_recorded import LABS
+
+
+@functools.cache
+def _questions(lab: str) -> tuple[tuple[str, Value | OneOf], ...]:
+    return tuple(_found(lab))
+
+
+def _found(lab: str) -> Iterator[tuple[str, Value | OneOf]]:
+    seen = set()
+    for one in recorded(lab):
+        if one.outcome != "passed":
+            continue
+        for question in one.judged().questions:
+            name = f"{one.check} {question.key!r} {one.network and 'on a variant'}"  # type: ignore[attr-defined]
+            if isinstance(question, Value | OneOf) and name not in seen:
+                seen.add(name)
+                yield name, question
+
+
+def _judged(question: Value | OneOf, answer: object) -> Check:
+    (check,) = question.checks(answer)
+    return check
+
+
+def _values(lab: str) -> Iterator[tuple[str, Value]]:
+    for name, question in _questions(lab):
+        if isinstance(question, Value):
+            yield name, question
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_the_right_number_passes_and_so_it_does_when_it_is_rounded(lab: str) -> None:
+    wrong = [
+        f"{name}: {answer}"
+        for name, question in _values(lab)
+        for answer in (question.expected.value, float(f"{question.expected.value:.5g}"))
+        if not _judged(question, answer).passed
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_slip_fails_and_is_called_by_a_name_of_its_number(lab: str) -> None:
+    wrong = []
+    for name, question in _values(lab):
+        for slip in question.all_slips:
+            if not math.isfinite(slip.value) or slip.value <= 0:
+                continue
+            check = _judged(question, slip.value)
+            near = [it.reason for it in question.all_slips if it.value and abs(slip.value / it.value - 1) <= CLOSE]
+            if check.passed or not any(reason in check.reason for reason in near):
+                wrong.append(
+                    f"{name}, {slip.reason} ({slip.value:.6g} for {question.expected.value:.6g}): {check.reason}"
+                )
+    assert wrong == []
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_what_no_slip_explains_fails_too(lab: str) -> None:
+    wrong = [
+        f"{name}: {factor} times the right number"
+        for name, question in _values(lab)
+        for factor in (0.83, 1.23)
+        if question.expected.value and question.interval[1] < 1.2 * abs(question.expected.value)
+        if _judged(question, factor * question.expected.value).passed
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_hints_say_more_each_time_and_the_first_one_no_number_of_the_answer(lab: str) -> None:
+    wrong = []
+    for name, question in _values(lab):
+        check = _judged(question, 0.83 * (question.expected.value or 1))
+        if check.passed or check.outcome == "inconclusive":
+            continue
+        if len(check.further) < 1 or not check.hint or f"{question.expected.value:.3g}" in check.hint.split():
+            wrong.append(f"{name}: {(check.hint, *check.further)}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_one_option_is_right_in_any_case_and_the_others_have_a_remark(lab: str) -> None:
+    for name, question in _questions(lab):
+        if not isinstance(question, OneOf):
+            continue
+        outcomes = {option: _judged(question, f" {option.swapcase()} ") for option in question.options}
+        assert [check.passed for check in outcomes.values()].count(True) == 1, name
+        assert all(check.hint for check in outcomes.values() if not check.passed), name
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_nothing_and_what_is_no_number_fail(lab: str) -> None:
+    for name, question in _questions(lab):
+        for answer in (None, ..., "", [], {}, object(), True, math.nan, -1):
+            assert not _judged(question, answer).passed, (name, answer)
