@@ -314,6 +314,7 @@ HEADER = caught("h1", 60).pcap[:24]
         (HEADER + _record(0, 60), "a length that no frame has"),
         (HEADER + _record(2**32 - 1, 2**32 - 1), "a length that no frame has"),
     ],
+    ids=["short", "another form", "no record", "no frame", "longer than on the link", "nothing kept", "too long"],
 )
 def test_a_damaged_capture_is_told_and_fails(pcap: bytes, says: str) -> None:
     damaged = Capture("h1", "h1-eth0", pcap)
