@@ -32,17 +32,17 @@ def crossed(value: object) -> Any:
     return Reader().read(to_text(value))
 
 
-def same(home: tuple[str, ...] | str, there: tuple[str, ...] | str) -> bool:
-    """Whether the judge finds what the notebook found; where the check crashes on a value at home, that it fails."""
-    return home == there or (home == "crashed" and "failed" in there)
+Outcomes = tuple[str, ...]
 
 
-def outcomes(check: Callable[..., Result], value: object) -> tuple[str, ...] | str:
-    """What each part of a check finds, or that the check crashes."""
-    try:
-        return tuple(found.outcome for found in check(value).checks)
-    except Exception:
-        return "crashed"
+def same(home: Outcomes, there: Outcomes) -> bool:
+    """Whether the judge finds what the notebook found; of a value on which the check crashes at home, that it fails."""
+    return home == there or (home == ("inconclusive",) and "failed" in there)
+
+
+def outcomes(check: Callable[..., Result], value: object) -> Outcomes:
+    """What each part of a check finds; that nothing can be said where it crashes."""
+    return tuple(found.outcome for found in check(value).checks)
 
 
 class OwnFloat(float):
