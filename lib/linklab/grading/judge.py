@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,13 +28,12 @@ from linklab.grading.beside import beside
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
 from linklab.grading.model import VERDICT, Judged, Task
-from linklab.grading.notes import made_up
 from linklab.grading.room import Room, furnish, make_room
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.student import Student
 from linklab.grading.values import ValueRefused
-from linklab.grading.videos import videos_of
 from linklab.headless.execute import label, read_book, run_facts, runs, write_book
+from linklab.measure import Clip, Video, encoded
 from linklab.network import COURSE, Network
 from linklab.report.graded import graded, kind_of
 from linklab.runtime import transport
@@ -46,6 +46,8 @@ _CROWD: Final = 24
 """More processes than an honest cell leaves behind."""
 _OVERTIME_S: Final = 20.0
 _CALM_S: Final = 60.0
+_CLIPS: Final = {"measure.Clip(duration_s=10)": Clip(duration_s=10)}
+"""By how the instructor's cells ask for them."""
 
 
 class Judge:
@@ -56,7 +58,7 @@ class Judge:
         self._book, self._digest = read_book(task.notebook), task.digest()
         self._kind = choose("virtual", "guest")
         self._shown = shown.Outputs(task.limits.output_kb * 1024)
-        self._videos = videos_of(self._book, room)
+        self._videos = _videos_of(self._book, room)
         self._broker = Broker(room.lender, self._kind, room.home, task.limits.cell_s)
         self._student: Student | None = None
         self._channel: Channel | None = None
@@ -181,7 +183,7 @@ class Judge:
                 self._channel = None if student.dead else session.channel
                 if student.dead:
                     self._notes.append(f"{name}: {student.dead}")
-                self._notes += [f"{name}: {note}" for note in made_up(session.handed_in, self._broker)]
+                self._notes += [f"{name}: {note}" for note in session.doubts()]
             return shown.of_result(result)
         except GradeError as error:
             if error.result.fault:
@@ -232,6 +234,20 @@ class Judge:
         self._ended = self._ended or "judging was not done in time"
         self.write()
         os._exit(0)
+
+
+def _videos_of(book: Any, room: Room) -> Mapping[Clip, Video]:
+    """Return the videos that a lab's notebook asks for, the only ones that are accepted.
+
+    They are encoded beforehand, and put where the student's side finds them made. Raises LinklabError where one fails.
+    """
+    found: dict[Clip, Video] = {}
+    for asked, clip in _CLIPS.items():
+        if any(asked in cell.source and not cell.metadata.get("nbgrader", {}).get("solution") for cell in book.cells):
+            video = encoded(clip)
+            found[clip] = video
+            shutil.copytree(video.folder, room.given / "cache" / "linklab" / "video" / video.folder.name)
+    return found
 
 
 def _required(session: Session, call: Call, room: Room) -> Result:
