@@ -23,14 +23,12 @@ from linklab.course import variant_text
 from linklab.discovery import added_labs
 from linklab.errors import LinklabError
 from linklab.grading.kit import KitLab
-from linklab.grading.model import Judged, Limits, Task
+from linklab.grading.model import VERDICT, Judged, Limits, Task
 from linklab.network import Network
 from linklab.notebooks.render import TEXT_STUB
 from linklab.report.model import Graded, Kind, Status
 
 _RESULT: Final = "result.json"
-VERDICT: Final = "judged.json"
-"""What a judge writes into its task's output."""
 
 
 @dataclass(frozen=True)
