@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+import struct
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -9,10 +13,11 @@ from typing import Any
 
 import pytest
 
+from linklab.errors import MeasurementError
 from linklab.labs import lab08
 from linklab.measure import Capture, Origin, TrainFlow, TrainResult
 
-from .failures import failed_alone
+from .failures import failed_alone, the_failure
 
 DATA = {size: 10 * (size - 46) / (size - 4) for size in (100, 1518, 4370, 7999)}
 FIRST = {size: size * 10 / (size - 4 - 1600) for size in (4370, 7999)}
@@ -271,6 +276,64 @@ def caught(node: str, *sizes: int) -> Capture:
     for size in sizes:
         writer.write(Ether() / bytes(size - 14))
     return Capture(node, f"{node}-eth0", file.getvalue())
+
+
+@pytest.mark.parametrize("endianness", ["<", ">"])
+@pytest.mark.parametrize("nano", [True, False])
+def test_frames_have_the_lengths_that_scapy_reads(endianness: str, nano: bool) -> None:
+    from io import BytesIO
+
+    from scapy.layers.l2 import Ether
+    from scapy.utils import PcapWriter
+
+    file = BytesIO()
+    writer = PcapWriter(file, linktype=1, endianness=endianness, nano=nano)
+    for size, on_link in ((60, 60), (60, 1514), (1552, 1552), (14, 262_144)):
+        frame = Ether() / bytes(size - 14)
+        frame.wirelen = on_link
+        writer.write(frame)
+    capture = Capture("h1", "h1-eth0", file.getvalue())
+    assert capture.frame_bytes == tuple(it.wirelen for it in capture.packets) == (60, 1514, 1552, 262_144)
+
+
+def _record(kept: int, on_link: int, data: bytes = b"") -> bytes:
+    return struct.pack("<IIII", 0, 0, kept, on_link) + data
+
+
+HEADER = caught("h1", 60).pcap[:24]
+
+
+@pytest.mark.parametrize(
+    ("pcap", "says"),
+    [
+        (b"\xd4\xc3\xb2\xa1", "no file of tcpdump's"),
+        (b"\n\r\r\n" + bytes(40), "no file of tcpdump's"),
+        (HEADER + b"\0" * 15, "ends within a record"),
+        (HEADER + _record(4, 4, b"abc"), "ends within a frame"),
+        (HEADER + _record(4, 3, b"abcd"), "a length that no frame has"),
+        (HEADER + _record(0, 60), "a length that no frame has"),
+        (HEADER + _record(2**32 - 1, 2**32 - 1), "a length that no frame has"),
+    ],
+    ids=["short", "another form", "no record", "no frame", "longer than on the link", "nothing kept", "too long"],
+)
+def test_a_damaged_capture_is_told_and_fails(pcap: bytes, says: str) -> None:
+    damaged = Capture("h1", "h1-eth0", pcap)
+    with pytest.raises(MeasurementError, match=says):
+        _ = damaged.frame_bytes
+    assert says in the_failure(lab08.check_overhead(38, damaged, caught("pc1", 1552))).reason
+
+
+def test_who_judges_dissects_nothing() -> None:
+    code = """
+import pickle, sys
+import linklab.grading.judge
+from linklab.labs import lab08
+given = pickle.loads(sys.stdin.buffer.read())
+assert lab08.check_overhead(*given).passed
+assert not [name for name in sys.modules if name.partition(".")[0] == "scapy"]
+"""
+    given = pickle.dumps((38, caught("h1", 1514), caught("pc1", 1552)))
+    subprocess.run([sys.executable, "-c", code], input=given, check=True)
 
 
 def test_the_overhead_is_what_the_captures_say() -> None:

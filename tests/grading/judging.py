@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,13 +111,14 @@ def read_verdicts(task: Task, wall_s: float = 0.0) -> Verdicts:
 def judge(
     book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
     limits: Limits | None = None, network: Path | None = None, meanwhile: Callable[[int], None] | None = None,
+    program: Sequence[str] = ("-m", "linklab.grading.judge"),
 ) -> Verdicts:  # fmt: skip
     """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
     task_file = write_task(book, folder, name=name, files=files, limits=limits, network=network)
     task = Task.from_json(task_file.read_text("utf-8"))
     began_s = time.monotonic()
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", "linklab.grading.judge", str(task_file)],
+        [sys.executable, "-P", *program, str(task_file)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         if meanwhile is not None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from linklab.grading.model import Limits, Task
+from linklab.grading.model import VERDICT, Limits, Task
 from linklab.grading.run import GRACE_S, JudgeProcess
-from linklab.grading.store import VERDICT, Work, linklab_digest
+from linklab.grading.store import Work, linklab_digest
 from linklab.headless.supervisor import Supervisor
 
 

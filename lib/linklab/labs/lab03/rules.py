@@ -21,7 +21,7 @@ from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake, Quantity, prediction_check
 from linklab.grade.real_time import in_its_time
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.labs.lab03.datagrams import as_sent, chosen_check, loss_check, problem_of
 from linklab.measure import verdict_on
 from linklab.network import COURSE, NetworkState, bottleneck, payload_rate_mbps
@@ -42,6 +42,7 @@ _HEADERS: Final = "multiply by payload over frame: 1448 of the 1490 bytes of a f
 _WEAKEST: Final = "the slowest link of a path decides: look up its links in the figures"
 
 
+@guarded
 def check_bottlenecks(bottlenecks: object) -> Result:
     """The name of the slowest link of each path in :data:`PAIRS`: ``{"h1-h4": "L1", ...}``."""
     title = "Lab 03, the bottlenecks"
@@ -64,6 +65,7 @@ def _bottleneck_check(name: str, value: object) -> Check:
     return Check.failing(description, reason, "a path carries what its slowest link carries", "the slowest", str(value))
 
 
+@guarded
 def check_ceilings(predicted_mbps: object) -> Result:
     """The predicted highest rate of payload of each path in :data:`PAIRS`, in Mbit/s, within 0.5 %."""
     title = "Lab 03, predicted bandwidth"
@@ -97,6 +99,7 @@ def _ceiling_mistakes(name: str) -> list[Mistake]:
     return found
 
 
+@guarded
 def check_losses(predicted_percent: object) -> Result:
     """The predicted loss for each of :data:`LOSSES`, in percent of what is sent, within 2 % of theory."""
     title = "Lab 03, predicted loss"
@@ -127,6 +130,7 @@ def _loss_prediction(key: str, value: object) -> Check:
     return prediction_check(Quantity(description, theory, "%"), value, 0.02, how, mistakes)
 
 
+@guarded
 def check_overload(results: object) -> Result:
     """What iperf3 measured on each path at 110 % of its slowest link's rate.
 
@@ -152,6 +156,7 @@ def _overload_check(name: str, value: object) -> Check:
     return loss_check(description, result, in_its_time(expected, result.fidelity, now))
 
 
+@guarded
 def check_bandwidth(bandwidth_mbps: object, results: object) -> Result:
     """The bandwidth of each path in :data:`PAIRS` as the student reads it from ``results``, in Mbit/s.
 
@@ -191,6 +196,7 @@ def _bandwidth_check(name: str, value: object, measured: object) -> Check:
     return measured_check(f"bandwidth of {name}", value, expected, inconclusive=trouble, mistakes=mistakes, how=arrived)
 
 
+@guarded
 def check_chosen(results: object) -> Result:
     """The rates that the student chose: nothing lost, and at least 97 % of what each path carries.
 
@@ -207,6 +213,7 @@ def _chosen_check(name: str, value: object) -> Check:
     return chosen_check(description, result, udp_ceiling_mbps(_way(name, result.origin.network)))
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """The three numbers about the course report's table 4.3.1 and about the queue of L2."""
     questions = _questions(bottleneck(_way("h1-h4").forward).rate_mbps or 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +14,12 @@ import linklab
 from linklab.analysis.expectation import Expectation, udp_ceiling_mbps
 from linklab.analysis.measured_paths import measured_path
 from linklab.errors import LinklabError
+from linklab.grade import draws
 from linklab.grade.check import Check, listed
 from linklab.grade.measured import measured_check, unless_busy
 from linklab.grade.numbers import Mistake, Quantity, prediction_check, unreadable
 from linklab.grade.real_time import STRAY_PERCENT
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.measure import Prober
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Network
@@ -65,6 +65,7 @@ _TRAINS: Final = (
 )
 
 
+@guarded
 def check_train(estimate: Callable[[Sequence[float], int], object]) -> Result:
     """``estimate(arrival_s, payload_bytes)`` gives the rate of a train in Mbit/s of payload, within 2.5 %.
 
@@ -104,6 +105,7 @@ def _train_check(estimate: Callable[[Sequence[float], int], object], train: _Tra
     return replace(check, description=name)
 
 
+@guarded
 def check_search(
     find: Callable[[Prober], object],
     seeds: Sequence[int] | None = None,
@@ -112,14 +114,13 @@ def check_search(
 ) -> Result:
     """``find(prober)`` gives the highest rate of payload that a network carries, in Mbit/s, within 5 %.
 
-    It is tried on four networks that are drawn now, or on those of `seeds` (`linklab.network.random_chain`). On each
-    it may send as much as the path carries in 12 s, and its answer must be confirmed by a probe at 90 % of it or more
-    that lost nothing, which means `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
+    It is tried on four networks (`linklab.grade.draws`), or on those of `seeds` (`linklab.network.random_chain`), by
+    which a network that a failed check names can be tried again. On each it may send as much as the path carries in
+    12 s, and its answer must be confirmed by a probe at 90 % of it or more that lost nothing, which means
+    `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
     """
-    draw = random.SystemRandom()
-    chosen = tuple(draw.randrange(_SEEDS) for _ in range(NETWORKS)) if seeds is None else tuple(seeds)
     tries: list[_Try] = []
-    for seed in chosen:
+    for seed in draws.seeds("an unknown network", NETWORKS, _SEEDS) if seeds is None else seeds:
         tries.append(_tried(find, seed, clock, folder))
         if tries[-1].is_hopeless:
             break
@@ -169,10 +170,16 @@ def _tried(find: Callable[[Prober], object], seed: int, clock: AnyClock, folder:
 
 
 def _checks(tries: Sequence[_Try]) -> list[Check]:
-    checks = [_answer_check(it) for it in tries]
+    checks = [_to_be_tried_again(_answer_check(it), it.seed) for it in tries]
     if not any(it.is_hopeless for it in tries):
         checks += [unless_busy(check, _doubt(tries)) for check in (_confirmed_check(tries), _traffic_check(tries))]
     return checks
+
+
+def _to_be_tried_again(check: Check, seed: int) -> Check:
+    if check.outcome != "failed":
+        return check
+    return replace(check, hint=f"{check.hint}. The same network again: check_search(find_bandwidth, seeds=[{seed}])")
 
 
 def _answer_check(it: _Try) -> Check:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from linklab.analysis.packets import bandwidth_mbps, jitter_ms
 from linklab.grade.check import Check
 from linklab.grade.functions import is_close, not_a_function, tried
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 
 Case = tuple[Any, ...]
 """The arguments of one call."""
@@ -149,12 +149,14 @@ _JITTER_SLIPS: Final = (
 )
 
 
+@guarded
 def check_bandwidth(function: object) -> Result:
     """Bandwidth since the first packet, ``bandwidth(arrivals_s, frame_bytes)``: a list from packet 2 on, in Mbit/s."""
     how = f"8 * frame_bytes * (k - 1) / (t_k - t_1), in Mbit/s: {_FIRST}"
     return _graded("Lab 08, bandwidth", function, _ARRIVALS, bandwidth_mbps, _BANDWIDTH_SLIPS, how)
 
 
+@guarded
 def check_jitter(function: object) -> Result:
     """RFC 4689's jitter, ``jitter(departures_s, arrivals_s)``: a list in ms; an arrival is None where one was lost."""
     return _graded("Lab 08, jitter", function, _JITTER, jitter_ms, _JITTER_SLIPS, f"{_RFC}, in ms")

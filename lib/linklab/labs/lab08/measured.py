@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from linklab.analysis import Expectation
 from linklab.analysis.packets import MININET_BUCKET_BYTES, burst_bytes, steady_rate_mbps, virtual_mbps
+from linklab.errors import MeasurementError
 from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.measured import measured_check, stopped, unless_busy
 from linklab.grade.numbers import Mistake
 from linklab.grade.real_time import late_ms
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.measure import Capture, TrainResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network.mtu_testbeds import payload_bytes
@@ -32,6 +33,7 @@ _ONE_FRAME: Final = "HTB sends while its bucket is not in debt: one of a frame's
 _EXAMPLE: Final = 'measure.run(lab, TrainFlow("h1", "h2", 400, 1472))'
 
 
+@guarded
 def check_runs(runs: object) -> Result:
     """Greedy trains of each size on the untouched link: the lasting rate, and the burst of Mininet's bucket."""
 
@@ -47,6 +49,7 @@ def check_runs(runs: object) -> Result:
     return each("Lab 08, trains", runs, _ALL, f"{{1518: {_EXAMPLE}, ...}}", check)
 
 
+@guarded
 def check_calm(runs: object) -> Result:
     """The same for the study's sizes once the burst is removed: no packet is early, and the rate is what it was."""
 
@@ -68,6 +71,7 @@ def check_calm(runs: object) -> Result:
     return each("Lab 08, without a burst", runs, SIZES, f"{{1518: {_EXAMPLE}, ...}}", check)
 
 
+@guarded
 def check_through(run: object) -> Result:
     """A greedy train of frames of 1518 bytes through the tunnel: its lasting rate."""
     problem = _refused(run, SIZES[0])
@@ -77,19 +81,25 @@ def check_through(run: object) -> Result:
     return Result("Lab 08, through the tunnel", (_rate_check(run, SIZES[0], right),))
 
 
+@guarded
 def check_overhead(overhead_bytes: object, inside: object, outside: object) -> Result:
     """What the captures of h1 and of pc1 say that the tunnel adds to a frame."""
     title = "Lab 08, the capture"
+    longest = []
     for what, caught, node in (("inside", inside, "h1"), ("outside", outside, "pc1")):
-        if not isinstance(caught, Capture) or not caught.pcap or not caught.packets:
+        try:
+            # lengths alone: who judges dissects no packet that somebody else has made
+            lengths = caught.frame_bytes if isinstance(caught, Capture) and caught.pcap else ()
+        except MeasurementError as damaged:
+            return Result(title, (Check.failing(f"the capture {what}", str(damaged), "capture again", "packets"),))
+        if not isinstance(caught, Capture) or not lengths:
             hint = f'with capture(lab, "{node}", "{node}-eth0") as {what}: send the train in this block'
             return Result(title, (Check.failing(f"the capture {what}", "no packet is measured yet", hint, "packets"),))
         if caught.node != node:
             reason, hint = f"it was made on {caught.node}", f'capture on {node}: capture(lab, "{node}", "{node}-eth0")'
             return Result(title, (Check.failing(f"the capture {what}", reason, hint, node, caught.node),))
-    assert isinstance(inside, Capture)
-    assert isinstance(outside, Capture)
-    near, far = (max(int(packet.wirelen or 0) for packet in it.packets) for it in (inside, outside))
+        longest.append(max(lengths))
+    near, far = longest
     right = float(far - near)
     exact = Expectation(right, right, right, "bytes", "the frame outside less the frame inside")
     slips = (

@@ -8,7 +8,7 @@ from linklab.analysis import Expectation
 from linklab.analysis.packets import real_mbps
 from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.units import GRE_OVERHEAD_BYTES
 
 _REAL: Final = real_mbps(1518, 100, GRE_OVERHEAD_BYTES)
@@ -74,6 +74,7 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
 )
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Two numbers that explain the study's, and two questions."""
     return grade_answers("Lab 08, questions", _QUESTIONS, answers)

@@ -16,7 +16,7 @@ from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.units import GRE_OVERHEAD_BYTES
 
@@ -29,6 +29,7 @@ _CLOSE: Final = 0.0012
 _TUNNEL: Final = ("overhead_bytes", "mtu_left_bytes", "frames_mbps")
 
 
+@guarded
 def check_data(predicted_mbps: object) -> Result:
     """How much UDP data a full link of 10 Mbit/s carries, by frame size, in Mbit/s."""
 
@@ -63,6 +64,7 @@ def check_data(predicted_mbps: object) -> Result:
     return each("Lab 08, predicted data rates", predicted_mbps, FRAMES, "{1518: 9.1, ...}, in Mbit/s", check)
 
 
+@guarded
 def check_first(predicted_mbps: object) -> Result:
     """The bandwidth from the first to the second packet, behind a bucket of 1600 bytes, in Mbit/s, by frame size."""
 
@@ -99,6 +101,7 @@ def check_first(predicted_mbps: object) -> Result:
     return each("Lab 08, the second packet", predicted_mbps, LATE, "{4370: 12.3, 7999: 12.3}, in Mbit/s", check)
 
 
+@guarded
 def check_tunnel(predicted: object) -> Result:
     """What GRE adds to a frame, what MTU it leaves of 1500, and the bandwidth of frames of 1518 bytes in it."""
     return each("Lab 08, the tunnel", predicted, _TUNNEL, '{"overhead_bytes": 12, ...}', _tunnel_check)

@@ -7,7 +7,7 @@ from typing import Final
 from linklab.analysis import Expectation
 from linklab.grade.answers import Amount, Choice, Question, grade_answers
 from linklab.grade.numbers import Mistake
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.published.video import BANDWIDTH_STEP_KBPS, PACKET_BYTES, find
 
 _LARGEST_KBPS: Final = find(2, "bandwidth_kbps", "real").maximum.value
@@ -82,6 +82,7 @@ _QUESTIONS: Final[tuple[Question, ...]] = (
 )
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """A number and three questions on the study, its token bucket, and pictures."""
     return grade_answers("Lab 09, questions", _QUESTIONS, answers)

@@ -17,7 +17,7 @@ from linklab.grade.check import Check
 from linklab.grade.measured import measured_check
 from linklab.grade.numbers import Mistake
 from linklab.grade.predictions import Number, number_check
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.labs.lab09.jitter import jitter_checks
 from linklab.measure import Quality, Video, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES
@@ -31,6 +31,7 @@ _EXACT: Final = 0.0005
 _PREDICTED: Final = 0.01
 
 
+@guarded
 def check_packets(predicted: object, video: Video) -> Result:
     """The predicted ``frame_bytes``, ``packets_per_s`` and ``ip_kbps`` of a video's packets, within 1 %."""
     per_s = video.stream_bytes / PAYLOAD_BYTES / video.clip.duration_s
@@ -96,6 +97,7 @@ _HEADERS: Final = "headers come on top: what is cut up is the stream, 1316 bytes
 _IP: Final = "packets in a second, by 1356 bytes, by 8 bits"
 
 
+@guarded
 def check_spacing(predicted_ms: object) -> Result:
     """The predicted least time between two packets behind a WAN link of 2, 4 and 8 Mbit/s, in ms, within 0.5 %."""
 
@@ -120,6 +122,7 @@ def check_spacing(predicted_ms: object) -> Result:
 _WHOLE: Final = "the link must carry the whole frame, 1370 bytes of 8 bits, before the next one"
 
 
+@guarded
 def check_loss(answer: object) -> Result:
     """Which share of the pictures 1 % of lost packets will damage: a letter."""
     wrong = {
@@ -130,11 +133,13 @@ def check_loss(answer: object) -> Result:
     return Result("Lab 09, predicted damage", (choice_check("damage by 1 % loss", answer, "c", "abcd", wrong),))
 
 
+@guarded
 def check_jitter(function: object) -> Result:
     """RFC 3550's jitter, a function of arrivals and timestamps, on values that were not seen before."""
     return Result("Lab 09, jitter", jitter_checks(function))
 
 
+@guarded
 def check_least(least_ms: object, runs: object) -> Result:
     """The least time between packets in the runs "gigabit", "wan" and "one frame", in ms."""
 
@@ -163,6 +168,7 @@ def check_least(least_ms: object, runs: object) -> Result:
     return each("Lab 09, least time", least_ms, ("gigabit", "wan", "one frame"), '{"gigabit": 1.2, ...}, in ms', check)
 
 
+@guarded
 def check_damage(per_lost: object, runs: object, qualities: object) -> Result:
     """How many pictures each lost packet damaged, in the runs "loss" and "queue"."""
 

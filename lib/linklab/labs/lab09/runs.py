@@ -10,7 +10,7 @@ from linklab.grade.asked import each
 from linklab.grade.check import Check
 from linklab.grade.measured import stopped, unless_busy
 from linklab.grade.real_time import late_ms
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.measure import Video, VideoResult, verdict_on
 from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.network import Network
@@ -32,6 +32,7 @@ _LOST_PERCENT: Final = (0.1, 3.0)
 """1 % of a thousand packets: more than three standard deviations to both sides."""
 
 
+@guarded
 def check_runs(runs: object, video: Video, names: tuple[str, ...] = tuple(NETWORKS)) -> Result:
     """The runs of those names: each the whole video from h1 to h2, over the network that its name says."""
 
