@@ -105,10 +105,12 @@ def unfit(
     ends: tuple[str, str] | None = None,
     *,
     either_direction: bool = False,
+    anywhere: bool = False,
 ) -> Check | None:
     """Return a failed check if ``value`` is no whole result of these kinds between these two nodes, or None.
 
-    ``how`` says how to get one. A result of another network than the student's own is refused as well.
+    ``how`` says how to get one. A result of another network than the student's course network is refused as well,
+    unless it is from ``anywhere``: labs with networks of their own tell these by what was measured.
     """
     if is_missing(value):
         return Check.failing(what, "not measured yet", how, "a result", "None")
@@ -122,7 +124,7 @@ def unfit(
         asked, got = f"{ends[0]} to {ends[1]}", f"{found[0]} to {found[1]}"
         hint = f"{turned}measure from {asked}"
         return Check.failing(what, f"this was measured from {got}", hint, asked, got)
-    return elsewhere(what, result.origin.network) or stopped(what, result)
+    return (None if anywhere else elsewhere(what, result.origin.network)) or stopped(what, result)
 
 
 def stopped(what: str, run: Result | AtOnce) -> Check | None:
@@ -299,12 +301,11 @@ def measured(
     trouble: str | None,
     hints: Hints = "",
     baseline: Expectation | None = None,
+    slips: Sequence[Slip] = (),
 ) -> Check:
     """Judge a number that a tool measured, in which no unit can be wrong, against theory."""
-    theory = f"theory: {expected.explanation}"
-    question = Value(
-        "", what, expected, hints or (_IDLE, theory), trouble=trouble, baseline=baseline, shown=True, by_tool=True
-    )
+    hints = hints or (_IDLE, f"theory: {expected.explanation}")
+    question = Value("", what, expected, hints, slips, trouble=trouble, baseline=baseline, shown=True, by_tool=True)
     (check,) = question.checks(value)
     return check
 
