@@ -13,6 +13,7 @@ import itertools
 import re
 import shlex
 import signal
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 _PATIENCE_S: Final = 10.0
 _BUFFER_KIB: Final = 32768
 _HEADER_BYTES: Final = 24
+_RECORD_BYTES: Final = 16
+_ORDERS: Final = {struct.pack(f"{order}I", magic): order for magic in (0xA1B2C3D4, 0xA1B23C4D) for order in ("<", ">")}
+"""How numbers are written in a file that begins so: times in microseconds, or in nanoseconds."""
+_LARGEST_FRAME_BYTES: Final = 262_144
+"""tcpdump's largest snapshot."""
 _LISTENING: Final = "listening on"
 _DROPPED: Final = re.compile(r"^(\d+) packets? dropped by kernel", re.MULTILINE)
 _numbers = itertools.count(1)
@@ -40,6 +46,34 @@ class Capture:
     node: str
     interface: str
     pcap: bytes = b""
+
+    @property
+    def frame_bytes(self) -> tuple[int, ...]:
+        """The length of each frame on its link, in bytes, as the headers of the file's records say.
+
+        No packet is dissected, so that anybody's file can be looked at: what is in one is nothing but numbers here.
+        Raises MeasurementError for a file that is damaged, or none (draft-ietf-opsawg-pcap, sections 4 and 5).
+        """
+        if not self.pcap:
+            raise MeasurementError("this capture has not ended: read its packets after the with block")
+        order = _ORDERS.get(self.pcap[:4])
+        if order is None or len(self.pcap) < _HEADER_BYTES:
+            raise self._damaged("it is no file of tcpdump's")
+        found, at = [], _HEADER_BYTES
+        while at < len(self.pcap):
+            if at + _RECORD_BYTES > len(self.pcap):
+                raise self._damaged("it ends within a record")
+            kept_bytes, frame_bytes = struct.unpack_from(f"{order}8xII", self.pcap, at)
+            if not 0 < kept_bytes <= frame_bytes <= _LARGEST_FRAME_BYTES:
+                raise self._damaged("a record has a length that no frame has")
+            at += _RECORD_BYTES + kept_bytes
+            found.append(frame_bytes)
+        if at > len(self.pcap):
+            raise self._damaged("it ends within a frame")
+        return tuple(found)
+
+    def _damaged(self, why: str) -> MeasurementError:
+        return MeasurementError(f"the capture on {self.interface} cannot be read: {why}")
 
     @property
     def packets(self) -> tuple[Packet, ...]:
@@ -58,7 +92,7 @@ class Capture:
             with PcapReader(file) as reader:
                 return tuple(reader)
         except (Scapy_Exception, EOFError) as wrong:
-            raise MeasurementError(f"the capture on {self.interface} cannot be read: {wrong}") from None
+            raise self._damaged(str(wrong)) from None
 
 
 @contextlib.contextmanager
