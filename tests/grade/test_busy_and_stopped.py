@@ -14,8 +14,9 @@ from linklab.grade.alone import ping_check
 from linklab.labs import lab03, lab04, lab08, lab10
 from linklab.labs.lab09.runs import check_runs
 from linklab.measure import Clip, Fidelity, Video
+from tests.labs import test_lab08
 
-from . import test_lab03, test_lab08, test_lab09, test_lab10
+from . import test_lab03, test_lab09, test_lab10
 from .way_results import BUSY, L1_LOADED, QUIET, REAL, beside, pinged, sent
 
 
