@@ -11,6 +11,10 @@ from linklab.network import Difference
 Outcome = Literal["passed", "failed", "inconclusive"]
 """Inconclusive: the machine got in the way, so the measurement says nothing about the work."""
 
+Hints = str | tuple[str, ...]
+"""What to do. Of several the first is for the first failure of a cell, the concept; the last one, the formula or the
+command, stays."""
+
 _NAMED_AT_MOST = 3
 
 
@@ -43,9 +47,10 @@ class Check:
         return Check(description, "passed", expected=expected, found=found)
 
     @staticmethod
-    def failing(description: str, reason: str, hint: str, expected: str = "", found: str = "") -> Check:
+    def failing(description: str, reason: str, hint: Hints, expected: str = "", found: str = "") -> Check:
         """A check that failed, with what is wrong and what to do."""
-        return Check(description, "failed", reason, hint, expected=expected, found=found)
+        first, *further = as_tuple(hint) or ("",)
+        return Check(description, "failed", reason, first, expected=expected, found=found, further=tuple(further))
 
     @staticmethod
     def of_differences(description: str, expected: str, differences: Iterable[Difference]) -> Check:
@@ -60,6 +65,20 @@ class Check:
             expected=expected,
             found=listed(dict.fromkeys(difference.found for difference in all_of_them), ", "),
         )
+
+
+def as_tuple(hints: Hints) -> tuple[str, ...]:
+    """Return hints as a tuple, without empty ones."""
+    return tuple(hint for hint in ((hints,) if isinstance(hints, str) else hints) if hint)
+
+
+def listed_hints(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the hints of several faults together: the first of each, then the second, and so on."""
+    each = list(dict.fromkeys(several))
+    levels = max(map(len, each), default=0)
+    return tuple(
+        listed(dict.fromkeys(hints[min(level, len(hints) - 1)] for hints in each if hints)) for level in range(levels)
+    )
 
 
 def listed(items: Iterable[str], separator: str = "; ") -> str:

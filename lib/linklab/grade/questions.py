@@ -22,14 +22,11 @@ from numbers import Real
 from typing import Any, Final, Protocol
 
 from linklab.analysis import Expectation, jain_index
-from linklab.grade.check import Check
+from linklab.grade.check import Check, Hints, as_tuple
 from linklab.grade.result import Result
 
-Hints = str | tuple[str, ...]
-"""What to do, from the concept over the next step to the formula: one at each failure of the cell, the last stays."""
-
-CLOSE: Final = 0.01
-"""A number this near to a slip's, relative to it, is that slip's."""
+CLOSE: Final = 0.005
+"""A number this near to a slip's, relative to it, is that slip's: as near as rounding to three digits leaves it."""
 AGAIN: Final = 'run it again on a quiet machine, or measure on the virtual clock: linklab.start(..., clock="virtual")'
 
 
@@ -134,7 +131,8 @@ class Value:
     the fidelity gate says against the machine: then a number that a busy machine can have made is inconclusive.
     ``baseline`` is a second interval, of the same session. ``shown`` is whether the interval may be seen before the
     answer is right: of what tools measured, yes; of what is to be predicted or computed, no. ``by_tool`` is whether a
-    tool gave the number in the question's unit, so that no unit can be wrong.
+    tool gave the number in the question's unit, so that no unit can be wrong. ``slips_first`` is whether a slip counts
+    even where a busy machine can have made the number.
     """
 
     key: object
@@ -147,6 +145,7 @@ class Value:
     baseline: Expectation | None = None
     shown: bool = False
     by_tool: bool = False
+    slips_first: bool = False
 
     @property
     def all_slips(self) -> tuple[Slip, ...]:
@@ -158,12 +157,12 @@ class Value:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """What passes. Where nothing derives the expectation's interval, a slip's number is never in it.
+        """What passes. Of a number that is to be predicted or computed, a slip's number is never in it.
 
         Then it ends halfway between the right number and the slip's: a tolerance must tell them apart.
         """
         low, high, right = self.expected.low, self.expected.high, self.expected.value
-        if self.expected.source:
+        if self.shown:
             return low, high
         for slip in self.all_slips:
             if low <= slip.value < right:
@@ -185,11 +184,11 @@ class Value:
             asked_for += f" by theory, {self.baseline} beside this session's baseline"
         if low <= number <= high or (self.baseline is not None and self.baseline.holds(number)):
             return (Check.passing(self.what, asked_for, found),)
-        half = (high - low) / 2 / abs(self.expected.value) if self.expected.value else 0.0
-        slip = likeliest(number, self.all_slips, half)
+        spread = (high - low) / 2 / abs(self.expected.value) if self.shown and self.expected.value else 0.0
+        slip = likeliest(number, self.all_slips, spread)
         hints = _after(slip, self.hints)
         asked_for = asked_for if self.shown else _number_in(unit)
-        if self.trouble and self.expected.is_slow(number):
+        if self.trouble and self.expected.is_slow(number) and not (slip and self.slips_first):
             said = f"{found}, and the machine was busy ({self.trouble}): that says nothing about the network"
             busy = AGAIN if slip is None else f"{AGAIN}; if it is the same then: {slip.reason}"
             return (Check(self.what, "inconclusive", said, busy, expected=asked_for, found=found),)
@@ -238,7 +237,7 @@ class OneOf:
 
 
 def among(
-    key: object, what: str, options: Iterable[str], right: str, remarks: Mapping[str, str], hints: Hints
+    key: object, what: str, options: Iterable[str], right: str, remarks: Mapping[str, str], hints: Hints = ""
 ) -> OneOf:
     """Ask for one of some names, where the right one follows from the network. ``remarks`` are for wrong ones."""
     return OneOf(key, what, dict.fromkeys(options, ""), lambda it: (it == right, remarks.get(it, "")), hints)
@@ -339,15 +338,7 @@ def normalised(answer: object, options: Iterable[str]) -> str | None:
     return next((option for option in options if option.casefold() == given), None)
 
 
-def as_tuple(hints: Hints) -> tuple[str, ...]:
-    """Return hints as a tuple, without empty ones."""
-    return tuple(hint for hint in ((hints,) if isinstance(hints, str) else hints) if hint)
-
-
-def failing(what: str, reason: str, hints: Hints, expected: str = "", found: str = "") -> Check:
-    """Return a failed check with a hint for each failure of its cell."""
-    first, *further = as_tuple(hints) or ("",)
-    return replace(Check.failing(what, reason, first, expected, found), further=tuple(further))
+failing = Check.failing
 
 
 def _after(slip: Slip | None, hints: Hints) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from itertools import combinations, combinations_with_replacement, product
 from typing import Protocol, runtime_checkable
 
 from linklab.errors import LabError
-from linklab.grade.check import Check, listed
-from linklab.grade.routes import Routing
+from linklab.grade.check import Check, listed, listed_hints
+from linklab.grade.routes import Routing, forwarding_hints
 from linklab.network import Network, NetworkState
 
 # --- What a check needs of a running lab
@@ -70,7 +70,7 @@ class _Loss:
 
     what: str
     cause: str
-    hint: str
+    hints: tuple[str, ...]
 
 
 _COUNTS = re.compile(r"^(\d+) packets transmitted, (\d+) (?:packets )?received\b", re.MULTILINE)
@@ -114,7 +114,7 @@ def reachability_checks(network: Network, lab: LiveLab) -> Iterator[Check]:
         losses = [loss for pair in pairs if (loss := _loss(lab, state, routing, pair))]
         if losses:
             reasons = listed(_grouped(losses))
-            hints = listed(dict.fromkeys(loss.hint for loss in losses))
+            hints = listed_hints(loss.hints for loss in losses)
             found = f"{len(pairs) - len(losses)} of {len(pairs)} pairs"
             yield Check.failing(description, reasons, hints, "all pings answered", found)
         else:
@@ -151,7 +151,7 @@ def _loss(lab: LiveLab, state: NetworkState, routing: Routing, pair: tuple[str, 
     missing = [name for name in pair if state.node(name) is None]
     if missing:
         hint = f"add {missing[0]} to the Topo first: see the check of nodes"
-        return _Loss(what, f"{missing[0]} is not there", hint)
+        return _Loss(what, f"{missing[0]} is not there", (hint,))
     foreseen = _foreseen(state, routing, pair)
     address = routing.address_of(destination)
     if address is None and foreseen is not None:
@@ -164,11 +164,11 @@ def _loss(lab: LiveLab, state: NetworkState, routing: Routing, pair: tuple[str, 
         return foreseen
     if counts is None:
         said = " ".join(output.split()[:12]) or "nothing"
-        return _Loss(what, f"ping did not run, it said: {said}", f'try it: lab["{source}"].cmd("ping ...")')
+        return _Loss(what, f"ping did not run, it said: {said}", (f'try it: lab["{source}"].cmd("ping ...")',))
     return _Loss(
         what,
         "all routes and forwarding are right, but the packets are lost",
-        "see the check of links: a link that is down or loses packets, or a queue that is too short",
+        ("see the check of links: a link that is down or loses packets, or a queue that is too short",),
     )
 
 
@@ -179,11 +179,10 @@ def _foreseen(state: NetworkState, routing: Routing, pair: tuple[str, str]) -> _
         lost = f"the {what} from {start} to {end} is lost"
         loss = routing.loss(start, end)
         if loss is not None:
-            _, reason, hint = loss
-            return _Loss(lost, reason, hint)
+            _, reason, hints = loss
+            return _Loss(lost, reason, hints)
         for name in routing.trail(start, end)[1:-1]:
             node = state.node(name)
             if node is not None and not node.forwarding:
-                cause = f"{name} is on the way and does not forward"
-                return _Loss(lost, cause, f"on {name}, sysctl -w net.ipv4.ip_forward=1")
+                return _Loss(lost, f"{name} is on the path and does not forward", forwarding_hints(name))
     return None

@@ -153,12 +153,13 @@ _CELL: Final = "text-align:left;vertical-align:top;padding:3px 10px 3px 6px;whit
 
 
 def headline(title: str, checks: Sequence[Check]) -> str:
-    """Title and points in one line."""
-    given = sum(check.points for check in checks if check.passed)
-    open_points = sum(check.points for check in checks if check.outcome == "inconclusive")
-    line = f"{title}: {given:g} of {sum(check.points for check in checks):g} points"
-    if open_points:
-        line += f", {open_points:g} open until measured again"
+    """Return title and count in one line. A cell's points are for all of its checks, so it says so where some fail."""
+    counts = {outcome: sum(check.outcome == outcome for check in checks) for outcome in _ORDER}
+    line = f"{title}: {counts['passed']} of {len(checks)} check{'' if len(checks) == 1 else 's'} passed"
+    if counts["inconclusive"]:
+        line += f", {counts['inconclusive']} open until measured again"
+    if counts["passed"] < len(checks) > 1:
+        line += " (its points are for all of them)"
     return line
 
 
@@ -178,6 +179,8 @@ def failures(title: str, checks: Sequence[Check]) -> str:
     if counts["failed"]:
         head = f"{title}: {counts['failed']} {total} failed"
         head += f", {counts['inconclusive']} inconclusive" if counts["inconclusive"] else ""
+        if counts["passed"] > 0:
+            head += " (its points are for all of them)"
     else:
         head = f"{title}: {counts['inconclusive']} {total} inconclusive, no points lost and none given yet"
     troubled = [check for check in checks if not check.passed]

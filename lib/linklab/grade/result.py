@@ -33,9 +33,7 @@ def _with_its_hint(title: str, check: Check) -> Check:
         return check
     most = os.environ.get(HINTS, "")
     hints = (check.hint, *check.further)[: max(1, int(most)) if most.isdigit() else None]
-    hint = hints[min(_failures[title, check.description], len(hints) - 1)]
-    _failures[title, check.description] += 1
-    return replace(check, hint=hint, further=())
+    return replace(check, hint=hints[min(_failures[title, check.description], len(hints) - 1)], further=())
 
 
 class GradeError(LinklabError, AssertionError):
@@ -74,8 +72,11 @@ class Result:
     title: str
     checks: tuple[Check, ...]
     questions: tuple[object, ...] = field(default=(), repr=False, compare=False)
+    _counted: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        counted = tuple(check.description for check in self.checks if check.further)
+        object.__setattr__(self, "_counted", counted)
         object.__setattr__(self, "checks", tuple(_with_its_hint(self.title, check) for check in self.checks))
 
     @property
@@ -112,6 +113,7 @@ class Result:
         Raises GradeError, with reasons and hints, if one failed or is inconclusive.
         """
         if not self.passed:
+            _failures.update((self.title, description) for description in self._counted)
             raise GradeError(self)
         return self
 

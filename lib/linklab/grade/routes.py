@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import permutations
 from typing import Literal
 
-from linklab.grade.check import Check, listed
+from linklab.grade.check import Check, listed, listed_hints
 from linklab.network import DEFAULT_DESTINATION, Network, NetworkState, NodeState, Route, static_routes
 
 # --- What routing tables do to a packet: hop by hop, as the kernel would, until it arrives or is lost
@@ -224,8 +224,14 @@ class Advice:
             return f"has no next hop in its {to}, so it takes all of it for neighbours on {choice.interface}"
         return f"has {choice.via} as the next hop of its {to}, and nobody behind {choice.interface} has that address"
 
-    def hint(self, fault: Fault, destination: str, address: str) -> str:
-        """What to do about it."""
+    def hints(self, fault: Fault, destination: str, address: str) -> tuple[str, ...]:
+        """Return what to think of, where to look, and what to do about it."""
+        node, subnet = self.culprit(fault, destination), self._subnet(destination, address)
+        concept = f"a node sends a packet by its own table alone: to whom is {node} to hand packets for {subnet}?"
+        look = f"on {node}, ip route get {address} shows what it does; follow such a packet hop by hop from there"
+        return concept, look, self._remedy(fault, destination, address)
+
+    def _remedy(self, fault: Fault, destination: str, address: str) -> str:
         node, choice = self.culprit(fault, destination), fault.choice
         if fault.kind == "no address":
             return f"give {node} its address, or set its interface up: see the checks of addresses and links"
@@ -299,7 +305,7 @@ class _Loss:
     """One reason for lost packets, and between whom."""
 
     reason: str
-    hint: str
+    hints: tuple[str, ...]
     pairs: list[tuple[str, str]] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -334,8 +340,8 @@ class Routing:
         address = self.address_of(destination)
         return self._tables.walk(source, destination, address).nodes if address else (source,)
 
-    def loss(self, source: str, destination: str) -> tuple[str, str, str] | None:
-        """Where, why and what to do, if packets from one host to another are lost; None if they arrive."""
+    def loss(self, source: str, destination: str) -> tuple[str, str, tuple[str, ...]] | None:
+        """Where, why and hints, if packets from one host to another are lost; None if they arrive."""
         address = self.address_of(destination)
         if address is None:
             fault, address = Fault("no address", destination), self._network.address_of(destination)
@@ -348,7 +354,7 @@ class Routing:
         return (
             advice.culprit(fault, destination),
             advice.reason(fault, destination, address),
-            advice.hint(fault, destination, address),
+            advice.hints(fault, destination, address),
         )
 
 
@@ -364,8 +370,8 @@ def route_checks(network: Network, state: NetworkState) -> Iterator[Check]:
     for source, destination in permutations(routing.hosts, 2):
         lost = routing.loss(source, destination)
         if lost is not None:
-            node, reason, hint = lost
-            losses.setdefault(node, {}).setdefault(reason, _Loss(reason, hint)).pairs.append((source, destination))
+            node, reason, hints = lost
+            losses.setdefault(node, {}).setdefault(reason, _Loss(reason, hints)).pairs.append((source, destination))
     for name in [node.name for node in network.nodes if node not in network.switches]:
         yield _node_check(name, state, list(losses.get(name, {}).values()))
 
@@ -381,9 +387,18 @@ def _node_check(node: str, state: NetworkState, losses: list[_Loss]) -> Check:
     return Check.failing(
         description,
         reason=listed([str(loss) for loss in losses]),
-        hint=listed(dict.fromkeys(loss.hint for loss in losses)),
+        hint=listed_hints(loss.hints for loss in losses),
         expected=expected,
         found=f"loses those of {pairs} pair{'s' if pairs > 1 else ''}",
+    )
+
+
+def forwarding_hints(router: str) -> tuple[str, ...]:
+    """Return what to think of, where to look, and the command, where a router does not forward."""
+    return (
+        "what makes a router of a host: its kernel passes on packets that are not for itself only where it may",
+        f"on {router}, sysctl net.ipv4.ip_forward shows whether it may",
+        f"on {router}, sysctl -w net.ipv4.ip_forward=1",
     )
 
 
@@ -399,7 +414,7 @@ def forwarding_checks(network: Network, state: NetworkState) -> Iterator[Check]:
             yield Check.failing(
                 description,
                 f"forwarding is off on {router.name}, so it drops every packet that is not for itself",
-                f"on {router.name}, sysctl -w net.ipv4.ip_forward=1",
+                forwarding_hints(router.name),
                 expected,
                 "off",
             )
@@ -409,7 +424,11 @@ def forwarding_checks(network: Network, state: NetworkState) -> Iterator[Check]:
     description, expected = "no forwarding on hosts", "off"
     if wrong:
         reason = f"forwarding is on on {listed(wrong, ', ')}, and a host is not to pass on packets of others"
-        hint = f"on {wrong[0]}, sysctl -w net.ipv4.ip_forward=0"
-        yield Check.failing(description, reason, hint, expected, f"on on {listed(wrong, ', ')}")
+        hints = (
+            "a host is where packets end: which setting has it pass on those of others?",
+            f"on {wrong[0]}, sysctl net.ipv4.ip_forward shows it",
+            f"on {wrong[0]}, sysctl -w net.ipv4.ip_forward=0",
+        )
+        yield Check.failing(description, reason, hints, expected, f"on on {listed(wrong, ', ')}")
     else:
         yield Check.passing(description, expected, "off")

@@ -28,9 +28,10 @@ from linklab.analysis import (
 )
 from linklab.analysis.sharing import direction_of
 from linklab.course import course_network
-from linklab.grade.check import Check, listed
+from linklab.errors import MeasurementError
+from linklab.grade.check import Check, Hints, listed
 from linklab.grade.path_questions import packet_ms, path_between
-from linklab.grade.questions import AGAIN, Hints, Judged, Question, Slip, Value, is_missing, stated
+from linklab.grade.questions import AGAIN, Judged, Question, Slip, Value, is_missing, stated
 from linklab.measure import AtOnce, Fidelity, PingResult, Result, SimpleperfResult, TcpResult, UdpResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Link, Network, NetworkState
@@ -490,3 +491,40 @@ def queue_questions(run: object, idle_ms: float, link: Link) -> tuple[Question, 
         Value("mean_packets", f"packets waiting on {link.label}", stated(packets, "packets", how),
               (concept, frame, how), count),
     )  # fmt: skip
+
+
+# --- Numbers that a student reads off a tool and types in
+
+
+def typed(question: Value, clock: str) -> Value:
+    """Return a question for a measured number that the student typed in, so that nothing is known of the machine.
+
+    Outside the interval, on the slow side in real time, such a number is inconclusive, unless a slip explains it:
+    nobody can say that the machine was busy. Raises MeasurementError unless ``clock`` is "real" or "virtual".
+    """
+    if clock not in ("real", "virtual"):
+        raise MeasurementError(f"clock is {clock!r}: give lab.clock, which is 'real' or 'virtual'")
+    if clock == "virtual":
+        return question
+    return replace(question, trouble="nothing was noted of the machine, and it may have been busy", slips_first=True)
+
+
+def typed_rtt(key: object, what: str, floor_ms: float, clock: str) -> Value:
+    """Ask for a round trip of an idle path that the student typed in, in ms.
+
+    Virtual time: within 0.5 % of the sum of delays, and at least 0.05 ms. Real time: from 2 % below it to 5 % above.
+    """
+    margin = max(0.005 * floor_ms, 0.05)
+    low, high = (floor_ms - margin, floor_ms + margin) if clock == "virtual" else (0.98 * floor_ms, 1.05 * floor_ms)
+    allowance = (
+        "rounding, serialisation and, in real time, what late timers of a quiet machine add to 20 ms, the course "
+        "network's shortest round trip"
+    )
+    expected = Expectation(floor_ms, low, high, "ms", "the links' delays", "above", allowance=allowance)
+    hints = (
+        "on an idle path a ping takes the links' delays, in both directions",
+        "was other traffic on the path, or a neighbour's address still unknown (ARP)? Ping once before",
+        "measure on an idle network, ping the address at the other end, and leave out the first packet",
+    )
+    slips = (Slip(floor_ms / 2, "half of theory", "is one end of a link without its delay? See its check"),)
+    return typed(Value(key, what, expected, hints, slips, shown=True), clock)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Final
 
-from linklab.grade.check import Check
-from linklab.grade.questions import Hints, as_number, as_tuple, failing, is_missing
+from linklab.grade.check import Check, Hints, as_tuple
+from linklab.grade.questions import as_number, failing, is_missing
 
 Case = tuple[Any, ...]
 """The arguments of one call."""

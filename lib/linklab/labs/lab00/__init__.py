@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from linklab.labs.lab00.rules import (
-    PREDICTION_TOLERANCE as PREDICTION_TOLERANCE,
-)
-from linklab.labs.lab00.rules import (
     check_measured_rtt as check_measured_rtt,
 )
 from linklab.labs.lab00.rules import (

@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from linklab.course import course_network
-from linklab.grade.check import Check
-from linklab.grade.measured import typed_rtt_check
-from linklab.grade.numbers import Quantity
+from linklab.grade.questions import Value, asked
 from linklab.grade.reachability import Checkable, reachability_checks, running, state_of
 from linklab.grade.result import Result
 from linklab.grade.routes import forwarding_checks, route_checks
+from linklab.grade.runs import typed_rtt
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.labs.lab01.plan import plan_checks
 from linklab.network import path, rtt_floor_ms
@@ -92,15 +91,12 @@ def check_rtt(measured: object, clock: str) -> Result:
 
     Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
     """
-    title = "Lab 01, measured round-trip times"
-    if not isinstance(measured, Mapping):
-        reason, hint = f"this is a {type(measured).__name__}", 'write it as {"L1": 20.1, ...}, in ms'
-        return Result(title, (Check.failing("the measurements", reason, hint, "a dictionary"),))
-    return Result(title, tuple(_rtt_check(name, measured, clock) for name in RTT_PAIRS))
+    questions = [_rtt(name, clock) for name in RTT_PAIRS]
+    return asked("Lab 01, measured round-trip times", measured, questions, '{"L1": 20.1, ...}, in ms')
 
 
-def _rtt_check(name: str, measured: Mapping[object, object], clock: str) -> Check:
+def _rtt(name: str, clock: str) -> Value:
     source, destination = RTT_PAIRS[name]
     where = name if "-" in name else f"{name} ({source} to {destination})"
-    theory = rtt_floor_ms(path(course_network(), source, destination))
-    return typed_rtt_check(Quantity(f"round-trip time of {where}", theory, "ms"), measured.get(name), clock)
+    floor_ms = rtt_floor_ms(path(course_network(), source, destination))
+    return typed_rtt(name, f"round-trip time of {where}", floor_ms, clock)

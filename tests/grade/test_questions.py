@@ -1,0 +1,237 @@
+"""The question engine: intervals, slips, choices, hints, and functions out of reach of Linklab's own."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from linklab.analysis import Expectation, jain_index
+from linklab.errors import LinklabError
+from linklab.grade import GradeError, Result
+from linklab.grade.choices import SEALED, choices, question_text, seal
+from linklab.grade.questions import Slip, Value, among, asked, asked_one, index_question, stated
+from linklab.grade.result import HINTS
+from linklab.grade.trials import Formula, Trial, out_of_reach, withheld
+
+HINT = ("the concept", "the step", "the formula")
+RATE = Value(
+    "rate", "the rate", stated(38.256, "Mbit/s", "headers"), HINT, (Slip(38.93, "without timestamps", "count"),)
+)
+
+
+def outcome(question: Value, answer: object) -> str:
+    (check,) = question.checks(answer)
+    return check.outcome
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [38.256, 38.3, Fraction(38256, 1000), Decimal("38.256"), numpy.float32(38.256), numpy.array(38.256)],
+)
+def test_a_number_of_any_kind_is_a_number(answer: object) -> None:
+    assert outcome(RATE, answer) == "passed"
+
+
+@pytest.mark.parametrize(
+    "answer", [38.93, 38.6, 4.782, None, "38.256", True, -38.256, float("inf"), [38.256], object()]
+)
+def test_a_wrong_number_fails(answer: object) -> None:
+    assert outcome(RATE, answer) == "failed"
+
+
+def test_the_interval_ends_halfway_to_a_slip() -> None:
+    question = Value("", "", stated(100, "ms", "", digits=2), HINT, (Slip(102, "two more"),))
+    assert question.interval == (95, 101)
+    assert outcome(question, 101.5) == "failed"
+
+
+def test_an_index_of_one_is_no_answer_to_nearly_fair_shares() -> None:
+    question = index_question("", "the index", (14.0, 14.6), "who counts?")
+    assert outcome(question, 1.0) == "failed"
+    assert outcome(question, round(jain_index((14.0, 14.6)), 4)) == "passed"
+
+
+def test_a_busy_machine_is_blamed_on_its_side_alone() -> None:
+    theory = Expectation(9.5, 9.4, 9.6, "Mbit/s", "", source="theory")
+    question = Value("", "", theory, HINT, trouble="load 12", shown=True, by_tool=True)
+    assert [outcome(question, number) for number in (9.5, 5.0, 12.0)] == ["passed", "inconclusive", "failed"]
+
+
+def fails(question: Value | Any, answer: object) -> str:
+    with pytest.raises(GradeError) as caught:
+        asked_one("Lab", answer, question).require()
+    return caught.value.result.checks[0].hint
+
+
+def test_hints_say_more_at_each_failure() -> None:
+    assert [fails(RATE, answer) for answer in (30, 31, 32, 33)] == [*HINT, HINT[-1]]
+
+
+def test_a_slip_s_own_step_comes_second() -> None:
+    assert [fails(RATE, 38.93) for _ in range(3)] == ["the concept", "count", "the formula"]
+
+
+def test_who_has_not_answered_is_told_how_and_loses_no_hint() -> None:
+    assert "give it in Mbit/s" in fails(RATE, None)
+    assert fails(RATE, 30) == "the concept"
+
+
+def test_a_look_at_a_result_is_no_failure() -> None:
+    for _ in range(3):
+        assert asked_one("Lab", 30, RATE).checks[0].hint == "the concept"
+
+
+def test_an_instructor_can_keep_the_formula_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HINTS, "2")
+    assert [fails(RATE, 30) for _ in range(4)] == ["the concept", "the step", "the step", "the step"]
+
+
+def test_no_hint_to_come_is_kept_in_the_notebook() -> None:
+    kept = str(asked_one("Lab", 30, RATE).to_json())
+    assert "the concept" in kept
+    assert "the formula" not in kept
+
+
+LINK = among("link", "the bottleneck", ("L1", "L2"), "L2", {"L1": "L1 is faster"})
+
+
+@pytest.mark.parametrize("answer", ["L2", "l2", " L2 ", "l2\n"])
+def test_a_choice_in_any_case(answer: str) -> None:
+    assert asked("Lab", {"link": answer}, [LINK]).passed
+
+
+@pytest.mark.parametrize("answer", ["L1", "L3", 2, None, ["L2"]])
+def test_a_wrong_choice(answer: object) -> None:
+    assert not asked("Lab", {"link": answer}, [LINK]).passed
+
+
+def test_another_key_is_named_only_where_one_is_missing() -> None:
+    assert asked("Lab", {"link": "L2", "lnik": "L1"}, [LINK]).passed
+    (check,) = asked("Lab", {"lnik": "L2"}, [LINK]).checks
+    assert "'lnik', which nobody asks for" in check.reason
+
+
+@pytest.mark.parametrize("given", [None, ..., [], "L2", 3])
+def test_what_is_no_dictionary_is_told_how(given: object) -> None:
+    (check,) = asked("Lab", given, [LINK]).checks
+    assert (check.outcome, "'link': ..." in check.hint) == ("failed", True)
+
+
+TOML = """
+[colour]
+question = "Which?"
+right = "b"
+hints = ["think", "think again"]
+[colour.options]
+a = "red"
+b = "green"
+[colour.remarks]
+a = "green it is"
+"""
+
+
+def test_a_sealed_question_is_judged_and_its_key_cannot_be_read(tmp_path: Path) -> None:
+    text = seal(TOML)
+    assert "green it is" not in text
+    assert text.count('"b"') == 2, "as an option, and as a sealed text, as every other"
+    (tmp_path / SEALED).write_text(text)
+    (question,) = choices(tmp_path)
+    assert asked("Lab", {"colour": "B"}, [question]).passed
+    (check,) = asked("Lab", {"colour": "a"}, [question]).checks
+    assert check.hint == "green it is"
+    assert "b: green" in question_text((question,))
+
+
+@pytest.mark.parametrize(
+    "wrong", [TOML.replace('right = "b"', 'right = "c"'), TOML.replace('a = "green', 'b = "green'), "[", "[x]\ny = 1"]
+)
+def test_a_question_that_is_not_well_formed_is_refused(wrong: str) -> None:
+    with pytest.raises(LinklabError):
+        seal(wrong)
+
+
+def mean(values: Sequence[float]) -> float:
+    """As if it were Linklab's own."""
+    return sum(values) / len(values)
+
+
+TRIAL = Trial(
+    right=mean,
+    cases={"two": ((1.0, 4.0),), "three": ((3.0, 5.0, 10.0),), "whole": ((1, 2, 4),)},
+    hints=HINT,
+    slips=(Formula(sum, "that is the sum", "divide"),),
+    refused={"none": ((),)},
+    withheld=(mean,),
+)
+
+
+class Mean:
+    def __call__(self, values: Sequence[float]) -> Fraction:
+        if not values:
+            raise statistics.StatisticsError("no values")
+        return sum(map(Fraction, values), Fraction()) / len(values)
+
+
+def own(values: Sequence[float]) -> Any:
+    if len(values) == 0:
+        raise ValueError("no values")
+    return numpy.mean(values)
+
+
+@pytest.mark.parametrize("function", [own, Mean(), statistics.mean, lambda v: statistics.fmean(v)])
+def test_right_functions_of_many_kinds_pass(function: Callable[..., Any]) -> None:
+    assert Result("Lab", TRIAL.checks(function)).passed
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (sum, "that is the sum"),
+        (lambda v: 8 * own(v), "eight times"),
+        (lambda v: own(v) / 1000, "a thousandth"),
+        (lambda v: round(own(v)), "rounded to a whole number"),
+        (lambda v: 3.0, "this is 3 whatever it is given"),
+        (lambda v: -own(v), "wrong sign"),
+        (lambda v: None, "it returns nothing"),
+        (lambda v: [own(v)], "it gives"),
+        (lambda v: "3", "it returns a str"),
+        (lambda v: 1 / 0, "it raises ZeroDivisionError"),
+        (None, "not written yet"),
+        (3, "this is a int"),
+        (mean, "it raises PermissionError"),
+        (lambda v: mean(v), "it raises PermissionError"),
+        (lambda v: own(v) if len(v) else 0.0, "it returns 0.0, as if that were right"),
+    ],
+)
+def test_wrong_functions_fail_and_are_told_why(function: Any, says: str) -> None:
+    found = Result("Lab", TRIAL.checks(function))
+    assert not found.passed
+    assert any(says in check.reason for check in found.checks)
+
+
+def test_linklab_s_own_function_is_back_afterwards_even_under_another_name() -> None:
+    same = mean
+    with out_of_reach((mean,)):
+        assert withheld() == (mean,)
+        with pytest.raises(PermissionError):
+            same([1, 2])
+    assert (same([1, 2]), withheld()) == (1.5, ())
+
+
+def test_a_function_of_many_numbers() -> None:
+    def steps(values: Sequence[float]) -> Iterator[float]:
+        return (later - earlier for earlier, later in pairwise(values))
+
+    trial = Trial(lambda v: list(steps(v)), {"few": ((1.0, 4.0, 9.0),), "more": ((0.0, 3.0, 5.0, 1.0),)}, HINT)
+    assert Result("Lab", trial.checks(steps)).passed
+    assert Result("Lab", trial.checks(lambda v: numpy.diff(v))).passed
+    assert not Result("Lab", trial.checks(lambda v: [0.0, *steps(v)])).passed
+    assert not Result("Lab", trial.checks(lambda v: sum(steps(v)))).passed

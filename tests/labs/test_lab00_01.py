@@ -1,0 +1,45 @@
+"""Labs 00 and 01, what the recorded answers do not say: the clock that is asked for, and what a failure gives away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from linklab.errors import MeasurementError
+from linklab.labs import lab00, lab01
+
+
+@pytest.mark.parametrize("clock", ["", "fast", None])
+def test_an_unknown_clock_is_refused(clock: Any) -> None:
+    for check, answer in (
+        (lab00.check_measured_rtt, 20),
+        (lab00.check_measured_throughput, 9.5),
+        (lab01.check_rtt, {}),
+    ):
+        with pytest.raises(MeasurementError, match="'real' or 'virtual'"):
+            check(answer, clock)
+
+
+@pytest.mark.parametrize("wrong", [10, 40, 0.02, 0.01, None])
+def test_a_failed_prediction_does_not_give_the_answer_away(wrong: Any) -> None:
+    for found in (lab00.check_prediction_rtt(wrong), lab00.check_prediction_throughput(wrong)):
+        (check,) = found.checks
+        assert not check.passed
+        assert not {"20", "9.564", "9.56", "9.6"} & set(f"{check.reason} {check.hint} {check.expected}".split())
+
+
+def test_one_key_more_changes_nothing_and_one_less_names_it() -> None:
+    right = {"L1": 20.1, "L2": 20.1, "L3": 20.1, "h1-h4": 60.1, "h7-h9": 60.1, "h1-h9": 80.1}
+    right = {name: check_value(name) for name in right}
+    assert lab01.check_rtt({**right, "mine": 1}, "virtual").passed
+    misspelt = {("h1_h9" if name == "h1-h9" else name): value for name, value in right.items()}
+    (failed,) = [check for check in lab01.check_rtt(misspelt, "virtual").checks if not check.passed]
+    assert "'h1_h9', which nobody asks for" in failed.reason
+
+
+def check_value(name: str) -> float:
+    """The round trip that is right."""
+    (question,) = [it for it in lab01.check_rtt({}, "virtual").questions if it.key == name]  # type: ignore[attr-defined]
+    value: float = question.expected.value  # type: ignore[attr-defined]
+    return value
