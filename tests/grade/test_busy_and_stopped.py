@@ -13,9 +13,9 @@ from linklab.grade import Result
 from linklab.grade.alone import ping_check
 from linklab.labs import lab03, lab04, lab08, lab09, lab10
 from linklab.measure import Fidelity
-from tests.labs import test_lab08, test_lab09
+from tests.labs import test_lab03, test_lab08, test_lab09
 
-from . import test_lab03, test_lab10
+from . import test_lab10
 from .way_results import BUSY, L1_LOADED, QUIET, REAL, beside, pinged, sent
 
 

@@ -20,8 +20,8 @@ from linklab.analysis.packets import (
 )
 from linklab.errors import MeasurementError
 from linklab.grade import choices
-from linklab.grade.check import Check
-from linklab.grade.questions import Hints, Judged, Question, Slip, Value, asked, asked_one, stated
+from linklab.grade.check import Check, Hints
+from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result
 from linklab.grade.runs import late_ms, measured, unfit, unless_busy
 from linklab.measure import Capture, TrainResult, verdict_on
