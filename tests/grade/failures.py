@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from linklab.grade import Check, Result
+import pytest
+
+from linklab.grade import Check, GradeError, Result
 
 
 def failed(result: Result) -> list[Check]:
@@ -18,6 +20,16 @@ def the_failure(result: Result) -> Check:
     (check,) = failed(result)
     assert check.hint
     return check
+
+
+def hints(check: Callable[[], Result], times: int = 3) -> list[str]:
+    """The hint of the only failed check at each of several failures of a cell."""
+    said = []
+    for _ in range(times):
+        with pytest.raises(GradeError) as caught:
+            check().require()
+        said.append(the_failure(caught.value.result).hint)
+    return said
 
 
 def failed_alone(check: Callable[[Any], Result], right: Mapping[Any, Any], name: Any, wrong: object) -> Check:

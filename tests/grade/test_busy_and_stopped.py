@@ -13,9 +13,8 @@ from linklab.grade import Result
 from linklab.grade.alone import ping_check
 from linklab.labs import lab03, lab04, lab08, lab09, lab10
 from linklab.measure import Fidelity
-from tests.labs import test_lab03, test_lab08, test_lab09
+from tests.labs import lab10_runs, test_lab03, test_lab08, test_lab09
 
-from . import test_lab10
 from .way_results import BUSY, L1_LOADED, QUIET, REAL, beside, pinged, sent
 
 
@@ -48,11 +47,11 @@ def _lab09(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result
 
 def _lab10(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result:
     name = "inside, 100"
-    run = test_lab10.RUNS[name]
+    run = lab10_runs.RUNS[name]
     rtts = (None,) * lost + run.rtt_ms[lost:]
     origin = replace(run.origin, clock=fidelity.clock)
     run = replace(run, rtt_ms=rtts, origin=origin, fidelity=fidelity, **more)
-    return lab10.check_rtt_runs({**test_lab10.RUNS, name: run})
+    return lab10.check_rtt_runs({**lab10_runs.RUNS, name: run})
 
 
 LABS = (_lab03, _lab04, _lab08, _lab09, _lab10)
@@ -90,7 +89,7 @@ def test_what_was_stopped_before_its_end_is_not_graded(
 
 
 def test_stopped_runs_of_several_flows_are_not_graded() -> None:
-    shares = {name: replace(run, interrupted=True) for name, run in test_lab10.SHARE_RUNS.items()}
+    shares = {name: replace(run, interrupted=True) for name, run in lab10_runs.SHARE_RUNS.items()}
     assert "stopped before its end" in str(lab10.check_share_runs(shares))
     stopped = replace(beside(pinged("r1", "r2", L1_LOADED, interval_s=1), sent("r1", "r2", 38.05)), interrupted=True)
     assert "stopped before its end" in str(lab04.check_together(stopped))

@@ -106,12 +106,12 @@ def unfit(
     ends: tuple[str, str] | None = None,
     *,
     either_direction: bool = False,
-    anywhere: bool = False,
+    of_the_course: bool = True,
 ) -> Check | None:
     """Return a failed check if ``value`` is no whole result of these kinds between these two nodes, or None.
 
-    ``how`` says how to get one. A result of another network than the student's course network is refused as well,
-    unless it is from ``anywhere``: labs with networks of their own tell these by what was measured.
+    ``how`` says how to get one. A result of another network than the student's own is refused as well, unless the lab
+    is about other networks than the course's.
     """
     if is_missing(value):
         return Check.failing(what, "not measured yet", how, "a result", "None")
@@ -125,7 +125,7 @@ def unfit(
         asked, got = f"{ends[0]} to {ends[1]}", f"{found[0]} to {found[1]}"
         hint = f"{turned}measure from {asked}"
         return Check.failing(what, f"this was measured from {got}", hint, asked, got)
-    return (None if anywhere else elsewhere(what, result.origin.network)) or stopped(what, result)
+    return (elsewhere(what, result.origin.network) if of_the_course else None) or stopped(what, result)
 
 
 def stopped(what: str, run: Result | AtOnce) -> Check | None:

@@ -246,7 +246,7 @@ def _train(
 def _refused(size: int, run: object) -> Check | None:
     """Return a failed check if that is no whole train as asked for, or None."""
     what, data = f"train of frames of {size} bytes", payload_bytes(size)
-    problem = unfit(what, run, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), anywhere=True)
+    problem = unfit(what, run, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
     if problem is not None or not isinstance(run, TrainResult):
         return problem
     flow, trouble = run.flow, verdict_on(run).trouble

@@ -229,7 +229,7 @@ def check_runs(runs: object, video: object, names: tuple[str, ...] = tuple(NETWO
 
     def judge(name: str, run: object) -> Iterator[Check]:
         how = f'write runs["{name}"] = measure.run(lab, VideoFlow("h1", "h2", video))'
-        problem = unfit(f"run {name}", run, VideoResult, how, ("h1", "h2"), anywhere=True)
+        problem = unfit(f"run {name}", run, VideoResult, how, ("h1", "h2"), of_the_course=False)
         if problem is not None or not isinstance(run, VideoResult):
             yield problem or Check.failing(f"run {name}", "not measured yet", how)
             return

@@ -1,10 +1,7 @@
-"""Lab 10, Switches: VLANs, what a frame's way costs, and who gets how much of a full link."""
+"""Lab 10, Switches: VLANs, what a frame's path costs, and who gets how much of a full link."""
 
 from __future__ import annotations
 
-from linklab.labs.lab10.questions import (
-    check_questions as check_questions,
-)
 from linklab.labs.lab10.rules import (
     RATE_MBPS as RATE_MBPS,
 )
@@ -15,13 +12,16 @@ from linklab.labs.lab10.rules import (
     SETTINGS as SETTINGS,
 )
 from linklab.labs.lab10.rules import (
-    Way as Way,
+    EchoPath as EchoPath,
 )
 from linklab.labs.lab10.rules import (
     check_gateways as check_gateways,
 )
 from linklab.labs.lab10.rules import (
     check_ports as check_ports,
+)
+from linklab.labs.lab10.rules import (
+    check_questions as check_questions,
 )
 from linklab.labs.lab10.rules import (
     check_reachability as check_reachability,

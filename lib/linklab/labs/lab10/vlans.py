@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from linklab.grade.check import Check
+from linklab.grade.routes import forwarding_hints
 from linklab.network import InterfaceState, NetworkState, NodeState, differences, expected_state
 from linklab.network.state import Expectation, ExpectedInterface, ExpectedNode
 from linklab.network.switch_testbeds import router_on_a_stick
@@ -63,23 +64,29 @@ def gateway_checks(state: NetworkState) -> Iterator[Check]:
         if have is None:
             reason = f"r1 has no sub-interface for VLAN {number}"
             hint = (
-                f"its hosts send to {address.partition('/')[0]}, and nobody answers: ip link add link r1-eth0 name "
-                f"{want.name} type vlan id {number}"
+                "a host sends what is not for its own subnet to its gateway: who has that address here?",
+                f"the hosts of VLAN {number} send to {address.partition('/')[0]}; r1 hears their tags on r1-eth0 alone",
+                f"ip link add link r1-eth0 name {want.name} type vlan id {number}",
             )
             yield Check.failing(what, reason, hint, expected, "none")
         elif address not in have.addresses:
             found = ", ".join(have.addresses) or "no address"
             reason = f"{have.name} has {found}"
-            yield Check.failing(what, reason, f"ip addr add {address} dev {have.name}", expected, found)
+            hints = (
+                "which address do the hosts of this VLAN take for their gateway?",
+                f"on r1, ip addr show dev {have.name}",
+                f"ip addr add {address} dev {have.name}",
+            )
+            yield Check.failing(what, reason, hints, expected, found)
         elif not have.up:
-            yield Check.failing(what, f"{have.name} is down", f"ip link set {have.name} up", expected, "down")
+            down = ("an interface that was just made is down", f"ip link set {have.name} up")
+            yield Check.failing(what, f"{have.name} is down", down, expected, "down")
         else:
             yield Check.passing(what, expected, f"{address} on {have.name}")
     if router is not None and router.forwarding:
         yield Check.passing("r1 forwards", "on", "on")
     else:
-        hint = "a router drops what is not for itself until sysctl -w net.ipv4.ip_forward=1"
-        yield Check.failing("r1 forwards", "forwarding is off", hint, "on", "off")
+        yield Check.failing("r1 forwards", "forwarding is off", forwarding_hints("r1"), "on", "off")
 
 
 def _of_vlan(router: NodeState | None, number: int | None) -> InterfaceState | None:

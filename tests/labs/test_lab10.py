@@ -1,0 +1,110 @@
+"""Lab 10, what the recorded answers do not say: what is told of switches and routers that are configured wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from linklab.errors import LabError
+from linklab.labs import lab10
+from linklab.network import NetworkState, expected_state
+from linklab.network.state import Membership
+from linklab.network.switch_testbeds import router_on_a_stick
+from tests.grade.failures import failed, hints, the_failure
+
+BUILT = expected_state(router_on_a_stick(10))
+
+
+def live(which: str, node: str = "s1", **changes: Any) -> NetworkState:
+    """The state with one interface changed; removed where it is changed to nothing."""
+    nodes = []
+    for each in BUILT.nodes:
+        interfaces = [replace(it, **changes) if it.name == which else it for it in each.interfaces]
+        if not changes:
+            interfaces = [it for it in interfaces if it.name != which]
+        nodes.append(replace(each, interfaces=tuple(interfaces)) if each.name == node else each)
+    return NetworkState(tuple(nodes))
+
+
+@pytest.mark.parametrize(
+    ("name", "vlans", "says"),
+    [
+        ("s1-eth2", Membership(20), "access port of the wrong VLAN: whoever is behind s1-eth2 hears VLAN 20"),
+        ("s1-eth4", Membership(10), "access port of the wrong VLAN"),
+        ("s1-eth1", Membership(), "in no VLAN: put it into VLAN 10"),
+        ("s1-eth1", Membership(None, (10,)), "it is a trunk: an access port"),
+        ("s1-eth5", Membership(None, (10,)), "the trunk lacks VLAN 20"),
+        ("s1-eth5", Membership(10), "the trunk lacks VLAN 10, 20"),
+        ("s1-eth5", Membership(10, (10, 20)), "a trunk is to have none"),
+    ],
+)
+def test_a_port_that_is_configured_wrong_is_named(name: str, vlans: Membership, says: str) -> None:
+    found = the_failure(lab10.check_ports(live(name, vlans=vlans)))
+    assert found.description.startswith(name)
+    assert says in found.hint
+
+
+def test_a_switch_without_filtering_says_how_to_begin() -> None:
+    without = (
+        replace(node, interfaces=tuple(replace(it, vlans=None) for it in node.interfaces)) for node in BUILT.nodes
+    )
+    found = failed(lab10.check_ports(NetworkState(tuple(without))))
+    assert len(found) == 5
+    assert all("vlan_filtering 1" in check.hint for check in found)
+
+
+@pytest.mark.parametrize(
+    ("state", "description", "says"),
+    [
+        (live("r1-eth0.20", "r1"), "gateway of VLAN 20", "type vlan id 20"),
+        (live("r1-eth0.10", "r1", vlans=Membership(30)), "gateway of VLAN 10", "type vlan id 10"),
+        (live("r1-eth0.10", "r1", addresses=()), "gateway of VLAN 10", "ip addr add 10.0.10.254/24"),
+        (live("r1-eth0.20", "r1", addresses=("10.0.20.1/24",)), "gateway of VLAN 20", "ip addr add 10.0.20.254/24"),
+        (live("r1-eth0.20", "r1", up=False), "gateway of VLAN 20", "ip link set r1-eth0.20 up"),
+    ],
+)
+def test_a_gateway_that_is_not_there_is_named(state: NetworkState, description: str, says: str) -> None:
+    assert the_failure(lab10.check_gateways(state)).description == description
+    first, *_, last = hints(lambda: lab10.check_gateways(state))
+    assert says in last
+    assert says not in first
+
+
+def test_a_sub_interface_may_be_called_as_one_likes_and_must_forward() -> None:
+    assert lab10.check_gateways(live("r1-eth0.20", "r1", name="vlan20")).passed
+    nodes = tuple(replace(node, forwarding=False) if node.name == "r1" else node for node in BUILT.nodes)
+    assert "ip_forward=1" in hints(lambda: lab10.check_gateways(NetworkState(nodes)))[-1]
+
+
+class Pinged:
+    """A lab whose pings are answered, or not."""
+
+    def __init__(self, state: NetworkState, *answered: str) -> None:
+        self._state, self._answered = state, answered
+
+    def state(self) -> NetworkState:
+        """As given."""
+        return self._state
+
+    def __getitem__(self, name: str) -> Pinged:
+        return self
+
+    def cmd(self, command: str) -> str:
+        """What ping says."""
+        count = int(command.split()[-1] in self._answered)
+        return f"1 packets transmitted, {count} received, {100 - 100 * count}% packet loss\n"
+
+
+def test_a_ping_that_is_lost_names_what_is_configured_wrong() -> None:
+    both = ("10.0.10.2", "10.0.20.3")
+    assert lab10.check_reachability(Pinged(BUILT, *both)).passed
+    wrong = live("s1-eth5", vlans=Membership(None, (10,)))
+    found = the_failure(lab10.check_reachability(Pinged(wrong, both[0])))
+    assert found.description == "h1 pings h3"
+    assert "s1-eth5, the port of r1" in found.hint
+    found = the_failure(lab10.check_reachability(Pinged(BUILT, both[0])))
+    assert "tcpdump" in found.hint
+    with pytest.raises(LabError, match="sends packets"):
+        lab10.check_reachability(BUILT)
