@@ -202,7 +202,7 @@ def _arrived(name: str, result: object) -> Question:
         Slip(sent_mbps - result.throughput_mbps, "that is what was lost", arrived),
     )
     # on a busy machine half may arrive, and so half be lost: what arrived is no slip
-    others = [slip for slip in slips if not math.isclose(slip.value, result.throughput_mbps, rel_tol=0.02)]
+    others = [slip for slip in slips if not math.isclose(slip.value, result.throughput_mbps, rel_tol=0.1)]
     hints = (
         "send more than fits, and what comes out at the end is what the path carries",
         arrived,

@@ -198,7 +198,7 @@ def _answer_check(it: _Try) -> Check:
     left = 1.0 if it.clock == "virtual" else 1 - MISSED_PERCENT / 100
     low, high = (1 - TOLERANCE) * left * right, (1 + TOLERANCE) * right
     expected = Expectation(
-        right, low, high, "Mbit/s", "what the path carries", "both", source="the path's links, less headers",
+        right, low, high, "Mbit/s", "what the path carries", "both",
         allowance=f"{100 * TOLERANCE:g} % for the search, and in real time what a quiet machine may miss",
     )  # fmt: skip
     slips = [
@@ -219,7 +219,7 @@ def _answer_check(it: _Try) -> Check:
     wild = "print each rate that you try and what is lost there: does the range close around the right one?"
     trouble = _doubt([it]) if right / _WILD < answer < right * _WILD else None
     hints = coarse if abs(answer / right - 1) <= _COARSE else wild
-    (check,) = Value("", it.name, expected, hints, slips, trouble=trouble, by_tool=True).checks(it.answer)
+    (check,) = Value("", it.name, expected, hints, slips, trouble=trouble, shown=True, by_tool=True).checks(it.answer)
     return check
 
 

@@ -226,7 +226,7 @@ def _train(
     trouble, real = verdict_on(run).trouble, run.origin.clock != "virtual"
     right, direct = virtual_mbps(size, LINK_MBPS, more_bytes), virtual_mbps(size, LINK_MBPS)
     low, high = (1 - MISSED_PERCENT / 100, 1.05) if real else (1 - _RATE, 1 + _RATE)
-    rate = Expectation(right, low * right, high * right, "Mbit/s", "what the link carries of frames", source=_SLACK)
+    rate = Expectation(right, low * right, high * right, "Mbit/s", "what the link carries of frames", allowance=_SLACK)
     beside = Slip(direct, "that is the rate without a tunnel", "send it in the lab with the tunnel")
     other = ("what lasts is the link's rate", "tc class change sets the rate as well: give it `rate 10mbit`")
     yield measured(f"lasting bandwidth, {size} bytes", found, rate, trouble, other, slips=(beside,))
@@ -238,7 +238,7 @@ def _train(
         at_once = round(burst_bytes(run.arrivals_s, on_link, LINK_MBPS), 3)
         most = on_link + bucket_bytes
         why = "a frame, and what the bucket holds"
-        burst = Expectation(most, max(on_link, most - slack), most + slack, "bytes", why, "both", source=_SLACK)
+        burst = Expectation(most, max(on_link, most - slack), most + slack, "bytes", why, "both", allowance=_SLACK)
         what = f"bytes that pass at once, frames of {size}"
         yield measured(what, at_once, burst, trouble, hints, slips=slips)
 
