@@ -58,12 +58,12 @@ def check_train(estimate: object) -> Result:
 
 
 def _train(
-    rate_mbps: float, packets: int, payload_bytes: int, begin_s: float, unevenness: Sequence[float] = (0.0,)
+    rate_mbps: float, packets: int, payload_bytes: int, start_s: float, unevenness: Sequence[float] = (0.0,)
 ) -> Case:
     """Arrivals and payload of a train. Of one gap after the other, ``unevenness`` is a share of it; the sum is 0."""
     gap_s = transmission_ms(payload_bytes, rate_mbps) / 1000
     gaps = (gap_s * (1 + share) for share in islice(cycle(unevenness), packets - 1))
-    return tuple(accumulate(gaps, initial=begin_s)), payload_bytes
+    return tuple(accumulate(gaps, initial=start_s)), payload_bytes
 
 
 def _mbps(size_bytes: float, time_s: float) -> float:
