@@ -302,12 +302,11 @@ def measured(
     trouble: str | None,
     hints: Hints = "",
     baseline: Expectation | None = None,
+    slips: Sequence[Slip] = (),
 ) -> Check:
     """Judge a number that a tool measured, in which no unit can be wrong, against theory."""
-    theory = f"theory: {expected.explanation}"
-    question = Value(
-        "", what, expected, hints or (_IDLE, theory), trouble=trouble, baseline=baseline, shown=True, by_tool=True
-    )
+    hints = hints or (_IDLE, f"theory: {expected.explanation}")
+    question = Value("", what, expected, hints, slips, trouble=trouble, baseline=baseline, shown=True, by_tool=True)
     (check,) = question.checks(value)
     return check
 
