@@ -13,12 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from linklab import __version__
-from linklab.classroom import release_cli, validate_cli
+from linklab.classroom import release, validate
+from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.grade.simpleperf import cli as check_cli
 from linklab.grading import cli as grade_cli
 from linklab.headless import cli as run_cli
-from linklab.notebooks import cli as notebooks_cli
+from linklab.notebooks import build
 from linklab.report import cli as report_cli
 from linklab.runtime.backends import need_linux
 from linklab.runtime.kernel import cli as kernel_cli
@@ -32,7 +33,7 @@ PORT = 8888
 def main(argv: list[str] | None = None) -> int:
     """Run one command; return its exit status."""
     arguments = _parser().parse_args(argv)
-    return answered(lambda: arguments.run(arguments))
+    return answered(lambda: _carried_out(arguments))
 
 
 def answered(command: Callable[[], int]) -> int:
@@ -53,6 +54,12 @@ def answered(command: Callable[[], int]) -> int:
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _carried_out(arguments: argparse.Namespace) -> int:
+    hand_on()
+    status: int = arguments.run(arguments)
+    return status
 
 
 class Parser(argparse.ArgumentParser):
@@ -91,11 +98,11 @@ def _parser() -> argparse.ArgumentParser:
     for name, part in (
         ("run", run_cli),
         ("kernel", kernel_cli),
-        ("notebooks", notebooks_cli),
+        ("notebooks", build),
         ("check", check_cli),
         ("report", report_cli),
-        ("release", release_cli),
-        ("validate", validate_cli),
+        ("release", release),
+        ("validate", validate),
         ("grade", grade_cli),
         ("study", study_cli),
     ):

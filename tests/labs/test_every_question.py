@@ -29,8 +29,10 @@ def _found(lab: str) -> Iterator[tuple[str, Value | OneOf]]:
         if one.outcome != "passed":
             continue
         for question in one.judged().questions:
-            name = f"{one.check} {question.key!r} {one.network and 'on a variant'}"  # type: ignore[attr-defined]
-            if isinstance(question, Value | OneOf) and name not in seen:
+            if not isinstance(question, Value | OneOf):
+                continue
+            name = f"{one.check} {question.key!r} {question.what} {one.network and 'on a variant'}"
+            if name not in seen:
                 seen.add(name)
                 yield name, question
 

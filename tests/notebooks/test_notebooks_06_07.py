@@ -10,7 +10,7 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.grade.together import connections_of, pings, transfers
+from linklab.grade.runs import connections_of, pings, transfers
 from linklab.labs import multiplexing, multiplexing_figures
 from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, repeated
 from linklab.network import COURSE

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from linklab.analysis import Expectation, Load, MeasuredPath, Share, max_min_shares, measured_path, unloaded_rtt
-from linklab.analysis.tcp_model import bottleneck_hop, full_queue_share_ms
+from linklab.analysis.tcp_model import bottleneck_hop, full_queue_share_ms, pipe_of
 from linklab.course import course_network
 from linklab.grade.questions import Slip, Value, stated
 from linklab.network import Link, NetworkState, goodput_ceiling_mbps, path_mtu_bytes, queueing_delay_ms
@@ -139,6 +139,31 @@ def _full_queue_slips(path: MeasuredPath, narrow: Link) -> Iterator[Slip]:
         if link != narrow:
             yield Slip(floor + full_queue_share_ms(link), f"that is with the queue of {link.label}", only)
             yield Slip(others + queueing_delay_ms(link), f"that is with the queue of {link.label}", only)
+
+
+def queue_room(key: object, what: str, path: MeasuredPath) -> Value:
+    """Ask how many packets can really wait at the bottleneck: its limit less those in flight. A whole one will do."""
+    pipe, label = pipe_of(path), bottleneck_hop(path).link.label
+    right, flying = pipe.room_packets, pipe.delay_ms / pipe.packet_ms
+    why = "the limit less the packets in flight"
+    rounded, whole = stated(right, "packets", why), round(right)
+    expected = Expectation(
+        right, min(rounded.low, whole), max(rounded.high, whole), "packets", why,
+        allowance=f"{rounded.allowance}, or to a whole packet",
+    )  # fmt: skip
+    off = f"how many frames leave for {label} in the time that one of them is in flight? Take those off"
+    hints = (
+        f"the limit of {label} counts packets in flight on the link too, and they do not wait",
+        off,
+        f"{pipe.limit_packets} - {pipe.delay_ms:g} / {pipe.packet_ms:.4g}",
+    )
+    slips = (
+        Slip(pipe.limit_packets, "that is the whole limit", off),
+        Slip(flying, "that is how many are in flight", "the others wait"),
+        Slip(2 * flying, "that is how many are in flight in a round trip", off),
+        Slip(pipe.limit_packets - pipe.delay_ms, "that takes ms off packets", off),
+    )
+    return Value(key, what, expected, hints, slips)
 
 
 # --- Rates

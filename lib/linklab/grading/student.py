@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.course import VARIABLE as VARIANT
+from linklab.discovery import VARIABLE as LABS_PATH
 from linklab.errors import LabError
 from linklab.grading.model import Limits
 from linklab.grading.room import Room
@@ -197,6 +198,7 @@ def _environment(room: Room) -> dict[str, str]:
         "LINKLAB_CLOCK": "virtual",
         "LINKLAB_SIMPLEPERF": f"{_GIVEN}/simpleperf.py",
         transport.VARIABLE: f"{_GIVEN}/{room.lender.name}",
+        LABS_PATH: f"{_GIVEN}/{room.added_labs.name}" if room.added_labs.exists() else "",
         VARIANT: f"{_GIVEN}/variant.json" if (given / "variant.json").exists() else "",
     }
 

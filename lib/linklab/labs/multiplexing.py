@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from linklab.errors import MeasurementError
-from linklab.grade.together import connections_of, name_of, pings, throughput_of, transfers
+from linklab.grade.runs import connections_of, name_of, pings, throughput_of, transfers
 from linklab.lab import Lab
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import AtOnce, Repeats, SimpleperfFlow, run

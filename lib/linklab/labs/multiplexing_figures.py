@@ -17,8 +17,7 @@ from linklab.analysis import (
     utilisation,
 )
 from linklab.course import course_network, is_variant
-from linklab.grade.together import expectations, pings, state_of_run, transfers
-from linklab.labs.lab06.queue import LOADS as QUEUE_LOADS
+from linklab.grade.runs import expectations, pings, state_of_run, transfers
 from linklab.labs.lab06.rules import COMBINATIONS
 from linklab.labs.lab07.rules import CONNECTIONS, loads, takers
 from linklab.labs.multiplexing import mean_connections_mbps, mean_rtt_ms, rates_mbps
@@ -128,7 +127,7 @@ def queues_table(runs: Mapping[int, AtOnce | None], predicted_ms: Mapping[int, f
         [
             packets,
             predicted_ms.get(packets),
-            expectations(run, course_network(), QUEUE_LOADS).loads[0].rtt_highest.value,
+            expectations(run, course_network(), COMBINATIONS["two"]).loads[0].rtt_highest.value,
             pings(run)["h1-h4"].rtt_max_ms,
             mean_rtt_ms(run)["h1-h4"],
             sum(rates_mbps(run).values()),

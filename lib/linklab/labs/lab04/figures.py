@@ -19,7 +19,7 @@ from linklab.analysis import (
 )
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network, is_variant
-from linklab.grade.together import pings
+from linklab.grade.runs import pings
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, NetworkState
 from linklab.published.report import ReportRow, rows

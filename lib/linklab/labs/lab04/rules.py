@@ -1,102 +1,178 @@
-"""The checks of Lab 04, link latency and throughput: predictions, pings and transfers, headers, the queue of L1, ARP.
+"""What Lab 04, link latency and throughput, asks of single links, and how it is judged.
 
-Each function returns a :class:`~linklab.grade.result.Result`. What is expected of a measurement comes from theory for
-the network as it was read back right before it (`linklab.analysis`); numbers that the student computes are held
-against the student's own measurement.
+What is expected of a measurement comes from theory for the network as it was read back right before it; what students
+compute is held against their own measurement; what they predict against their course network.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from linklab.analysis import MeasuredPath, full_queue_share_ms, measured_path
-from linklab.grade.alone import loaded_checks, ping_check, transfer_check, way_of
-from linklab.grade.asked import each
+from linklab.analysis import measured_path
+from linklab.course import course_network
 from linklab.grade.check import Check
-from linklab.grade.idle_way import (
+from linklab.grade.path_questions import (
+    DATA_BYTES,
     FRAME_BYTES,
     HEADER_BYTES,
     PING_FRAME_BYTES,
-    ceiling_prediction,
-    computed_check,
-    exactly,
+    ceiling,
+    frame_time,
+    full_queue_rtt,
     packet_ms,
-    rtt_prediction,
-    serialisation_prediction,
+    path_between,
+    queue_room,
+    rtt,
 )
-from linklab.grade.numbers import Mistake
-from linklab.grade.predictions import Number, number_check
-from linklab.grade.queue_seen import queue_checks
-from linklab.grade.result import Result, guarded
-from linklab.labs.lab04.round_trips import check_summary as _summary
-from linklab.measure import AtOnce, SimpleperfResult, TcpResult
+from linklab.grade.questions import Judged, Slip, Value, asked, stated
+from linklab.grade.result import Result
+from linklab.grade.runs import loaded_checks, ping_check, queue_questions, transfer_check
+from linklab.measure import SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, queueing_delay_ms
 from linklab.published.report import find
+from linklab.units import ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, TCP_TIMESTAMPS_BYTES
 
 LINKS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
 """The links of this lab, and the routers at their ends."""
 PING_ON_L3: Final = "ping on L3"
 _PINGS: Final = 25
 _MS: Final = '{"L1": 12.3, ...}, in ms'
+_RESULTS: Final = "a dictionary of results, one for each link"
 
 
-@guarded
+def _link(name: str) -> Link:
+    return course_network().link(name)
+
+
+# --- Predictions
+
+
 def check_rtt(predicted_ms: object) -> Result:
-    """The predicted round trip of each of :data:`LINKS`, idle, in ms, within 2 %."""
-    title = "Lab 04, predicted round-trip times"
-    return each(title, predicted_ms, LINKS, _MS, lambda name, value: rtt_prediction(str(name), value, _way(name)))
+    """Judge the predicted round trip of each of `LINKS`, idle, in ms."""
+    questions = [rtt(name, path_between(*ends)) for name, ends in LINKS.items()]
+    return asked("Lab 04, predicted round-trip times", predicted_ms, questions, _MS)
 
 
-@guarded
 def check_throughput(predicted_mbps: object) -> Result:
-    """The predicted ceiling of TCP's throughput on each of :data:`LINKS`, in Mbit/s, within 2 %."""
-    title = "Lab 04, predicted throughput"
-    example = '{"L1": 12.3, ...}, in Mbit/s'
-    return each(
-        title, predicted_mbps, LINKS, example, lambda name, value: ceiling_prediction(str(name), value, _way(name))
-    )
+    """Judge the predicted ceiling of TCP's throughput on each of `LINKS`, in Mbit/s."""
+    questions = [ceiling(name, path_between(*ends)) for name, ends in LINKS.items()]
+    return asked("Lab 04, predicted throughput", predicted_mbps, questions, '{"L1": 12.3, ...}, in Mbit/s')
 
 
-@guarded
 def check_serialisation(frame_ms: object) -> Result:
-    """The time to send a full frame on each of :data:`LINKS`, and a ping's on L3 (:data:`PING_ON_L3`), in ms."""
-
-    def check(name: object, value: object) -> Check:
-        small = name == PING_ON_L3
-        link = _link("L3" if small else name)
-        return serialisation_prediction(str(name), value, link, PING_FRAME_BYTES if small else FRAME_BYTES)
-
-    return each("Lab 04, serialisation", frame_ms, (*LINKS, PING_ON_L3), _MS, check)
+    """Judge the time to send a full frame on each of `LINKS`, and a ping's on L3 (`PING_ON_L3`), in ms."""
+    frames = [frame_time(name, _link(name)) for name in LINKS]
+    questions = [*frames, frame_time(PING_ON_L3, _link("L3"), PING_FRAME_BYTES)]
+    return asked("Lab 04, serialisation", frame_ms, questions, _MS)
 
 
-@guarded
-def check_summary(summary: object) -> Result:
-    """The student's function for min, mean, max and mdev of round trips: see `linklab.labs.lab04.round_trips`."""
-    return _summary("Lab 04, min, mean, max, mdev", summary)
+def check_arp(predicted: object) -> Result:
+    """Judge what ARP adds: ``first_rtt_ms`` and ``mean_rtt_ms`` of 25 pings on L1, the first of which meets it.
+
+    And ``left_ms``, what such a mean leaves unexplained of the course report's RTT of L1, the plain course network's.
+    """
+    floor = path_between(*LINKS["L1"]).rtt_floor_ms
+    reported, its_floor = find(2, "L1", "rtt_ms").value, measured_path(COURSE, *LINKS["L1"]).rtt_floor_ms
+    mean, its_mean = floor + floor / _PINGS, its_floor + its_floor / _PINGS
+    concept = "whoever asks by ARP waits for the answer before the ping can leave"
+    others = f"{_PINGS - 1} of the {_PINGS} pings take no longer than ever: by how much does one of them move the mean?"
+    questions = [
+        Value(
+            "first_rtt_ms",
+            "RTT of the first ping, with ARP",
+            stated(2 * floor, "ms", "a round trip for the question and its answer, another for the ping"),
+            (concept, "count how often a packet crosses L1 until the reply is there", f"4 * {floor / 2:g}"),
+            (
+                Slip(floor, "that is without ARP", "the ping that waits for ARP's answer has a round trip of its own"),
+                Slip(1.5 * floor, "that counts the question in one direction", "its answer must come back"),
+            ),
+        ),
+        Value(
+            "mean_rtt_ms",
+            "mean of 25 pings, the first with ARP",
+            stated(mean, "ms", "24 short ones and a long one"),
+            (concept, others, f"(24 * {floor:g} + {2 * floor:g}) / 25"),
+            (
+                Slip(floor, "that is without ARP", "the first is one of the 25"),
+                Slip(2 * floor, "that is the first alone", f"24 others take {floor:g} ms"),
+                Slip(1.5 * floor, "that is the mean of the first and one other", "there are 24 others"),
+                Slip(floor + 2 * floor / _PINGS, "that adds all of the first ping's time to the others'",
+                     "add what the first takes longer than the others"),
+            ),
+        ),
+        Value(
+            "left_ms",
+            "rest that ARP leaves of the report's RTT of L1",
+            stated(reported - its_mean, "ms", "the report's mean less the mean with ARP on its L1"),
+            (
+                "what is left is the report's RTT less all that is explained: the delays, and ARP",
+                "compute the mean with ARP again, for the report's L1",
+                f"{reported:g} - (24 * {its_floor:g} + {2 * its_floor:g}) / 25",
+            ),
+            (
+                Slip(reported - its_floor, "that has ARP in it still", "take off the mean with ARP"),
+                Slip(its_floor / _PINGS, "that is ARP's part", "how much is left besides?"),
+                Slip(reported - mean, "that is with the mean of your own L1",
+                     "the report measured the plain course network: take its L1"),
+            ),
+        ),
+    ]  # fmt: skip
+    return asked("Lab 04, why not exactly 20 ms", predicted, questions)
 
 
-@guarded
+def check_queue(predicted: object) -> Result:
+    """Judge what L1's full queue does: ``drain_ms``, ``waiting_packets``, and ``highest_rtt_ms`` of pings then."""
+    link, path = _link("L1"), path_between(*LINKS["L1"])
+    slots, one, drain = link.queue_packets or 0, packet_ms(link), queueing_delay_ms(link)
+    drained = Value(
+        "drain_ms",
+        f"time for {slots} frames on L1",
+        stated(drain, "ms", f"{slots} times one frame's time"),
+        (
+            "frames leave one after the other, each as soon as the one before it is sent",
+            "you have the time for one full frame: how many are there?",
+            f"{slots} * {one:.4g}",
+        ),
+        (
+            Slip(one, "that is one frame", f"there are {slots}"),
+            Slip(drain + link.delay_ms, "that has the link's delay in it", "this asks for the sending alone"),
+            Slip(2 * drain, "that is in both directions", "one direction has this queue"),
+        ),
+    )
+    highest = full_queue_rtt("highest_rtt_ms", "highest RTT of L1 with a full queue", path)
+    questions = [drained, queue_room("waiting_packets", "packets that really wait", path), highest]
+    return asked("Lab 04, a full queue on L1", predicted, questions)
+
+
+# --- Measurements
+
+
 def check_pings(pings: object) -> Result:
-    """25 pings on each of :data:`LINKS`, idle: results of `linklab.measure.run` by name."""
-    title = "Lab 04, measured round-trip times"
-    example = "a dictionary of results, one for each link"
-    return each(title, pings, LINKS, example, lambda name, value: ping_check(str(name), value, _ends(name)))
+    """Judge 25 pings on each of `LINKS`, idle: results of `linklab.measure.run` by name."""
+    questions = [Judged(name, lambda key, given: ping_check(key, given, LINKS[key])) for name in LINKS]
+    return asked("Lab 04, measured round-trip times", pings, questions, _RESULTS)
 
 
-@guarded
 def check_transfers(transfers: object) -> Result:
-    """A transfer of 25 s over each of :data:`LINKS`: results of `linklab.measure.run` by name."""
-    title = "Lab 04, measured throughput"
-    example = "a dictionary of results, one for each link"
-    return each(title, transfers, LINKS, example, lambda name, value: transfer_check(str(name), value, _ends(name)))
+    """Judge a transfer of 25 s over each of `LINKS`: results of `linklab.measure.run` by name."""
+    questions = [Judged(name, lambda key, given: transfer_check(key, given, LINKS[key])) for name in LINKS]
+    return asked("Lab 04, measured throughput", transfers, questions, _RESULTS)
 
 
-@guarded
+def check_together(run: object) -> Result:
+    """Judge what `linklab.measure.at_once` gave for 25 pings, one a second, next to a transfer of 25 s over L1."""
+    return Result("Lab 04, ping and transfer at once", loaded_checks("L1", run, LINKS["L1"]))
+
+
+# --- What a measurement says
+
+
 def check_headers(answers: object, transfers: object) -> Result:
-    """Bytes per frame, the headers' share in percent, and the rate with headers in Mbit/s, of the transfer over L1.
+    """Judge bytes per frame, the headers' share in percent, and the rate with headers in Mbit/s, of L1's transfer.
 
-    Held against the counters of that very transfer.
+    They are held against the counters of that very transfer.
     """
     title = "Lab 04, where the rest of L1's rate goes"
     transfer = transfers.get("L1") if isinstance(transfers, Mapping) else None
@@ -106,191 +182,69 @@ def check_headers(answers: object, transfers: object) -> Result:
     if sent is None or not sent.sent_packets:
         hint = "start the lab again with linklab.start(network)"
         return Result(title, (Check.failing(title, "r1-eth1 counted no frame: it is not shaped", hint),))
-    frames, count, duration_s = sent.sent_packets, sent.sent_bytes, transfer.flow.duration_s
-    rule = "bytes times 8 are bits; divide by the seconds and by a million"
-    per_frame, share = count / frames, 100 * HEADER_BYTES * frames / count
-    carried = 8e-6 * count / duration_s
-    slowest = 8e-6 * count / max(transfer.fidelity.virtual_s, duration_s)
-    fields = (
-        Number(
-            "frame_bytes", "bytes of a frame, on average", exactly(per_frame, "bytes", "bytes sent by frames sent"),
-            [
-                Mistake(1500, "that is the MTU, without Ethernet's header", "divide the bytes by the frames", 0.002),
-                Mistake(1448, "that is the payload alone", "divide the bytes by the frames", 0.002),
-                Mistake(1000, "that is what simpleperf gives to TCP at once", "TCP cuts it anew: divide", 0.002),
-                Mistake(per_frame * 8, "that is in bits", "give it in bytes"),
-            ],
-            "divide the bytes sent by the frames sent", 0.002,
-        ),
-        Number(
-            "headers_percent", "share of headers", exactly(share, "%", "66 bytes of each frame"),
-            [
-                Mistake(share / 100, "that is a share of 1", "multiply by 100 for percent"),
-                Mistake(100 - share, "that is the share of data", "headers are what is left to 100", 0.005),
-                Mistake(100 * HEADER_BYTES / 1448, "that is the share of the data", "divide by the whole frame", 0.01),
-                Mistake(100 * 52 / per_frame, "Ethernet's header is missing", "14 + 20 + 32 = 66 bytes", 0.01),
-                Mistake(100 * 54 / per_frame, "the timestamps are missing", "TCP's header has 32 bytes here", 0.01),
-                Mistake(100 * (1 - transfer.throughput_mbps / (_link("L1").rate_mbps or 0)),
-                        "that has TCP's start in it as well", "take what a frame has: 66 bytes of headers", 0.01),
-            ],
-            "66 bytes of each frame are headers: what share of the bytes sent is that?", 0.015,
-        ),
-        Number(
-            "carried_mbps", "rate of L1 with headers", exactly(carried, "Mbit/s", rule),
-            [
-                Mistake(carried / 8, "that takes bytes for bits", f"a byte has 8 bits; {rule}"),
-                # for L1 the two are nearly the same number, so the exact one comes first
-                Mistake(transfer.throughput_mbps, "that is simpleperf's own number, without headers", rule, 3e-4),
-                Mistake(carried / 1.048576, "that divides by 1,048,576", "a Mbit is 1,000,000 bits", 0.004),
-                Mistake(carried * duration_s, "that is the bits in all", "divide by the seconds"),
-            ],
-            rule, 1 - slowest / carried + 0.002,
-        ),
-    )  # fmt: skip
-    return _numbers(title, answers, fields, computed_check)
+    return asked(title, answers, _header_questions(transfer, sent.sent_packets, sent.sent_bytes))
 
 
-@guarded
-def check_queue(predicted: object) -> Result:
-    """What L1's full queue does: ``drain_ms``, ``waiting_packets``, and ``highest_rtt_ms`` of pings beside it."""
-    link, it = _link("L1"), _way("L1")
-    one, places = packet_ms(link), link.queue_packets or 0
-    drain, flying = queueing_delay_ms(link), link.delay_ms / packet_ms(link)
-    waiting, highest = places - flying, it.rtt_floor_ms + full_queue_share_ms(link)
-    in_flight = "netem's limit counts the packets in flight on the link too: take those off"
-    delay = f"{link.delay_ms:g} ms"
-    delays = (
-        f"of {places} places some hold packets that are in flight: their {delay} are the delay itself, so count it once"
+def _header_questions(transfer: SimpleperfResult | TcpResult, frames: int, frames_bytes: int) -> Sequence[Value]:
+    per_frame, share = frames_bytes / frames, 100 * HEADER_BYTES * frames / frames_bytes
+    duration_s = transfer.flow.duration_s
+    lasted_s = max(duration_s, transfer.fidelity.virtual_s if transfer.fidelity is not None else 0.0)
+    carried, least = (frames_bytes * 8 / 1e6 / seconds for seconds in (duration_s, lasted_s))
+    divide = "one of the two numbers is bytes, the other frames: which one is divided?"
+    rounded = stated(carried, "Mbit/s", "bits sent over the seconds of the transfer")
+    spans = replace(rounded, low=min(rounded.low, least), allowance=f"{rounded.allowance}; the connection's own span")
+    parts_of = (
+        "each frame of this transfer has the same headers, Ethernet's among them: the table above has them",
+        "headers of one frame over all of the frame, in percent",
+        f"100 * {HEADER_BYTES} / bytes of a frame",
     )
-    there = "the data fills the queue of one direction; the answer comes back through an empty one"
-    fields = (
-        Number(
-            "drain_ms", f"time for {places} frames on L1", exactly(drain, "ms", f"{places} times one frame's time"),
-            [
-                Mistake(drain / 8, "that takes bytes for bits", "a byte has 8 bits"),
-                Mistake(one, "that is one frame", f"there are {places}"),
-                Mistake(drain / 1000, "that is in seconds", "multiply by 1000: give it in ms"),
-                Mistake(drain + link.delay_ms, "that has the link's delay in it",
-                        f"only the sending of {places} frames here"),
-                Mistake(2 * drain, "that is there and back", "one direction has this queue"),
-            ],
-            f"{places} times the time for one full frame",
+    return (
+        Value(
+            "frame_bytes",
+            "bytes of a frame, on average",
+            stated(per_frame, "bytes", "bytes sent by frames sent"),
+            ("the interface counted whole frames, with all of their headers", divide, "bytes sent / frames sent"),
+            (
+                Slip(ETHERNET_MTU_BYTES, "that is the MTU, without Ethernet's header", divide),
+                Slip(DATA_BYTES, "that is the data alone", divide),
+                Slip(1000, "that is what simpleperf gives to TCP at once", "TCP cuts it anew: use the counters"),
+            ),
         ),
-        Number(
-            "waiting_packets", "packets that really wait", exactly(waiting, "packets", in_flight),
-            [
-                Mistake(places, "that is the whole limit", in_flight, 0.005),
-                Mistake(flying, "that is how many are in flight", f"those left of {places} wait", 0.005),
-                Mistake(2 * flying, "that is the bandwidth-delay product", in_flight, 0.005),
-            ],
-            f"{in_flight}, {delay} divided by one frame's time", 0.018,
+        Value(
+            "headers_percent",
+            "share of headers",
+            stated(share, "%", f"{HEADER_BYTES} bytes of each frame"),
+            parts_of,
+            (
+                Slip(100 * HEADER_BYTES / DATA_BYTES, "that is in percent of the data", "divide by the whole frame"),
+                Slip(100 * (HEADER_BYTES - ETHERNET_HEADER_BYTES) / per_frame, "Ethernet's header is missing",
+                     "add up all headers in the table"),
+                Slip(100 * (HEADER_BYTES - TCP_TIMESTAMPS_BYTES) / per_frame, "the timestamps are missing",
+                     "TCP's header is longer than 20 bytes here"),
+                Slip(100 * (1 - transfer.throughput_mbps / (_link("L1").rate_mbps or 1)),
+                     "that has TCP's start in it as well", "take what a frame has, not what simpleperf saw"),
+            ),
         ),
-        Number(
-            "highest_rtt_ms", "highest RTT of L1 with a full queue", exactly(highest, "ms", delays),
-            [
-                Mistake(it.rtt_floor_ms, "that is the idle link", "a ping waits behind the data in the queue", 0.005),
-                Mistake(it.rtt_floor_ms + drain, f"that counts {delay} twice", delays, 0.003),
-                Mistake(it.rtt_floor_ms + 2 * drain, "that counts the queue in both directions", there, 0.01),
-                Mistake(2 * drain, "that counts the queue in both directions", there, 0.003),
-                Mistake(drain, "that is the way there alone", f"add the way back: {delay}"),
-                Mistake(highest / 1000, "that is in seconds", "multiply by 1000: give it in ms"),
-            ],
-            f"there: through the full queue; back: {delay}; {delays}",
+        Value(
+            "carried_mbps",
+            "rate of L1 with headers",
+            spans,
+            (
+                "a rate is bits in a second: how many bits left, and in how many seconds?",
+                "a byte has 8 bits, and a Mbit is a million of them",
+                f"bytes sent * 8 / 1,000,000 / {duration_s:g}",
+            ),
+            (
+                Slip(transfer.throughput_mbps, "that is simpleperf's own number, without headers", "use the counters"),
+                Slip(carried * duration_s, "that is the bits in all", "divide by the seconds"),
+                Slip(FRAME_BYTES / DATA_BYTES * carried, "that counts the headers twice",
+                     "the interface counted them already"),
+            ),
         ),
     )  # fmt: skip
-    return _numbers("Lab 04, a full queue on L1", predicted, fields)
 
 
-@guarded
-def check_together(run: object) -> Result:
-    """What `linklab.measure.at_once` gave for 25 pings, one a second, beside a transfer of 25 s over L1."""
-    return Result("Lab 04, ping and transfer at once", loaded_checks("L1", run, LINKS["L1"]))
-
-
-@guarded
 def check_queue_seen(answers: object, run: object) -> Result:
-    """``mean_added_ms`` and ``mean_packets``, of the pings in ``run``: what the queue of L1 added, on average."""
-    title = "Lab 04, what the queue added"
-    return each(title, answers, ("mean_added_ms", "mean_packets"), '{"mean_added_ms": 1.2, ...}', _seen(run))
-
-
-@guarded
-def check_arp(predicted: object) -> Result:
-    """``first_rtt_ms`` and ``mean_rtt_ms`` of 25 pings on L1 where the first must ask for an address (ARP) first, and
-    ``left_ms``, what ARP leaves unexplained of the course report's RTT of L1, which is the plain course network's."""
-    floor = _way("L1").rtt_floor_ms
-    reported = find(2, "L1", "rtt_ms").value
-    mean = floor + floor / _PINGS
-    its_floor = measured_path(COURSE, *LINKS["L1"]).rtt_floor_ms
-    its_mean = its_floor + its_floor / _PINGS
-    ask = "the question needs one round trip, and the ping that waits for its answer another"
-    fields = (
-        Number(
-            "first_rtt_ms", "RTT of the first ping, with ARP", exactly(2 * floor, "ms", ask),
-            [
-                Mistake(floor, "that is without ARP", ask),
-                Mistake(1.5 * floor, "that counts the question one way", f"its answer must come back: {ask}"),
-            ],
-            ask,
-        ),
-        Number(
-            "mean_rtt_ms", "mean of 25 pings, the first with ARP", exactly(mean, "ms", "24 short ones and a long one"),
-            [
-                Mistake(floor, "that is without ARP", "the first is one of the 25", 0.005),
-                Mistake(2 * floor, "that is the first alone", f"24 others take {floor:g} ms"),
-                Mistake(1.5 * floor, "that is the mean of a first and one other", "there are 24 others"),
-                Mistake(floor + 2 * floor / _PINGS, f"that adds all {2 * floor:g} ms to the {floor:g} of the others",
-                        f"add what the first takes longer: {floor:g} ms", 0.005),
-            ],
-            f"add up 24 times {floor:g} ms and the first, and divide by 25", 0.005,
-        ),
-        Number(
-            "left_ms", "rest that ARP leaves of the report's RTT of L1",
-            exactly(reported - its_mean, "ms", "what remains"),
-            [
-                Mistake(reported - its_floor, "that has ARP in it still", "take the mean with ARP off", 0.03),
-                Mistake(its_floor / _PINGS, "that is ARP's part", "how much is left besides?"),
-                Mistake(its_mean - reported, "that is negative", "the report's number is the larger"),
-                *_of_own_l1(reported, mean, its_mean),
-            ],
-            f"the report's RTT less the mean with ARP on its L1, of {its_floor / 2:g} ms each way", 0.03,
-        ),
-    )  # fmt: skip
-    return _numbers("Lab 04, why not exactly 20 ms", predicted, fields)
-
-
-def _of_own_l1(reported: float, mean: float, its_mean: float) -> list[Mistake]:
-    """Where the student's L1 is not the report's: as if it were."""
-    if mean == its_mean:
-        return []
-    theirs = "the report measured the course network, and your L1 has another delay: take the report's"
-    return [Mistake(reported - mean, "that is with the mean of your own L1", theirs, 0.03)]
-
-
-def _seen(run: object) -> Callable[[object, object], Check]:
-    it = _way("L1")
-    return queue_checks(run if isinstance(run, AtOnce) else None, it.rtt_floor_ms, _link("L1"))
-
-
-def _numbers(
-    title: str,
-    given: object,
-    fields: tuple[Number, ...],
-    check: Callable[[Number, object], Check] = number_check,
-) -> Result:
-    known = {field.key: field for field in fields}
-    example = f'{{"{fields[0].key}": 12.3, ...}}'
-    return each(title, given, known, example, lambda name, value: check(known[str(name)], value))
-
-
-def _ends(name: object) -> tuple[str, str]:
-    return LINKS[str(name)]
-
-
-def _way(name: object) -> MeasuredPath:
-    return way_of(_ends(name))
-
-
-def _link(name: object) -> Link:
-    (link,) = _way(name).forward.links
-    return link
+    """Judge ``mean_added_ms`` and ``mean_packets``, of the pings in ``run``: what L1's queue added, on average."""
+    questions = queue_questions(run, path_between(*LINKS["L1"]).rtt_floor_ms, _link("L1"))
+    return asked("Lab 04, what the queue added", answers, questions, '{"mean_added_ms": 1.2, ...}')
