@@ -75,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"linklab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     doctor = commands.add_parser("doctor", help="try what works on this machine, and what mends what does not")
+    doctor.add_argument("--grading", action="store_true", help="grade a tiny submission as well, as linklab grade does")
     doctor.set_defaults(run=_doctor)
     up = commands.add_parser("up", help="open the labs in JupyterLab")
     up.add_argument(
@@ -117,13 +118,14 @@ def _doctor(arguments: argparse.Namespace) -> int:
     console = Console()
     findings: list[doctor.Finding] = []
     with console.status("trying what labs need ..."):
-        well = doctor.report(findings.append)
+        well = doctor.report(findings.append, grading=arguments.grading)
     table = Table("", "what", "what was found", "what mends it", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for finding in findings:
         mark = "[green]works[/]" if finding.works else ("[red]FAILS[/]" if finding.needed else "[yellow]no[/]")
         table.add_row(mark, finding.what, finding.detail, finding.fix)
     console.print(table)
-    print("Labs work on this machine." if well else "Labs do not work here yet: do what the last column says.")
+    what = "Labs and grading" if arguments.grading else "Labs"
+    print(f"{what} work on this machine." if well else f"{what} do not work here yet: do what the last column says.")
     return 0 if well else 1
 
 

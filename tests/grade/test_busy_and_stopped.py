@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 from linklab.grade import Result
-from linklab.grade.alone import ping_check
-from linklab.labs import lab03, lab04, lab08, lab10
-from linklab.labs.lab09.runs import check_runs
-from linklab.measure import Clip, Fidelity, Video
-from tests.labs import lab10_runs
+from linklab.grade.runs import ping_check
+from linklab.labs import lab03, lab04, lab08, lab09, lab10
+from linklab.measure import Fidelity
+from tests.labs import lab10_runs, test_lab03, test_lab08, test_lab09
 
-from . import test_lab03, test_lab08, test_lab09
 from .way_results import BUSY, L1_LOADED, QUIET, REAL, beside, pinged, sent
 
 
@@ -39,14 +37,12 @@ def _lab08(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result
 
 
 def _lab09(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result:
-    (tmp_path / "video.ts").write_bytes(b"x" * 1316 * 1066)
-    (tmp_path / "video.rtp").write_bytes(b"made")
-    made = Video(Clip(duration_s=10), tmp_path, 1015.0, "ffmpeg")
+    made = test_lab09.made_video(tmp_path)
     run = test_lab09.runs_of(made)["gigabit"]
     arrivals = tuple(None if number < lost else at for number, at in enumerate(run.arrival_s))
     origin = replace(run.origin, clock=fidelity.clock)
     run = replace(run, arrival_s=arrivals, origin=origin, fidelity=fidelity, **more)
-    return check_runs({"gigabit": run}, made, ("gigabit",))
+    return lab09.check_runs({"gigabit": run}, made, ("gigabit",))
 
 
 def _lab10(lost: int, fidelity: Fidelity, tmp_path: Path, **more: Any) -> Result:

@@ -5,23 +5,26 @@ from math import sqrt
 from linklab.analysis import Expectation
 from linklab.grade.check import Check
 from linklab.grade.questions import asked, asked_one
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import measured
 from linklab.measure import PingResult, TcpResult
 
 from .questions import DELAYED, EACH, HALVED, LOSS, LOST, PING_LOSS, RTT_S, SIGMAS, THROUGHPUT, law_mbps
 
 
+@guarded
 def check_loss(percent: object) -> Result:
     """Judge the predicted loss of pings, in percent."""
     return asked_one("Lab 11, predicted loss", percent, LOST)
 
 
+@guarded
 def check_throughput(mbps: object) -> Result:
     """Judge the throughput by the law, in Mbit/s."""
     return asked_one("Lab 11, predicted throughput", mbps, THROUGHPUT)
 
 
+@guarded
 def check_pings(pings: object) -> Result:
     """Judge 1000 pings or more: so many are lost as chance lets."""
     if not isinstance(pings, PingResult) or pings.sent_packets < 1000:
@@ -32,6 +35,7 @@ def check_pings(pings: object) -> Result:
     return Result("Lab 11, pings", (measured("loss of pings", pings.loss_percent, expected, None),))
 
 
+@guarded
 def check_transfer(transfer: object) -> Result:
     """Judge a transfer by Reno, of 60 s or more: it lies between the law's constants, as far as chance lets it."""
     if not isinstance(transfer, TcpResult) or transfer.congestion != "reno" or transfer.flow.duration_s < 60:
@@ -45,6 +49,7 @@ def check_transfer(transfer: object) -> Result:
     return Result("Lab 11, transfer", (measured("throughput", transfer.throughput_mbps, expected, None),))
 
 
+@guarded
 def check_questions(halved_by: object) -> Result:
     """Judge what halves the throughput: a loss in percent, or an RTT in ms."""
     return asked("Lab 11, half", halved_by, HALVED, '{"loss_percent": 1.5, "rtt_ms": 10}')

@@ -8,20 +8,16 @@ network can lie beside them and nothing of the kit is touched.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +32,7 @@ from linklab.classroom.roster import networks_of
 from linklab.course import VARIABLE, write_variant
 from linklab.errors import LinklabError
 from linklab.headless.pool import how_many
+from linklab.headless.supervisor import Supervisor, Worker
 from linklab.network import Network
 from linklab.notebooks.build import SOLUTIONS
 from linklab.notebooks.starters import SUFFIX
@@ -44,8 +41,7 @@ from linklab.runtime.backends import choose
 _nbformat: Any = nbformat
 _APART_S: Final = 1.0
 """Between two starts: of kernels that start at one instant, two may be given the same port."""
-_LOOK_S: Final = 2.0
-_LOOKS: Final = 10
+_DEAD_S: Final = 18.0
 _DIED: Final = "the notebook's kernel died"
 _CELL: Final = re.compile(r"Cell (\d+)")
 _ERROR: Final = re.compile(r"^\s*([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Timeout): .*)$", re.MULTILINE)
@@ -113,89 +109,54 @@ def validate(
     over. A notebook that crashes, hangs or cannot be read is a failure of that one. Ctrl-C ends all that run.
     """
     with tempfile.TemporaryDirectory(prefix="linklab-validate-") as place:
-        tasks = [
-            _Task(notebook, _prepared(Path(place, f"{number}-{notebook.stem}"), notebook, network), network)
+        starts = [
+            partial(
+                _Nbval, _prepared(Path(place, f"{number}-{notebook.stem}"), notebook, network),
+                "course" if network is None else network.name, clock, cell_limit_s, tell,
+            )
             for number, network in enumerate(networks.values())
             for notebook in notebooks
-        ]
-        crew = _Crew(clock, cell_limit_s)
-        with ThreadPoolExecutor(jobs) as pool:
-            waiting = [pool.submit(crew.run, task) for task in tasks]
-            try:
-                found = []
-                for one in waiting:
-                    found.append(one.result())
-                    tell(found[-1])
-                return found
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                crew.end()
-                raise
+        ]  # fmt: skip
+        supervisor = Supervisor[_Nbval](jobs, apart_s=_APART_S)
+        found = [worker.validated for worker in supervisor.run(starts)]
+        if supervisor.interrupted:
+            raise KeyboardInterrupt
+        return found
 
 
-@dataclass(frozen=True)
-class _Task:
-    notebook: Path
-    copy: Path
-    network: Network | None
+class _Nbval(Worker):
+    """nbval at work on one notebook."""
 
-
-class _Crew:
-    """The processes that run now."""
-
-    def __init__(self, clock: str, cell_limit_s: int) -> None:
-        self._clock, self._cell_limit_s = clock, cell_limit_s
-        self._running: set[subprocess.Popen[str]] = set()
-        self._door = threading.Lock()
-        self._next_s = 0.0
-        self._ended = False
-
-    def run(self, task: _Task) -> Validated:
-        report = task.copy.parent / "report.xml"
+    def __init__(
+        self, notebook: Path, network: str, clock: str, cell_limit_s: int, tell: Callable[[Validated], None]
+    ) -> None:
+        self._notebook, self._network, self._tell = notebook, network, tell
+        self._report = notebook.parent / "report.xml"
+        self._lines: list[str] = []
+        self._died_s: float | None = None
         words = [sys.executable, "-P", "-m", "pytest", "-v", "-o", "addopts=", "-p", "no:cacheprovider"]
-        words += ["--nbval-lax", "--nbval-current-env", f"--nbval-cell-timeout={self._cell_limit_s}"]
-        words += [f"--rootdir={task.copy.parent}", f"--junitxml={report}", str(task.copy)]
+        words += ["--nbval-lax", "--nbval-current-env", f"--nbval-cell-timeout={cell_limit_s}"]
+        words += [f"--rootdir={notebook.parent}", f"--junitxml={self._report}", str(notebook)]
         environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-        environment |= {"LINKLAB_CLOCK": self._clock, "PYTHONUNBUFFERED": "1"}
-        with self._door:
-            if self._ended:
-                raise KeyboardInterrupt
-            time.sleep(max(0.0, self._next_s - time.monotonic()))
-            process = subprocess.Popen(
-                words, cwd=task.copy.parent, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
-            )  # fmt: skip
-            self._running.add(process)
-            self._next_s = time.monotonic() + _APART_S
-        began_s = time.monotonic()
-        said = _heard(process)
-        with self._door:
-            self._running.discard(process)
-        name = "course" if task.network is None else task.network.name
-        return read_report(report, task.copy, name, time.monotonic() - began_s, said)
+        super().__init__(words, environment | {"LINKLAB_CLOCK": clock, "PYTHONUNBUFFERED": "1"}, notebook.parent)
 
-    def end(self) -> None:
-        with self._door:
-            self._ended = True
-            for process in self._running:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGTERM)
+    def heard(self, line: bytes) -> None:
+        self._lines.append(line.decode(errors="replace"))
 
+    def beyond(self) -> str:
+        """nbval would wait until a cell's limit for a kernel that has died."""
+        if not _kernel_died(self.pid):
+            self._died_s = None
+            return ""
+        # at its regular end the kernel is gone a moment before nbval is
+        self._died_s = self._died_s or time.monotonic()
+        return _DIED if time.monotonic() - self._died_s > _DEAD_S else ""
 
-def _heard(process: subprocess.Popen[str]) -> str:
-    """What nbval says until its end. It would wait until a cell's limit for a kernel that has died: that is ended."""
-    looks = 0
-    while True:
-        try:
-            return process.communicate(timeout=_LOOK_S)[0]
-        except subprocess.TimeoutExpired:
-            # at its regular end the kernel is gone a moment before nbval is
-            looks = looks + 1 if _kernel_died(process.pid) else 0
-            if looks >= _LOOKS:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                said = process.communicate()[0]
-                return f"{said}\n{_DIED}"
+    def over(self) -> None:
+        said = "\n".join([*self._lines, self.last_words, self.ended_for])
+        wall_s = time.monotonic() - self.began_s
+        self.validated = read_report(self._report, self._notebook, self._network, wall_s, said)
+        self._tell(self.validated)
 
 
 def _kernel_died(pid: int) -> bool:

@@ -102,6 +102,9 @@ def likeliest(number: float, slips: Iterable[Slip], spread: float = 0.0) -> Slip
 
     ``spread`` is how far right answers lie apart themselves, relative to the right one: wrong ones do as well.
     """
+    slips = tuple(slips)
+    if not number:
+        return next((slip for slip in slips if not slip.value), None)
     near = [(abs(number / slip.value - 1), slip) for slip in slips if slip.value and math.isfinite(slip.value)]
     apart, slip = min(near, key=lambda one: one[0], default=(math.inf, None))
     return slip if apart <= CLOSE + spread else None
@@ -174,7 +177,8 @@ class Value:
     def checks(self, answer: object) -> Iterable[Check]:
         """Judge a number."""
         unit = self.expected.unit
-        problem = not_a_number(self.what, answer, unit, may_be_zero=self.expected.low <= 0)
+        may_be_zero = self.expected.low <= 0 or not all(slip.value for slip in self.slips)
+        problem = not_a_number(self.what, answer, unit, may_be_zero=may_be_zero)
         if problem is not None:
             return (problem,)
         number = as_number(answer)

@@ -81,11 +81,13 @@ class Trial:
             return Check.passing(what, expected, shown(answer))
         if isinstance(answer, Exception):
             kind = type(answer).__name__
-            return failing(what, f"it raises {kind}: {answer}", ("this is an ordinary case", *hints), expected, kind)
+            first = ": ".join(("this is an ordinary case", *hints[:1]))
+            return failing(what, f"it raises {kind}: {answer}", (first, *hints[1:]), expected, kind)
         given, wanted = numbers(answer), numbers(right)
-        if given is None or isinstance(answer, bool):
+        if given is None or isinstance(answer, bool) or is_one(answer) != is_one(right):
             kind = type(answer).__name__ if answer is not None else "None"
-            return failing(what, f"it returns a {kind}", "return the number itself", expected, kind)
+            asked_for = "return the number itself" if is_one(right) else "return a list of numbers"
+            return failing(what, f"it returns a {kind}", asked_for, expected, kind)
         found = shown(answer)
         if slip is not None:
             return failing(what, f"{found}: {slip.reason}", (*hints[:1], slip.step, *hints[1:][-1:]), expected, found)
@@ -145,7 +147,7 @@ def call(function: Callable[..., Any], case: Case) -> Any:
 
 def numbers(answer: object) -> list[float] | None:
     """Return an answer as a list of numbers: one for a number, those of a sequence; None where it is neither."""
-    if not math.isnan(as_number(answer)) or isinstance(answer, float):
+    if is_one(answer):
         return [as_number(answer)]
     if isinstance(answer, str | bytes | Mapping | Exception) or not hasattr(answer, "__iter__"):
         return None
@@ -153,12 +155,15 @@ def numbers(answer: object) -> list[float] | None:
     return None if any(math.isnan(each) for each in found) else found
 
 
+def is_one(answer: object) -> bool:
+    """Return whether an answer is one number, NaN too, and no sequence."""
+    return isinstance(answer, float) or not math.isnan(as_number(answer))
+
+
 def same(answer: object, right: object, tolerance: float) -> bool:
     """Return whether an answer is a right one: a number for a number, a sequence of the same length for a sequence."""
     given, wanted = numbers(answer), numbers(right)
-    if given is None or wanted is None or len(given) != len(wanted):
-        return False
-    if math.isnan(as_number(answer)) != math.isnan(as_number(right)):
+    if given is None or wanted is None or len(given) != len(wanted) or is_one(answer) != is_one(right):
         return False
     return all(math.isclose(one, two, rel_tol=tolerance, abs_tol=_TINY) for one, two in zip(given, wanted, strict=True))
 

@@ -11,20 +11,21 @@ from pathlib import Path
 from typing import Final
 
 import linklab
-from linklab.analysis.expectation import Expectation, udp_ceiling_mbps
-from linklab.analysis.measured_paths import measured_path
+from linklab.analysis import Expectation, measured_path, udp_ceiling_mbps
+from linklab.analysis.packets import bandwidth_mbps, steady_rate_mbps, train_rate_mbps
+from linklab.analysis.searching import PAYLOAD_BYTES, bisect, from_train, increase
 from linklab.errors import LinklabError
 from linklab.grade import draws
 from linklab.grade.check import Check, listed
-from linklab.grade.measured import measured_check, unless_busy
-from linklab.grade.numbers import Mistake, Quantity, prediction_check, unreadable
-from linklab.grade.real_time import STRAY_PERCENT
+from linklab.grade.questions import Slip, Value, as_number, not_a_number
 from linklab.grade.result import Result, guarded
+from linklab.grade.runs import STRAY_PERCENT, unless_busy
+from linklab.grade.trials import Case, Formula, Trial, out_of_reach
 from linklab.measure import Prober
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Network
 from linklab.network.random_chain import random_chain
-from linklab.units import AnyClock
+from linklab.units import BITS_PER_BYTE, AnyClock, transmission_ms
 
 NETWORKS: Final = 4
 """On how many networks a search is tried."""
@@ -41,73 +42,77 @@ _WILD: Final = 2.5
 _SEEDS: Final = 1_000_000
 
 
-@dataclass(frozen=True)
-class _Train:
-    name: str
-    rate_mbps: float
-    packets: int
-    payload_bytes: int
-    begin_s: float
-    unevenness: tuple[float, ...] = (0.0,)
-    """Of one gap after the other, again and again, as a share of it; the sum is 0."""
-
-    @property
-    def arrival_s(self) -> tuple[float, ...]:
-        gap_s = 8e-6 * self.payload_bytes / self.rate_mbps
-        gaps = (gap_s * (1 + share) for share in islice(cycle(self.unevenness), self.packets - 1))
-        return tuple(accumulate(gaps, initial=self.begin_s))
+_OURS: Final = (train_rate_mbps, steady_rate_mbps, bandwidth_mbps, from_train, bisect, increase)
+"""What of ours finds a rate: out of reach of a student's functions while they are tried."""
 
 
-_TRAINS: Final = (
-    _Train("a short train", 12.5, 9, 1448, 0.25),
-    _Train("a train of small packets, late in the day", 7.3, 31, 500, 4000.5),
-    _Train("a train with uneven gaps", 33.3, 41, 1448, 0.031, (-0.3, 0.3, 0.0, 0.0, -0.2, 0.2, 0.0, 0.0)),
-)
+# --- The rate of a train
 
 
 @guarded
-def check_train(estimate: Callable[[Sequence[float], int], object]) -> Result:
-    """``estimate(arrival_s, payload_bytes)`` gives the rate of a train in Mbit/s of payload, within 2.5 %.
+def check_train(estimate: object) -> Result:
+    """Judge ``estimate(arrival_s, payload_bytes)``: the rate of a train in Mbit/s of payload, within 2.5 %.
 
     It is tried on trains that were made up, of several lengths, sizes and rates.
     """
-    return Result("Lab 03, the rate of a train", tuple(_train_check(estimate, train) for train in _TRAINS))
+    return Result("Lab 03, the rate of a train", _ESTIMATE.checks(estimate))
 
 
-def _train_check(estimate: Callable[[Sequence[float], int], object], train: _Train) -> Check:
-    arrival_s = train.arrival_s
-    try:
-        found = estimate(arrival_s, train.payload_bytes)
-    except Exception as error:
-        return _raised(f"rate of {train.name}", error, "arrival_s is a tuple of seconds, in order")
-    if found is None:
-        return _nothing(f"rate of {train.name}", "estimate_from_train")
-    gaps, span_s, bits = train.packets - 1, arrival_s[-1] - arrival_s[0], 8e-6 * train.payload_bytes
-    right = train.rate_mbps
-    how = "n packets have n - 1 gaps: bits of n - 1 packets, by the time from the first to the last arrival"
-    mistakes = [
-        Mistake(right * train.packets / gaps, "that counts n packets", "between n packets are n - 1 gaps", 0.004),
-        Mistake(bits / (arrival_s[1] - arrival_s[0]), "that is the first gap alone", "use the whole train", 0.004),
-        Mistake(right / 8, "that looks like MByte/s", "a byte has 8 bits", 0.01),
-        Mistake(right * 1e6, "that is in bit/s", "divide by 1,000,000", 0.03),
-        Mistake(right * 1e3, "that is in kbit/s", "divide by 1000", 0.03),
-        Mistake(right / 8 * 1e6, "that is in bytes a second", "times 8, by 1,000,000", 0.03),
-        Mistake(gaps / span_s, "that is packets a second", "multiply by the bits of a packet, by 1,000,000", 0.03),
-        Mistake(bits * gaps / arrival_s[-1], "that divides by the last time of arrival", "take off the first", 0.03),
-        Mistake(bits * train.packets / arrival_s[-1], "that divides by the last time of arrival", "take off the first"),
-        Mistake(bits * train.packets / gaps, "no time is in that", "divide by the time in between", 0.001),
-    ]
-    if train.payload_bytes != 1448:
-        is_fixed = "that takes every packet for one of 1448 bytes"
-        mistakes.append(Mistake(right * 1448 / train.payload_bytes, is_fixed, "use payload_bytes", 0.03))
-    name = f"rate of {train.name}"
-    check = prediction_check(Quantity(name, right, "Mbit/s"), found, 0.025, how, mistakes)
-    return replace(check, description=name)
+def _train(
+    rate_mbps: float, packets: int, payload_bytes: int, start_s: float, unevenness: Sequence[float] = (0.0,)
+) -> Case:
+    """Arrivals and payload of a train. Of one gap after the other, ``unevenness`` is a share of it; the sum is 0."""
+    gap_s = transmission_ms(payload_bytes, rate_mbps) / 1000
+    gaps = (gap_s * (1 + share) for share in islice(cycle(unevenness), packets - 1))
+    return tuple(accumulate(gaps, initial=start_s)), payload_bytes
+
+
+def _mbps(size_bytes: float, time_s: float) -> float:
+    return BITS_PER_BYTE * size_bytes / 1e6 / time_s
+
+
+_GAPS: Final = "if three packets arrive at 0, 1 and 2 ms, how many packets' bits came in these 2 ms?"
+_TIME: Final = "the time is that between the first and the last arrival"
+_ESTIMATE: Final = Trial(
+    train_rate_mbps,
+    {
+        "a short train": _train(12.5, 9, PAYLOAD_BYTES, 0.25),
+        "a train of small packets, late in the day": _train(7.3, 31, 500, 4000.5),
+        "a train with uneven gaps": _train(
+            33.3, 41, PAYLOAD_BYTES, 0.031, (-0.3, 0.3, 0.0, 0.0, -0.2, 0.2, 0.0, 0.0)
+        ),
+    },
+    (
+        "a rate is bits over time: the bottleneck spaces the packets, so the time lies in the gaps",
+        f"{_TIME}; {_GAPS}",
+        "(n - 1) * payload_bytes * 8 / (last - first) / 1,000,000",
+    ),
+    (
+        Formula(lambda t, size: _mbps(size * len(t), t[-1] - t[0]), "that counts n packets", _GAPS),
+        Formula(lambda t, size: _mbps(size, t[1] - t[0]), "that is the first gap alone", "use the whole train"),
+        Formula(
+            lambda t, size: _mbps(1e6 / BITS_PER_BYTE * (len(t) - 1), t[-1] - t[0]), "that is packets a second",
+            "how many bits has a packet?",
+        ),
+        Formula(lambda t, size: _mbps(size * (len(t) - 1), t[-1]), "that divides by the last time of arrival", _TIME),
+        Formula(lambda t, size: _mbps(size * len(t), t[-1]), "that divides by the last time of arrival", _TIME),
+        Formula(
+            lambda t, size: _mbps(PAYLOAD_BYTES * (len(t) - 1), t[-1] - t[0]),
+            "that takes every packet for one of 1448 bytes", "use payload_bytes",
+        ),
+    ),
+    withheld=(*_OURS, _mbps),
+    tolerance=0.025,
+    unit="Mbit/s",
+)  # fmt: skip
+
+
+# --- The search
 
 
 @guarded
 def check_search(
-    find: Callable[[Prober], object],
+    find: object,
     seeds: Sequence[int] | None = None,
     clock: AnyClock = "auto",
     folder: Path | None = None,
@@ -119,12 +124,15 @@ def check_search(
     12 s, and its answer must be confirmed by a probe at 90 % of it or more that lost nothing, which means
     `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
     """
+    title = "Lab 03, an unknown network"
+    if not callable(find):
+        return Result(title, (Check.failing("the function", "not written yet", "give the function itself"),))
     tries: list[_Try] = []
     for seed in draws.seeds("an unknown network", NETWORKS, _SEEDS) if seeds is None else seeds:
         tries.append(_tried(find, seed, clock, folder))
         if tries[-1].is_hopeless:
             break
-    return Result("Lab 03, an unknown network", tuple(_checks(tries)))
+    return Result(title, tuple(_checks(tries)))
 
 
 @dataclass(frozen=True)
@@ -150,7 +158,12 @@ class _Try:
     @property
     def is_hopeless(self) -> bool:
         """No number came: it would not on other networks either."""
-        return self.error is not None or unreadable(Quantity("", 1, ""), self.answer) is not None
+        return self.error is not None or not_a_number("", self.answer, "") is not None
+
+    @property
+    def number(self) -> float:
+        """The answer as a number; 0 where it is none."""
+        return 0.0 if self.is_hopeless else as_number(self.answer)
 
 
 def _tried(find: Callable[[Prober], object], seed: int, clock: AnyClock, folder: Path | None) -> _Try:
@@ -163,7 +176,8 @@ def _tried(find: Callable[[Prober], object], seed: int, clock: AnyClock, folder:
         answer: object = None
         error: Exception | None = None
         try:
-            answer = find(prober)
+            with out_of_reach(_OURS):
+                answer = find(prober)
         except Exception as raised:
             error = raised
         return _Try(seed, network, lab.clock, answer, error, prober)
@@ -179,39 +193,43 @@ def _checks(tries: Sequence[_Try]) -> list[Check]:
 def _to_be_tried_again(check: Check, seed: int) -> Check:
     if check.outcome != "failed":
         return check
-    return replace(check, hint=f"{check.hint}. The same network again: check_search(find_bandwidth, seeds=[{seed}])")
+    again = f"The same network again: check_search(find_bandwidth, seeds=[{seed}])"
+    further = tuple(f"{hint}. {again}" for hint in check.further)
+    return replace(check, hint=f"{check.hint}. {again}", further=further)
 
 
 def _answer_check(it: _Try) -> Check:
     if it.error is not None:
         return _raised(it.name, it.error, "call find_bandwidth(prober) on a network of your own to see why")
     if it.answer is None:
-        return _nothing(it.name, "find_bandwidth")
-    right = it.truth_mbps
+        return Check.failing(it.name, "it returns nothing", "end it with return", "a number in Mbit/s")
+    right, answer = it.truth_mbps, it.number
     left = 1.0 if it.clock == "virtual" else 1 - MISSED_PERCENT / 100
     low, high = (1 - TOLERANCE) * left * right, (1 + TOLERANCE) * right
-    allowance = f"{100 * TOLERANCE:g} % for the search, and in real time what a quiet machine may miss"
-    expected = Expectation(right, low, high, "Mbit/s", "what the path carries", "both", allowance=allowance)
-    answer = it.answer if isinstance(it.answer, int | float) else 0.0
-    mistakes = [
-        Mistake(right / 8, "that looks like MByte/s", "multiply by 8", TOLERANCE),
-        Mistake(right * 1e6, "that is in bit/s", "divide by 1,000,000", TOLERANCE),
-        Mistake(right * 1e3, "that is in kbit/s", "divide by 1000", TOLERANCE),
+    expected = Expectation(
+        right, low, high, "Mbit/s", "what the path carries", "both",
+        allowance=f"{100 * TOLERANCE:g} % for the search, and in real time what a quiet machine may miss",
+    )  # fmt: skip
+    slips = [
+        Slip(right / BITS_PER_BYTE, "that looks like MByte/s", "a byte has 8 bits"),
+        Slip(right * 1e3, "that is in kbit/s", "give it in Mbit/s"),
+        Slip(right * 1e6, "that is in bit/s", "give it in Mbit/s"),
     ]
     for probe in it.prober.probes:
+        if not math.isclose(probe.rate_mbps, answer, rel_tol=0.002):
+            continue
         if probe.loss_percent > STRAY_PERCENT:
             reason = f"you sent at that rate, and {probe.loss_percent:.1f} % was lost"
-            mistakes.append(Mistake(probe.rate_mbps, reason, "give a rate at which nothing is lost", 0.002))
+            slips.append(Slip(probe.rate_mbps, reason, "give a rate at which nothing is lost"))
         elif probe.rate_mbps > right:
             reason = "nothing was lost at that rate, because a queue swallowed what was too much"
-            mistakes.append(Mistake(probe.rate_mbps, reason, "a longer probe fills it; a train tells at once", 0.002))
-    if abs(answer / right - 1) <= _COARSE:
-        how = "too coarse: go on until the range is narrow, with steps in proportion to the rate"
-    else:
-        how = "print each rate that you try and what is lost there: does the range close around the right one?"
+            slips.append(Slip(probe.rate_mbps, reason, "a longer probe fills it; a train tells at once"))
+    coarse = "too coarse: go on until the range is narrow, with steps in proportion to the rate"
+    wild = "print each rate that you try and what is lost there: does the range close around the right one?"
     trouble = _doubt([it]) if right / _WILD < answer < right * _WILD else None
-    check = measured_check("", it.answer, expected, inconclusive=trouble, mistakes=mistakes, how=how)
-    return replace(check, description=it.name)
+    hints = coarse if abs(answer / right - 1) <= _COARSE else wild
+    (check,) = Value("", it.name, expected, hints, slips, trouble=trouble, shown=True, by_tool=True).checks(it.answer)
+    return check
 
 
 def _doubt(tries: Sequence[_Try]) -> str | None:
@@ -234,21 +252,20 @@ def _confirmed_check(tries: Sequence[_Try]) -> Check:
 
 
 def _is_lossy(it: _Try) -> bool:
-    answer = float(it.answer) if isinstance(it.answer, int | float) else 0.0
     return any(
-        math.isclose(probe.rate_mbps, answer) and probe.loss_percent > STRAY_PERCENT for probe in it.prober.probes
+        math.isclose(probe.rate_mbps, it.number) and probe.loss_percent > STRAY_PERCENT for probe in it.prober.probes
     )
 
 
 def _is_confirmed(it: _Try) -> bool:
-    least = _CONFIRMED * float(it.answer) if isinstance(it.answer, int | float) else 0.0
+    least = _CONFIRMED * it.number
     return any(probe.rate_mbps >= least and probe.loss_percent <= STRAY_PERCENT for probe in it.prober.probes)
 
 
 def _traffic_check(tries: Sequence[_Try]) -> Check:
     description = "traffic of the search"
     wanted = f"at most what each path carries in {ALLOWED_S:g} s"
-    took_s = [(it.prober.sent_bytes * 8e-6 / it.truth_mbps, it) for it in tries]
+    took_s = [(transmission_ms(it.prober.sent_bytes, it.truth_mbps) / 1000, it) for it in tries]
     found = ", ".join(f"{seconds:.1f} s" for seconds, _ in took_s)
     over = [f"{seconds:.0f} s ({it.prober.sent_bytes / 1e6:.1f} MB), seed {it.seed}" for seconds, it in took_s
             if seconds > ALLOWED_S]  # fmt: skip
@@ -256,10 +273,6 @@ def _traffic_check(tries: Sequence[_Try]) -> Check:
         return Check.passing(description, wanted, found)
     hint = "begin near the answer, where a train shows it, and let each probe halve what is left"
     return Check.failing(description, f"it sent {listed(over)}", hint, wanted, found)
-
-
-def _nothing(description: str, function: str) -> Check:
-    return Check.failing(description, f"{function} gave None", "end it with return and a number", "a number in Mbit/s")
 
 
 def _raised(description: str, error: Exception, hint: str) -> Check:

@@ -13,15 +13,14 @@ from linklab.analysis.packets import (
     first_bandwidth_mbps,
     steady_rate_mbps,
 )
-from linklab.labs.lab08.measured import SIZES
-from linklab.labs.lab08.rules import FRAMES, LATE, LINK_MBPS
+from linklab.labs.lab08.rules import FRAMES, LATE, LINK_MBPS, SIZES
 from linklab.measure import Capture, TrainResult, layers
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.published.mtu import find
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
 from linklab.show.packets import first_packets, frames
-from linklab.units import ETHERNET_CHECKSUM_BYTES as CHECKSUM_BYTES
+from linklab.units import ETHERNET_CHECKSUM_BYTES
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -33,7 +32,7 @@ def data_table(runs: object, predicted_mbps: object) -> Table | str:
     """Data rate by frame size: predicted, theory, measured."""
     rows = []
     for size, run in _trains(runs, FRAMES):
-        theory = LINK_MBPS * payload_bytes(size) / (size - CHECKSUM_BYTES)
+        theory = LINK_MBPS * payload_bytes(size) / (size - ETHERNET_CHECKSUM_BYTES)
         rows.append([size, _number(predicted_mbps, size), theory, steady_rate_mbps(run.arrivals_s, run.payload_bytes)])
     return table(["frame (bytes)", "predicted", "theory", "measured"], rows, "UDP data, Mbit/s") if rows else NOTHING
 
@@ -44,7 +43,9 @@ def first_table(runs: object, calm: object, predicted_mbps: object) -> Table | s
     rows = []
     for size, run in _trains(runs, SIZES):
         late = size in LATE
-        early = burst_bytes(run.arrivals_s, size - CHECKSUM_BYTES, LINK_MBPS) - (size - CHECKSUM_BYTES)
+        early = burst_bytes(run.arrivals_s, size - ETHERNET_CHECKSUM_BYTES, LINK_MBPS) - (
+            size - ETHERNET_CHECKSUM_BYTES
+        )
         counted = max(bandwidth_mbps(run.arrivals_s, size, count_first=True))
         remark = f"{counted:.1f} if the first packet is counted" if late else "the second comes right behind the first"
         rows.append(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from linklab.labs.lab09.questions import (
-    check_questions as check_questions,
-)
 from linklab.labs.lab09.rules import (
     LOSSY as LOSSY,
+)
+from linklab.labs.lab09.rules import (
+    NETWORKS as NETWORKS,
 )
 from linklab.labs.lab09.rules import (
     check_damage as check_damage,
@@ -24,14 +24,11 @@ from linklab.labs.lab09.rules import (
     check_packets as check_packets,
 )
 from linklab.labs.lab09.rules import (
-    check_spacing as check_spacing,
+    check_questions as check_questions,
 )
-from linklab.labs.lab09.runs import (
-    NETWORKS as NETWORKS,
-)
-from linklab.labs.lab09.runs import (
-    RUNS as RUNS,
-)
-from linklab.labs.lab09.runs import (
+from linklab.labs.lab09.rules import (
     check_runs as check_runs,
+)
+from linklab.labs.lab09.rules import (
+    check_spacing as check_spacing,
 )

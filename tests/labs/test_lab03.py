@@ -1,0 +1,409 @@
+"""Lab 03's checks, as far as no recorded answer shows them: variants, busy machines, functions, searches."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linklab.analysis import packets, searching
+from linklab.grade import Check, Result
+from linklab.labs import lab03
+from linklab.labs.lab03 import unknown
+from linklab.measure import Fidelity, Origin, Prober, UdpFlow, UdpResult
+from linklab.network import COURSE, Network, NetworkState, expected_state, payload_rate_mbps
+from linklab.network.random_chain import random_chain
+from linklab.runtime.backends import Kind
+from tests.grade.way_results import BUSY, QUIET, REAL
+from tests.states import change
+
+from .written import is_refused, unnamed_slips
+
+NOMINAL = {"h1-h4": 30.0, "h1-h9": 20.0, "h7-h9": 20.0}
+CEILINGS = {name: rate * 1448 / 1490 for name, rate in NOMINAL.items()}
+
+
+def _failed(result: Result) -> list[Check]:
+    return [check for check in result.checks if check.outcome == "failed"]
+
+
+# --- Predictions
+
+
+def test_a_link_is_chosen_in_any_case() -> None:
+    assert lab03.check_bottlenecks({"h1-h4": " l2", "h1-h9": "L3 ", "h7-h9": "l3"}).passed
+
+
+def test_no_loss_at_all_is_named_where_the_headers_are_what_is_too_much() -> None:
+    first, *_ = lab03.check_losses({"h1-h4 at 100 %": 0}).checks
+    assert "leaves out the headers" in first.reason
+
+
+# --- Measurements
+
+
+def measured(
+    name: str,
+    rate_mbps: float,
+    lost_percent: float,
+    clock: str = "virtual",
+    network: NetworkState | None = None,
+    fidelity: Fidelity | None = None,
+) -> UdpResult:
+    source, destination = name.split("-")
+    sent = round(rate_mbps * 1e6 * 3 / 8 / 1448)
+    received = round(sent * (1 - lost_percent / 100))
+    return UdpResult(
+        UdpFlow(source, destination, rate_mbps, 3), Origin("iperf 3.12", clock, "7.3.4", network),
+        received * 1448 * 8e-6 / 3.08, rate_mbps, 3.08, sent, received, 0, 0.5, (), (), fidelity=fidelity,
+    )  # fmt: skip
+
+
+def timed(fidelity: Fidelity, name: str, rate_mbps: float, lost_percent: float) -> UdpResult:
+    return measured(name, rate_mbps, lost_percent, fidelity.clock, fidelity=fidelity)
+
+
+OVERLOAD = {name: measured(name, 1.1 * rate, 11.3) for name, rate in NOMINAL.items()}
+CHOSEN = {name: measured(name, 0.99 * rate, 0) for name, rate in CEILINGS.items()}
+
+
+def _of(result: Result, name: str) -> Check:
+    (check,) = [check for check in result.checks if name in check.description]
+    return check
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (measured("h1-h9", 22, 11.4), "from h1 to h9"),
+        (measured("h1-h4", 30, 2.5), "sent at 30 Mbit/s"),
+        (measured("h1-h4", 33, 2.0), "less than theory allows"),
+        (measured("h1-h4", 33, 31.0), "more than theory allows"),
+        (replace(OVERLOAD["h1-h4"], interrupted=True), "stopped before its end"),
+    ],
+)
+def test_an_overload_that_is_another_is_named(wrong: object, says: str) -> None:
+    assert lab03.check_overload(OVERLOAD).passed
+    (failed,) = _failed(lab03.check_overload({**OVERLOAD, "h1-h4": wrong}))
+    assert says in failed.reason
+
+
+def test_a_bandwidth_without_its_measurement_is_not_believed() -> None:
+    arrived = {name: result.throughput_mbps for name, result in OVERLOAD.items()}
+    assert lab03.check_bandwidth(arrived, OVERLOAD).passed
+    result = lab03.check_bandwidth(arrived, {"h1-h4": OVERLOAD["h1-h4"]})
+    assert [check.outcome for check in result.checks] == ["passed", "failed", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (measured("h1-h4", 29.3, 0), "more than the path carries"),
+        (measured("h1-h4", 25, 0), "86 %"),
+        (measured("h1-h4", 29, 0.1), "packets lost"),
+    ],
+)
+def test_a_bad_choice_is_named(wrong: object, says: str) -> None:
+    assert lab03.check_chosen(CHOSEN).passed
+    (failed,) = _failed(lab03.check_chosen({**CHOSEN, "h1-h4": wrong}))
+    assert says in failed.reason
+
+
+def test_what_was_read_back_counts_and_not_the_plan() -> None:
+    """A link that somebody changed: theory changes with it."""
+    state = expected_state(COURSE)
+    interface = state.interface("r2", "r2-eth2")
+    assert interface is not None
+    slower = change(state, "r2-eth2", shape=replace(interface.shape, rate_mbps=15))
+    right = 100 * (1 - payload_rate_mbps(15) / 33)
+    assert _of(lab03.check_overload({"h1-h4": measured("h1-h4", 33, right, network=slower)}), "h1-h4").passed
+    assert not _of(lab03.check_overload({"h1-h4": measured("h1-h4", 33, 11.4, network=slower)}), "h1-h4").passed
+
+
+# --- Real time
+
+
+@pytest.mark.parametrize(
+    ("fidelity", "rate_mbps", "loss_percent", "outcome"),
+    [
+        (REAL, 28.5, 0.4, "passed"),
+        (REAL, 28.5, 0.6, "failed"),
+        (QUIET, 28.5, 0.4, "failed"),
+        (BUSY, 28.5, 3.0, "inconclusive"),
+        (REAL, 29.5, 0.4, "failed"),  # more than the path carries: no machine made that loss
+    ],
+)
+def test_a_stray_packet_is_no_loss_in_real_time(
+    fidelity: Fidelity, rate_mbps: float, loss_percent: float, outcome: str
+) -> None:
+    result = lab03.check_chosen({**CHOSEN, "h1-h4": timed(fidelity, "h1-h4", rate_mbps, loss_percent)})
+    assert _of(result, "h1-h4").outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("fidelity", "name", "sent_mbps", "loss_percent", "outcome"),
+    [
+        # on an idle machine h1-h9 once lost 13.74 % of what was sent, where theory says 11.7
+        (REAL, "h1-h9", 22.0, 13.74, "passed"),
+        (REAL, "h1-h9", 22.0, 18.2, "passed"),
+        (REAL, "h1-h9", 22.0, 19.0, "failed"),
+        (BUSY, "h1-h9", 22.0, 31.0, "inconclusive"),
+        (QUIET, "h1-h9", 22.0, 13.74, "failed"),
+        # as other programs ended, h1-h4 once lost 6.61 %, where theory says 11.7 at 33 Mbit/s
+        (REAL, "h1-h4", 31.0, 6.61, "passed"),
+        (REAL, "h1-h4", 31.0, 4.0, "failed"),
+        (REAL, "h1-h4", 33.0, 6.61, "failed"),
+        (QUIET, "h1-h4", 31.0, 6.61, "failed"),
+    ],
+)
+def test_what_a_quiet_machine_misses_is_lost_and_less_is_too_much_where_less_was_sent(
+    fidelity: Fidelity, name: str, sent_mbps: float, loss_percent: float, outcome: str
+) -> None:
+    run = replace(timed(fidelity, name, 1.1 * NOMINAL[name], loss_percent), sent_mbps=sent_mbps)
+    assert _of(lab03.check_overload({name: run}), name).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("share", "fidelity", "outcome"),
+    [
+        (0.97, REAL, "passed"),
+        (0.72, REAL, "failed"),
+        (0.45, REAL, "failed"),
+        (0.72, BUSY, "inconclusive"),
+        (1.2, BUSY, "failed"),
+        (0.97, QUIET, "passed"),
+        (0.72, QUIET, "failed"),
+    ],
+)
+def test_a_wrong_bandwidth_is_the_machines_only_where_the_gate_says_so(
+    share: float, fidelity: Fidelity, outcome: str
+) -> None:
+    run = timed(fidelity, "h1-h4", 33.0, 11.65)
+    result = lab03.check_bandwidth({"h1-h4": share * run.throughput_mbps}, {"h1-h4": run})
+    assert _of(result, "h1-h4").outcome == outcome
+
+
+def test_what_arrived_is_no_slip_even_where_a_busy_machine_lost_half() -> None:
+    """Of 22 Mbit/s 11.02 arrived once, so that 10.98 were lost: the number is right, and says nothing."""
+    run = timed(BUSY, "h7-h9", 22.0, 49.9)
+    result = lab03.check_bandwidth({"h7-h9": run.throughput_mbps}, {"h7-h9": run})
+    assert _of(result, "h7-h9").outcome == "inconclusive"
+    assert "what was lost" not in _of(result, "h7-h9").hint
+    other = replace(run, fidelity=REAL, throughput_mbps=19.4)
+    lost = lab03.check_bandwidth({"h7-h9": 2.6}, {"h7-h9": other})
+    assert "what was lost" in _of(lost, "h7-h9").reason
+
+
+# --- The rate of a train
+
+
+def plainly(arrival_s: Sequence[float], payload_bytes: int) -> float:
+    return (len(arrival_s) - 1) * payload_bytes * 8 / (arrival_s[-1] - arrival_s[0]) / 1e6
+
+
+def by_second_half(arrival_s: Sequence[float], payload_bytes: int) -> float:
+    return plainly(arrival_s[len(arrival_s) // 2 :], payload_bytes)
+
+
+def by_slope(arrival_s: Any, payload_bytes: int) -> Any:
+    slope, _ = np.polyfit(range(len(arrival_s)), np.array(arrival_s), 1)
+    return np.float64(payload_bytes * 8 / slope / 1e6)
+
+
+def by_mean(arrival_s: Sequence[float], payload_bytes: int) -> Fraction:
+    gap_s = statistics.fmean(late - early for early, late in pairwise(arrival_s))
+    return Fraction(payload_bytes * 8, 10**6) / Fraction(gap_s)
+
+
+class ByRegression:
+    def __call__(self, arrival_s: list[float], payload_bytes: int) -> float:
+        line = statistics.linear_regression(range(len(arrival_s)), arrival_s)
+        return payload_bytes * 8 / line.slope / 1e6
+
+
+@pytest.mark.parametrize("estimate", [plainly, by_second_half, by_slope, by_mean, ByRegression()])
+def test_right_estimates_of_any_style_pass(estimate: Callable[..., Any]) -> None:
+    assert lab03.check_train(estimate).passed
+
+
+@pytest.mark.parametrize(
+    "ours",
+    [
+        packets.train_rate_mbps,
+        packets.steady_rate_mbps,
+        lambda times, size: packets.bandwidth_mbps(times, size)[-1],
+        lambda times, size: unknown._ESTIMATE.slips[0].formula(times, size) * (len(times) - 1) / len(times),
+    ],
+)
+def test_our_own_estimates_are_out_of_reach(ours: Callable[..., Any]) -> None:
+    assert is_refused(lab03.check_train, ours)
+
+
+def test_wrong_formulas_are_called_by_their_names() -> None:
+    assert unnamed_slips(lab03.check_train, unknown._ESTIMATE) == []
+
+
+@pytest.mark.parametrize(
+    ("estimate", "says"),
+    [
+        (None, "not written yet"),
+        (lambda times, size: None, "it returns nothing"),
+        (lambda times, size: times["first"], "it raises TypeError"),
+        (lambda times, size: plainly(times, size) / 8, "an eighth"),
+        (lambda times, size: plainly(times, size + 42), "it gives"),
+        (lambda times, size: 12.5, "whatever it is given"),
+    ],
+)
+def test_a_wrong_estimate_is_named(estimate: object, says: str) -> None:
+    failed = _failed(lab03.check_train(estimate))
+    assert any(says in check.reason for check in failed)
+    assert all(check.hint for check in failed)
+
+
+# --- The search
+
+SEEDS = (11, 12)
+
+
+def from_train(prober: Prober) -> float:
+    guess = by_second_half(prober.train(60), 1448)
+    return guess if not prober.send(0.98 * guess).loss_percent else 0.5 * guess
+
+
+def search(find: object, folder: Path, seeds: Sequence[int] = SEEDS) -> Result:
+    return lab03.check_search(find, seeds, "virtual", folder)
+
+
+@pytest.mark.lab
+def test_a_right_search_passes(virtual: Kind, lab_folder: Path, nothing_left: None) -> None:
+    result = search(from_train, lab_folder)
+    assert result.passed, str(result)
+    assert len(result.checks) == len(SEEDS) + 2
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("find", "says"),
+    [
+        (lambda prober: from_train(prober) / 8, "MByte/s"),
+        (lambda prober: from_train(prober) * 1e6, "in bit/s"),
+        (lambda prober: None, "it returns nothing"),
+        (lambda prober: prober.fast(), "raised AttributeError"),
+        (lambda prober: prober.send(1000), "of the budget of 60 MB are left"),
+        (lambda prober: by_second_half(prober.train(60), 1448), "no such probe"),
+        (lambda prober: next(rate for rate in (2, 4, 8, 16, 32, 64) if prober.send(rate).loss_percent), "% was lost"),
+        (lambda prober: prober.send(3).rate_mbps, "does the range close"),
+        (searching.from_train, "write it yourself"),
+        (lambda prober: searching.bisect(prober, 0, 50), "write it yourself"),
+    ],
+)
+def test_a_wrong_search_is_named(virtual: Kind, lab_folder: Path, find: Callable[[Prober], object], says: str) -> None:
+    result = search(find, lab_folder, SEEDS[:1])
+    assert not result.passed
+    assert says in str(result), str(result)
+    assert all(check.hint for check in result.checks if not check.passed)
+
+
+@pytest.mark.lab
+def test_a_rate_that_lost_packets_is_no_answer_however_near(virtual: Kind, lab_folder: Path) -> None:
+    def too_high(prober: Prober) -> float:
+        guess = by_second_half(prober.train(60), 1448)
+        prober.send(0.98 * guess)
+        assert prober.send(1.04 * guess, 6).loss_percent > 0
+        return 1.04 * guess
+
+    result = search(too_high, lab_folder, SEEDS[:1])
+    assert [check.description for check in result.checks if not check.passed] == ["each answer confirmed by a probe"]
+    assert "your own probe lost packets" in str(result)
+
+
+@pytest.mark.lab
+def test_the_plain_increase_takes_too_much(virtual: Kind, lab_folder: Path) -> None:
+    fast = next(seed for seed in range(100) if _slowest(random_chain(seed, bottleneck_mbps=(5, 40))) > 34)
+
+    def increase(prober: Prober) -> float:
+        rate = 20
+        while not prober.send(rate).loss_percent:
+            rate += 1
+        return rate - 1
+
+    result = search(increase, lab_folder, [fast])
+    assert [check.description for check in result.checks if not check.passed] == ["traffic of the search"]
+
+
+def _slowest(network: Network) -> float:
+    return min(link.rate_mbps for link in network.links if link.rate_mbps is not None)
+
+
+def test_what_is_no_function_starts_no_lab() -> None:
+    assert "not written yet" in _failed(lab03.check_search(None))[0].reason
+
+
+def _try(answer: object, clock: str, doubts: Sequence[str] = (), probes: Sequence[object] = ()) -> unknown._Try:
+    prober: Any = SimpleNamespace(probes=probes, doubts=doubts, sent_bytes=0, count=1)
+    return unknown._Try(5, random_chain(5, bottleneck_mbps=(10, 10)), clock, answer, None, prober)
+
+
+RIGHT_MBPS = _try(None, "real").truth_mbps
+
+
+@pytest.mark.parametrize(
+    ("share", "clock", "doubts", "outcome"),
+    [
+        (0.96, "real", [], "passed"),
+        (0.9, "real", [], "passed"),  # a quiet machine may miss 7 %
+        (0.72, "real", [], "failed"),
+        (0.72, "real", ["load 5.0 per core"], "inconclusive"),
+        (1.2, "real", ["load 5.0 per core"], "inconclusive"),
+        (8.0, "real", ["load 5.0 per core"], "failed"),  # no machine makes so much of it
+        (0.9, "virtual", [], "failed"),
+    ],
+)
+def test_a_wrong_search_is_the_machines_only_where_the_gate_says_so(
+    share: float, clock: str, doubts: list[str], outcome: str
+) -> None:
+    for answer in (share * RIGHT_MBPS, np.float64(share * RIGHT_MBPS), Fraction(share * RIGHT_MBPS)):
+        check = unknown._answer_check(_try(answer, clock, doubts))
+        assert check.outcome == outcome, check
+        assert ("load 5.0 per core" in check.reason) == (outcome == "inconclusive")
+
+
+@pytest.mark.parametrize(("loss_percent", "outcome"), [(0.0, "passed"), (0.4, "passed"), (0.6, "failed")])
+def test_a_probe_that_lost_a_stray_packet_confirms_an_answer(
+    loss_percent: float, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe = SimpleNamespace(rate_mbps=9.6, loss_percent=loss_percent)
+    monkeypatch.setattr(unknown, "_tried", lambda *_: _try(9.7, "real", (), [probe]))
+    confirmed = lab03.check_search(lambda prober: 9.7, [1]).checks[1]
+    assert confirmed.description == "each answer confirmed by a probe"
+    assert confirmed.outcome == outcome
+
+
+@pytest.mark.parametrize("answer", ["9.7", True, math.nan, -1, [9.7], object()])
+def test_what_is_no_rate_is_told_and_not_tried_again(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unknown, "_tried", lambda *_: _try(answer, "virtual"))
+    (failed,) = _failed(lab03.check_search(lambda prober: answer, SEEDS))
+    assert failed.hint
+
+
+def test_the_networks_of_the_check_are_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def tried(find: object, seed: int, *rest: object) -> Any:
+        seen.append(seed)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(unknown, "_tried", tried)
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            lab03.check_search(lambda prober: 1)
+    assert len(set(seen)) == 3

@@ -1,0 +1,220 @@
+"""Lab 09's checks, as far as no recorded answer shows them: a function, and runs that are not what they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linklab.analysis import packets, video_statistics
+from linklab.grade import Check, Result
+from linklab.labs import lab09
+from linklab.labs.lab09 import rules
+from linklab.measure import Clip, Origin, Quality, Video, VideoFlow, VideoResult
+from linklab.measure.video_quality import FrameQuality
+from tests.measure.streams import made_stream
+
+from .written import is_refused, unnamed_slips
+
+# --- The function
+
+
+def jitter_ms(arrivals_s: list[float], timestamps_s: list[float]) -> float:
+    jitter = 0.0
+    for i in range(1, len(arrivals_s)):
+        d = (arrivals_s[i] - arrivals_s[i - 1]) - (timestamps_s[i] - timestamps_s[i - 1])
+        jitter += (abs(d) * 1000 - jitter) / 16
+    return jitter
+
+
+def with_numpy(arrivals_s: Any, timestamps_s: Any) -> Any:
+    sizes = 1000 * np.abs(np.diff(np.subtract(arrivals_s, timestamps_s)))
+    return np.float64(sum(size / 16 * (15 / 16) ** k for k, size in enumerate(sizes[::-1])))
+
+
+def exactly(arrivals_s: Any, timestamps_s: Any) -> Fraction:
+    transit = [Fraction(came) - Fraction(meant) for came, meant in zip(arrivals_s, timestamps_s, strict=True)]
+    steps = (abs(late - early) * 1000 for early, late in pairwise(transit))
+    return reduce(lambda jitter, step: jitter + (step - jitter) / 16, steps, Fraction(0))
+
+
+class Meter:
+    def __init__(self) -> None:
+        self.jitter = 0.0
+
+    def __call__(self, arrivals_s: list[float], timestamps_s: list[float]) -> float:
+        self.jitter = 0.0
+        while len(arrivals_s) > 1:
+            came, meant = arrivals_s.pop(0), timestamps_s.pop(0)
+            self.jitter += (abs(arrivals_s[0] - came - timestamps_s[0] + meant) * 1e3 - self.jitter) / 16
+        return self.jitter
+
+
+@pytest.mark.parametrize("function", [jitter_ms, with_numpy, exactly, Meter()])
+def test_right_jitters_of_any_style_pass(function: Callable[..., Any]) -> None:
+    assert lab09.check_jitter(function).passed
+
+
+@pytest.mark.parametrize(
+    "ours",
+    [
+        lambda a, t: video_statistics.rtp_jitter_ms(a, t)[-1],
+        rules._JITTER.right,
+        lambda a, t: rules._smoothed(packets.jitter_ms(t, a)),
+        lambda a, t: rules._smoothed(rules._sizes_ms(a, t)),
+        lambda a, t: rules._JITTER.slips[2].formula(a, t),
+    ],
+)
+def test_our_own_jitter_is_out_of_reach(ours: Callable[..., Any]) -> None:
+    assert is_refused(lab09.check_jitter, ours)
+    assert video_statistics.rtp_jitter_ms([1.0], [0.0]) == (0.0,)
+
+
+def test_wrong_formulas_are_called_by_their_names() -> None:
+    assert unnamed_slips(lab09.check_jitter, rules._JITTER) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (None, "not written yet"),
+        (lambda a, t: None, "returns nothing"),
+        (lambda a, t: jitter_ms(a, t) / 1000, "a thousandth"),
+        (lambda a, t: jitter_ms(a, t) + 0 * a[1], "IndexError"),
+        (lambda a, t: 0.0, "this is 0 whatever"),
+        (lambda a, t: [jitter_ms(a, t)], "it returns a list"),
+        (lambda a, t: 1.01 * jitter_ms(a, t), "it gives"),
+    ],
+)
+def test_a_wrong_jitter(function: Any, says: str) -> None:
+    failed = _failed(lab09.check_jitter(function))
+    assert any(says in check.reason for check in failed)
+    assert all(check.hint for check in failed)
+
+
+# --- Runs
+
+
+@pytest.fixture
+def video(tmp_path: Path) -> Video:
+    return made_video(tmp_path)
+
+
+def made_video(folder: Path) -> Video:
+    (folder / "video.ts").write_bytes(b"x" * 1316 * 1066)
+    (folder / "video.rtp").write_bytes(b"made")
+    return Video(Clip(duration_s=10), folder, 1015.0, "ffmpeg")
+
+
+def runs_of(video: Video) -> dict[str, VideoResult]:
+    gaps, many = [9.4] * 1065, 1066
+    slow = [0.0] * 800 + [min(it * 1.5, 200.0) for it in range(many - 800)]
+    short = [min(it, 50.0) for it in slow]
+    return {
+        "gigabit": made_stream(gaps, video=video.digest),
+        "wan": made_stream(gaps, video=video.digest, late_ms=slow),
+        "loss": made_stream(gaps, video=video.digest, lost=range(40, 1000, 90)),
+        "queue": made_stream(gaps, video=video.digest, late_ms=short, lost=range(900, 920)),
+        "one frame": made_stream(gaps, video=video.digest, late_ms=slow),
+    }
+
+
+def _failed(result: Result) -> list[Check]:
+    return [check for check in result.checks if check.outcome == "failed"]
+
+
+CHANGES: dict[str, Callable[[VideoResult], object]] = {
+    "another video": lambda run: replace(run, video="another"),
+    "backwards": lambda run: replace(run, flow=VideoFlow("h2", "h1")),
+    "by ffmpeg": lambda run: replace(run, flow=VideoFlow("h1", "h2", sender="ffmpeg")),
+    "stopped": lambda run: replace(run, interrupted=True),
+    "all lost": lambda run: replace(run, arrival_s=(None,) * run.sent_packets),
+    "nothing": lambda run: None,
+    "a number": lambda run: 7,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "says"),
+    [
+        ("gigabit", "wan", "no queue here"),
+        ("gigabit", "loss", "its links lose nothing"),
+        ("wan", "gigabit", "packets wait"),
+        ("wan", "queue", "its links lose nothing"),
+        ("loss", "gigabit", "0.00 % lost does not fit: its link loses 1 %"),
+        ("loss", "wan", "fast enough"),
+        ("queue", "wan", "ten packets wait at most"),
+        ("queue", "loss", "packets wait"),
+        ("gigabit", "another video", "another video"),
+        ("gigabit", "backwards", "from h2 to h1"),
+        ("wan", "by ffmpeg", "the sender was ffmpeg"),
+        ("loss", "stopped", "stopped before its end"),
+        ("queue", "all lost", "no network here loses that many"),
+        ("gigabit", "nothing", "not measured yet"),
+        ("gigabit", "a number", "this is a int"),
+    ],
+)
+def test_a_run_that_is_another(video: Video, name: str, other: str, says: str) -> None:
+    runs = {it: run for it, run in runs_of(video).items() if it in lab09.NETWORKS}
+    assert lab09.check_runs(runs, video).passed
+    changed = runs[other] if other in runs else CHANGES[other](runs[name])
+    found = _failed(lab09.check_runs({**runs, name: changed}, video))
+    assert any(says in check.reason for check in found), found
+    assert all(f"run {name}" in check.description and check.hint for check in found)
+
+
+def test_a_run_with_the_old_bucket_is_told(video: Video) -> None:
+    one = {"one frame": runs_of(video)["one frame"]}
+    assert lab09.check_runs(one, video, ("one frame",)).passed
+    close = made_stream([9.4, 2.0] * 500, video=video.digest, delay_ms=200)
+    (failed,) = _failed(lab09.check_runs({"one frame": close}, video, ("one frame",)))
+    assert "set the bucket before you send" in failed.hint
+
+
+def test_a_busy_machine_in_real_time_is_nobodys_fault(video: Video) -> None:
+    slow = replace(runs_of(video)["wan"], origin=Origin("t", "real", "6"))
+    assert lab09.check_runs({"gigabit": slow}, video, ("gigabit",)).outcome == "inconclusive"
+
+
+def test_without_a_video_nothing_is_judged_and_nothing_raises(video: Video) -> None:
+    assert _failed(lab09.check_packets({}, None))
+    assert _failed(lab09.check_runs(runs_of(video), None))
+
+
+# --- What the runs say
+
+
+def test_the_least_time_is_that_of_each_run(video: Video) -> None:
+    runs = {**runs_of(video), "wan": made_stream([9.4, 2.122] * 3, video=video.digest)}
+    right = {name: min(video_statistics.delays(runs[name])) for name in ("gigabit", "wan", "one frame")}
+    assert lab09.check_least(right, runs).passed
+    for wrong, says in ((9.4, "the largest"), ((9.4 + 2.122) / 2, "the mean"), (0.002122, "seconds")):
+        (failed,) = _failed(lab09.check_least({**right, "wan": wrong}, runs))
+        assert says in failed.reason
+    assert all("run is missing" in check.reason for check in _failed(lab09.check_least(right, {})))
+
+
+def test_damage_is_counted_by_lost_packets(video: Video) -> None:
+    runs = runs_of(video)
+    frames = [FrameQuality(it / 60, 0 if it < 200 else 9.0, 1 if it < 200 else 0.5) for it in range(600)]
+    qualities = {name: Quality(tuple(frames)) for name in lab09.LOSSY}
+    right = {name: 400 / runs[name].lost_packets for name in lab09.LOSSY}
+    assert lab09.check_damage(right, runs, qualities).passed
+    lost = runs["loss"].lost_packets
+    for wrong, says in (
+        (lost / 400, "upside down"),
+        (400, "number of damaged pictures"),
+        (600 / lost, "counts all pictures"),
+        (200 / lost, "counts whole pictures"),
+        ((400 / 6) / runs["loss"].loss_percent, "divides percentages"),
+    ):
+        (failed,) = _failed(lab09.check_damage({**right, "loss": wrong}, runs, qualities))
+        assert says in failed.reason
+    assert all("run is missing" in check.reason for check in _failed(lab09.check_damage(right, {}, {})))
