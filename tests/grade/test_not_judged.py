@@ -54,7 +54,7 @@ def test_the_place_of_the_fault_is_linklabs(monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object) -> None:
         raise TypeError("a fault\nof two lines")
 
-    monkeypatch.setattr("linklab.labs.lab04.rules.rtt_prediction", broken)
+    monkeypatch.setattr("linklab.labs.lab04.rules.asked", broken)
     result = lab04.check_rtt({"L1": 20})
     assert result.outcome == "inconclusive"
     assert result.fault.startswith("TypeError: a fault of two lines (labs/lab04/")

@@ -64,11 +64,13 @@ def transfers(run: AtOnce) -> tuple[Transfer, ...]:
 
 
 def pings(run: AtOnce) -> dict[str, PingResult]:
-    """Return the pings of a run by pair (``"h1-h4"``): of several of one pair the first."""
+    """Return the pings of a run by pair (``"h1-h4"``): of several of one pair the first that lasted longest."""
     found: dict[str, PingResult] = {}
     for result in run.results:
         if isinstance(result, PingResult):
-            found.setdefault(name_of(result), result)
+            before = found.setdefault(name_of(result), result)
+            if result.flow.lasts_s > before.flow.lasts_s:
+                found[name_of(result)] = result
     return found
 
 
@@ -285,7 +287,10 @@ def transfer_check(
 
 
 def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check, ...]:
-    """Judge pings next to a transfer over the same path: its throughput, and the round trip's mean and highest."""
+    """Judge pings next to a transfer over the same path: its throughput, and the round trip's mean and highest.
+
+    Pings that nobody asked for are left out, which ``found`` of the first check says.
+    """
     load = Load(*ends)
     problem = refused(name, run, [load], with_pings=True)
     if problem is not None or not isinstance(run, AtOnce):
@@ -299,7 +304,7 @@ def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check,
         ("mean RTT", ping.rtt_mean_ms, loaded_rtt(path, duration_s, ping.sent_packets)),
         ("highest RTT", ping.rtt_max_ms, full_queue_rtt(path, interval_s=interval_s)),
     )
-    return tuple(
+    first, *others = (
         measured(
             f"{what} ({name})",
             value,
@@ -308,6 +313,9 @@ def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check,
         )
         for what, value, theory in numbers
     )
+    more = [name_of(it) for it in run.results if isinstance(it, PingResult) and it is not ping]
+    note = f"; not looked at: pings of {listed(more, ', ')}" if more else ""
+    return replace(first, found=first.found + note), *others
 
 
 def _either_side(expected: Expectation, value: float | None, path: MeasuredPath) -> Expectation:
