@@ -13,12 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from linklab import __version__
-from linklab.classroom import release_cli, validate_cli
+from linklab.classroom import release, validate
+from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.grade.simpleperf import cli as check_cli
 from linklab.grading import cli as grade_cli
 from linklab.headless import cli as run_cli
-from linklab.notebooks import cli as notebooks_cli
+from linklab.notebooks import build
 from linklab.report import cli as report_cli
 from linklab.runtime.backends import need_linux
 from linklab.runtime.kernel import cli as kernel_cli
@@ -32,7 +33,7 @@ PORT = 8888
 def main(argv: list[str] | None = None) -> int:
     """Run one command; return its exit status."""
     arguments = _parser().parse_args(argv)
-    return answered(lambda: arguments.run(arguments))
+    return answered(lambda: _carried_out(arguments))
 
 
 def answered(command: Callable[[], int]) -> int:
@@ -55,6 +56,12 @@ def answered(command: Callable[[], int]) -> int:
         return INTERRUPTED
 
 
+def _carried_out(arguments: argparse.Namespace) -> int:
+    hand_on()
+    status: int = arguments.run(arguments)
+    return status
+
+
 class Parser(argparse.ArgumentParser):
     """A mistake is one line here too."""
 
@@ -68,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"linklab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     doctor = commands.add_parser("doctor", help="try what works on this machine, and what mends what does not")
+    doctor.add_argument("--grading", action="store_true", help="grade a tiny submission as well, as linklab grade does")
     doctor.set_defaults(run=_doctor)
     up = commands.add_parser("up", help="open the labs in JupyterLab")
     up.add_argument(
@@ -91,11 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     for name, part in (
         ("run", run_cli),
         ("kernel", kernel_cli),
-        ("notebooks", notebooks_cli),
+        ("notebooks", build),
         ("check", check_cli),
         ("report", report_cli),
-        ("release", release_cli),
-        ("validate", validate_cli),
+        ("release", release),
+        ("validate", validate),
         ("grade", grade_cli),
         ("study", study_cli),
     ):
@@ -110,13 +118,14 @@ def _doctor(arguments: argparse.Namespace) -> int:
     console = Console()
     findings: list[doctor.Finding] = []
     with console.status("trying what labs need ..."):
-        well = doctor.report(findings.append)
+        well = doctor.report(findings.append, grading=arguments.grading)
     table = Table("", "what", "what was found", "what mends it", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for finding in findings:
         mark = "[green]works[/]" if finding.works else ("[red]FAILS[/]" if finding.needed else "[yellow]no[/]")
         table.add_row(mark, finding.what, finding.detail, finding.fix)
     console.print(table)
-    print("Labs work on this machine." if well else "Labs do not work here yet: do what the last column says.")
+    what = "Labs and grading" if arguments.grading else "Labs"
+    print(f"{what} work on this machine." if well else f"{what} do not work here yet: do what the last column says.")
     return 0 if well else 1
 
 

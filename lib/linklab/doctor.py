@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import platform
 import re
@@ -11,8 +12,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import nbformat as untyped_nbformat
 
 from linklab import lab
 from linklab.errors import LinklabError
@@ -22,6 +26,7 @@ from linklab.runtime import container, kernel
 from linklab.runtime.backends import guest_memory_mb, native
 from linklab.units import Clock, SwitchName
 
+nbformat: Any = untyped_nbformat
 INSTALL = "make lab (it installs what is missing), or as root: bash vagrant/provision.sh"
 _TOOLS = {
     "mnexec": "mininet",
@@ -34,6 +39,18 @@ _TOOLS = {
     "ifconfig": "net-tools",
 }
 _LIMIT_S = 60
+_WORKS = "it works"
+_SUBMISSION = {
+    "kernel": f"print({_WORKS!r})",
+    "lab": f"""import linklab
+from linklab.network import TWO_HOSTS
+with linklab.start(TWO_HOSTS) as lab:
+    said = lab["h1"].cmd(f"ping -c 1 {{TWO_HOSTS.address_of('h2')}}")
+    print({_WORKS!r} if "1 received" in said else said)
+""",
+    "check-simpleperf": 'simpleperf.check_step("simpleperf.py", "transfer").require()',
+}
+"""The cells of a submission, by name."""
 _NATIVE_FIX = "nothing where another kind of lab works; else what the middle column says"
 _SWITCHED = Network(
     name="doctor",
@@ -82,6 +99,62 @@ def examine() -> Iterator[Finding]:
     if virtual.works:
         yield _lab("Open vSwitch in the kernel", _SWITCHED, "guest", "virtual", "ovs")
         yield _lab("Open vSwitch in user space", _SWITCHED, "guest", "virtual", "ovs-user")
+
+
+def examine_grading() -> Iterator[Finding]:
+    """Grade a tiny submission as `linklab grade` does: judged in its sandbox, with a lab, and a simpleperf in a guest
+    of the judge's. Yield a finding for each of these steps, up to the first that all others need.
+    """
+    from linklab.grading.model import Judged, Limits
+    from linklab.grading.parcel import Parcel, judge_parcel
+    from linklab.grading.run import JUDGE
+    from linklab.grading.store import linklab_digest
+
+    book = nbformat.v4.new_notebook(cells=[_cell(name, source) for name, source in _SUBMISSION.items()])
+    files = {"simpleperf.py": b"print('I do nothing')\n"}
+    limits = Limits(wall_s=3 * _LIMIT_S, cell_s=_LIMIT_S)
+    answer = judge_parcel(
+        Parcel("doctor", nbformat.writes(book).encode(), files, None, limits, linklab_digest()), JUDGE
+    )
+    if answer.trouble:
+        yield _bad("grading: a submission in its sandbox", answer.trouble, _grading_fix(answer.trouble), needed=True)
+        return
+    cells = {cell.id: cell for cell in nbformat.reads(answer.book.decode(), as_version=4).cells}
+    yield _graded("a submission in its sandbox", cells["kernel"], "its kernel runs, in a folder of bounded size")
+    yield _graded("a lab of a submission's", cells["lab"], "the judge lends it, and ping works")
+    (check,) = Judged.from_json(json.loads(answer.verdict)).cells
+    tried = check.status == "failed" and check.checks and not check.trouble  # that program deserves no better
+    what = "a simpleperf in a guest"
+    if tried:
+        yield _good(f"grading: {what}", "it was tried, and what does nothing failed", needed=True)
+    else:
+        yield _graded(what, cells["check-simpleperf"], "")
+
+
+def _cell(name: str, source: str) -> Any:
+    """Return a cell of the doctor's submission; one that checks is worth a point."""
+    check = {"grade": True, "solution": False, "points": 1, "grade_id": name}
+    return nbformat.v4.new_code_cell(
+        source, id=name, metadata={"nbgrader": check} if name.startswith("check-") else {}
+    )  # fmt: skip
+
+
+def _graded(what: str, cell: Any, detail: str) -> Finding:
+    """Say whether a judged cell printed `_WORKS`; if not, what it showed last."""
+    shown = [f"{it.ename}: {it.evalue}" if it.output_type == "error" else it.get("text", "") for it in cell.outputs]
+    if _WORKS in "".join(shown):
+        return _good(f"grading: {what}", detail, needed=True)
+    said = ("".join(shown).strip().splitlines() or ["it showed nothing"])[-1]
+    return _bad(f"grading: {what}", said, _grading_fix(said), needed=True)
+
+
+def _grading_fix(reason: str) -> str:
+    """Return what mends grading where labs work: else the lines above say it."""
+    if container.VARIABLE in reason:
+        return f"unset {container.VARIABLE}, and grade where bubblewrap may make namespaces"
+    if "bounded size" in reason or "sandbox" in reason:
+        return _namespaces_fix()
+    return "what the lines above say; where all of them work, report this line"
 
 
 def healthy(findings: list[Finding]) -> bool:
@@ -234,10 +307,10 @@ def _fix(kind: str, clock: str, reason: str) -> str:
     return "linklab kernel build"
 
 
-def report(show: Callable[[Finding], None]) -> bool:
-    """Examines, shows each finding as it comes, and says whether labs can be used here."""
+def report(show: Callable[[Finding], None], *, grading: bool = False) -> bool:
+    """Examines, shows each finding as it comes, and says whether labs can be used here, and if asked grading."""
     findings = []
-    for finding in examine():
+    for finding in chain(examine(), examine_grading() if grading else ()):
         show(finding)
         findings.append(finding)
     return healthy(findings)

@@ -304,6 +304,7 @@ def start(
     verify: bool = True,
     wall_limit_s: float = WALL_LIMIT_S,
     seed: int = 0,
+    narrow: bool = False,
 ) -> Lab:
     """Starts a network in a lab process of its own, reads it back, and returns the handle on it.
 
@@ -321,6 +322,9 @@ def start(
     kernel's own (ports, sequence numbers, the hashing of fq_codel and ECMP, /dev/urandom). The same seed gives the
     same digits again, and seeds 1, 2, 3 give independent samples.
 
+    `narrow` hides all files of this machine from a guest but `folder`, the system's programs and Linklab: for code
+    that nobody trusts.
+
     Raises `LabError` with what is missing and what mends it, or naming the first difference between the network
     asked for and the one the kernel has; `NetworkError` for a network that cannot exist.
     """
@@ -332,7 +336,7 @@ def start(
         with ThreadPoolExecutor(1) as computing:
             # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
             planned = computing.submit(expected_state, network) if isinstance(network, Network) else None
-            process = lab_process(clock, kind, writable(folder), wall_limit_s, seed)
+            process = lab_process(clock, kind, writable(folder), wall_limit_s, seed, narrow=narrow)
         expected = planned.result() if planned else None
         not_checked = process.call(service.build, network, expected, switch, verify, controller)
         lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
@@ -358,6 +362,8 @@ def lab_process(
     folder: Path | None,
     wall_limit_s: float,
     seed: int,
+    *,
+    narrow: bool = False,
 ) -> LabProcess:
     """A lab process of our own, or where such are lent one of those. Its arguments are those of `start`."""
     asked = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
@@ -366,7 +372,7 @@ def lab_process(
     chosen = choose(asked, kind)  # type: ignore[arg-type]
     if clock == "auto" and chosen.clock == "real":
         _tell_why_real()
-    return LabProcess.spawn(chosen, folder, wall_limit_s, seed=seed)
+    return LabProcess.spawn(chosen, folder, wall_limit_s, narrow=narrow, seed=seed)
 
 
 def writable(folder: str | Path | None) -> Path | None:

@@ -38,8 +38,8 @@ def test_all_get_the_same(tmp_path: Path, contents: Contents) -> None:
     done = release(tmp_path / "out", ROOT)
     assert {path.name for path in (tmp_path / "out").iterdir()} == {*contents.given, MANIFEST}
     assert set(done.files) == set(contents.given) > {"00-start-here.ipynb", "simpleperf.py"}
-    for name, text in contents.given.items():
-        assert (tmp_path / "out" / name).read_text(encoding="utf-8") == text
+    for name, content in contents.given.items():
+        assert (tmp_path / "out" / name).read_bytes() == content
     assert list(tmp_path.iterdir()) == [tmp_path / "out"], "no draft is left"
 
 
@@ -145,8 +145,8 @@ def _leak(folder: Path, kind: str) -> None:
     ],
 )
 def test_the_scan_finds_it(kind: str, says: str, tmp_path: Path, contents: Contents) -> None:
-    for name, text in contents.given.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    for name, content in contents.given.items():
+        (tmp_path / name).write_bytes(content)
     assert Scanner(contents, SECRET).scan(tmp_path) == ()
     _leak(tmp_path, kind)
     found = Scanner(contents, SECRET).scan(tmp_path)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +88,39 @@ def test_labs_are_chosen_by_number_or_name(tmp_path: Path) -> None:
         notebooks_of(kit, ["9"])
     with pytest.raises(LinklabError, match="no notebook"):
         notebooks_of(tmp_path / "solutions")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_runs_on_when_it_is_ended(tmp_path: Path, number: signal.Signals) -> None:
+    begun = tmp_path / "begun"
+    kit = _kit(tmp_path, _01_long=[f"open({str(begun)!r}, 'w').close()\nimport time\ntime.sleep(10_000)"])
+    code = f"from linklab.classroom.validate import *\nvalidate(notebooks_of({kit!r}), {{'': None}}, jobs=1)"
+    environment = os.environ | {"TMPDIR": str(tmp_path)}  # by which its processes are known
+    words = [sys.executable, "-c", f"from pathlib import PosixPath\n{code}"]
+    process = subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        deadline = time.monotonic() + 120
+        while not begun.exists():
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(number)
+        assert process.wait(60) != 0
+    finally:
+        process.kill()
+    deadline = time.monotonic() + 30
+    while (left := _alive(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left == []
+
+
+def _alive(folder: Path) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if f"{folder}/linklab-validate-".encode() in path.read_bytes():
+                found.append(path.read_bytes().decode())
+    return found
 
 
 @pytest.mark.lab

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import shutil
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -245,3 +247,72 @@ def test_the_doctor_on_this_machine_leaves_nothing(virtual: Kind, tmp_path: Path
         assert run.left() == {}
     assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == interfaces
     assert list(tmp_path.iterdir()) == []
+
+
+SUBMISSION, LENT, SIMPLEPERF = (
+    f"grading: a {what}" for what in ("submission in its sandbox", "lab of a submission's", "simpleperf in a guest")
+)
+
+
+@pytest.mark.lab
+def test_grading_works(virtual: Kind) -> None:
+    found = list(doctor.examine_grading())
+    assert [finding.what for finding in found] == [SUBMISSION, LENT, SIMPLEPERF]
+    assert [finding.fix for finding in found if finding.fix or not finding.works] == []
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Replaces bubblewrap by one that refuses what has these words. It lies where all users may run it."""
+    with tempfile.TemporaryDirectory(prefix="linklab-test-") as place:
+        Path(place).chmod(0o755)
+
+        def refuse(words: str) -> None:
+            script = Path(place, "bwrap")
+            script.write_text(
+                f'#!/bin/sh\ncase "$*" in *"{words}"*) echo "bwrap: No permissions" >&2; exit 1;; esac\n'
+                f'exec {shutil.which("bwrap")} "$@"\n'
+            )
+            script.chmod(0o755)
+            monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
+
+        yield refuse
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("refused", "works", "fails", "said"),
+    [
+        ("--dev-bind / / --", [], [SUBMISSION], "no folder of bounded size (bwrap: No permissions)"),
+        ("--hostname sandbox", [], [SUBMISSION], "kernel does not start in its sandbox: bwrap: No permissions"),
+        ("--as-pid-1", [SUBMISSION], [LENT, SIMPLEPERF], "No permissions"),
+    ],
+    ids=["its folder", "its sandbox", "guests"],
+)
+def test_a_step_of_grading_is_refused(
+    virtual: Kind,
+    refusing: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    refused: str,
+    works: list[str],
+    fails: list[str],
+    said: str,
+) -> None:
+    refusing(refused)
+    monkeypatch.setattr(doctor, "_setting", lambda name: "1" if "apparmor" in name else None)
+    found = list(doctor.examine_grading())
+    assert [finding.what for finding in found if finding.works] == works
+    assert [finding.what for finding in found if not finding.works] == fails
+    assert all(said in finding.detail and finding.needed and finding.fix for finding in found if not finding.works)
+    if not works:
+        assert "allow-bwrap.sh" in found[0].fix
+
+
+def test_grading_is_tried_only_when_asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = doctor.Finding(SUBMISSION, "does not work", "no folder", "sudo bash vagrant/allow-bwrap.sh", needed=True)
+    monkeypatch.setattr(doctor, "examine", lambda: iter([WELL, LAB]))
+    monkeypatch.setattr(doctor, "examine_grading", lambda: iter([bad]))
+    assert main(["doctor"]) == 0
+    assert "grading" not in capsys.readouterr().out
+    assert main(["doctor", "--grading"]) == 1
+    assert "Labs and grading do not work here yet" in capsys.readouterr().out

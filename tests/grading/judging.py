@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,19 +87,38 @@ def changed(book: Any, sources: Mapping[str, str]) -> Any:
     return made
 
 
+def write_task(
+    book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
+    limits: Limits | None = None, network: Path | None = None,
+) -> Path:  # fmt: skip
+    """Writes a notebook and the task to judge it into a folder; the task's file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    notebook = folder / "submitted.ipynb"
+    _nbformat.write(book, notebook)
+    task = Task(name, notebook, dict(files or {}), network, folder / "judged", limits or Limits())
+    (folder / "task.json").write_text(task.to_json(), "utf-8")
+    return folder / "task.json"
+
+
+def read_verdicts(task: Task, wall_s: float = 0.0) -> Verdicts:
+    """What a judge has left of a task."""
+    judged = Judged.from_json(json.loads((task.output / "judged.json").read_text("utf-8")))
+    made = _nbformat.read(task.output / f"{task.lab}.ipynb", as_version=4)
+    nbformat.validate(made)
+    return Verdicts(judged, made, wall_s)
+
+
 def judge(
     book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
     limits: Limits | None = None, network: Path | None = None, meanwhile: Callable[[int], None] | None = None,
+    program: Sequence[str] = ("-m", "linklab.grading.judge"),
 ) -> Verdicts:  # fmt: skip
     """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    notebook, output = folder / "submitted.ipynb", folder / "judged"
-    _nbformat.write(book, notebook)
-    task = Task(name, notebook, dict(files or {}), network, output, limits or Limits())
-    (folder / "task.json").write_text(task.to_json(), "utf-8")
+    task_file = write_task(book, folder, name=name, files=files, limits=limits, network=network)
+    task = Task.from_json(task_file.read_text("utf-8"))
     began_s = time.monotonic()
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", "linklab.grading.judge", str(folder / "task.json")],
+        [sys.executable, "-P", *program, str(task_file)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         if meanwhile is not None:
@@ -109,8 +128,5 @@ def judge(
     assert process.returncode == 0, said
     assert left == []
     assert list(Path(tempfile.gettempdir()).glob(f"linklab-judge-{process.pid}-*")) == []
-    assert sorted(path.name for path in output.iterdir()) == ["judged.json", f"{name}.ipynb"]
-    judged = Judged.from_json(json.loads((output / "judged.json").read_text("utf-8")))
-    made = _nbformat.read(output / f"{name}.ipynb", as_version=4)
-    nbformat.validate(made)
-    return Verdicts(judged, made, time.monotonic() - began_s)
+    assert sorted(path.name for path in task.output.iterdir()) == ["judged.json", f"{name}.ipynb"]
+    return read_verdicts(task, time.monotonic() - began_s)

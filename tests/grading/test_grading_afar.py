@@ -126,7 +126,7 @@ def test_a_worker_that_is_killed_half_way_costs_nothing(kit: Kit, cluster: Any, 
 @pytest.mark.parametrize(
     ("word", "says"),
     [
-        ("crash", "the judge ended with status -11"),
+        ("crash", "the judge ended with signal SIGSEGV"),
         ("raise", "RuntimeError: a judge's"),
         ("silent", "the judge wrote no verdict"),
         ("garbage", "the judge's verdict cannot be read"),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 
+from linklab.grading import recognise as recognising
 from linklab.grading.assemble import MOST_ADDED, Assembled, assemble
 from linklab.grading.kit import Kit, read_kit
-from linklab.grading.recognise import Recognised, is_simpleperf, recognise
+from linklab.grading.recognise import Recognised, imported, is_simpleperf, recognise
 from linklab.grading.submissions import Submission
 from linklab.grading.unpack import Member
 from tests.grading.made_class import (
@@ -196,3 +198,67 @@ def test_the_list_of_cases_is_of_this_lab(kit: Kit) -> None:
     assert [name for name, role in roles.items() if role == "check"] == list(CHECKS)
     assert [name for name, role in roles.items() if role == "free text"] == list(TEXTS)
     assert kit.labs[LAB].max_points == 8
+
+
+USES_FRAMING = program() + b"\nimport framing\n"
+
+
+def _names(helpers: Mapping[str, Member]) -> dict[str, str]:
+    return {file: member.name for file, member in helpers.items()}
+
+
+def test_what_simpleperf_imports_is_handed_over_with_it(tmp_path: Path, kit: Kit) -> None:
+    files = {
+        "lab/simpleperf.py": USES_FRAMING, "lab/framing.py": b"from sums import words", "lab/sums.py": b"x = 1",
+        "framing.py": b"raise SystemExit", "old/framing.py": b"raise SystemExit", "lab/other.py": b"import framing",
+    }  # fmt: skip
+    found = _recognised(tmp_path, files, kit)
+    assert _names(found.helpers) == {"framing.py": "lab/framing.py", "sums.py": "lab/sums.py"}
+    assert "handed over with lab/simpleperf.py, which imports them: lab/framing.py, lab/sums.py" in found.notes
+    assert (
+        "other programs are not used: framing.py, old/framing.py, lab/other.py; nothing that counts imports them"
+        in (found.notes)
+    )
+
+
+def test_a_helper_that_is_called_like_simpleperf_is_not_taken_for_it(tmp_path: Path, kit: Kit) -> None:
+    files = {"simpleperf.py": program() + b"\nimport simpleperf_io\n", "simpleperf_io.py": b"import socket"}
+    found = _recognised(tmp_path, files, kit)
+    assert found.simpleperf is not None
+    assert found.simpleperf.name == "simpleperf.py"
+    assert _names(found.helpers) == {"simpleperf_io.py": "simpleperf_io.py"}
+    assert not any("more than once" in note for note in found.notes)
+
+
+def test_what_a_notebooks_own_cells_import_is_handed_over(tmp_path: Path, kit: Kit) -> None:
+    book = put(solved(), answer_prediction_rtt="%matplotlib inline\nfrom helpers import rtt\npredicted_rtt_ms = rtt()")
+    book = added(book, "answer-prediction-rtt", "!ls\n%run -i more.py\nimport numpy, third.part, package")
+    cell(book, "imports")["source"] += "\nimport changed"
+    files = {
+        "a/x.ipynb": data(book), "a/helpers.py": b"import statistics", "b/helpers.py": b"", "a/more.py": b"",
+        "a/changed.py": b"", "a/linklab.py": b"", "a/numpy.py": b"x = 1", "a/package/__init__.py": b"", "third.py": b"",
+    }  # fmt: skip
+    found = _recognised(tmp_path, files, kit)
+    helpers = _names(found.notebooks[LAB].helpers)
+    assert helpers == {
+        "helpers.py": "a/helpers.py", "more.py": "a/more.py", "third.py": "third.py", "numpy.py": "a/numpy.py"
+    }  # fmt: skip
+    assert any("a/x.ipynb imports package, a folder" in note for note in found.notes)
+
+
+def test_helpers_are_bounded(tmp_path: Path, kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recognising, "MOST_HELPERS", 2)
+    files = {"simpleperf.py": program() + b"\nimport one, large, two, three\n", "large.py": b"#" * 200_001}
+    files |= {f"{name}.py": b"x = 1" for name in ("one", "two", "three")}
+    found = _recognised(tmp_path, files, kit)
+    assert list(found.helpers) == ["one.py", "two.py"]
+    assert sum("was not handed over" in note for note in found.notes) == 2
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import x.", "def f(:", "", "(" * 500, "from . import x", "\x00import a"],
+    ids=lambda source: source[:10].encode().hex(),
+)
+def test_code_that_cannot_run_imports_nothing(source: str) -> None:
+    assert imported(source) == []

@@ -10,7 +10,7 @@ import pytest
 from linklab.course import write_variant
 from linklab.network.variants import variant
 from linklab.runtime.backends import Kind
-from tests.grading.judging import ROOT, changed, judge, solution, starter
+from tests.grading.judging import ROOT, changed, judge, solution, starter, without
 from tests.thorough import some
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -54,6 +54,36 @@ def test_who_has_no_simpleperf_measures_with_linklabs(virtual: Kind, tmp_path: P
     done = judge(solution("04"), tmp_path)
     assert done.failed == [], done.why()
     assert "Measuring with Linklab" in done.shown("program")
+
+
+def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) -> None:
+    kept = [f"{role}-{name}" for name in ("rtt", "throughput", "serialisation") for role in ("answer", "check")]
+    book = without(solution("04"), "imports", "start", *kept)
+    done = judge(book, tmp_path, program=[str(Path(__file__).with_name("crashing_judge.py"))])
+    cells = {cell.cell_id: cell for cell in done.judged.cells}
+    for name in ("rtt", "throughput"):
+        assert (done.status(name), cells[f"check-{name}"].points) == ("inconclusive", 0.0)
+        (check,) = cells[f"check-{name}"].checks
+        assert "not your fault" in check.reason
+        assert "Traceback" not in done.shown(f"check-{name}")
+    assert done.status("serialisation") == "passed"
+    assert done.judged.open_points == cells["check-rtt"].max_points + cells["check-throughput"].max_points > 0
+    notes = [note for note in done.judged.notes if "TypeError: a fault of the check's own" in note]
+    assert len(notes) == 2
+    assert done.judged.ended == ""
+
+
+def test_a_search_is_judged_on_the_same_networks_again(virtual: Kind, tmp_path: Path) -> None:
+    """The checks name the networks; a blank more makes another submission."""
+    mine = "def find_bandwidth(prober):\n    return {}\n"
+    book = without(solution("03"), "imports", "answer-find", "check-search")
+    shown = []
+    for number, answer in enumerate(("20.5", "20.5", "20.50")):
+        done = judge(changed(book, {"answer-find": mine.format(answer)}), tmp_path / str(number))
+        shown.append([(check.description, check.found) for check in done.judged.cells[0].checks])
+    assert shown[0] == shown[1]
+    assert shown[0] != shown[2]
+    assert len(shown[0]) == 6
 
 
 def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from linklab.errors import LinklabError
 from linklab.grading.by_hand import FILE as FREE_TEXTS
 from linklab.grading.grade import Order
 from linklab.grading.kit import Kit
-from linklab.grading.model import Limits
+from linklab.grading.model import Limits, Task
 from linklab.network.variants import variant
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import (
@@ -222,3 +222,19 @@ def test_copies_are_named(group: PretendedClass) -> None:
         f"{LAB}, reflect-queue": ("ada", "bob"),
     }
     assert BY_NAME["right"].passed == set(CHECKS)
+
+
+def test_modules_that_are_imported_lie_beside_the_notebook_that_is_judged(group: PretendedClass) -> None:
+    book = put(solved(), answer_prediction_rtt="from helpers import rtt_ms\npredicted_rtt_ms = rtt_ms()")
+    group.hand_in("ada", book, **{"helpers.py": b"def rtt_ms(): return 20", "other.py": b""})
+    (ada,) = group.grade().students
+    assert group.judged == 1
+    folder = group.output / "judged" / "ada" / LAB
+    task = Task.from_json((folder / "task.json").read_text("utf-8"))
+    assert {name: path.read_bytes() for name, path in task.files.items()} == {"helpers.py": b"def rtt_ms(): return 20"}
+    assert any("handed over with" in note and "helpers.py" in note for note in ada.notes)
+    before = task.digest()
+    group.hand_in("ada", book, **{"helpers.py": b"def rtt_ms(): return 2 * 10"})
+    group.grade()
+    assert group.judged == 1, "another helper is another submission"
+    assert Task.from_json((folder / "task.json").read_text("utf-8")).digest() != before

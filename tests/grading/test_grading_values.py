@@ -5,19 +5,22 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy
+import pandas
 import pytest
 
 from linklab.errors import MeasurementError
 from linklab.grading import data, values
 from linklab.grading.values import Foreign, Reader, ValueRefused, to_text
-from linklab.measure import AtOnce, Origin, PingFlow, PingResult, SimpleperfFlow
+from linklab.measure import AtOnce, Origin, PingFlow, PingResult, SimpleperfFlow, UdpFlow
 from linklab.network import COURSE
 
 PING = PingResult(
@@ -35,6 +38,8 @@ def passed_on(value: object) -> object:
     [
         None, True, 0, -3, 2**80, 1.5, "L1", "a\"\\\n\u00e9\U0001f600", b"\x00\xff", [], [1, [2]], (1, "a"), {1, 2},
         frozenset({"a"}), {}, {"L1": 20, 2: None, (1, 2): [3.0]}, ..., {"$": "dict", "items": []},
+        Fraction(1, 3), Decimal("1.50"), numpy.float32(1.1), numpy.int64(-7), numpy.bool_(True), numpy.float64(2),
+        range(3), range(0), range(5, 0, -2), deque([1, 2]),
         PING, AtOnce((PING,), 0.5), {"L1": PING}, COURSE, SimpleperfFlow("r1", "r2", program="simpleperf.py"),
     ],
 )  # fmt: skip
@@ -58,19 +63,41 @@ def test_nan_arrives() -> None:
 @pytest.mark.parametrize(
     ("value", "arrives"),
     [
-        (numpy.float64(1.5), 1.5), (numpy.int32(7), 7), (numpy.bool_(True), True),
-        (OrderedDict(a=1), {"a": 1}), ({"a": 1}.values(), (1,)), (range(3), (0, 1, 2)), (bytearray(b"a"), b"a"),
-        (Path("simpleperf.py"), "simpleperf.py"),
+        (OrderedDict(a=1), {"a": 1}), (MappingProxyType({"a": 1}), {"a": 1}), (bytearray(b"a"), b"a"),
+        (SimpleperfFlow("r1", "r2", program=Path("a.py")), SimpleperfFlow("r1", "r2", program="a.py")),
+        (UdpFlow("h1", "h4", numpy.float64(12.5)), UdpFlow("h1", "h4", 12.5)),
     ],
 )  # fmt: skip
 def test_what_is_like_something_plain_arrives_as_that(value: object, arrives: object) -> None:
     assert passed_on(value) == arrives
 
 
-def test_an_array_arrives() -> None:
-    arrived = passed_on(numpy.array([[1.0, 2.0], [3.0, 4.0]]))
+@pytest.mark.parametrize(
+    "value",
+    [[[1.0, 2.0], [3.0, 4.0]], [], 3, [[]], ["a", "bc"], [True, False], [None, 1.5, "a"], [2**63 + 1]],
+)
+def test_an_array_arrives(value: Any) -> None:
+    sent = numpy.array(value)
+    arrived = passed_on(sent)
     assert isinstance(arrived, numpy.ndarray)
-    assert arrived.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert (arrived.shape, arrived.dtype) == (sent.shape, sent.dtype)
+    assert arrived.tolist() == sent.tolist()
+
+
+@pytest.mark.parametrize("value", [{"a": 1, "b": 2}.values(), {"a": 1}.keys(), {"a": [1]}.items()])
+def test_a_view_of_a_dictionary_arrives_as_one(value: Any) -> None:
+    arrived: Any = passed_on(value)
+    assert type(arrived) is type(value)
+    assert list(arrived) == list(value)
+
+
+def test_a_series_of_pandas_gives_what_it_holds() -> None:
+    arrived: Any = passed_on(pandas.Series([1.5, 2.5]))
+    assert issubclass(type(arrived), Foreign)
+    assert type(arrived).__name__ == "Series"
+    assert list(arrived) == [1.5, 2.5]
+    with pytest.raises(ValueError, match="neither true nor false"):
+        bool(arrived)
 
 
 def test_an_iterator_arrives_with_the_error_that_it_ends_with() -> None:
@@ -90,7 +117,7 @@ def test_an_iterator_without_end_is_refused() -> None:
         to_text(iter(int, 1))
 
 
-@pytest.mark.parametrize("value", [Decimal("1"), Fraction(1, 2), object(), int, open, lambda: None])
+@pytest.mark.parametrize("value", [object(), int, open, lambda: None, 1j, Path("a"), timedelta(1)])
 def test_what_is_unknown_can_be_named_and_no_more(value: object) -> None:
     arrived = passed_on(value)
     assert isinstance(arrived, Foreign)
@@ -182,7 +209,22 @@ def _data(kind: str, /, **fields: Any) -> str:
         ('{"$": "bytes", "base64": "!"}', "cannot be read"),
         ('{"$": "float", "value": "1e9"}', "cannot be read"),
         ('{"$": "int", "hex": "0x' + "f" * 400 + '"}', "300 digits"),
-        ('{"$": "exception", "kind": "ValueError", "says": 3}', "no text"),
+        ('{"$": "exception", "kind": "ValueError", "bases": [], "says": 3}', "no text"),
+        ('{"$": "exception", "kind": "X", "bases": ["Session"], "says": ""}', "cannot be read"),
+        ('{"$": "exception", "kind": "X", "bases": ["SyntaxError", "OSError"], "says": ""}', "cannot be read"),
+        ('{"$": "exception", "kind": "X", "bases": ["KeyError", "KeyError"], "says": ""}', "cannot be read"),
+        ('{"$": "exception", "kind": "X", "bases": [["KeyError"]], "says": ""}', "cannot be read"),
+        ('{"$": "fraction", "over": [1, 0]}', "cannot be read"),
+        ('{"$": "fraction", "over": ["1e999999999"]}', "whole numbers"),
+        ('{"$": "decimal", "text": "1.2.3"}', "cannot be read"),
+        ('{"$": "range", "items": [1, 2, 4]}', "steps"),
+        ('{"$": "range", "items": [1, 1]}', "cannot be read"),
+        ('{"$": "array", "dtype": "O8", "shape": [1], "items": [1]}', "such values"),
+        ('{"$": "array", "dtype": "float64", "shape": [2], "items": [1]}', "cannot be read"),
+        ('{"$": "array", "dtype": "float64", "shape": [-1], "items": [1]}', "shape"),
+        ('{"$": "array", "dtype": "float64", "shape": [1], "items": ["1"]}', "holds a str"),
+        ('{"$": "scalar", "dtype": "str", "value": 3}', "holds a int"),
+        ('{"$": "foreign", "type": "X", "float": "x"}', "cannot be read"),
         (_data("os.system", command="true"), "no such class"),
         (_data("linklab.runtime.client.LabProcess"), "no such class"),
         (_data("linklab.measure.video_file.Video", clip=None, folder="/root"), "no such class"),

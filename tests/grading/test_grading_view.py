@@ -23,7 +23,7 @@ room = make_room(4)
 furnish(room, {}, "")
 limits = Limits(processes=40, memory_mb=400, cpu_s=20)
 done = subprocess.run(
-    [*student._command(room), sys.executable, "-P", "-c", sys.argv[1]], capture_output=True, text=True,
+    [*student._command(room, limits), sys.executable, "-P", "-c", sys.argv[1]], capture_output=True, text=True,
     env=student._environment(room), preexec_fn=student._restricted(limits, room.user), cwd="/",
 )
 print(json.dumps({"out": done.stdout, "err": done.stderr, "status": done.returncode}))

@@ -37,6 +37,14 @@ def test_who_is_new_gets_all_but_the_instructors_list(released: Path, tmp_path: 
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
+def test_what_the_notebook_of_an_added_lab_imports_comes_along(released: Path, tmp_path: Path) -> None:
+    (released / "lab11").mkdir()
+    (released / "lab11" / "__init__.py").write_text("released")
+    folder = tmp_path / "labs"
+    assert "lab11/__init__.py" in copy_labs(released, folder)
+    assert (folder / "lab11" / "__init__.py").read_text() == "released"
+
+
 def test_what_is_there_stays_and_what_is_new_is_added(released: Path, tmp_path: Path) -> None:
     folder = tmp_path / "labs"
     copy_labs(released, folder)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from linklab.grade import simpleperf
-from linklab.notebooks.starters import leaks, read_blocks, stage
+from linklab.notebooks.leaks import leaks_of_program
+from linklab.notebooks.starters import read_blocks, stage
 from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT, graded, read, run, shown
 
@@ -33,7 +34,7 @@ def test_each_step_of_the_checks_has_something_to_write_and_a_graded_cell() -> N
 
 
 def test_the_starter_gives_nothing_away() -> None:
-    assert leaks(FINISHED, BLOCKS) == ()
+    assert leaks_of_program(FINISHED, BLOCKS) == ()
 
 
 @pytest.mark.parametrize("done", range(len(STEPS)))

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from linklab.errors import LinklabError
-from linklab.notebooks import cli
+from linklab.notebooks import build
 from linklab.notebooks.build import build_all
 from linklab.notebooks.render import TEXT_STUB
 
@@ -125,20 +125,20 @@ def test_a_new_cell_leaves_the_ids_of_the_others(kit: Path) -> None:
 
 def test_check_names_stale_files_and_writes_nothing(kit: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parser = argparse.ArgumentParser()
-    cli.add_parser(parser.add_subparsers())
+    build.add_parser(parser.add_subparsers())
     command = parser.parse_args(["notebooks", "build", "--check", "--root", str(kit)])
-    assert cli.run(command) == 0
+    assert build.run(command) == 0
     _edit(kit, "# number = None", "# number = 0")
     before = (kit / "labs" / "07-small.ipynb").read_bytes()
     capsys.readouterr()
-    assert cli.run(command) == 1
+    assert build.run(command) == 1
     said = capsys.readouterr().out
     assert "labs/07-small.ipynb is out of date" in said
     assert "solutions/07-small.ipynb" not in said
     assert (kit / "labs" / "07-small.ipynb").read_bytes() == before
-    assert cli.run(parser.parse_args(["notebooks", "build", "--root", str(kit)])) == 0
+    assert build.run(parser.parse_args(["notebooks", "build", "--root", str(kit)])) == 0
     assert "made labs/07-small.ipynb" in capsys.readouterr().out
-    assert cli.run(command) == 0
+    assert build.run(command) == 0
 
 
 def test_an_edited_or_executed_notebook_is_stale(kit: Path) -> None:

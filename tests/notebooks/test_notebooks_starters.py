@@ -8,7 +8,8 @@ import pytest
 
 from linklab.errors import LinklabError
 from linklab.notebooks.build import build_all
-from linklab.notebooks.starters import leaks, read_blocks, stage
+from linklab.notebooks.leaks import leaks_of_program
+from linklab.notebooks.starters import read_blocks, stage
 
 FINISHED = """\
 import math
@@ -119,9 +120,9 @@ def test_blocks_that_are_not_well_formed_are_refused(text: str, said: str) -> No
 
 
 def test_a_solution_line_that_another_block_gives_is_found() -> None:
-    assert leaks(FINISHED, BLOCKS) == ()
+    assert leaks_of_program(FINISHED, BLOCKS) == ()
     told = STARTER.replace("    return None  # TODO 1", "    number = float(radius)\n    return None  # TODO 1")
-    assert leaks(FINISHED, read_blocks(told)) == ("it holds the solution line 'number = float(radius)'",)
+    assert leaks_of_program(FINISHED, read_blocks(told)) == ("it holds the solution line 'number = float(radius)'",)
 
 
 def test_building_a_kit_makes_it_and_says_when_it_is_out_of_date(tmp_path: Path) -> None:

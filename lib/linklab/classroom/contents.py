@@ -10,11 +10,15 @@ from typing import Any, Final
 import nbformat
 
 from linklab.course import FILE
+from linklab.discovery import added_labs
 from linklab.errors import LinklabError
+from linklab.grade.choices import SEALED
 from linklab.notebooks import starters
-from linklab.notebooks.build import LABS, SOLUTIONS, wanted_files
-from linklab.notebooks.leaks import leaks
+from linklab.notebooks.build import LABS, SOLUTIONS, choices_place, wanted_files
+from linklab.notebooks.leaks import leaks, leaks_of_file, leaks_of_program
 from linklab.notebooks.regions import MARKERS
+from linklab.settings import FILE as SETTINGS
+from linklab.settings import number
 
 _nbformat: Any = nbformat
 _STARTER_MARKS: Final = ("<<<<<<<", ">>>>>>>")
@@ -22,11 +26,16 @@ _STARTER_MARKS: Final = ("<<<<<<<", ">>>>>>>")
 
 @dataclass(frozen=True)
 class Contents:
-    """All that students get of a kit, by name (``given``), and the instructors' notebooks (``solved``)."""
+    """All that students get of a kit, by name (``given``), and the instructors' notebooks (``solved``).
+
+    With an added lab comes what its notebook imports, and settings by which it is found there: ``added`` has the names
+    of these files for each notebook that needs some. How many hints the instructor gives is in the settings too.
+    """
 
     root: Path
-    given: Mapping[str, str]
+    given: Mapping[str, bytes]
     solved: Mapping[str, str]
+    added: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, root: Path) -> Contents:
@@ -35,11 +44,22 @@ class Contents:
         Raises LinklabError where a source is not well formed.
         """
         wanted = wanted_files(root)
-        return cls(
-            root,
-            {path.name: text for path, text in wanted.items() if path.parent == Path(LABS)},
-            {path.name: text for path, text in wanted.items() if path.parent == Path(SOLUTIONS)},
-        )
+        given = {path.name: text.encode() for path, text in wanted.items() if path.parent == Path(LABS)}
+        solved = {path.name: text for path, text in wanted.items() if path.parent == Path(SOLUTIONS)}
+        added = {}
+        for lab in added_labs():
+            assert lab.source is not None, "wanted_files has refused it"
+            files = lab.files()
+            if (sealed := wanted.get(choices_place(lab.folder, root))) is not None:
+                files[f"{lab.name}/{SEALED}"] = sealed.encode()
+            given |= files
+            added[f"{lab.source.stem}.ipynb"] = tuple(files)
+        settings = ['labs_path = ["."]'] if added else []
+        if (hints := number("hints")) is not None:
+            settings.append(f"hints = {hints}")
+        if settings:
+            given[SETTINGS] = "".join(f"{row}\n" for row in settings).encode()
+        return cls(root, given, solved, added)
 
 
 class Scanner:
@@ -53,8 +73,9 @@ class Scanner:
         """What a folder gives away or lacks: one line a finding; empty if nothing.
 
         A finding is a file that does not belong there or is missing; in a notebook a marker, an output, a line of a
-        solution or of hidden tests; in a program a line of its finished form that a step asks for; a link; and the
-        course secret anywhere. ``variant``: a file with the student's own network belongs there too.
+        solution or of hidden tests; in what the notebook of an added lab imports a marker, or a line of its solution;
+        in a program a line of its finished form that a step asks for; a link; and the course secret anywhere.
+        ``variant``: a file with the student's own network belongs there too.
         """
         return tuple(self._findings(folder, variant))
 
@@ -79,6 +100,11 @@ class Scanner:
             books = (data.decode(), self._contents.solved[name])
             book, solution = (_nbformat.reads(text, as_version=4) for text in books)
             yield from (f"{name}, {finding}" for finding in leaks(solution, book))
+        elif "/" in name:
+            for book, files in self._contents.added.items():
+                if name in files:
+                    solution = _nbformat.reads(self._contents.solved[book], as_version=4)
+                    yield from (f"{name} {finding}" for finding in leaks_of_file(solution, data))
         elif name.endswith(".py") and name in self._contents.given:
             finished = self._contents.root / SOLUTIONS / name
             yield from (f"{name}: {finding}" for finding in _program_findings(finished, data.decode()))
@@ -90,7 +116,7 @@ def _program_findings(finished: Path, given: str) -> Iterator[str]:
     recipe = finished.with_name(finished.name + starters.SUFFIX)
     text = finished.read_text(encoding="utf-8")
     blocks = starters.read_blocks(recipe.read_text(encoding="utf-8"))
-    yield from starters.leaks(text, blocks)
+    yield from leaks_of_program(text, blocks)
     if given != starters.stage(text, blocks):
         yield "is not the starter that its source makes"
 

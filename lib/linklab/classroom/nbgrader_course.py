@@ -3,7 +3,8 @@
 One assignment for each lab, in ``source/NAME/``, made of the solution with its starters still in it, as comments; and
 ``nbgrader_config.py``, which has nbgrader put the starters in the solutions' place
 (:mod:`linklab.classroom.nbgrader_step`), because a stub that raises would be a syntax error within a dictionary. A
-program of a lab (simpleperf.py of Lab 02) lies beside its notebook as students get it, and is handed in with it.
+program of a lab (simpleperf.py of Lab 02) lies beside its notebook as students get it, and is handed in with it. What
+the notebook of an added lab imports lies beside it too.
 
 nbgrader gives all students the same, so this is the plain course network.
 """
@@ -20,6 +21,7 @@ from linklab.errors import LinklabError
 from linklab.notebooks.build import sources
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
+from linklab.settings import FILE as SETTINGS
 
 PROGRAMS: Final = {"02-simpleperf": ("simpleperf.py",)}
 """What belongs to a lab besides its notebook, and is handed in with it."""
@@ -70,8 +72,10 @@ def write_course(target: Path, root: Path) -> tuple[str, ...]:
             folder = draft / "source" / source.stem
             folder.mkdir(parents=True)
             (folder / f"{source.stem}.ipynb").write_text(render(read_source(source), "source"), encoding="utf-8")
-            for program in PROGRAMS.get(source.stem, ()):
-                (folder / program).write_text(contents.given[program], encoding="utf-8")
+            settings = [SETTINGS] if SETTINGS in contents.given else []
+            for name in (*PROGRAMS.get(source.stem, ()), *contents.added.get(f"{source.stem}.ipynb", ()), *settings):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(contents.given[name])
             names.append(source.stem)
         exclude = {name: list(programs) for name, programs in PROGRAMS.items() if name in names}
         (draft / CONFIG).write_text(_CONFIG.replace("{exclude!r}", repr(exclude)), encoding="utf-8")

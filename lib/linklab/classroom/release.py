@@ -7,6 +7,7 @@ was released, with its digests. By it a folder is known as a release, and whethe
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -19,12 +20,18 @@ from typing import Any, Final
 
 from linklab import __version__
 from linklab.classroom.contents import Contents, Scanner, refuse_findings
+from linklab.classroom.nbgrader_course import write_course
+from linklab.classroom.roster import networks_of, read_secret
 from linklab.course import write_variant
 from linklab.errors import LinklabError
 from linklab.network import Network
 
 MANIFEST: Final = "linklab-release.json"
 _FORMAT: Final = 1
+_DESCRIPTION = """\
+Writes what students get: notebooks, starters and data, without solutions and hidden tests, which a scan proves. With
+--students and --secret, a folder for each student, with a network of the student's own in it. With --nbgrader, a course
+folder for nbgrader instead. A folder that is not a release, or that somebody has worked in, is never overwritten."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +102,10 @@ def refuse_foreign(target: Path) -> None:
         raise LinklabError(f"{target} was worked in since its release ({changed[0]}{more}): {other}")
 
 
-def _write(folder: Path, files: Mapping[str, str], network: Network | None) -> None:
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="")
+def _write(folder: Path, files: Mapping[str, bytes], network: Network | None) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
     if network is not None:
         write_variant(network, folder)
 
@@ -132,3 +140,35 @@ def _put_in_place(draft: Path, target: Path) -> None:
         old.rename(target)
         raise
     shutil.rmtree(old)
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds ``release`` to the command line; `run` takes what it parsed."""
+    parser = subparsers.add_parser("release", help="write what students get", description=_DESCRIPTION)
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")
+    parser.add_argument("--students", type=Path, metavar="FILE", help="one id a line: a folder and a network for each")
+    parser.add_argument("--secret", type=Path, metavar="FILE", help="what the networks are derived from; keep it")
+    parser.add_argument("--nbgrader", action="store_true", help="a course folder for nbgrader, one assignment a lab")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Releases and says what was written. Raises LinklabError with the reason where nothing was."""
+    if (arguments.students is None) != (arguments.secret is None):
+        raise LinklabError("--students and --secret go together: give both, or none")
+    if arguments.nbgrader:
+        if arguments.students is not None:
+            raise LinklabError("nbgrader gives all students the same: leave --students away, or --nbgrader")
+        names = write_course(arguments.folder, arguments.root)
+        print(f"{arguments.folder}: a course of {len(names)} assignments ({', '.join(names)})")
+        print("Go on in that folder: nbgrader generate_assignment NAME, as docs/instructors.md says.")
+        return 0
+    if arguments.students is None:
+        done = release(arguments.folder, arguments.root)
+        print(f"{arguments.folder}: {len(done.files)} files, scanned: nothing of a solution is in them")
+        return 0
+    networks = networks_of(arguments.students, arguments.secret)
+    done = release(arguments.folder, arguments.root, networks, read_secret(arguments.secret))
+    each = f"{len(done.students)} students, {len(done.files)} files and a network for each"
+    print(f"{arguments.folder}: {each}, scanned: nothing of a solution is in them, nor the secret")
+    return 0

@@ -1,48 +1,57 @@
-"""Proof before term that every solution can be done: nbval runs all cells of all notebooks, several at once.
+"""``linklab validate``: proof before term that every solution can be done.
 
-nbval starts each notebook with this environment's Python, as an instructor's ``pytest --nbval-lax`` does; here the
-notebooks are copies in folders of their own, so that a student's network can lie beside them and nothing of the kit is
-touched.
+nbval runs all cells of all notebooks, several at once. It starts each notebook with this environment's Python, as an
+instructor's ``pytest --nbval-lax`` does; here the notebooks are copies in folders of their own, so that a student's
+network can lie beside them and nothing of the kit is touched.
 """
 
 from __future__ import annotations
 
-import contextlib
+import argparse
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import nbformat
 import psutil
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from linklab import options
+from linklab.classroom.roster import networks_of
 from linklab.course import VARIABLE, write_variant
 from linklab.errors import LinklabError
+from linklab.headless.pool import how_many
+from linklab.headless.supervisor import Supervisor, Worker
 from linklab.network import Network
 from linklab.notebooks.build import SOLUTIONS
 from linklab.notebooks.starters import SUFFIX
+from linklab.runtime.backends import choose
 
 _nbformat: Any = nbformat
 _APART_S: Final = 1.0
 """Between two starts: of kernels that start at one instant, two may be given the same port."""
-_LOOK_S: Final = 2.0
-_LOOKS: Final = 10
+_DEAD_S: Final = 18.0
 _DIED: Final = "the notebook's kernel died"
 _CELL: Final = re.compile(r"Cell (\d+)")
 _ERROR: Final = re.compile(r"^\s*([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Timeout): .*)$", re.MULTILINE)
 _COLOURS: Final = re.compile(r"(?:\x1b|#x1B)\[[0-9;]*m")
 """For terminals; the report cannot hold the escape character, and spells it."""
+_DESCRIPTION = """\
+Runs all solutions with nbval, several at once, and says of each cell that failed what it said. With a list of students,
+it runs them on the network of each, or of the first --sample of them. Exit status: 0 if all passed, else 1."""
+
+_LOG_COLUMNS = 160
 
 
 @dataclass(frozen=True)
@@ -100,89 +109,54 @@ def validate(
     over. A notebook that crashes, hangs or cannot be read is a failure of that one. Ctrl-C ends all that run.
     """
     with tempfile.TemporaryDirectory(prefix="linklab-validate-") as place:
-        tasks = [
-            _Task(notebook, _prepared(Path(place, f"{number}-{notebook.stem}"), notebook, network), network)
+        starts = [
+            partial(
+                _Nbval, _prepared(Path(place, f"{number}-{notebook.stem}"), notebook, network),
+                "course" if network is None else network.name, clock, cell_limit_s, tell,
+            )
             for number, network in enumerate(networks.values())
             for notebook in notebooks
-        ]
-        crew = _Crew(clock, cell_limit_s)
-        with ThreadPoolExecutor(jobs) as pool:
-            waiting = [pool.submit(crew.run, task) for task in tasks]
-            try:
-                found = []
-                for one in waiting:
-                    found.append(one.result())
-                    tell(found[-1])
-                return found
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                crew.end()
-                raise
+        ]  # fmt: skip
+        supervisor = Supervisor[_Nbval](jobs, apart_s=_APART_S)
+        found = [worker.validated for worker in supervisor.run(starts)]
+        if supervisor.interrupted:
+            raise KeyboardInterrupt
+        return found
 
 
-@dataclass(frozen=True)
-class _Task:
-    notebook: Path
-    copy: Path
-    network: Network | None
+class _Nbval(Worker):
+    """nbval at work on one notebook."""
 
-
-class _Crew:
-    """The processes that run now."""
-
-    def __init__(self, clock: str, cell_limit_s: int) -> None:
-        self._clock, self._cell_limit_s = clock, cell_limit_s
-        self._running: set[subprocess.Popen[str]] = set()
-        self._door = threading.Lock()
-        self._next_s = 0.0
-        self._ended = False
-
-    def run(self, task: _Task) -> Validated:
-        report = task.copy.parent / "report.xml"
+    def __init__(
+        self, notebook: Path, network: str, clock: str, cell_limit_s: int, tell: Callable[[Validated], None]
+    ) -> None:
+        self._notebook, self._network, self._tell = notebook, network, tell
+        self._report = notebook.parent / "report.xml"
+        self._lines: list[str] = []
+        self._died_s: float | None = None
         words = [sys.executable, "-P", "-m", "pytest", "-v", "-o", "addopts=", "-p", "no:cacheprovider"]
-        words += ["--nbval-lax", "--nbval-current-env", f"--nbval-cell-timeout={self._cell_limit_s}"]
-        words += [f"--rootdir={task.copy.parent}", f"--junitxml={report}", str(task.copy)]
+        words += ["--nbval-lax", "--nbval-current-env", f"--nbval-cell-timeout={cell_limit_s}"]
+        words += [f"--rootdir={notebook.parent}", f"--junitxml={self._report}", str(notebook)]
         environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-        environment |= {"LINKLAB_CLOCK": self._clock, "PYTHONUNBUFFERED": "1"}
-        with self._door:
-            if self._ended:
-                raise KeyboardInterrupt
-            time.sleep(max(0.0, self._next_s - time.monotonic()))
-            process = subprocess.Popen(
-                words, cwd=task.copy.parent, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
-            )  # fmt: skip
-            self._running.add(process)
-            self._next_s = time.monotonic() + _APART_S
-        began_s = time.monotonic()
-        said = _heard(process)
-        with self._door:
-            self._running.discard(process)
-        name = "course" if task.network is None else task.network.name
-        return read_report(report, task.copy, name, time.monotonic() - began_s, said)
+        super().__init__(words, environment | {"LINKLAB_CLOCK": clock, "PYTHONUNBUFFERED": "1"}, notebook.parent)
 
-    def end(self) -> None:
-        with self._door:
-            self._ended = True
-            for process in self._running:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGTERM)
+    def heard(self, line: bytes) -> None:
+        self._lines.append(line.decode(errors="replace"))
 
+    def beyond(self) -> str:
+        """nbval would wait until a cell's limit for a kernel that has died."""
+        if not _kernel_died(self.pid):
+            self._died_s = None
+            return ""
+        # at its regular end the kernel is gone a moment before nbval is
+        self._died_s = self._died_s or time.monotonic()
+        return _DIED if time.monotonic() - self._died_s > _DEAD_S else ""
 
-def _heard(process: subprocess.Popen[str]) -> str:
-    """What nbval says until its end. It would wait until a cell's limit for a kernel that has died: that is ended."""
-    looks = 0
-    while True:
-        try:
-            return process.communicate(timeout=_LOOK_S)[0]
-        except subprocess.TimeoutExpired:
-            # at its regular end the kernel is gone a moment before nbval is
-            looks = looks + 1 if _kernel_died(process.pid) else 0
-            if looks >= _LOOKS:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                said = process.communicate()[0]
-                return f"{said}\n{_DIED}"
+    def over(self) -> None:
+        said = "\n".join([*self._lines, self.last_words, self.ended_for])
+        wall_s = time.monotonic() - self.began_s
+        self.validated = read_report(self._report, self._notebook, self._network, wall_s, said)
+        self._tell(self.validated)
 
 
 def _kernel_died(pid: int) -> bool:
@@ -248,3 +222,73 @@ def _prepared(folder: Path, notebook: Path, network: Network | None) -> Path:
     if network is not None:
         write_variant(network, folder)
     return folder / notebook.name
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds ``validate`` to the command line; `run` takes what it parsed."""
+    parser = subparsers.add_parser("validate", help="prove that all solutions can be done", description=_DESCRIPTION)
+    parser.add_argument("labs", nargs="*", metavar="LAB", help="numbers or names, as 03 (default: all)")
+    parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")
+    parser.add_argument("--students", type=Path, metavar="FILE", help="one id a line: on the network of each")
+    parser.add_argument("--secret", type=Path, metavar="FILE", help="the course secret, with --students")
+    parser.add_argument(
+        "--sample", type=options.count, metavar="N", help="only on the networks of the first N students"
+    )
+    parser.add_argument("--jobs", type=options.count, metavar="N", help="notebooks at once (default: one a core)")
+    parser.add_argument("--clock", choices=["virtual", "real"], default="virtual", help="default: %(default)s")
+    parser.add_argument(
+        "--cell-limit-s", type=options.seconds, default=900, metavar="S", help="for a cell; default: %(default)s"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Validates and prints a table; gives the exit status. Raises LinklabError before anything is run."""
+    choose(arguments.clock)  # raises with the fix where this clock cannot be had
+    if (arguments.students is None) != (arguments.secret is None):
+        raise LinklabError("--students and --secret go together: give both, or none")
+    if arguments.sample and arguments.students is None:
+        raise LinklabError("--sample is of students: give --students FILE and --secret FILE as well")
+    networks: dict[str, Network | None] = {"": None}
+    if arguments.students is not None:
+        networks = dict(networks_of(arguments.students, arguments.secret))
+        networks = dict(list(networks.items())[: arguments.sample])
+    notebooks = notebooks_of(arguments.root, arguments.labs)
+    jobs = how_many(arguments.jobs, len(notebooks) * len(networks))
+    began_s = time.monotonic()
+    # a log has no width of its own; the last column says what to mend
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _LOG_COLUMNS)
+    with console.status(f"{len(notebooks)} notebooks on {len(networks)} networks, {jobs} at once ..."):
+        found = validate(
+            notebooks, networks, jobs=jobs, clock=arguments.clock, cell_limit_s=arguments.cell_limit_s, tell=_tell
+        )
+    students = [student for student in networks for _ in notebooks]
+    _print(console, found, students)
+    good = sum(one.fine for one in found)
+    print(f"{len(found)} notebooks, {jobs} at once: {good} passed, {len(found) - good} FAILED; "
+          f"{time.monotonic() - began_s:.0f} s")  # fmt: skip
+    return 0 if good == len(found) else 1
+
+
+def _tell(one: Validated) -> None:
+    """A line for logs; a terminal has the status line."""
+    if not sys.stdout.isatty():
+        print(f"{one.notebook} ({one.network}): {'passed' if one.fine else 'FAILED'}", flush=True)
+
+
+def _print(console: Console, found: list[Validated], students: list[str]) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    several = len({one.network for one in found}) > 1 or any(students)
+    for heading in ("lab", *(("student", "network") if several else ())):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("cells", "passed", "failed", "seconds"):
+        table.add_column(heading, justify="right")
+    table.add_column("first failed cell, and what it said", overflow="fold")
+    for one, student in zip(found, students, strict=True):
+        said = f"{one.failures[0].cell}: {one.failures[0].said}" if one.failures else ""
+        numbers = (str(one.cells), str(one.passed), str(len(one.failures)), f"{one.wall_s:.0f}")
+        table.add_row(one.notebook, *((student, one.network) if several else ()), *numbers, Text(said))
+    console.print(table)
+    for one, student in zip(found, students, strict=True):
+        for failure in one.failures[1:]:
+            where = f"{one.notebook}{f' ({student})' if student else ''}"
+            print(f"{where}, also {failure.cell}: {failure.said}")

@@ -23,11 +23,12 @@ from linklab.analysis import (
     unloaded_rtt,
 )
 from linklab.course import course_network
-from linklab.grade.check import Check
+from linklab.grade.check import Check, listed
 from linklab.grade.measured import measured_check, stopped, unless_busy
 from linklab.grade.own_network import elsewhere
 from linklab.grade.real_time import in_its_time
-from linklab.grade.together import Transfer, machine_trouble, refused
+from linklab.grade.together import Transfer, machine_trouble, name_of, refused, transfers
+from linklab.grade.together import pings as pings_of
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult, verdict_on
 from linklab.network import NetworkState
 
@@ -98,12 +99,16 @@ def transfer_check(
 
 
 def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check, ...]:
-    """Pings beside a transfer over the same way: its throughput, and the round trip's mean and highest."""
+    """Return the checks of pings next to a transfer on one path: its throughput, the round trips' mean and highest.
+
+    Pings that nobody asked for are left out, which ``found`` of the first check says.
+    """
     problem = refused(name, run, [Load(*ends)], True)
     if problem is not None or not isinstance(run, AtOnce):
         return (problem or Check.failing(name, "not measured yet", "measure it"),)
-    (pings,) = [result for result in run.results if isinstance(result, PingResult)]
-    (sent,) = [result for result in run.results if isinstance(result, SimpleperfResult | TcpResult)]
+    pings, (sent,) = pings_of(run)["-".join(ends)], transfers(run)
+    more = [name_of(result) for result in run.results if isinstance(result, PingResult) and result is not pings]
+    note = f"; not looked at: pings of {listed(more, ', ')}" if more else ""
     it = way_of(ends, pings.origin.network)
     duration_s, interval_s = sent.flow.duration_s, pings.flow.interval_s
     trouble = machine_trouble(run)
@@ -112,7 +117,7 @@ def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check,
         ("mean RTT", pings.rtt_mean_ms, loaded_rtt(it, duration_s, pings.sent_packets)),
         ("highest RTT", pings.rtt_max_ms, full_queue_rtt(it, interval_s=interval_s)),
     )
-    return tuple(
+    first, *others = (
         measured_check(
             f"{what} ({name})",
             value,
@@ -122,6 +127,7 @@ def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check,
         )
         for what, value, theory in numbers
     )
+    return replace(first, found=first.found + note), *others
 
 
 def _either_side(expected: Expectation, value: float | None, it: MeasuredPath) -> Expectation:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import traceback
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, ParamSpec
 
+import linklab
 from linklab import record
 from linklab.errors import LinklabError
 from linklab.grade import render
@@ -66,15 +71,19 @@ class Result:
 
     Points are given for checks that passed. An inconclusive check gives none yet and costs none: its
     points are ``open_points`` until the measurement is repeated. ``questions`` are what was asked, as data, where the
-    checks come from questions (`linklab.grade.questions`).
+    checks come from questions (`linklab.grade.questions`). ``fault`` is for the instructor, and empty unless the checks
+    themselves crashed (`not_judged`). Raises LinklabError, for who writes a lab, where there are no checks.
     """
 
     title: str
     checks: tuple[Check, ...]
     questions: tuple[object, ...] = field(default=(), repr=False, compare=False)
+    fault: str = ""
     _counted: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not self.checks:
+            raise LinklabError(f"{self.title}: this result has no checks, and would pass: give it one at least")
         counted = tuple(check.description for check in self.checks if check.further)
         object.__setattr__(self, "_counted", counted)
         object.__setattr__(self, "checks", tuple(_with_its_hint(self.title, check) for check in self.checks))
@@ -141,3 +150,49 @@ class Result:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """What a notebook keeps for `linklab report` beside the text and the table that it shows."""
         return {record.RESULT_MIME: render.machine_readable(self.to_json())}
+
+
+Given = ParamSpec("Given")
+
+
+def guarded(check: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Return the check as notebooks call it: where it crashes, its result is `not_judged`, and nobody sees a traceback.
+
+    What Linklab raises on purpose (LinklabError) is for people, and raised.
+    """
+
+    @functools.wraps(check)
+    def called(*positional: Given.args, **named: Given.kwargs) -> Result:
+        try:
+            return check(*positional, **named)
+        except LinklabError:
+            raise
+        except Exception as fault:
+            return not_judged(check.__name__, fault)
+
+    return called
+
+
+def not_judged(title: str, fault: Exception) -> Result:
+    """Return the result of a check that crashed: inconclusive, with its points open, and told to the instructor.
+
+    A LinklabError says itself what is wrong.
+    """
+    if isinstance(fault, LinklabError):
+        hint = "your instructor sees this too, and its points stay open"
+        return Result(title, (Check("the check itself", "inconclusive", str(fault), hint),), fault=str(fault))
+    said = f"{type(fault).__name__}: {' '.join(str(fault).split())[:_FAULT_CHARACTERS]}{_place_of(fault)}"
+    reason = "this check itself failed: that is not your fault, and its points stay open"
+    hint = f"tell your instructor, who finds it in the notes on your work: {said}"
+    return Result(title, (Check("the check itself", "inconclusive", reason, hint),), fault=said)
+
+
+_FAULT_CHARACTERS: Final = 300
+
+
+def _place_of(fault: Exception) -> str:
+    """Where in Linklab it happened, in parentheses; nothing where that cannot be told."""
+    home = Path(linklab.__file__).parent
+    ours = [it for it in traceback.extract_tb(fault.__traceback__) if home in Path(it.filename).parents]
+    place = next((it for it in reversed(ours) if it.name != "called"), None)
+    return "" if place is None else f" ({Path(place.filename).relative_to(home)}, line {place.lineno})"

@@ -10,13 +10,14 @@ import ast
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from linklab.discovery import lab_names, load
 from linklab.errors import LinklabError
 from linklab.grade.result import Result
 
-MODULES: Final = frozenset({f"lab{number:02}" for number in range(11)} | {"simpleperf"})
-"""What has checks: the labs, and simpleperf."""
+SIMPLEPERF: Final = "simpleperf"
+"""What has checks besides the labs."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,11 @@ class Call:
     named: tuple[tuple[str, Argument], ...]
 
     def function(self) -> Callable[..., Result]:
-        """The check itself, this Linklab's own."""
-        room = "grade" if self.module == "simpleperf" else "labs"
-        found: Any = getattr(importlib.import_module(f"linklab.{room}.{self.module}"), self.name)
+        """Return the check itself, the instructor's own. Raises LinklabError where there is none."""
+        module = importlib.import_module("linklab.grade.simpleperf") if self.module == SIMPLEPERF else load(self.module)
+        found = getattr(module, self.name, None)
+        if not callable(found):
+            raise LinklabError(f"{self.module} has no {self.name}: import it in the lab's __init__.py")
         return found  # type: ignore[no-any-return]
 
 
@@ -73,7 +76,7 @@ def _call(statement: ast.stmt) -> Call:
                 keywords=[],
             )
         ) if (
-            module in MODULES
+            (module == SIMPLEPERF or module in lab_names())
             and name.startswith("check_")
             and not any(isinstance(argument, ast.Starred) for argument in positional)
             and all(keyword.arg for keyword in named)

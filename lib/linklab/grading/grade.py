@@ -27,7 +27,7 @@ from linklab.grading.assemble import Assembled, assemble
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, to_csv, to_json
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.model import Limits
-from linklab.grading.names import folder_of
+from linklab.grading.names import folder_of, listed
 from linklab.grading.pages import class_page, feedback
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
@@ -120,10 +120,10 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         return _Student(one.student, Recognised({}, None, ()), handed_in=False, said=one.notes)
     found = recognise(one, order.kit)
     student = _Student(one.student, found, said=found.notes)
-    files: dict[str, bytes] = {}
+    programs = dict(found.helpers)
     if found.simpleperf is not None:
-        files[SIMPLEPERF] = found.simpleperf.path.read_bytes()
-        student.program = files[SIMPLEPERF].decode(errors="replace")
+        programs[SIMPLEPERF] = found.simpleperf
+        student.program = found.simpleperf.path.read_bytes().decode(errors="replace")
     network = order.networks[one.student] if order.networks is not None else None
     student.said += tuple(_about_network(one, network or COURSE))
     for name in order.labs:
@@ -134,6 +134,11 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
             continue
         # of 1,000 students' notebooks the texts would not fit into memory
         student.assembled[name] = replace(assembled, text="")
+        helpers = found.notebooks[name].helpers if name in found.notebooks else {}
+        two = [file for file, member in helpers.items() if programs.get(file, member) != member]
+        if two:
+            notes.append(f"{listed(two)}: simpleperf imports another file of that name, which was not handed over")
+        files = {file: member.path.read_bytes() for file, member in (programs | dict(helpers)).items()}
         folder = output / "judged" / folder_of(one.student) / name
         student.works[name] = prepare(one.student, lab, folder, assembled.text, files, network, order.limits)
     return student

@@ -10,42 +10,44 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from linklab.course import VARIABLE, read_variant, using, variant_text
 from linklab.errors import LinklabError
-from linklab.grade.result import GradeError, Result
+from linklab.grade.draws import of_submission
+from linklab.grade.result import GradeError, Result, not_judged
 from linklab.grading import outputs as shown
 from linklab.grading.beside import beside
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
-from linklab.grading.model import Judged, Task
-from linklab.grading.notes import made_up
+from linklab.grading.model import VERDICT, Judged, Task
 from linklab.grading.room import Room, furnish, make_room
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.student import Student
 from linklab.grading.values import ValueRefused
-from linklab.grading.videos import videos_of
 from linklab.headless.execute import label, read_book, run_facts, runs, write_book
+from linklab.measure import Clip, Video, encoded
 from linklab.network import COURSE, Network
 from linklab.report.graded import graded, kind_of
 from linklab.runtime import transport
 from linklab.runtime.backends import choose
 from linklab.runtime.channel import Channel
 
-JUDGED: Final = "judged.json"
 _KERNELS_AT_MOST: Final = 4
 """How often a kernel that was lost is replaced, all cells before run again."""
 _CROWD: Final = 24
 """More processes than an honest cell leaves behind."""
 _OVERTIME_S: Final = 20.0
 _CALM_S: Final = 60.0
+_CLIPS: Final = {"measure.Clip(duration_s=10)": Clip(duration_s=10)}
+"""By how the instructor's cells ask for them."""
 
 
 class Judge:
@@ -53,10 +55,10 @@ class Judge:
 
     def __init__(self, task: Task, room: Room, network: Network) -> None:
         self._task, self._room, self._network = task, room, network
-        self._book = read_book(task.notebook)
+        self._book, self._digest = read_book(task.notebook), task.digest()
         self._kind = choose("virtual", "guest")
         self._shown = shown.Outputs(task.limits.output_kb * 1024)
-        self._videos = videos_of(self._book, room)
+        self._videos = _videos_of(self._book, room)
         self._broker = Broker(room.lender, self._kind, room.home, task.limits.cell_s)
         self._student: Student | None = None
         self._channel: Channel | None = None
@@ -175,23 +177,27 @@ class Judge:
                 return shown.of_error("NotRun", f"what this check looks at was not run: {self._ended}")
             session = Session(student, self._broker, self._channel, left_s, self._videos)
             try:
-                with session, using(self._network):
+                with session, using(self._network), of_submission(self._digest):
                     result = _last([_required(session, call, self._room) for call in calls])
             finally:
                 self._channel = None if student.dead else session.channel
                 if student.dead:
                     self._notes.append(f"{name}: {student.dead}")
-                self._notes += [f"{name}: {note}" for note in made_up(session.handed_in, self._broker)]
+                self._notes += [f"{name}: {note}" for note in session.doubts()]
             return shown.of_result(result)
         except GradeError as error:
+            if error.result.fault:
+                self._notes.append(_about_fault(name, error.result))
             return shown.of_failure(error)
         except Told as told:
             return shown.of_error(told.kind, str(told))
         except (ValueRefused, Gone) as refused:
             self._notes.append(f"{name}: {shown.printable(str(refused))}")
             return shown.of_error(type(refused).__name__, str(refused))
-        except Exception as error:  # a check that a value of some odd kind has led astray
-            return shown.of_error(type(error).__name__, str(error)[:1000])
+        except Exception as fault:  # of the judge's own, or of a check that nothing guards: nobody's failure
+            result = not_judged(name, fault)
+            self._notes.append(_about_fault(name, result))
+            return shown.of_failure(GradeError(result))
 
     def _stop_all(self) -> None:
         student = self._student
@@ -219,9 +225,9 @@ class Judge:
             judged = Judged(task.lab, self._network.name, cells, self._ended, notes, wall_s, virtual_s)
             task.output.mkdir(parents=True, exist_ok=True)
             write_book(book, task.output / f"{task.lab}.ipynb")
-            draft = task.output / f".{JUDGED}.{os.getpid()}"
+            draft = task.output / f".{VERDICT}.{os.getpid()}"
             draft.write_text(json.dumps(judged.to_json(), indent=1) + "\n", "utf-8")
-            draft.replace(task.output / JUDGED)
+            draft.replace(task.output / VERDICT)
 
     def _give_up(self) -> None:
         """The last resort, where the judge itself is held up: writes what there is, and ends."""
@@ -230,12 +236,30 @@ class Judge:
         os._exit(0)
 
 
+def _videos_of(book: Any, room: Room) -> Mapping[Clip, Video]:
+    """Return the videos that a lab's notebook asks for, the only ones that are accepted.
+
+    They are encoded beforehand, and put where the student's side finds them made. Raises LinklabError where one fails.
+    """
+    found: dict[Clip, Video] = {}
+    for asked, clip in _CLIPS.items():
+        if any(asked in cell.source and not cell.metadata.get("nbgrader", {}).get("solution") for cell in book.cells):
+            video = encoded(clip)
+            found[clip] = video
+            shutil.copytree(video.folder, room.given / "cache" / "linklab" / "video" / video.folder.name)
+    return found
+
+
 def _required(session: Session, call: Call, room: Room) -> Result:
     """A check, called with the student's values. Raises GradeError if it has not passed."""
     positional = [session.argument(each) for each in call.positional]
     named = {name: session.argument(each) for name, each in call.named}
     with beside(room) if call.module == "simpleperf" else contextlib.nullcontext():
         return call.function()(*positional, **named).require()
+
+
+def _about_fault(name: str, result: Result) -> str:
+    return f"{name} was not judged, its points are open: the check crashed: {result.fault}"
 
 
 def _last(results: list[Result]) -> Result:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
+from linklab.grading.cells import calls_of
 from linklab.notebooks.build import SOLUTIONS
 from linklab.report.markdown import headings
 
@@ -78,7 +79,10 @@ class Kit:
 
 
 def read_kit(root: Path) -> Kit:
-    """The kit in ``root``, made anew from its sources. Raises LinklabError where they are not well formed."""
+    """Return the kit in ``root``, made anew from its sources.
+
+    Raises LinklabError where they are not well formed, or a check cell calls what is no check: no student is to blame.
+    """
     contents = Contents.of(root)
     labs = {}
     for file in sorted(contents.solved):
@@ -86,14 +90,25 @@ def read_kit(root: Path) -> Kit:
         labs[name] = _lab(name, json.loads(contents.given[file]), json.loads(contents.solved[file]))
     finished = root / SOLUTIONS / SIMPLEPERF
     solution = finished.read_text("utf-8") if finished.is_file() else ""
-    return Kit(labs, contents.given.get(SIMPLEPERF, ""), solution)
+    return Kit(labs, contents.given.get(SIMPLEPERF, b"").decode(), solution)
 
 
 def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:
     full = {cell["id"]: text_of(cell) for cell in solved["cells"]}
     parts = tuple(_part(cell, full[cell["id"]]) for cell in given["cells"])
+    for part in parts:
+        if part.role == "check":
+            _refuse_no_check(name, part)
     titles = [words for part in parts if part.cell_type == "markdown" for _, words in headings(part.starter)]
     return KitLab(name, titles[0] if titles else name, parts, given)
+
+
+def _refuse_no_check(lab: str, part: Part) -> None:
+    try:
+        for call in calls_of(part.full):
+            call.function()
+    except LinklabError as error:
+        raise LinklabError(f"{lab}, {part.cell_id}: {error}") from None
 
 
 def _part(cell: dict[str, Any], full: str) -> Part:

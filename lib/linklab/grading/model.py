@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,6 +13,8 @@ from linklab.grade.check import Check, Outcome
 from linklab.report.model import Graded, Kind, Status
 
 VERSION: Final = 1
+VERDICT: Final = "judged.json"
+"""What a judge writes into its task's output: a `Judged`."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,17 @@ class Task:
     network: Path | None
     output: Path
     limits: Limits = field(default_factory=Limits)
+
+    def digest(self) -> bytes:
+        """Return a digest of all that was handed in for this lab: the assembled notebook, and the files next to it.
+
+        It is the same however often, wherever and with whichever Linklab that is judged. Raises OSError.
+        """
+        found = hashlib.sha256()
+        for name, path in (("", self.notebook), *sorted(self.files.items())):
+            content = path.read_bytes()
+            found.update(f"{self.lab} {name} {len(content)}\0".encode() + content)
+        return found.digest()
 
     def to_json(self) -> str:
         """As text; `from_json` reads it."""

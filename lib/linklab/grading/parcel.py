@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
 
-from linklab.grading.model import Limits, Task
-from linklab.grading.names import cleaned
-from linklab.grading.run import GRACE_S, judge_words
-from linklab.grading.store import VERDICT, Work, linklab_digest
-from linklab.runtime import process_tree
-
-_LOOK_S: Final = 2.0
-_END_S: Final = 20.0
+from linklab.grading.model import VERDICT, Limits, Task
+from linklab.grading.run import GRACE_S, JudgeProcess
+from linklab.grading.store import Work, linklab_digest
+from linklab.headless.supervisor import Supervisor
 
 
 @dataclass(frozen=True)
@@ -78,56 +72,14 @@ def judge_parcel(
             network.write_bytes(parcel.network)
         task = Task(parcel.lab, folder / "notebook.ipynb", places, network, folder / "out", parcel.limits)
         (folder / "task.json").write_text(task.to_json(), encoding="utf-8")
-        trouble = _judged(folder, command, parcel.limits.wall_s + GRACE_S, stopped)
-        if trouble:
-            return Answer(trouble=trouble)
+        limit_s = parcel.limits.wall_s + GRACE_S
+        start = partial(JudgeProcess, folder / "task.json", command, limit_s, stopped)
+        (judge,) = Supervisor[JudgeProcess](1).run([start])
+        if judge.trouble:
+            return Answer(trouble=judge.trouble)
         try:
             return Answer(
                 (folder / "out" / VERDICT).read_bytes(), (folder / "out" / f"{parcel.lab}.ipynb").read_bytes()
             )
         except OSError:
             return Answer(trouble="the judge wrote no verdict")
-
-
-def _judged(folder: Path, command: Sequence[str], limit_s: float, stopped: Callable[[], bool]) -> str:
-    """Runs the judge; what went wrong, or nothing."""
-    words, environment = judge_words(command, folder / "task.json")
-    deadline = time.monotonic() + limit_s
-    with (folder / "said").open("w+b") as said:
-        process = subprocess.Popen(
-            words,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=said,
-            start_new_session=True,
-        )
-        trouble = ""
-        try:
-            while not trouble:
-                try:
-                    process.wait(_LOOK_S)
-                    break
-                except subprocess.TimeoutExpired:
-                    if stopped():
-                        trouble = "interrupted"
-                    elif time.monotonic() > deadline:
-                        trouble = f"the judge was not done after {limit_s:.0f} s"
-        finally:
-            if process.returncode is None:
-                _end(process)
-        if trouble or process.returncode == 0:
-            return trouble
-        said.seek(0)
-        lines = said.read()[-4000:].decode(errors="replace").strip().splitlines()
-        return f"the judge ended with status {process.returncode}" + (f": {cleaned(lines[-1], 200)}" if lines else "")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(_END_S)
-    except subprocess.TimeoutExpired:
-        process_tree.end_below(process.pid, _END_S)
-        process.kill()
-        process.wait()

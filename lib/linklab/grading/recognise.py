@@ -1,11 +1,17 @@
-"""Which of a student's files is which lab, and which is simpleperf: by what they are, whatever they are called."""
+"""Which of a student's files is which lab, which is simpleperf, and which modules of their own these import.
+
+Notebooks and simpleperf are known by what they are, whatever they are called. Of all other files only modules travel to
+the judge that these import from the same submission: single, plain Python files, as many and as large as the check at
+home takes.
+"""
 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from linklab.grading.handed import HandedCell, NotebookError, named, read_handed
@@ -16,26 +22,39 @@ from linklab.grading.unpack import Member
 from linklab.notebooks.render import TEXT_STUB
 
 LARGEST_PROGRAM_BYTES: Final = 500_000
+LARGEST_HELPER_BYTES: Final = 200_000
+MOST_HELPERS: Final = 29
+"""As many as the check of simpleperf copies at home, next to the program itself."""
 _NAMED: Final = re.compile(r"(.*[^a-z])?simple[-_ ]?perf([^a-z].*)?\.py", re.IGNORECASE)
+_MAGIC: Final = re.compile(r"(?P<indent>\s*)(?:%run\s+(?:-\w\s+)*(?P<module>\w+)(?:\.py)?\b|[%!?])")
+"""A line of IPython's; with the module's name where it runs a file."""
 _READERS: Final = ("argparse", "getopt", "optparse")
 
 
 @dataclass(frozen=True)
 class FoundNotebook:
-    """The notebook that counts for a lab: its file's name, its cells, and how many answers are not the starter's."""
+    """The notebook that counts for a lab: its file's name, its cells, and how many answers are not the starter's.
+
+    ``helpers`` are the modules that its answers and added cells import, by the file's name that an import looks for.
+    """
 
     file: str
     cells: tuple[HandedCell, ...]
     answered: int
+    helpers: Mapping[str, Member] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Recognised:
-    """What a student handed in for which lab. `notes` are for student and instructor alike, a line each."""
+    """What a student handed in for which lab. `notes` are for student and instructor alike, a line each.
+
+    ``helpers`` are the modules that simpleperf imports, as in `FoundNotebook`.
+    """
 
     notebooks: Mapping[str, FoundNotebook]
     simpleperf: Member | None
     notes: tuple[str, ...]
+    helpers: Mapping[str, Member] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,11 +86,25 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     notebooks = {}
     for lab in kit.labs:
         if lab in candidates:
-            notebooks[lab] = _fullest(candidates[lab], notes)
+            best = _fullest(candidates[lab], notes)
+            written = _written(kit.labs[lab], best.cells)
+            found = FoundNotebook(best.member.name, best.cells, best.answered)
+            notebooks[lab] = replace(found, helpers=_helpers(best.member, written, submission.files, notes))
     simpleperf = _simpleperf(submission.files, kit, notes)
-    if not notebooks and simpleperf is None:
+    helpers: dict[str, Member] = {}
+    if simpleperf is not None:
+        helpers = _helpers(simpleperf, [_source(simpleperf)], submission.files, notes)
+    elif not notebooks:
         notes.append("no notebook of a lab and no simpleperf was found")
-    return Recognised(notebooks, simpleperf, tuple(notes))
+    used = [simpleperf, *helpers.values(), *(one for each in notebooks.values() for one in each.helpers.values())]
+    unused = [
+        member.name
+        for member in _programs(submission.files)
+        if member not in used and not _NAMED.fullmatch(member.parts[-1].removesuffix(".txt"))
+    ]
+    if unused:
+        notes.append(f"other programs are not used: {listed(unused)}; nothing that counts imports them")
+    return Recognised(notebooks, simpleperf, tuple(dict.fromkeys(notes)), helpers)
 
 
 def lab_of(cells: Iterable[HandedCell], kit: Kit) -> KitLab | None:
@@ -107,20 +140,91 @@ def _candidate(member: Member, kit: Kit) -> _Candidate:
     return _Candidate(lab, member, cells, answered(lab, cells), known)
 
 
-def _fullest(candidates: list[_Candidate], notes: list[str]) -> FoundNotebook:
+def _fullest(candidates: list[_Candidate], notes: list[str]) -> _Candidate:
     best = max(candidates, key=lambda candidate: candidate.rank)
     if len(candidates) > 1:
         others = listed(each.member.name for each in candidates if each is not best)
         notes.append(f"{best.lab.name} came more than once: {best.member.name} counts, the fullest, and not {others}")
-    return FoundNotebook(best.member.name, best.cells, best.answered)
+    return best
+
+
+def _written(lab: KitLab, cells: Iterable[HandedCell]) -> list[str]:
+    """The code that is the student's own: answers, and cells that were added."""
+    given = {part.cell_id for part in lab.parts if part.role != "answer"}
+    return [cell.source for cell in cells if cell.cell_type == "code" and cell.key not in given]
+
+
+def _helpers(importer: Member, sources: Iterable[str], files: Iterable[Member], notes: list[str]) -> dict[str, Member]:
+    """The modules of the submission that some code imports, and those that these import, by their files' names.
+
+    The file next to the one that imports it counts, and otherwise the nearest.
+    """
+    found: dict[str, Member] = {}
+    waiting = [(importer, module) for source in sources for module in imported(source)]
+    programs = list(_programs(files))
+    while waiting:
+        at, module = waiting.pop(0)
+        file = f"{module}.py"
+        same = [it for it in programs if it.parts[-1].removesuffix(".txt") == file and it not in (at, importer)]
+        if not same and any(it.parts[-2:] == (module, "__init__.py") for it in programs):
+            notes.append(f"{importer.name} imports {module}, a folder: only single files are handed over")
+        if file in found or file == SIMPLEPERF or not same:
+            continue
+        member = max(same, key=lambda it: (_shared(it.parts[:-1], at.parts[:-1]), it.modified_s, it.name))
+        if len(found) == MOST_HELPERS or member.path.stat().st_size > LARGEST_HELPER_BYTES:
+            bound = f"{MOST_HELPERS} modules of {LARGEST_HELPER_BYTES // 1000} kB each are the most"
+            notes.append(f"{member.name} was not handed over with {importer.name}: {bound}")
+            continue
+        found[file] = member
+        waiting += [(member, module) for module in imported(_source(member))]
+    if found:
+        names = listed((member.name for member in found.values()), MOST_HELPERS)
+        notes.append(f"handed over with {importer.name}, which imports them: {names}")
+    return found
+
+
+def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[bool, int]:
+    """How near two folders are: whether they are the same, and how many they have in common from the top."""
+    common = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return one == other, len(list(common))
+
+
+def imported(source: str) -> list[str]:
+    """The modules and packages that a program or a notebook's cell imports or has IPython run.
+
+    What is no Python imports nothing: it does not run either.
+    """
+    lines, run = [], []
+    for line in source.split("\n"):
+        magic = _MAGIC.match(line)
+        if magic:
+            run += [magic["module"]] if magic["module"] else []
+            line = f"{magic['indent']}pass"
+        lines.append(line)
+    try:
+        nodes = list(ast.walk(ast.parse("\n".join(lines))))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    found += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    modules = dict.fromkeys(name.partition(".")[0] for name in (*found, *run))
+    return [module for module in modules if module != "linklab"]
+
+
+def _programs(files: Iterable[Member]) -> Iterator[Member]:
+    return (member for member in files if member.parts[-1].casefold().endswith((".py", ".py.txt")))
 
 
 def _simpleperf(files: Iterable[Member], kit: Kit, notes: list[str]) -> Member | None:
-    programs = [member for member in files if member.parts[-1].casefold().endswith((".py", ".py.txt"))]
+    files = list(files)
+    programs = list(_programs(files))
     called = [member for member in programs if _NAMED.fullmatch(member.parts[-1].removesuffix(".txt"))]
     fit = [member for member in called or programs if _fits(member, notes, is_named=bool(called))]
     if not fit:
         return None
+    # simpleperf_framing.py, say: what another one imports is not the program itself
+    parts = [helper for it in fit for helper in _helpers(it, [_source(it)], files, []).values()]
+    fit = [member for member in fit if member not in parts] or fit
     starter = kit.simpleperf_starter.split()
     best = max(fit, key=lambda member: (_source(member).split() != starter, member.modified_s, member.name))
     if len(fit) > 1:
@@ -130,9 +234,6 @@ def _simpleperf(files: Iterable[Member], kit: Kit, notes: list[str]) -> Member |
         )
     elif best.parts[-1] != SIMPLEPERF:
         notes.append(f"{best.name} was taken for {SIMPLEPERF}")
-    unused = [member.name for member in programs if member not in fit]
-    if unused:
-        notes.append(f"other programs are not used: {listed(unused)}; {SIMPLEPERF} stands alone")
     return best
 
 

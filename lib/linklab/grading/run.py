@@ -1,4 +1,4 @@
-"""Judges side by side: a process for each notebook, in a group of its own, ended with its command.
+"""Judges side by side: a process for each notebook.
 
 A judge that crashes, says nothing or does not end is a verdict on its one notebook: the others go on. Such a verdict is
 not kept, so the next run judges that notebook again.
@@ -9,15 +9,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
-import signal
-import subprocess
 import sys
-import tempfile
 import time
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -26,19 +22,12 @@ from linklab.errors import LinklabError
 from linklab.grading.model import Judged
 from linklab.grading.names import cleaned
 from linklab.grading.store import Work, keep, read_verdict
-from linklab.runtime import process_tree
-from linklab.signals import calling_once
+from linklab.headless.supervisor import INTERRUPTED, Supervisor, Worker
 
 JUDGE: Final = (sys.executable, "-P", "-m", "linklab.grading.judge")
 """The command; the task's file is its last word."""
 GRACE_S: Final = 150.0
 """How much longer than the notebook's wall time a judge may take: to start, and to end what it started."""
-_END_S: Final = 30.0
-"""How long a judge that was told to end may take to do so in order."""
-_KILL_S: Final = 5.0
-_LOOK_S: Final = 1.0
-_LAST_WORDS: Final = 4000
-_LONGEST_LINE: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -63,109 +52,58 @@ class Watcher(Protocol):
         """It is over."""
 
 
-def judge_words(command: Sequence[str], task_file: Path) -> tuple[list[str], dict[str, str]]:
-    """The command line of a judge that ends with this process, and its environment."""
-    words = [sys.executable, "-P", "-m", "linklab.grading.tied", str(os.getpid()), *command, str(task_file)]
-    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    return words, environment | {"LINKLAB_CLOCK": "virtual"}
+class JudgeProcess(Worker):
+    """A judge at work on the task of a file, for `limit_s` at most, or until `stopped` says so."""
+
+    def __init__(
+        self, task_file: Path, command: Sequence[str], limit_s: float, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._limit_s, self._stopped = limit_s, stopped
+        environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+        super().__init__([*command, str(task_file)], environment | {"LINKLAB_CLOCK": "virtual"})
+
+    def beyond(self) -> str:
+        if self._stopped():
+            return INTERRUPTED
+        late = time.monotonic() - self.began_s > self._limit_s
+        return f"the judge was not done after {self._limit_s:.0f} s" if late else ""
+
+    @property
+    def trouble(self) -> str:
+        """Why it can have left no verdict, or nothing."""
+        if self.ended_for or self.status == 0:
+            return self.ended_for
+        return cleaned(f"the judge ended with {self.how_it_ended}", 300)
 
 
-class _Process:
-    """One judge."""
+class _Judge(JudgeProcess):
+    def __init__(self, work: Work, crew: Crew) -> None:
+        self.work, self._crew = work, crew
+        super().__init__(work.task_file, crew.command, work.task.limits.wall_s + crew.grace_s)
 
-    def __init__(self, work: Work, command: Sequence[str], grace_s: float) -> None:
-        self.work = work
-        self._deadline = time.monotonic() + work.task.limits.wall_s + grace_s
-        self._told_to_end = False
-        self._late = False
-        self._rest = b""
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the process
-        words, environment = judge_words(command, work.task_file)
-        self._process = subprocess.Popen(
-            words,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            start_new_session=True,
-        )
-        assert self._process.stdout is not None
-        self.handle = os.pidfd_open(self._process.pid)
-        self.pipe: int | None = self._process.stdout.fileno()
+    def begun(self) -> None:
+        self._crew.watcher.began(self.work)
 
-    def hear(self) -> list[tuple[int, int]]:
-        """The cells that the judge has begun since: number, and of how many. What it says else is nothing to us."""
-        assert self.pipe is not None
-        data = os.read(self.pipe, 65536)
-        if not data:
-            self.pipe = None
-        *lines, rest = (self._rest + data).split(b"\n")
-        self._rest = rest[-_LONGEST_LINE:]
-        found = []
-        for line in lines:
-            with contextlib.suppress(ValueError, LookupError, TypeError):
-                told = json.loads(line)
-                found.append((int(told["cell"]), int(told["cells"])))
-        return found
+    def heard(self, line: bytes) -> None:
+        with contextlib.suppress(ValueError, LookupError, TypeError):  # what it says else is nothing to us
+            told = json.loads(line)
+            self._crew.watcher.at_cell(self.work, int(told["cell"]), int(told["cells"]))
 
-    def check(self) -> None:
-        """Ends a judge that is late; for good, where it was told long ago."""
-        if time.monotonic() < self._deadline:
-            return
-        if self._told_to_end:
-            self.kill()
-        else:
-            self._late = True
-            self.end()
+    def over(self) -> None:
+        self.done = self._done()
+        if self.done.judged is not None:
+            keep(self.work, self.done.judged)
+        if self.ended_for != INTERRUPTED:
+            self._crew.watcher.ended(self.done)
 
-    def end(self) -> None:
-        """Tells the judge to end, once."""
-        if self._told_to_end:
-            return
-        self._told_to_end, self._deadline = True, time.monotonic() + _END_S
-        self._signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """Ends the judge and all that came of it at once."""
-        process_tree.end_below(self._process.pid, _KILL_S)
-        self._signal(signal.SIGKILL)
-
-    def _signal(self, number: int) -> None:
-        # only while it has not been waited for is the number certainly its own
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)
-
-    def done(self) -> Done:
-        """Waits for the end; what came of it."""
-        status = self._process.wait()
-        os.close(self.handle)
-        trouble = ""
-        if self._late:
-            trouble = f"the judge was not done {self.work.task.limits.wall_s} s and some grace after its begin"
-        elif self._told_to_end:
-            trouble = "interrupted"
-        elif status:
-            how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
-            trouble = f"the judge ended with {how}{self._last_words()}"
-        else:
-            try:
-                return Done(self.work, read_verdict(self.work))
-            except LinklabError as error:
-                trouble = f"{error}{self._last_words()}"
-        return Done(self.work, None, trouble)
-
-    def _last_words(self) -> str:
-        size = self._said.seek(0, os.SEEK_END)
-        self._said.seek(max(0, size - _LAST_WORDS))
-        lines = self._said.read().decode(errors="replace").strip().splitlines()
-        return f": {cleaned(lines[-1], 200)}" if lines else ""
-
-    def close(self) -> None:
-        """Lets go of what it said."""
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-        self._said.close()
+    def _done(self) -> Done:
+        if self.trouble:
+            return Done(self.work, None, self.trouble)
+        try:
+            return Done(self.work, read_verdict(self.work))
+        except LinklabError as error:
+            said = f": {cleaned(self.last_words, 200)}" if self.last_words else ""
+            return Done(self.work, None, f"{error}{said}")
 
 
 class Crew:
@@ -174,61 +112,20 @@ class Crew:
     def __init__(
         self, jobs: int, watcher: Watcher, command: Sequence[str] = JUDGE, *, grace_s: float = GRACE_S
     ) -> None:
-        self._jobs, self._watcher, self._command, self._grace_s = jobs, watcher, command, grace_s
-        self._running: list[_Process] = []
-        self._waiting: deque[Work] = deque()
-        self.interrupted = False
+        self.watcher, self.command, self.grace_s = watcher, command, grace_s
+        self._supervisor = Supervisor[_Judge](jobs)
+
+    @property
+    def interrupted(self) -> bool:
+        """Return True if Ctrl-C, SIGTERM or SIGHUP has ended the run."""
+        return self._supervisor.interrupted
 
     def run(self, works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
         """Judges all and keeps each verdict as soon as it is there; what came of each, by student and lab.
 
-        A first Ctrl-C, SIGTERM or SIGHUP ends all judges that run; `interrupted` then is set, and what was not begun is
-        not among what is returned. No judge is left when this returns.
+        A first Ctrl-C, SIGTERM or SIGHUP ends all judges that run; what was not judged until then is not among what is
+        returned. No judge is left when this returns.
         """
-        self._waiting.extend(works)
-        found: dict[tuple[str, str], Done] = {}
-        heard, interrupt = os.pipe()
-        try:
-            with calling_once(lambda: os.close(interrupt)):
-                while self._waiting or self._running:
-                    self._step(heard, found)
-        except BaseException:
-            for process in self._running:
-                process.kill()
-                process.done()
-                process.close()
-            raise
-        finally:
-            os.close(heard)
-            with contextlib.suppress(OSError):
-                os.close(interrupt)
-        return found
-
-    def _step(self, interrupt: int, found: dict[tuple[str, str], Done]) -> None:
-        while self._waiting and len(self._running) < self._jobs:
-            work = self._waiting.popleft()
-            self._running.append(_Process(work, self._command, self._grace_s))
-            self._watcher.began(work)
-        handles = [process.handle for process in self._running] + ([] if self.interrupted else [interrupt])
-        pipes = [process.pipe for process in self._running if process.pipe is not None]
-        ready = select.select(handles + pipes, [], [], _LOOK_S)[0]
-        if interrupt in ready:
-            self.interrupted = True
-            self._waiting.clear()
-            for process in self._running:
-                process.end()
-        for process in self._running:
-            if process.pipe in ready:
-                for cell, cells in process.hear():
-                    self._watcher.at_cell(process.work, cell, cells)
-        for process in [process for process in self._running if process.handle in ready]:
-            self._running.remove(process)
-            done = process.done()
-            process.close()
-            if done.judged is not None:
-                keep(done.work, done.judged)
-            if not (self.interrupted and done.judged is None):
-                found[done.work.student, done.work.lab.name] = done
-                self._watcher.ended(done)
-        for process in self._running:
-            process.check()
+        judges = self._supervisor.run([partial(_Judge, work, self) for work in works])
+        ended = [judge.done for judge in judges if judge.ended_for != INTERRUPTED]
+        return {(done.work.student, done.work.lab.name): done for done in ended}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from linklab.grading import answer, values
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.student import Student
-from linklab.measure import Clip, Prober, Video
+from linklab.measure import Clip, Origin, PingResult, Prober, SimpleperfResult, Video
 from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
 
 _CONNECT_S: Final = 15.0
@@ -80,6 +80,24 @@ class Session:
         if wanted.clock_of:
             return getattr(value, "clock", None) if value in self._labs() else None
         return value
+
+    def doubts(self) -> Iterator[str]:
+        """Remarks on data that no lab can have given, one of a kind. They prove nothing, and cost nobody points."""
+        if self._broker.requests == 0 and any(isinstance(each, Origin) for each in self.handed_in):
+            yield "a result was handed in as measured, and no lab was ever asked for anything"
+            return
+        for each in self.handed_in:
+            if isinstance(each, SimpleperfResult):
+                lines = [line for text in (each.said, each.server_said) for line in text.split("\n") if line.strip()]
+                if not all(map(self._broker.has_printed, lines)):
+                    yield "a simpleperf result has lines that no program in a lab has printed"
+                    return
+            if (
+                isinstance(each, PingResult)
+                and not {rtt for rtt in each.rtt_ms if rtt is not None} <= self._broker.round_trips_ms
+            ):
+                yield "a ping result has round trips that no ping in a lab has printed"
+                return
 
     def _labs(self) -> list[object]:
         return list(self._broker.seen)

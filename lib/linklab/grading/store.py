@@ -20,16 +20,15 @@ from typing import Any, Final
 
 import linklab
 from linklab.course import variant_text
+from linklab.discovery import added_labs
 from linklab.errors import LinklabError
 from linklab.grading.kit import KitLab
-from linklab.grading.model import Judged, Limits, Task
+from linklab.grading.model import VERDICT, Judged, Limits, Task
 from linklab.network import Network
 from linklab.notebooks.render import TEXT_STUB
 from linklab.report.model import Graded, Kind, Status
 
 _RESULT: Final = "result.json"
-VERDICT: Final = "judged.json"
-"""What a judge writes into its task's output."""
 
 
 @dataclass(frozen=True)
@@ -156,11 +155,14 @@ def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str)
 
 @cache
 def linklab_digest() -> bytes:
-    """This Linklab: its version, and its sources, for a corrected check judges anew."""
+    """Return what is this Linklab: its version, its sources, and added labs, for a corrected check judges anew."""
     found = hashlib.sha256(linklab.__version__.encode())
     root = Path(linklab.__file__).parent
     for path in sorted(root.rglob("*.py")):
         found.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    for lab in added_labs():
+        for name, content in lab.files().items():
+            found.update(f"{name}\0".encode() + content)
     return found.digest()
 
 

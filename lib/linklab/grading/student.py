@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.course import VARIABLE as VARIANT
+from linklab.discovery import VARIABLE as LABS_PATH
 from linklab.errors import LabError
 from linklab.grading.model import Limits
 from linklab.grading.room import Room
@@ -68,7 +69,7 @@ class Student:
         with theirs:
             words = [sys.executable, "-P", "-m", "linklab.grading.driver", str(theirs.fileno()), str(room.home)]
             self._process = subprocess.Popen(
-                [*_command(room), *words],
+                [*_command(room, limits), *words],
                 stdin=subprocess.DEVNULL,
                 stdout=self._said,
                 stderr=self._said,
@@ -171,14 +172,26 @@ def _ran(message: dict[str, Any]) -> Ran:
     )
 
 
-def _command(room: Room) -> list[str]:
-    """bubblewrap's words: the system's programs, Linklab with its Python, the home, the lender; no network."""
+def _command(room: Room, limits: Limits) -> list[str]:
+    """The words before a program: it sees the system's programs, Linklab with its Python, the home, the lender."""
     more = ["--unshare-net", "--size", str(_TMP_MB * _MB), "--perms", "1777", "--tmpfs", "/tmp"]
     more += ["--dir", "/var/tmp", *bwrap.own_view(), "--ro-bind", str(room.given), _GIVEN]
     for name in ("protocols", "services", "fonts", "mime.types"):
         more += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     more += ["--bind", str(room.home), str(room.home)]  # by the name that it has in labs too
-    return bwrap.for_program(room.home, sys.executable, more=more)
+    words = bwrap.for_program(room.home, sys.executable, more=more)
+    return [*words, *process_limits.count_processes(_of_a_process(limits))]
+
+
+def _of_a_process(limits: Limits) -> process_limits.Limits:
+    return process_limits.Limits(
+        memory_mb=limits.memory_mb,
+        address_space_mb=_ADDRESS_SPACE_MB,
+        processes=limits.processes // 4,
+        open_files=1024,
+        file_mb=limits.disk_mb,
+        cpu_s=limits.cpu_s,
+    )
 
 
 def _environment(room: Room) -> dict[str, str]:
@@ -197,23 +210,14 @@ def _environment(room: Room) -> dict[str, str]:
         "LINKLAB_CLOCK": "virtual",
         "LINKLAB_SIMPLEPERF": f"{_GIVEN}/simpleperf.py",
         transport.VARIABLE: f"{_GIVEN}/{room.lender.name}",
+        LABS_PATH: f"{_GIVEN}/{room.added_labs.name}" if room.added_labs.exists() else "",
         VARIANT: f"{_GIVEN}/variant.json" if (given / "variant.json").exists() else "",
     }
 
 
 def _restricted(limits: Limits, user: int) -> Callable[[], None]:
     """The limits of each process. Together they are watched, and counted where their user is theirs alone."""
-    restrict = process_limits.restrict(
-        process_limits.Limits(
-            memory_mb=limits.memory_mb,
-            address_space_mb=_ADDRESS_SPACE_MB,
-            processes=limits.processes // 4,
-            open_files=1024,
-            file_mb=limits.disk_mb,
-            cpu_s=limits.cpu_s,
-        ),
-        user,
-    )
+    restrict = process_limits.restrict(_of_a_process(limits), user)
     data_bytes = limits.memory_mb * _MB
 
     def apply() -> None:

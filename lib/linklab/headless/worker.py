@@ -1,6 +1,6 @@
 """The process that executes one notebook: ``python -m linklab.headless.worker JSON``.
 
-It tells `linklab.headless.pool` how far it is, a message each, and ends with everything that came of it: the
+It tells `linklab.headless.pool` how far it is, a line of JSON each, and ends with everything that came of it: the
 notebook's kernel, labs, and what the notebook started besides.
 """
 
@@ -16,12 +16,11 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from linklab.errors import LinklabError
 from linklab.headless.execute import run_notebook
-from linklab.runtime.channel import Channel, ChannelClosed
-from linklab.runtime.process_tree import become_head, end_below
+from linklab.runtime.process_tree import end_below
 from linklab.signals import dropped
 from linklab.units import Clock
 
@@ -48,12 +47,10 @@ class Task:
 def main() -> None:
     """Executes the notebook and says how it went, in the last line: ``ended``, or ``refused`` with the reason."""
     task = Task(**json.loads(sys.argv[1]))
-    if not become_head(task.parent):
-        sys.exit("linklab run is gone")
     # RLIMIT_DATA and not RLIMIT_AS: a guest's memory is a shared file, and numpy's threads reserve what they never use
     resource.setrlimit(resource.RLIMIT_DATA, (task.memory_mb * 10**6, task.memory_mb * 10**6))
     _watch_for_orphanhood(task.parent)
-    pool = Channel(-1, os.dup(1), acknowledged=False)
+    pool = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)  # whatever else is printed here is not for the pool
     try:
         last = _execute(task, pool)
@@ -66,7 +63,7 @@ def main() -> None:
         _tell(pool, last)
 
 
-def _execute(task: Task, pool: Channel) -> dict[str, Any]:
+def _execute(task: Task, pool: IO[str]) -> dict[str, Any]:
     done = run_notebook(
         Path(task.notebook),
         Path(task.output),
@@ -83,9 +80,9 @@ def _execute(task: Task, pool: Channel) -> dict[str, Any]:
     return {"ended": True, "cells": done.cells, "failures": failures, "stopped": done.stopped}
 
 
-def _tell(pool: Channel, message: dict[str, Any]) -> None:
-    with contextlib.suppress(ChannelClosed):  # the pool is gone: this process is told so by a signal
-        pool.send(message)
+def _tell(pool: IO[str], message: dict[str, Any]) -> None:
+    with contextlib.suppress(BrokenPipeError):  # the pool is gone: this process is told so by a signal
+        print(json.dumps(message), file=pool, flush=True)
 
 
 def _watch_for_orphanhood(parent: int) -> None:

@@ -1,18 +1,28 @@
-"""Making all that students get of a kit, or saying what is out of date: notebooks, and the files beside them."""
+"""``linklab notebooks build [--check]``: makes all that students get of a kit, or says what is out of date.
+
+A kit is a folder with ``solutions/`` and ``labs/``. To what its ``solutions/`` makes come the notebooks of labs that an
+instructor has added (`linklab.discovery`); a folder without sources of its own is a kit of these alone.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
+from linklab.discovery import added_labs
 from linklab.errors import LinklabError
+from linklab.grade.choices import SEALED, seal
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
 from linklab.notebooks.starters import SUFFIX, read_blocks, stage
 
 SOLUTIONS, LABS = "solutions", "labs"
+CHOICES: Final = "-choices.toml"
+"""What follows a lab's number in the name of the file with its questions to choose from (`linklab.grade.choices`)."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +34,20 @@ class Built:
 
 
 def sources(root: Path) -> tuple[Path, ...]:
-    """The labs' sources below ``root``, in the labs' order. Raises LinklabError if there is none."""
-    found = tuple(sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.py")))
+    """Return the sources of the labs below ``root`` and of added labs, in the labs' order.
+
+    Raises LinklabError if there is none, if an added lab has none, and if two are one lab's.
+    """
+    found = {source.name[:2]: source for source in sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.py"))}
+    for lab in added_labs():
+        if lab.source is None:
+            raise LinklabError(f"{lab.folder} has no notebook source {lab.number}-name.py: write one, or take one away")
+        if lab.number in found:
+            raise LinklabError(f"{lab.folder} has the number of {found[lab.number]}: choose another")
+        found[lab.number] = lab.source
     if not found:
         raise LinklabError(f"no lab source solutions/NN-name.py in {root}: name the folder that holds solutions/")
-    return found
+    return tuple(found[number] for number in sorted(found))
 
 
 def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
@@ -43,7 +62,8 @@ def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
     present = {Path(folder, path.name) for folder, kind in kinds for path in (root / folder).glob(kind)}
     orphans = sorted(str(path) for path in present - set(wanted))
     if orphans:
-        raise LinklabError(f"no source makes {', '.join(orphans)}: move it away, or add its source to solutions/")
+        whence = "add its source to solutions/, or its lab's folder to labs_path"
+        raise LinklabError(f"no source makes {', '.join(orphans)}: move it away, or {whence}")
     built = []
     for path, text in wanted.items():
         stale = _read(root / path) != text
@@ -63,7 +83,31 @@ def wanted_files(root: Path) -> dict[Path, str]:
         cells = read_source(source)
         wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
         wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student")
-    return wanted | _starters(root)
+    return wanted | _starters(root) | _choices(root)
+
+
+def choices_place(folder: Path, root: Path) -> Path:
+    """Return where the sealed questions of the lab in ``folder`` are among the generated files of a kit."""
+    return Path(os.path.relpath(folder, root), SEALED)
+
+
+def _choices(root: Path) -> dict[Path, str]:
+    """Return the sealed questions of each lab that has some, by place.
+
+    Those of Linklab's own labs lie in the package, if it is the one that comes with this kit. Raises LinklabError where
+    questions are not well formed.
+    """
+    package = root / "lib" / "linklab" / "labs"
+    folders = {path: package / f"lab{path.name[:2]}" for path in (root / SOLUTIONS).glob(f"[0-9][0-9]{CHOICES}")}
+    folders |= {lab.folder / f"{lab.number}{CHOICES}": lab.folder for lab in added_labs()}
+    sealed = {}
+    for path, folder in sorted(folders.items()):
+        if path.is_file() and folder.is_dir():
+            try:
+                sealed[choices_place(folder, root)] = seal(path.read_text(encoding="utf-8"))
+            except LinklabError as error:
+                raise LinklabError(f"{path.name}: {error}") from error
+    return sealed
 
 
 def _starters(root: Path) -> dict[Path, str]:
@@ -94,7 +138,7 @@ def _read(path: Path) -> str | None:
 
 def _write(path: Path, text: str) -> None:
     # Beside it and renamed, so that a notebook is never half written, even if the disk is full.
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
@@ -104,3 +148,26 @@ def _write(path: Path, text: str) -> None:
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add ``notebooks`` to the subparsers of an argparse parser; :func:`run` takes what it parsed."""
+    parser = subparsers.add_parser("notebooks", help="make the labs' notebooks from their sources")
+    actions = parser.add_subparsers(dest="action", required=True)
+    build = actions.add_parser("build", help="make labs/ and solutions/*.ipynb from the sources in solutions/")
+    build.add_argument("--check", action="store_true", help="write nothing; exit 1 if something is out of date")
+    build.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ and labs/ (default: here)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build or check; print what changed. Returns 1 if a check found something out of date, else 0.
+
+    Raises LinklabError as `build_all`.
+    """
+    built = build_all(args.root, check=args.check)
+    stale = [file.path for file in built if file.stale]
+    for path in stale:
+        print(f"{path} is out of date: run `linklab notebooks build`" if args.check else f"made {path}")
+    if not stale:
+        print(f"{len(built)} files are up to date")
+    return 1 if args.check and stale else 0

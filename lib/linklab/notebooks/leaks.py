@@ -1,4 +1,4 @@
-"""Proof that a student's notebook gives nothing away.
+"""Proof that what students get gives nothing away: notebooks, what they import, and programs.
 
 It compares the finished files, not what made them: the solutions as they stand in the instructors' notebook
 are looked for in the students' one.
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from linklab.notebooks.regions import MARKERS, lines
 from linklab.notebooks.render import TEXT_STUB
+from linklab.notebooks.starters import Block, stage, undone
 
 SHORTEST_TELLING_LINE: Final = 8
 """Characters. Shorter lines (``)``, ``else:``) say nothing about a solution."""
@@ -23,6 +24,35 @@ def leaks(solution: Any, student: Any) -> tuple[str, ...]:
     instructors' notebook does not show as well, or a free answer that is already filled in.
     """
     return tuple(_findings(solution, student))
+
+
+def leaks_of_file(solution: Any, data: bytes) -> tuple[str, ...]:
+    """Return what a file that ``solution`` imports gives away of it: one line per finding; empty if nothing.
+
+    A finding is a marker, or a line of a solution or of hidden tests that the rest of ``solution`` does not show.
+    """
+    secrets, public = _secrets_and_public(solution)
+    rows = [row.strip() for row in data.decode(errors="replace").splitlines()]
+    marks = [f"holds the marker {row}" for row in rows if row in MARKERS]
+    return (*marks, *(f"holds the solution line {row}" for row in rows if _plain(row) in secrets - public))
+
+
+def leaks_of_program(finished: str, blocks: tuple[Block, ...]) -> tuple[str, ...]:
+    """Return lines of one block's solution that another one gives students: one line per finding; empty if nothing.
+
+    A line that stands above and below in the same block is context, and what begins ``# TODO`` is for students.
+    """
+    secrets = {
+        _plain(row)
+        for block, solution, _ in undone(finished, blocks, 0)
+        for row in solution.splitlines()
+        if row not in block.starter
+        and len(_plain(row)) >= SHORTEST_TELLING_LINE
+        and not _plain(row).startswith("# TODO")
+    }
+    starter = stage(finished, blocks).splitlines()
+    given = [row for block in blocks for row in block.starter if row in starter and row not in block.finished]
+    return tuple(f"it holds the solution line {row.strip()!r}" for row in given if _plain(row) in secrets)
 
 
 def _findings(solution: Any, student: Any) -> Iterator[str]:

@@ -30,8 +30,6 @@ from linklab.errors import LinklabError
 SUFFIX: Final = ".starter"
 _BEGIN, _INSTEAD, _END, _ANY = "<<<<<<<", "=======", ">>>>>>>", "..."
 _HEADING: Final = re.compile(r"## Step ([1-9][0-9]*)\b")
-SHORTEST_TELLING_LINE: Final = 8
-"""Characters. Shorter lines (``)``, ``else:``) say nothing about a solution."""
 
 
 @dataclass(frozen=True)
@@ -89,29 +87,11 @@ def stage(finished: str, blocks: tuple[Block, ...], done: int = 0) -> str:
 
     Raises LinklabError as `Block.find`.
     """
-    texts = [text for _, _, text in _undone(finished, blocks, done)]
+    texts = [text for _, _, text in undone(finished, blocks, done)]
     return texts[-1] if texts else finished
 
 
-def leaks(finished: str, blocks: tuple[Block, ...]) -> tuple[str, ...]:
-    """Lines of one block's solution that another one gives students: one line per finding; empty if nothing.
-
-    A line that stands above and below in the same block is context, and what begins ``# TODO`` is for students.
-    """
-    secrets = {
-        _plain(row)
-        for block, solution, _ in _undone(finished, blocks, 0)
-        for row in solution.splitlines()
-        if row not in block.starter
-        and len(_plain(row)) >= SHORTEST_TELLING_LINE
-        and not _plain(row).startswith("# TODO")
-    }
-    starter = stage(finished, blocks).splitlines()
-    given = [row for block in blocks for row in block.starter if row in starter and row not in block.finished]
-    return tuple(f"it holds the solution line {row.strip()!r}" for row in given if _plain(row) in secrets)
-
-
-def _undone(finished: str, blocks: tuple[Block, ...], done: int) -> Iterator[tuple[Block, str, str]]:
+def undone(finished: str, blocks: tuple[Block, ...], done: int) -> Iterator[tuple[Block, str, str]]:
     """Each block that is not done yet, from the last step to the first: it, what it took out, the file after it."""
     text = finished
     for block in sorted(blocks, key=lambda block: -block.step):
@@ -119,7 +99,3 @@ def _undone(finished: str, blocks: tuple[Block, ...], done: int) -> Iterator[tup
             found = block.find(text)
             text = text[: found.start()] + "".join(f"{row}\n" for row in block.starter) + text[found.end() :]
             yield block, found[0], text
-
-
-def _plain(row: str) -> str:
-    return " ".join(row.split())

@@ -35,6 +35,12 @@ PACKAGES = "/opt/packages"
 PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 _EMPTY = ("/etc", "/home", "/root", "/sys", "/mnt", "/var/lib", "/var/log")
 
+_WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-all,+chown,+dac_override,+fowner")
+"""What takes root's capabilities from a guest's kernel, a process of this machine that may fall into its guest's hands:
+they would let it mount disks, and so see past bubblewrap's view. It may still write what others own in the lab's
+folder. bubblewrap's own --cap-drop leaves the bounding set as it is, and then Linux clears the personality that
+user-mode Linux has set whenever it executes itself, which it does for ever."""
+
 
 def for_lab(
     folder: Path | None,
@@ -54,9 +60,8 @@ def for_lab(
     Python, and no other file of the host; then its memory, which is a file, may take `guest_mb`.
     Raises `LabError` where bubblewrap is missing.
     """
-    program = _program("a lab")
     words = [
-        program,
+        program("a lab"),
         "--die-with-parent",
         "--unshare-pid",
         "--unshare-ipc",
@@ -96,7 +101,7 @@ def for_lab(
         words += [word for place in held for word in ("--ro-bind", str(place), str(place))]
     if narrow is not None:
         words += ["--remount-ro", "/dev", "--remount-ro", "/"]
-    return [*words, "--"]
+    return [*words, "--", *(_WITHOUT_RIGHTS if native is None and os.geteuid() == 0 else ())]
 
 
 def system_view() -> list[str]:
@@ -151,8 +156,16 @@ def for_program(
     in many containers. ``more`` are bubblewrap's words for what else is to be seen. Raises LabError where bubblewrap
     is missing.
     """
-    program = _program("programs")
-    words = [program, "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000", "--gid", "1000"]
+    words = [
+        program("programs"),
+        "--die-with-parent",
+        "--new-session",
+        "--unshare-user",
+        "--uid",
+        "1000",
+        "--gid",
+        "1000",
+    ]
     words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
     words += ["--cap-drop", "ALL", *system_programs()]
     for place in ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/hosts"):
@@ -194,11 +207,12 @@ def system_programs() -> list[str]:
     return words
 
 
-def _program(what: str) -> str:
-    program = shutil.which("bwrap")
-    if program is None:
+def program(what: str) -> str:
+    """Return bubblewrap's path. Raise `LabError` where it is missing; `what` it keeps off files stands in that."""
+    found = shutil.which("bwrap")
+    if found is None:
         raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")
-    return program
+    return found
 
 
 def _opened(native: Ids, folder: Path | None) -> list[str]:

@@ -357,11 +357,12 @@ def _result(answer: Message, show: Callable[[str], None]) -> Any:
 
 
 def _carried(value: Any, *parts: Any) -> str:
-    """Functions and objects with all that they need. What comes from a module of the user's own goes by value: the
-    lab's Python finds Linklab and what is installed, not the files beside a notebook.
+    """Functions and objects with all that they need. What comes from a module of the user's own, or from its package,
+    goes by value: the lab's Python finds Linklab and what is installed, not the files beside a notebook.
     """
     names = {getattr(part, "__module__", type(part).__module__) for part in parts}
-    own = [module for name in names if (module := sys.modules.get(name)) and not _installed(module)]
+    found = [module for name in names if (module := sys.modules.get(name)) and not _installed(module)]
+    own = {sys.modules[module.__package__] if module.__package__ else module for module in found}
     for module in own:
         cloudpickle.register_pickle_by_value(module)
     try:
@@ -374,10 +375,10 @@ def _carried(value: Any, *parts: Any) -> str:
 def _installed(module: ModuleType) -> bool:
     """Whether the lab's Python finds this module as well: Linklab's own, the standard library's, an installed one."""
     name = module.__name__.partition(".")[0]
-    places = (*map(Path, site.getsitepackages()), Path("/usr/lib/python3"))
+    places = (*map(Path, site.getsitepackages()), Path("/usr/lib/python3"), Path(__file__).parents[1])
     file = getattr(module, "__file__", None)
     return (
-        name in ("__main__", "linklab")  # what __main__ defines goes by value anyway
+        name == "__main__"  # what __main__ defines goes by value anyway
         or name in sys.stdlib_module_names
         or file is None
         or any(Path(file).is_relative_to(place) for place in places)

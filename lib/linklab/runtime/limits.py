@@ -15,6 +15,8 @@ from pathlib import Path
 _FIRST_USER, _USERS = 62400, 2000
 """Whom untrusted programs run as where this process may choose (see `nobody`): nothing else has these numbers."""
 _MB = 1024 * 1024
+_SHARE = 4
+"""RLIMIT_NPROC counts all programs of one user, so many times what one may have; the cage counts each."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,14 @@ def restrict(limits: Limits, user: int) -> Callable[[], None]:
     """
     bounds = {
         resource.RLIMIT_AS: limits.address_space_mb * _MB,
-        resource.RLIMIT_NPROC: limits.processes * 4,  # counts all programs of one user; the cage counts each
         resource.RLIMIT_NOFILE: limits.open_files,
         resource.RLIMIT_FSIZE: limits.file_mb * _MB,
         resource.RLIMIT_CPU: limits.cpu_s,
         resource.RLIMIT_CORE: 0,
     }
     as_root = os.geteuid() == 0
+    if as_root:
+        bounds[resource.RLIMIT_NPROC] = limits.processes * _SHARE
 
     def apply() -> None:
         for number, bound in bounds.items():
@@ -66,6 +69,15 @@ def restrict(limits: Limits, user: int) -> Callable[[], None]:
             os.setuid(user)
 
     return apply
+
+
+def count_processes(limits: Limits) -> list[str]:
+    """Return the words that go before the program's own, behind bubblewrap's, to bound its processes.
+
+    None where `restrict` has done so, for a user that is the program's alone. An ordinary user's own processes would
+    count there too; within the sandbox, a user namespace, Linux counts those of the sandbox alone (from 5.14 on).
+    """
+    return [] if os.geteuid() == 0 else ["prlimit", f"--nproc={limits.processes * _SHARE}"]
 
 
 class Cage:

@@ -104,7 +104,7 @@ class Program:
         try:
             with stage.entered(self.host):
                 return subprocess.Popen(
-                    [*words, stage.python, "-u", *self.words],
+                    [*words, *program_limits.count_processes(stage.limits), stage.python, "-u", *self.words],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.simpleperf.report import ConformanceCheck, Report
 from linklab.grade.simpleperf.steps import STEPS
 
@@ -42,6 +42,7 @@ def check(
     return run(Path(file), steps, where, progress)
 
 
+@guarded
 def check_step(file: str | Path, step: str, where: Where = "auto") -> Result:
     """The checks of one of `STEPS`, as a result with ``require()``. Raises as `check`."""
     return check(file, [step], where).results[step]

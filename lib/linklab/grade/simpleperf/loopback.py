@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from typing import Any
 
 from linklab.errors import LabError
 from linklab.grade.simpleperf.submission import Submission
+from linklab.runtime import bwrap
 
 _ROOT = "/run/trial"
 _SCRATCH_BYTES = 48 * 1024 * 1024
@@ -81,13 +81,17 @@ class LoopbackPlace:
 
 
 def _words() -> list[str]:
-    program = shutil.which("bwrap")
-    if program is None:
-        raise LabError("bubblewrap is missing, which keeps programs off your files: sudo apt-get install bubblewrap")
     library = Path(__file__).resolve().parents[3]
-    words = [program, "--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
-    words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    words = [
+        bwrap.program("programs"),
+        "--die-with-parent",
+        "--unshare-net",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+    ]
+    words += [*bwrap.system_view(), *bwrap.own_view(), "--dev", "/dev", "--proc", "/proc"]
     words += ["--size", str(_SCRATCH_BYTES), "--tmpfs", "/run", "--dir", _ROOT]
-    words += ["--chmod", "0755", "/run", "--chmod", "0755", _ROOT]
+    words += ["--chmod", "0755", "/run", "--chmod", "0755", _ROOT, "--remount-ro", "/"]
     path = ":".join([str(library), *filter(None, sys.path)])
     return [*words, "--setenv", "PYTHONPATH", path, "--setenv", "PYTHONDONTWRITEBYTECODE", "1", "--"]

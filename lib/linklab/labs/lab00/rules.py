@@ -8,7 +8,7 @@ from linklab.analysis import Expectation, measured_path
 from linklab.grade.path_questions import ceiling, rtt
 from linklab.grade.questions import Value, asked_one
 from linklab.grade.reachability import Checkable, state_of
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import typed, typed_rtt
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.measure.trust import MISSED_PERCENT
@@ -19,6 +19,7 @@ _RTT: Final = rtt("rtt", _PATH, "round-trip time of h1 to h2")
 _CEILING: Final = ceiling("throughput", _PATH, "TCP throughput from h1 to h2")
 
 
+@guarded
 def check_network(lab: Checkable) -> Result:
     """Judge whether the live network is the planned one: two hosts, one cable, addresses, and the link's shape.
 
@@ -29,16 +30,19 @@ def check_network(lab: Checkable) -> Result:
     return Result("Lab 00, the network", tuple(check for checks in every for check in checks(TWO_HOSTS, state)))
 
 
+@guarded
 def check_prediction_rtt(rtt_ms: object) -> Result:
     """Judge the predicted round-trip time of an idle link, in ms."""
     return asked_one("Lab 00, predicted round-trip time", rtt_ms, _RTT)
 
 
+@guarded
 def check_prediction_throughput(mbps: object) -> Result:
     """Judge the predicted TCP throughput, in Mbit/s."""
     return asked_one("Lab 00, predicted throughput", mbps, _CEILING)
 
 
+@guarded
 def check_measured_rtt(rtt_ms: object, clock: str) -> Result:
     """Judge the measured round-trip time in ms, by theory. ``clock`` is ``lab.clock``.
 
@@ -51,6 +55,7 @@ def check_measured_rtt(rtt_ms: object, clock: str) -> Result:
     return asked_one("Lab 00, measured round-trip time", rtt_ms, question)
 
 
+@guarded
 def check_measured_throughput(mbps: object, clock: str) -> Result:
     """Judge the measured TCP throughput in Mbit/s, by theory. ``clock`` is ``lab.clock``.
 

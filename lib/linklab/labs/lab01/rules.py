@@ -15,7 +15,7 @@ from typing import Final
 from linklab.course import course_network
 from linklab.grade.questions import Value, asked
 from linklab.grade.reachability import Checkable, reachability_checks, running, state_of
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
 from linklab.grade.runs import typed_rtt
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
@@ -33,6 +33,7 @@ RTT_PAIRS: Final[Mapping[str, tuple[str, str]]] = {
 """What :func:`check_rtt` asks for, and between which nodes each is measured."""
 
 
+@guarded
 def check_plan(plan: object) -> Result:
     """The addressing plan, a dictionary ``{"h1-eth0": "10.0.0.2/24", ...}`` of all hosts and routers.
 
@@ -42,6 +43,7 @@ def check_plan(plan: object) -> Result:
     return Result("Lab 01, the addressing plan", tuple(plan_checks(course_network(), plan)))
 
 
+@guarded
 def check_nodes(lab: Checkable) -> Result:
     """All hosts, routers, switches and cables are there, each at its place, and no others.
 
@@ -52,21 +54,25 @@ def check_nodes(lab: Checkable) -> Result:
     return Result("Lab 01, nodes and cables", checks)
 
 
+@guarded
 def check_addresses(lab: Checkable) -> Result:
     """Every interface of a host or router has its address, with the mask, and no other."""
     return Result("Lab 01, addresses", tuple(address_checks(course_network(), state_of(lab))))
 
 
+@guarded
 def check_links(lab: Checkable) -> Result:
     """Rate, delay and queue of L1 to L3 on both sides; the other links unshaped; loss, MTU, up, offloads."""
     return Result("Lab 01, links", tuple(link_checks(course_network(), state_of(lab))))
 
 
+@guarded
 def check_forwarding(lab: Checkable) -> Result:
     """The routers forward, the hosts do not."""
     return Result("Lab 01, forwarding", tuple(forwarding_checks(course_network(), state_of(lab))))
 
 
+@guarded
 def check_routes(lab: Checkable) -> Result:
     """The routing tables bring packets from each host to each other one, by longest prefix match.
 
@@ -75,6 +81,7 @@ def check_routes(lab: Checkable) -> Result:
     return Result("Lab 01, routes", tuple(route_checks(course_network(), state_of(lab))))
 
 
+@guarded
 def check_reachability(lab: Checkable) -> Result:
     """All pairs of hosts ping each other, in the lab.
 
@@ -83,6 +90,7 @@ def check_reachability(lab: Checkable) -> Result:
     return Result("Lab 01, reachability", tuple(reachability_checks(course_network(), running(lab))))
 
 
+@guarded
 def check_rtt(measured: object, clock: str) -> Result:
     """Measured round-trip times in ms of the paths in :data:`RTT_PAIRS`, by name. ``clock`` is ``lab.clock``.
 

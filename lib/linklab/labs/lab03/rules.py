@@ -16,7 +16,7 @@ from linklab.analysis import Expectation, MeasuredPath, udp_ceiling_mbps, udp_lo
 from linklab.grade.check import Check
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, WEAKEST, limited, path_between
 from linklab.grade.questions import Judged, OneOf, Question, Slip, Value, among, asked, stated
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import STRAY_PERCENT, in_its_time, unfit, unless_busy
 from linklab.measure import UdpResult, verdict_on
 from linklab.network import COURSE, NetworkState, bottleneck, payload_rate_mbps
@@ -49,6 +49,7 @@ def _nominal_mbps(name: str) -> float:
 # --- Predictions
 
 
+@guarded
 def check_bottlenecks(bottlenecks: object) -> Result:
     """Judge the name of the slowest link of each path in `PAIRS`: ``{"h1-h4": "L1", ...}``."""
     questions = [_bottleneck(name) for name in PAIRS]
@@ -64,6 +65,7 @@ def _bottleneck(name: str) -> OneOf:
     return among(name, f"bottleneck of {name}", on_it, right, faster, hints)
 
 
+@guarded
 def check_ceilings(predicted_mbps: object) -> Result:
     """Judge the predicted highest rate of payload of each path in `PAIRS`, in Mbit/s."""
     return asked("Lab 03, predicted bandwidth", predicted_mbps, [_ceiling(name) for name in PAIRS], _EXAMPLE)
@@ -94,6 +96,7 @@ def _ceiling(name: str) -> Value:
     return Value(name, f"bandwidth of {name}", expected, hints, slips)
 
 
+@guarded
 def check_losses(predicted_percent: object) -> Result:
     """Judge the predicted loss for each of `LOSSES`, in percent of what is sent."""
     questions = [_loss(key, *LOSSES[key]) for key in LOSSES]
@@ -127,6 +130,7 @@ def _loss(key: str, name: str, percent: float) -> Value:
 # --- Measurements
 
 
+@guarded
 def check_overload(results: object) -> Result:
     """Judge what iperf3 measured on each path at 110 % of its slowest link's rate.
 
@@ -174,6 +178,7 @@ def _as_sent(expected: Expectation, path: MeasuredPath, result: UdpResult) -> Ex
     return replace(expected, low=low, why=why)
 
 
+@guarded
 def check_bandwidth(bandwidth_mbps: object, results: object) -> Result:
     """Judge the bandwidth of each path in `PAIRS` as the student reads it from ``results``, in Mbit/s.
 
@@ -215,6 +220,7 @@ def _arrived(name: str, result: object) -> Question:
 _ENOUGH: Final = 0.97
 
 
+@guarded
 def check_chosen(results: object) -> Result:
     """Judge the rates that the student chose: nothing lost, and at least 97 % of what each path carries.
 
@@ -249,6 +255,7 @@ def _chosen(name: str, result: object) -> Check:
 # --- The report's numbers
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Judge three numbers: two about the course report's table 4.3.1, one about the queue of L2."""
     questions = (_iperf2_m(), _report_loss(), _extra_packets())

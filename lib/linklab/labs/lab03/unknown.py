@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import random
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, cycle, islice
 from pathlib import Path
 from typing import Final
@@ -16,9 +15,10 @@ from linklab.analysis import Expectation, measured_path, udp_ceiling_mbps
 from linklab.analysis.packets import bandwidth_mbps, steady_rate_mbps, train_rate_mbps
 from linklab.analysis.searching import PAYLOAD_BYTES, bisect, from_train, increase
 from linklab.errors import LinklabError
+from linklab.grade import draws
 from linklab.grade.check import Check, listed
 from linklab.grade.questions import Slip, Value, as_number, not_a_number
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import STRAY_PERCENT, unless_busy
 from linklab.grade.trials import Case, Formula, Trial, out_of_reach
 from linklab.measure import Prober
@@ -49,6 +49,7 @@ _OURS: Final = (train_rate_mbps, steady_rate_mbps, bandwidth_mbps, from_train, b
 # --- The rate of a train
 
 
+@guarded
 def check_train(estimate: object) -> Result:
     """Judge ``estimate(arrival_s, payload_bytes)``: the rate of a train in Mbit/s of payload, within 2.5 %.
 
@@ -109,6 +110,7 @@ _ESTIMATE: Final = Trial(
 # --- The search
 
 
+@guarded
 def check_search(
     find: object,
     seeds: Sequence[int] | None = None,
@@ -117,17 +119,16 @@ def check_search(
 ) -> Result:
     """``find(prober)`` gives the highest rate of payload that a network carries, in Mbit/s, within 5 %.
 
-    It is tried on four networks that are drawn now, or on those of `seeds` (`linklab.network.random_chain`). On each
-    it may send as much as the path carries in 12 s, and its answer must be confirmed by a probe at 90 % of it or more
-    that lost nothing, which means `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
+    It is tried on four networks (`linklab.grade.draws`), or on those of `seeds` (`linklab.network.random_chain`), by
+    which a network that a failed check names can be tried again. On each it may send as much as the path carries in
+    12 s, and its answer must be confirmed by a probe at 90 % of it or more that lost nothing, which means
+    `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
     """
-    draw = random.SystemRandom()
-    chosen = tuple(draw.randrange(_SEEDS) for _ in range(NETWORKS)) if seeds is None else tuple(seeds)
     title = "Lab 03, an unknown network"
     if not callable(find):
         return Result(title, (Check.failing("the function", "not written yet", "give the function itself"),))
     tries: list[_Try] = []
-    for seed in chosen:
+    for seed in draws.seeds("an unknown network", NETWORKS, _SEEDS) if seeds is None else seeds:
         tries.append(_tried(find, seed, clock, folder))
         if tries[-1].is_hopeless:
             break
@@ -183,10 +184,18 @@ def _tried(find: Callable[[Prober], object], seed: int, clock: AnyClock, folder:
 
 
 def _checks(tries: Sequence[_Try]) -> list[Check]:
-    checks = [_answer_check(it) for it in tries]
+    checks = [_to_be_tried_again(_answer_check(it), it.seed) for it in tries]
     if not any(it.is_hopeless for it in tries):
         checks += [unless_busy(check, _doubt(tries)) for check in (_confirmed_check(tries), _traffic_check(tries))]
     return checks
+
+
+def _to_be_tried_again(check: Check, seed: int) -> Check:
+    if check.outcome != "failed":
+        return check
+    hints = [f"{hint}. The same network again: check_search(find_bandwidth, seeds=[{seed}])"
+             for hint in (check.hint, *check.further)]  # fmt: skip
+    return replace(check, hint=hints[0], further=tuple(hints[1:]))
 
 
 def _answer_check(it: _Try) -> Check:

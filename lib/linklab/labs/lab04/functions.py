@@ -10,7 +10,7 @@ from typing import Final
 
 from linklab.grade.check import Check
 from linklab.grade.questions import failing
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.trials import Formula, Trial, call, out_of_reach
 
 Series = Sequence[float | None]
@@ -24,6 +24,7 @@ _SERIES: Final[Mapping[str, tuple[float | None, ...]]] = {
 }
 
 
+@guarded
 def check_summary(summary: object) -> Result:
     """Judge a function that gives ``{"min": ..., "mean": ..., "max": ..., "mdev": ...}`` of round trips, all in ms.
 

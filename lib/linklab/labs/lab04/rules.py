@@ -27,7 +27,7 @@ from linklab.grade.path_questions import (
     rtt,
 )
 from linklab.grade.questions import Judged, Slip, Value, asked, stated
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import loaded_checks, ping_check, queue_questions, transfer_check
 from linklab.measure import SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, queueing_delay_ms
@@ -49,18 +49,21 @@ def _link(name: str) -> Link:
 # --- Predictions
 
 
+@guarded
 def check_rtt(predicted_ms: object) -> Result:
     """Judge the predicted round trip of each of `LINKS`, idle, in ms."""
     questions = [rtt(name, path_between(*ends)) for name, ends in LINKS.items()]
     return asked("Lab 04, predicted round-trip times", predicted_ms, questions, _MS)
 
 
+@guarded
 def check_throughput(predicted_mbps: object) -> Result:
     """Judge the predicted ceiling of TCP's throughput on each of `LINKS`, in Mbit/s."""
     questions = [ceiling(name, path_between(*ends)) for name, ends in LINKS.items()]
     return asked("Lab 04, predicted throughput", predicted_mbps, questions, '{"L1": 12.3, ...}, in Mbit/s')
 
 
+@guarded
 def check_serialisation(frame_ms: object) -> Result:
     """Judge the time to send a full frame on each of `LINKS`, and a ping's on L3 (`PING_ON_L3`), in ms."""
     frames = [frame_time(name, _link(name)) for name in LINKS]
@@ -68,6 +71,7 @@ def check_serialisation(frame_ms: object) -> Result:
     return asked("Lab 04, serialisation", frame_ms, questions, _MS)
 
 
+@guarded
 def check_arp(predicted: object) -> Result:
     """Judge what ARP adds: ``first_rtt_ms`` and ``mean_rtt_ms`` of 25 pings on L1, the first of which meets it.
 
@@ -122,6 +126,7 @@ def check_arp(predicted: object) -> Result:
     return asked("Lab 04, why not exactly 20 ms", predicted, questions)
 
 
+@guarded
 def check_queue(predicted: object) -> Result:
     """Judge what L1's full queue does: ``drain_ms``, ``waiting_packets``, and ``highest_rtt_ms`` of pings then."""
     link, path = _link("L1"), path_between(*LINKS["L1"])
@@ -149,18 +154,21 @@ def check_queue(predicted: object) -> Result:
 # --- Measurements
 
 
+@guarded
 def check_pings(pings: object) -> Result:
     """Judge 25 pings on each of `LINKS`, idle: results of `linklab.measure.run` by name."""
     questions = [Judged(name, lambda key, given: ping_check(key, given, LINKS[key])) for name in LINKS]
     return asked("Lab 04, measured round-trip times", pings, questions, _RESULTS)
 
 
+@guarded
 def check_transfers(transfers: object) -> Result:
     """Judge a transfer of 25 s over each of `LINKS`: results of `linklab.measure.run` by name."""
     questions = [Judged(name, lambda key, given: transfer_check(key, given, LINKS[key])) for name in LINKS]
     return asked("Lab 04, measured throughput", transfers, questions, _RESULTS)
 
 
+@guarded
 def check_together(run: object) -> Result:
     """Judge what `linklab.measure.at_once` gave for 25 pings, one a second, next to a transfer of 25 s over L1."""
     return Result("Lab 04, ping and transfer at once", loaded_checks("L1", run, LINKS["L1"]))
@@ -169,6 +177,7 @@ def check_together(run: object) -> Result:
 # --- What a measurement says
 
 
+@guarded
 def check_headers(answers: object, transfers: object) -> Result:
     """Judge bytes per frame, the headers' share in percent, and the rate with headers in Mbit/s, of L1's transfer.
 
@@ -244,6 +253,7 @@ def _header_questions(transfer: SimpleperfResult | TcpResult, frames: int, frame
     )  # fmt: skip
 
 
+@guarded
 def check_queue_seen(answers: object, run: object) -> Result:
     """Judge ``mean_added_ms`` and ``mean_packets``, of the pings in ``run``: what L1's queue added, on average."""
     questions = queue_questions(run, path_between(*LINKS["L1"]).rtt_floor_ms, _link("L1"))

@@ -27,7 +27,7 @@ from linklab.grade.path_questions import (
     rtt,
 )
 from linklab.grade.questions import Judged, OneOf, Slip, Value, among, asked, asked_one, stated
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import loaded_checks, ping_check, queue_questions, transfer_check
 from linklab.measure import SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, goodput_ceiling_mbps
@@ -56,6 +56,7 @@ def _bottleneck(path: MeasuredPath) -> Link:
 # --- Predictions
 
 
+@guarded
 def check_bottlenecks(bottlenecks: object) -> Result:
     """Judge the name of the link that limits each of `PATHS`: ``{"h1-h4": "L1", ...}``."""
 
@@ -74,16 +75,19 @@ def check_bottlenecks(bottlenecks: object) -> Result:
     return asked("Lab 05, the bottlenecks", bottlenecks, questions, '{"h1-h4": "L1", ...}')
 
 
+@guarded
 def check_rtt(predicted_ms: object) -> Result:
     """Judge the predicted round trip of each of `PATHS`, idle, in ms."""
     return _each_path("Lab 05, predicted round-trip times", predicted_ms, rtt, "ms")
 
 
+@guarded
 def check_throughput(predicted_mbps: object) -> Result:
     """Judge the predicted ceiling of TCP's throughput on each of `PATHS`, in Mbit/s."""
     return _each_path("Lab 05, predicted throughput", predicted_mbps, ceiling, "Mbit/s")
 
 
+@guarded
 def check_loaded_prediction(predicted_ms: object) -> Result:
     """Judge the predicted highest RTT of pings on `LOADED` next to a transfer, in ms."""
     question = full_queue_rtt("", f"highest RTT of {LOADED} next to a transfer", path_between(*PATHS[LOADED]))
@@ -93,18 +97,21 @@ def check_loaded_prediction(predicted_ms: object) -> Result:
 # --- Measurements
 
 
+@guarded
 def check_pings(pings: object) -> Result:
     """Judge 25 pings on each of `PATHS`, idle: results of `linklab.measure.run` by name."""
     questions = [Judged(name, lambda key, given: ping_check(key, given, PATHS[key])) for name in PATHS]
     return asked("Lab 05, measured round-trip times", pings, questions, _RESULTS)
 
 
+@guarded
 def check_transfers(transfers: object) -> Result:
     """Judge a transfer of 25 s over each of `PATHS`: results of `linklab.measure.run` by name."""
     questions = [Judged(name, lambda key, given: transfer_check(key, given, PATHS[key])) for name in PATHS]
     return asked("Lab 05, measured throughput", transfers, questions, _RESULTS)
 
 
+@guarded
 def check_tools(transfers: object, iperf3: object) -> Result:
     """Judge iperf3 over `LOADED`, a baseline of this session: it is as theory says, and simpleperf as it is."""
     title, ends = "Lab 05, compared with iperf3", PATHS[LOADED]
@@ -119,11 +126,13 @@ def check_tools(transfers: object, iperf3: object) -> Result:
     return Result(title, (baseline, transfer_check(f"{LOADED}, simpleperf", mine, ends, session)))
 
 
+@guarded
 def check_together(run: object) -> Result:
     """Judge what `linklab.measure.at_once` gave for 25 pings, one a second, next to a transfer of 25 s, h1 to h4."""
     return Result("Lab 05, ping and transfer at once", loaded_checks(LOADED, run, PATHS[LOADED]))
 
 
+@guarded
 def check_queue_seen(answers: object, run: object) -> Result:
     """Judge ``link``, whose queue it was, and ``mean_added_ms`` and ``mean_packets`` of the pings in ``run``."""
     path = path_between(*PATHS[LOADED])
@@ -142,6 +151,7 @@ def check_queue_seen(answers: object, run: object) -> Result:
 # --- A path as a pipe
 
 
+@guarded
 def check_bdp(bdp_packets: object) -> Result:
     """Judge the bandwidth-delay product of each of `PATHS`, in full frames."""
     return _each_path("Lab 05, bandwidth-delay products", bdp_packets, _bdp, "packets")
@@ -173,6 +183,7 @@ def _bdp(name: str, path: MeasuredPath) -> Value:
     return Value(name, f"BDP of {name}", stated(right, "packets", "rate times round trip"), hints, slips)
 
 
+@guarded
 def check_room(room_packets: object) -> Result:
     """Judge how many packets can really wait at the bottleneck of each of `PATHS`: its limit less those in flight."""
 
@@ -182,6 +193,7 @@ def check_room(room_packets: object) -> Result:
     return _each_path("Lab 05, room in the queues", room_packets, question, "packets")
 
 
+@guarded
 def check_after_loss(percent: object) -> Result:
     """Judge CUBIC's window after a loss with a full queue, in percent of the bandwidth-delay product."""
     return _each_path("Lab 05, after a loss", percent, _after_loss, "percent")
@@ -217,6 +229,7 @@ _CROSSED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+@guarded
 def check_report(answers: object) -> Result:
     """Judge what follows from the course report's numbers for each of `PATHS`, dictionaries by path.
 

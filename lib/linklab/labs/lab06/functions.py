@@ -9,7 +9,7 @@ from typing import Final
 from linklab.analysis import full_queue_share_ms, jain_index
 from linklab.course import course_network
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, packet_ms, path_between
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.trials import Formula, Trial
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
@@ -68,6 +68,7 @@ _JAIN: Final = Trial(
 )  # fmt: skip
 
 
+@guarded
 def check_jain(function: object) -> Result:
     """Judge Jain's index, a function of a list of throughputs.
 
@@ -82,6 +83,7 @@ _TRIED_SHARES: Final = (1.0, 0.5645, 0.113)
 """How full L2's queue is in the round trips on which a function is tried."""
 
 
+@guarded
 def check_packets_in_queue(function: object) -> Result:
     """Judge how many packets L2's queue holds, a function of an RTT of h1-h4 in ms.
 

@@ -11,7 +11,7 @@ from linklab.course import course_network
 from linklab.grade.check import Check
 from linklab.grade.path_questions import full_queue_rtt, packet_ms, path_between
 from linklab.grade.questions import Judged, Slip, Value, asked, is_missing
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import (
     expectations,
     in_its_time,
@@ -45,6 +45,7 @@ def _example(each: str) -> str:
     return f"{{{half}: {each}, {double}: ...}}"
 
 
+@guarded
 def check_new_networks(networks: object) -> Result:
     """Judge the course network with another queue at L2, by its packets, and nothing else changed."""
     questions = [Judged(packets, _network_check) for packets in _queues()]
@@ -76,6 +77,7 @@ def _network_check(packets: int, network: object) -> Check:
     return Check.failing(what, f"something else is changed too: {others}", hint, expected, others)
 
 
+@guarded
 def check_new_rtt(predicted_ms: object) -> Result:
     """Judge the predicted RTT of h1-h4 with the new queue full, by its packets, in ms."""
     title = "Lab 06, RTT with a new queue"
@@ -103,6 +105,7 @@ def _new_rtts() -> Sequence[Value]:
     return found
 
 
+@guarded
 def check_new_runs(runs: object) -> Result:
     """Judge the first combination on each new network, by the packets of L2's queue: what at_once returned."""
 

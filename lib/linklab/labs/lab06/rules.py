@@ -26,7 +26,7 @@ from linklab.grade.path_questions import (
     share_of,
 )
 from linklab.grade.questions import Judged, OneOf, Question, Slip, Value, among, asked, index_question, stated
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import name_of, pings, refused, run_checks, transfers
 from linklab.measure import AtOnce
 from linklab.network import COURSE, Link, goodput_ceiling_mbps
@@ -68,6 +68,7 @@ def _deciding(share: Share) -> Link:
 # --- Predictions
 
 
+@guarded
 def check_bottlenecks(bottlenecks: object) -> Result:
     """Judge the link that decides the rate of each flow in `ASKED`: ``{"two": "L1", ...}``."""
     questions = [_bottleneck(key, *where) for key, where in ASKED.items()]
@@ -89,6 +90,7 @@ def _bottleneck(key: str, name: str, flow: str) -> OneOf:
     return among(key, f"bottleneck of {flow} ({name})", _LABELS, right.label, remarks, hints)
 
 
+@guarded
 def check_shares(predicted_mbps: object) -> Result:
     """Judge the predicted throughput of each flow in `ASKED`, in Mbit/s: its max-min fair share."""
     questions = [
@@ -97,6 +99,7 @@ def check_shares(predicted_mbps: object) -> Result:
     return asked("Lab 06, predicted throughput", predicted_mbps, questions, '{"two": 12.3, ...}, in Mbit/s')
 
 
+@guarded
 def check_full_rtt(predicted_ms: object) -> Result:
     """Judge the predicted RTT in ms next to transfers that have just filled the queue, of three flows.
 
@@ -113,6 +116,7 @@ def check_full_rtt(predicted_ms: object) -> Result:
 # --- Measurements
 
 
+@guarded
 def check_runs(runs: object) -> Result:
     """Judge the four runs, by the names in `COMBINATIONS`: what `linklab.measure.at_once` returned for each.
 
@@ -131,6 +135,7 @@ def check_runs(runs: object) -> Result:
     return asked("Lab 06, the four runs", runs, questions, '{"two": measure.at_once(...), ...}')
 
 
+@guarded
 def check_fairness(index: object, runs: object) -> Result:
     """Judge Jain's index of the flows of each run, by the names in `COMBINATIONS`."""
     questions = [_index(name, _run_of(runs, name)) for name in COMBINATIONS]
@@ -152,6 +157,7 @@ def _index(name: str, run: AtOnce | None) -> Question:
     return index_question(name, f"Jain's index ({name})", rates, hints, slips)
 
 
+@guarded
 def check_queueing(queueing_ms: object, runs: object) -> Result:
     """Judge the mean queueing delay that h1-h4 met in each run, in ms: its mean RTT less that of the idle path."""
     questions = [_queueing(name, _run_of(runs, name)) for name in COMBINATIONS]
@@ -198,6 +204,7 @@ def _unmeasured(name: str) -> Judged:
 # --- What the course report's numbers say
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Judge two numbers that follow from the course report's section 4.6.1, and two questions about queues."""
     every: tuple[Question, ...] = (*_of_the_report(), *choices(Path(__file__).parent))

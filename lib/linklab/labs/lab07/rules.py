@@ -29,7 +29,7 @@ from linklab.grade.questions import (
     is_missing,
     stated,
 )  # fmt: skip
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import (
     connections_of,
     expectations,
@@ -61,6 +61,7 @@ def loads(connections: int) -> tuple[Load, ...]:
 _PARTS_OF_FOUR: Final[Mapping[str, int]] = {"a connection": 1, "h1": 2, "h2": 1, "h3": 1, "together": 4}
 
 
+@guarded
 def check_shares(predicted_mbps: object) -> Result:
     """Judge the predicted throughput in Mbit/s of each connection, each host, and all together.
 
@@ -96,6 +97,7 @@ def _share(name: str, parts: int) -> Value:
     return Value(name, what, stated(ceiling * parts / 4, "Mbit/s", why), hints, slips)
 
 
+@guarded
 def check_predicted_fairness(predicted: object) -> Result:
     """Judge the predicted Jain's index, "per connection" and "per host", if all connections get the same."""
     questions = [_index(name, _TAKERS) for name in _TAKERS]
@@ -114,6 +116,7 @@ def _index(name: str, takers: Mapping[str, Sequence[float]], *ideal: Slip) -> Va
     return index_question(name, f"Jain's index {name}", takers[name], hints, slips)
 
 
+@guarded
 def check_predicted_parts(predicted_percent: object) -> Result:
     """Judge the predicted part of L2's traffic that is h1's, in percent, for each of `CONNECTIONS`."""
     questions = [_predicted_part(count) for count in CONNECTIONS]
@@ -144,6 +147,7 @@ def _predicted_part(count: int) -> Value:
 # --- Measurements
 
 
+@guarded
 def check_run(runs: object) -> Result:
     """Judge the measurement, repeated: what `linklab.measure.repeated` returned for the three transfers, h1's with two.
 
@@ -174,6 +178,7 @@ def check_run(runs: object) -> Result:
     return Result(title, tuple(found))
 
 
+@guarded
 def check_experiment(runs: object, measured_percent: object) -> Result:
     """Judge the runs with each of `CONNECTIONS`, and the part of the traffic that h1 had in each, in percent."""
     given = measured_percent if isinstance(measured_percent, Mapping) else {}
@@ -234,6 +239,7 @@ def _takers_of(runs: object) -> dict[str, list[float]] | None:
     return dict(zip(_TAKERS, takers(runs.runs), strict=True))
 
 
+@guarded
 def check_parts(per_connection: object, per_host: object, runs: object) -> Result:
     """Judge two lists in Mbit/s, means over all runs, in any order: a number for each connection, one for each host."""
     title = "Lab 07, connections and hosts"
@@ -276,6 +282,7 @@ def _alike(values: Sequence[float], right: Sequence[float]) -> bool:
     return all(stated(two, "Mbit/s", "").holds(one) for one, two in pairs)
 
 
+@guarded
 def check_fairness(index: object, runs: object) -> Result:
     """Judge Jain's index of the measured throughputs, means over all runs, "per connection" and "per host"."""
     title = "Lab 07, fairness"
@@ -291,6 +298,7 @@ def check_fairness(index: object, runs: object) -> Result:
     return asked(title, index, questions, '{"per connection": 0.5, "per host": 0.5}')
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Judge two numbers and a question on connections, hosts and fairness."""
     solve = "solve P / (P + 2) = 0.9 for P"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from linklab.analysis.packets import bandwidth_mbps, jitter_ms, train_rate_mbps
 from linklab.analysis.video_statistics import rtp_jitter_ms
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.trials import Case, Formula, Trial
 from linklab.network.mtu_testbeds import ip_packet_bytes, payload_bytes
 from linklab.units import BITS_PER_BYTE
@@ -19,11 +19,13 @@ Received = Sequence[float | None]
 """The times of arrival in seconds, None for a packet that was lost."""
 
 
+@guarded
 def check_bandwidth(function: object) -> Result:
     """Judge ``bandwidth(arrivals_s, frame_bytes)``: a list from packet 2 on, in Mbit/s, each since the first packet."""
     return Result("Lab 08, bandwidth", _BANDWIDTH.checks(function))
 
 
+@guarded
 def check_jitter(function: object) -> Result:
     """Judge ``jitter(departures_s, arrivals_s)``: RFC 4689's, a list in ms; None is the arrival of a lost packet."""
     return Result("Lab 08, jitter", _JITTER.checks(function))

@@ -22,7 +22,7 @@ from linklab.errors import MeasurementError
 from linklab.grade import choices
 from linklab.grade.check import Check, Hints
 from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_one, stated
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import late_ms, measured, unfit, unless_busy
 from linklab.measure import Capture, TrainResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
@@ -53,6 +53,7 @@ _EXACT: Final = 6
 # --- Predictions
 
 
+@guarded
 def check_data(predicted_mbps: object) -> Result:
     """Judge how much UDP data a full link of 10 Mbit/s carries, by frame size, in Mbit/s to four digits."""
     questions = [_data(size) for size in FRAMES]
@@ -81,6 +82,7 @@ def _data(size: int) -> Value:
     return Value(size, f"data in frames of {size} bytes", expected, hints, slips)
 
 
+@guarded
 def check_first(predicted_mbps: object) -> Result:
     """Judge the bandwidth from the first to the second packet, behind a bucket of 1600 bytes, in Mbit/s, by size."""
     questions = [_first(size) for size in LATE]
@@ -108,6 +110,7 @@ def _first(size: int) -> Value:
     return Value(size, f"bandwidth at packet 2 of {size} bytes", expected, hints, slips)
 
 
+@guarded
 def check_tunnel(predicted: object) -> Result:
     """Judge what GRE adds to a frame, what MTU it leaves of 1500, and the bandwidth of frames of 1518 bytes in it."""
     return asked("Lab 08, the tunnel", predicted, _tunnel(), '{"overhead_bytes": 12, ...}')
@@ -168,6 +171,7 @@ _SLACK: Final = "what the clock tells apart, and in real time how late its timer
 _EXAMPLE: Final = 'measure.run(lab, TrainFlow("h1", "h2", 400, 1472))'
 
 
+@guarded
 def check_runs(runs: object) -> Result:
     """Judge greedy trains of each size on the untouched link: the lasting rate, and the burst of Mininet's bucket."""
 
@@ -180,6 +184,7 @@ def check_runs(runs: object) -> Result:
     return asked("Lab 08, trains", runs, [Judged(size, judge) for size in FRAMES], f"{{1518: {_EXAMPLE}, ...}}")
 
 
+@guarded
 def check_calm(runs: object) -> Result:
     """Judge the same of the study's sizes once the burst is removed: no packet is early, and the rate as it was."""
 
@@ -198,6 +203,7 @@ def check_calm(runs: object) -> Result:
     return asked("Lab 08, without a burst", runs, questions, f"{{1518: {_EXAMPLE}, ...}}")
 
 
+@guarded
 def check_through(run: object) -> Result:
     """Judge a greedy train of frames of 1518 bytes through the tunnel: its lasting rate."""
     checks = _train(SIZES[0], run, None, more_bytes=GRE_OVERHEAD_BYTES)
@@ -271,6 +277,7 @@ def _refused(size: int, run: object) -> Check | None:
 # --- The tunnel as captured
 
 
+@guarded
 def check_overhead(overhead_bytes: object, inside: object, outside: object) -> Result:
     """Judge what the captures of h1 and of pc1 say that the tunnel adds to a frame, in bytes.
 
@@ -315,6 +322,7 @@ def question_text() -> str:
     return choices.question_text(choices.choices(Path(__file__).parent))
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Judge two numbers that explain the study's, and two questions."""
     every: tuple[Question, ...] = (*_numbers(), *choices.choices(Path(__file__).parent))

@@ -17,7 +17,7 @@ from linklab.analysis.video_statistics import delays, jitters, rtp_jitter_ms
 from linklab.grade.check import Check
 from linklab.grade.choices import choices
 from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_one, stated
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import late_ms, unfit, unless_busy
 from linklab.grade.trials import Case, Formula, Trial
 from linklab.measure import Quality, Video, VideoResult, verdict_on
@@ -50,6 +50,7 @@ NETWORKS: Final[Mapping[str, Network]] = {
 # --- Predictions
 
 
+@guarded
 def check_packets(predicted: object, video: object) -> Result:
     """Judge the predicted ``frame_bytes``, ``packets_per_s`` and ``ip_kbps`` of a video's packets."""
     title = "Lab 09, predicted packets"
@@ -119,6 +120,7 @@ def _ip_kbps(video: Video) -> Value:
     )
 
 
+@guarded
 def check_spacing(predicted_ms: object) -> Result:
     """Judge the predicted least time between two packets behind a WAN link of 2, 4 and 8 Mbit/s, in ms."""
     questions = [_spacing(rate) for rate in WAN_MBPS]
@@ -142,6 +144,7 @@ def _spacing(rate_mbps: int) -> Value:
 _HERE: Final = Path(__file__).parent
 
 
+@guarded
 def check_loss(answer: object) -> Result:
     """Judge which share of the pictures 1 % of lost packets will damage: a letter."""
     damage, *_ = choices(_HERE)
@@ -153,6 +156,7 @@ def check_loss(answer: object) -> Result:
 Times = Sequence[float]
 
 
+@guarded
 def check_jitter(function: object) -> Result:
     """Judge RFC 3550's jitter, a function of arrivals and timestamps, on values that were not seen before."""
     return Result("Lab 09, jitter", _JITTER.checks(function))
@@ -224,6 +228,7 @@ _LOST_PERCENT: Final = (0.1, 3.0)
 """1 % of a thousand packets: more than three standard deviations to both sides."""
 
 
+@guarded
 def check_runs(runs: object, video: object, names: tuple[str, ...] = tuple(NETWORKS)) -> Result:
     """Judge the runs of those names: each the whole video from h1 to h2, over the network that its name says."""
 
@@ -297,6 +302,7 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
 # --- What the runs say
 
 
+@guarded
 def check_least(least_ms: object, runs: object) -> Result:
     """Judge the least time between packets in the runs "gigabit", "wan" and "one frame", in ms."""
     each = runs if isinstance(runs, Mapping) else {}
@@ -324,6 +330,7 @@ def _least(name: str, run: object) -> Question:
     return Value(name, what, expected, hints, slips)
 
 
+@guarded
 def check_damage(per_lost: object, runs: object, qualities: object) -> Result:
     """Judge how many pictures each lost packet damaged, in the runs "loss" and "queue"."""
     each, seen = (given if isinstance(given, Mapping) else {} for given in (runs, qualities))
@@ -356,6 +363,7 @@ def _missing(name: str, what: str) -> Judged:
 # --- What the study's numbers say
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Judge a number and three questions on the study, its token bucket, and pictures."""
     _, *lettered = choices(_HERE)

@@ -16,7 +16,7 @@ from linklab.grade.check import Check
 from linklab.grade.choices import choices
 from linklab.grade.questions import Judged, Slip, Value, asked, is_missing, stated
 from linklab.grade.reachability import Checkable, ping_counts, running, state_of
-from linklab.grade.result import Result
+from linklab.grade.result import Result, guarded
 from linklab.grade.runs import late_ms, measured, stopped, unfit, unless_busy
 from linklab.labs.lab10.vlans import gateway_checks, port_checks
 from linklab.measure import AtOnce, ConstantRateResult, EchoResult, verdict_on
@@ -63,6 +63,7 @@ _FORWARDING: Final = "1 % and 0.01 ms for what nodes need to pass a frame on"
 _LEAST_EXCHANGES: Final = 20
 
 
+@guarded
 def check_ports(lab: Checkable) -> Result:
     """The VLANs of s1's ports: h1 and h2 in 10, h3 and h4 in 20, and a trunk of both to r1.
 
@@ -71,11 +72,13 @@ def check_ports(lab: Checkable) -> Result:
     return Result("Lab 10, the switch's ports", tuple(port_checks(state_of(lab))))
 
 
+@guarded
 def check_gateways(lab: Checkable) -> Result:
     """r1's sub-interfaces with the gateways' addresses, and that it forwards. Raises as `check_ports`."""
     return Result("Lab 10, the gateways", tuple(gateway_checks(state_of(lab))))
 
 
+@guarded
 def check_reachability(lab: Checkable) -> Result:
     """h1 pings h2, in its VLAN, and h3, in the other one. Raises LabError if ``lab`` is not a running lab."""
     live = running(lab)
@@ -93,6 +96,7 @@ def check_reachability(lab: Checkable) -> Result:
     return Result("Lab 10, reachability", tuple(checks))
 
 
+@guarded
 def check_rtt(predicted_ms: object) -> Result:
     """Judge the predicted round trips of `RTTS` in ms: serialisation on all links of the path."""
     questions = [_rtt(name, path) for name, path in RTTS.items()]
@@ -131,6 +135,7 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
     return Value(name, f"RTT, {name}", expected, hints, slips, round_trip=True)
 
 
+@guarded
 def check_rtt_runs(runs: object) -> Result:
     """Judge the measured round trips of `RTTS`: what `measure.run` returned for each."""
 
@@ -168,6 +173,7 @@ def _wrong_echo(name: str, run: object, asked_for: EchoPath) -> Check | None:
     return None
 
 
+@guarded
 def check_shares(predicted_mbps: object) -> Result:
     """Judge the predicted shares at t1 of both senders in each setting, in Mbit/s of payload."""
     questions = [_share(setting, number) for setting in SETTINGS for number in (1, 2)]
@@ -193,6 +199,7 @@ def _share(setting: str, number: int) -> Value:
     return Value(f"{setting} h{number}", f"share of h{number} at {setting}", expected, hints, slips)
 
 
+@guarded
 def check_share_runs(runs: object) -> Result:
     """Judge what `measure.at_once` returned for each of `SETTINGS`: the right flows, and a full link."""
 
@@ -226,6 +233,7 @@ def check_share_runs(runs: object) -> Result:
     return asked("Lab 10, measured shares", runs, questions, '{"70/70": measure.at_once(...), ...}')
 
 
+@guarded
 def check_questions(answers: object) -> Result:
     """Judge four questions by letter, and one number."""
     fast = l3_switch(100)

@@ -1,0 +1,55 @@
+"""Lab 11: the checks."""
+
+from math import sqrt
+
+from linklab.analysis import Expectation
+from linklab.grade.check import Check
+from linklab.grade.questions import asked, asked_one
+from linklab.grade.result import Result, guarded
+from linklab.grade.runs import measured
+from linklab.measure import PingResult, TcpResult
+
+from .questions import DELAYED, EACH, HALVED, LOSS, LOST, PING_LOSS, RTT_S, SIGMAS, THROUGHPUT, law_mbps
+
+
+@guarded
+def check_loss(percent: object) -> Result:
+    """Judge the predicted loss of pings, in percent."""
+    return asked_one("Lab 11, predicted loss", percent, LOST)
+
+
+@guarded
+def check_throughput(mbps: object) -> Result:
+    """Judge the throughput by the law, in Mbit/s."""
+    return asked_one("Lab 11, predicted throughput", mbps, THROUGHPUT)
+
+
+@guarded
+def check_pings(pings: object) -> Result:
+    """Judge 1000 pings or more: so many are lost as chance lets."""
+    if not isinstance(pings, PingResult) or pings.sent_packets < 1000:
+        return Result("Lab 11, pings", (Check.failing("pings", "not measured yet", "send 1000 or more"),))
+    likely, spread = 100 * PING_LOSS, SIGMAS * 100 * sqrt(PING_LOSS * (1 - PING_LOSS) / pings.sent_packets)
+    why, source = "request and reply must both arrive", f"the binomial distribution, {SIGMAS} deviations"
+    expected = Expectation(likely, likely - spread, likely + spread, "%", why, "both", source=source)
+    return Result("Lab 11, pings", (measured("loss of pings", pings.loss_percent, expected, None),))
+
+
+@guarded
+def check_transfer(transfer: object) -> Result:
+    """Judge a transfer by Reno, of 60 s or more: it lies between the law's constants, as far as chance lets it."""
+    if not isinstance(transfer, TcpResult) or transfer.congestion != "reno" or transfer.flow.duration_s < 60:
+        hint = 'measure TcpFlow("h1", "h2", duration_s=60, congestion="reno")'
+        return Result("Lab 11, transfer", (Check.failing("transfer", "not measured yet", hint),))
+    low, high = law_mbps(DELAYED), law_mbps(EACH)
+    losses = transfer.flow.duration_s / RTT_S * EACH * sqrt(LOSS)  # LOSS of the packets that the law lets pass
+    chance = SIGMAS / (2 * sqrt(losses))  # a count strays by its root, and the root of a count by half of that
+    source = f"Mathis et al. 1997, and {SIGMAS} deviations of the number of losses"
+    expected = Expectation(high, low * (1 - chance), high * (1 + chance), "Mbit/s", "the law", source=source)
+    return Result("Lab 11, transfer", (measured("throughput", transfer.throughput_mbps, expected, None),))
+
+
+@guarded
+def check_questions(halved_by: object) -> Result:
+    """Judge what halves the throughput: a loss in percent, or an RTT in ms."""
+    return asked("Lab 11, half", halved_by, HALVED, '{"loss_percent": 1.5, "rtt_ms": 10}')

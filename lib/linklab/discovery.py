@@ -1,0 +1,144 @@
+"""Which labs there are: Linklab's own, and those that an instructor adds.
+
+A lab is a folder ``labNN`` and a package: ``__init__.py`` says what its notebook may use. Linklab's own lie in
+``linklab.labs``, and their notebooks' sources in the kit's ``solutions/``. An added lab lies in a folder that the
+setting ``labs_path`` names, with its notebook's source ``NN-name.py`` in it; students get it without that source.
+Wherever it lies it is imported as ``linklab.labs.labNN``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from linklab.errors import LinklabError
+from linklab.settings import setting
+
+VARIABLE: Final = "LINKLAB_LABS_PATH"
+_NAME: Final = "lab[0-9][0-9]"
+
+
+@dataclass(frozen=True)
+class AddedLab:
+    """A lab that an instructor has added. ``source`` is its notebook's; None in the copy that students have."""
+
+    folder: Path
+    source: Path | None
+
+    @property
+    def name(self) -> str:
+        """Return the name by which it is imported: ``lab11``."""
+        return self.folder.name
+
+    @property
+    def number(self) -> str:
+        """Return its two digits: ``11``."""
+        return self.name.removeprefix("lab")
+
+    def files(self) -> dict[str, bytes]:
+        """Return what its notebook imports, by the path beside the notebook: ``lab11/rules.py``.
+
+        That is all of the folder but notebooks, hidden files, compiled ones, and what begins with the lab's number as
+        the notebook's source does: it is the instructor's alone.
+        """
+        own = f"{self.number}-"
+        found = {}
+        for path in sorted(self.folder.rglob("*")):
+            place = path.relative_to(self.folder.parent)
+            hidden = any(part.startswith((".", "__pycache__")) for part in place.parts)
+            if path.is_file() and not path.name.startswith(own) and path.suffix != ".ipynb" and not hidden:
+                found[place.as_posix()] = path.read_bytes()
+        return found
+
+
+def search_path() -> tuple[Path, ...]:
+    """Return the folders in which added labs are looked for.
+
+    The environment variable is written as PATH is; in the file it is a list of texts. Raises LinklabError for what is
+    no list of folders.
+    """
+    told = setting("labs_path")
+    if told is None:
+        return ()
+    named = [part for part in told.value.split(os.pathsep) if part] if isinstance(told.value, str) else told.value
+    if not isinstance(named, list) or not all(isinstance(part, str) for part in named):
+        raise LinklabError(f'{told.source} says labs_path = {named!r}: write a list of folders, as ["../my-labs"]')
+    folders = tuple(dict.fromkeys((told.folder / Path(part).expanduser()).resolve() for part in named))
+    for folder in folders:
+        if not folder.is_dir():
+            raise LinklabError(f"{told.source} names {folder}, which is no folder: make it, or mend the name")
+        if re.fullmatch(_NAME, folder.name) and (folder / "__init__.py").is_file():
+            raise LinklabError(f"{told.source} names the lab {folder} itself: name the folder that it lies in")
+    return folders
+
+
+def added_labs() -> tuple[AddedLab, ...]:
+    """Return the labs that were added, in their numbers' order.
+
+    Raises LinklabError for a folder without a lab, a lab without ``__init__.py``, a number that is taken, and a
+    notebook's source that is not alone or has another number.
+    """
+    found: dict[str, AddedLab] = {}
+    for folder in search_path():
+        labs = sorted(path for path in folder.glob("lab*") if path.is_dir() and re.fullmatch(r"lab\d+", path.name))
+        if not labs:
+            raise LinklabError(f"{folder} holds no lab: make a folder labNN in it, as lab11, or take it off labs_path")
+        for lab in labs:
+            _refuse(lab, found)
+            found[lab.name] = AddedLab(lab, _source(lab))
+    return tuple(found[name] for name in sorted(found))
+
+
+def _refuse(lab: Path, others: Mapping[str, AddedLab]) -> None:
+    if not re.fullmatch(_NAME, lab.name):
+        raise LinklabError(f"{lab} is not called as a lab is: give it a number of two digits, as lab11")
+    if lab.name in _own():
+        raise LinklabError(f"{lab} has the number of a lab of Linklab's own: choose one above {_own()[-1]}")
+    if lab.name in others:
+        raise LinklabError(f"{lab} and {others[lab.name].folder} have one number: give one of them another")
+    if not (lab / "__init__.py").is_file():
+        raise LinklabError(f"{lab} has no __init__.py: write one that says what the notebook may use")
+
+
+def _source(lab: Path) -> Path | None:
+    sources = sorted(lab.glob("[0-9]*-*.py"))
+    if len(sources) > 1:
+        raise LinklabError(f"{lab} holds the sources of {len(sources)} notebooks: make a lab of each")
+    if sources and sources[0].name.partition("-")[0] != lab.name.removeprefix("lab"):
+        raise LinklabError(f"{sources[0]} has another number than its folder: give both the same")
+    return sources[0] if sources else None
+
+
+@cache
+def _own() -> tuple[str, ...]:
+    return tuple(sorted(path.name for path in (Path(__file__).parent / "labs").glob(_NAME)))
+
+
+def lab_names() -> frozenset[str]:
+    """Return the names of all labs: ``lab00``, ... Raises LinklabError as `added_labs`."""
+    return frozenset((*_own(), *(lab.name for lab in added_labs())))
+
+
+def load(name: str) -> ModuleType:
+    """Return the package of a lab. Raises LinklabError, with the reason, where it cannot be imported."""
+    try:
+        return importlib.import_module(f"linklab.labs.{name}")
+    except Exception as error:
+        line = (str(error).splitlines() or [""])[0]
+        raise LinklabError(f"{name} cannot be imported ({type(error).__name__}: {line}): mend its files") from error
+
+
+def hand_on() -> None:
+    """Name the folders in this process's environment, so that what it starts finds the same labs in any folder.
+
+    Raises LinklabError as `added_labs`.
+    """
+    if added_labs() or VARIABLE in os.environ:
+        os.environ[VARIABLE] = os.pathsep.join(map(str, search_path()))

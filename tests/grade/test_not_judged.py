@@ -1,0 +1,105 @@
+"""A fault of a check is nobody's failure: it is not judged, in one line, and its points stay open."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from linklab import labs
+from linklab.errors import LinklabError, MeasurementError
+from linklab.grade import Check, GradeError, simpleperf
+from linklab.grade.result import Result, guarded
+from linklab.labs import lab04, lab05
+from tests.grade.failures import the_failure
+from tests.grade.way_results import H1_H4_LOADED, L1_LOADED, beside, pinged, sent
+
+
+def _checks() -> Iterator[tuple[str, Any]]:
+    modules = [importlib.import_module(f"linklab.labs.{it.name}") for it in pkgutil.iter_modules(labs.__path__)]
+    for module in [*modules, simpleperf]:
+        for name, function in vars(module).items():
+            if name.startswith("check_"):
+                yield f"{module.__name__}.{name}", function
+
+
+@pytest.mark.parametrize(("name", "function"), [pytest.param(*each, id=each[0]) for each in _checks()])
+def test_whatever_a_notebook_calls_is_guarded(name: str, function: Callable[..., Result]) -> None:
+    assert getattr(function, "__wrapped__", None) is not None, f"{name} needs @guarded"
+
+
+@guarded
+def check_crash(value: object) -> Result:
+    """Crashes where it is not given a number above 0."""
+    return Result("a title", (Check.passing(f"{1 / value:g}", ""),))  # type: ignore[operator]
+
+
+def test_a_check_that_crashes_is_not_judged() -> None:
+    result = check_crash(0)
+    assert (result.outcome, result.points, result.open_points) == ("inconclusive", 0, 1)
+    assert result.fault.startswith("ZeroDivisionError: ")
+    (check,) = result.checks
+    assert "not your fault" in check.reason
+    assert "ZeroDivisionError" in check.hint
+    with pytest.raises(GradeError) as error:
+        result.require()
+    assert "Traceback" not in "".join(error.value._render_traceback_())
+    assert check_crash(2).passed
+
+
+def test_the_place_of_the_fault_is_linklabs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise TypeError("a fault\nof two lines")
+
+    monkeypatch.setattr("linklab.labs.lab04.rules.rtt_prediction", broken)
+    result = lab04.check_rtt({"L1": 20})
+    assert result.outcome == "inconclusive"
+    assert result.fault.startswith("TypeError: a fault of two lines (labs/lab04/")
+    assert result.title == "check_rtt"
+
+
+def test_what_is_said_to_people_is_said_as_it_is() -> None:
+    @guarded
+    def check_other(value: object) -> Result:
+        raise MeasurementError("start the lab first")
+
+    with pytest.raises(MeasurementError, match="start the lab first"):
+        check_other(1)
+
+
+def test_a_result_without_checks_is_no_result() -> None:
+    with pytest.raises(LinklabError, match="no checks"):
+        Result("Lab 99, nothing", ())
+
+
+LOADED = pinged("r1", "r2", L1_LOADED, interval_s=1)
+SENT = sent("r1", "r2", 38.05)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pinged("h1", "h4", H1_H4_LOADED, interval_s=1),
+        pinged("r1", "r2", 20.0),
+        pinged("r2", "r1", L1_LOADED, interval_s=1),
+        pinged("h1", "h2", (1.0,) * 3),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_pings_that_nobody_asked_for_are_left_out_with_a_note(more: Any, first: bool) -> None:
+    run = beside(LOADED, SENT)
+    results = (more, *run.results) if first else (*run.results, more)
+    result = lab04.check_together(type(run)(results, run.start_skew_ms))
+    assert result.passed, str(result)
+    assert any(f"{more.flow.source}-{more.flow.destination}" in check.found for check in result.checks)
+    assert [check.description for check in result.checks] == [it.description for it in lab04.check_together(run).checks]
+
+
+def test_pings_that_are_too_few_fail_beside_others() -> None:
+    run = beside(pinged("r1", "r2", 20.0), SENT)
+    more = pinged("h1", "h4", H1_H4_LOADED, interval_s=1)
+    assert "lasted 5 s" in the_failure(lab04.check_together(type(run)((*run.results, more), run.start_skew_ms))).reason
+    assert not lab05.check_together(None).passed

@@ -1,0 +1,117 @@
+"""Grading by an ordinary user, where bubblewrap alone may make user namespaces, as on Ubuntu 24.04."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from linklab.grading.model import Task
+from linklab.runtime.backends import Kind
+from tests.grading.judging import LIMIT_S, ROOT, read_verdicts, solution, without, write_task
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+
+USER = 64300
+ONLY_BUBBLEWRAP = Path(__file__).with_name("only_bubblewrap.py")
+
+
+@pytest.fixture
+def ordinary(virtual: Kind) -> Iterator[tuple[Path, list[str], dict[str, str]]]:
+    """A folder of an ordinary user, the words before their commands, and their environment."""
+    assert virtual.kernel is not None
+    with tempfile.TemporaryDirectory(prefix="linklab-test-", dir="/tmp") as place:
+        folder = Path(place)
+        shutil.copytree(virtual.kernel.path.parent, folder / "kernel")  # root's own cache is closed to others
+        words = [sys.executable, str(ONLY_BUBBLEWRAP)]
+        if os.geteuid() == 0:
+            words = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *words]
+            for path in (folder, *folder.rglob("*")):
+                os.chown(path, USER, USER)
+        environment = {"LINKLAB_KERNEL": str(folder / "kernel" / virtual.kernel.path.name), "HOME": place}
+        package = Path(sys.modules["linklab"].__file__ or "").parents[1]
+        environment |= {"PATH": os.environ["PATH"], "PYTHONPATH": str(package)}
+        tried = subprocess.run([*words[:-2], sys.executable, "-c", "import linklab"], env=environment, check=False)
+        if tried.returncode:
+            pytest.skip("this checkout or its Python is closed to other users")
+        yield folder, words, environment
+
+
+@pytest.mark.parametrize(
+    ("lab", "kept"),
+    [
+        ("04", ("imports", "start", "answer-rtt", "check-rtt", "ping-try", "answer-pings", "check-pings")),
+        ("02", ("imports", "check-transfer")),
+    ],
+    ids=["a lab", "a simpleperf"],
+)
+def test_it_is_judged(ordinary: tuple[Path, list[str], dict[str, str]], lab: str, kept: tuple[str, ...]) -> None:
+    folder, words, environment = ordinary
+    files = {"simpleperf.py": ROOT / "solutions" / "simpleperf.py"} if lab == "02" else {}
+    task = write_task(without(solution(lab), *kept), folder / "task", files=files)
+    for path in (folder / "task", *(folder / "task").iterdir()):
+        os.chown(path, folder.stat().st_uid, folder.stat().st_gid)
+    done = subprocess.run(
+        [*words, sys.executable, "-P", "-m", "linklab.grading.judge", str(task)],
+        capture_output=True, text=True, env=environment, timeout=LIMIT_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "was refused a user namespace" not in done.stderr
+    verdicts = read_verdicts(Task.from_json(task.read_text("utf-8")))
+    assert verdicts.failed == [], verdicts.why()
+    assert verdicts.judged.notes == ()
+
+
+BESIDE_GUESTS = """
+import subprocess, sys
+from linklab.grading import student
+from linklab.grading.model import Limits
+from linklab.grading.room import furnish, make_room
+room, limits = make_room(4), Limits(processes=40)
+furnish(room, {}, "")
+guests = [subprocess.Popen(["sleep", "900"]) for _ in range(100)]
+done = subprocess.run(
+    [*student._command(room, limits), sys.executable, "-c", sys.argv[1]],
+    env=student._environment(room), preexec_fn=student._restricted(limits, room.user), cwd="/",
+)
+for guest in guests:
+    guest.kill()
+    guest.wait()
+room.remove()
+sys.exit(done.returncode)
+"""
+FORKS = """
+import os, signal
+children = []
+try:
+    for _ in range(200):
+        number = os.fork()
+        if number == 0:
+            signal.pause()
+            os._exit(0)
+        children.append(number)
+except OSError:
+    pass
+for number in children:
+    os.kill(number, signal.SIGKILL)
+print(len(children))
+"""
+
+
+def test_its_labs_do_not_count_as_a_submissions_processes(
+    ordinary: tuple[Path, list[str], dict[str, str]],
+) -> None:
+    """For an ordinary user guests are processes of the same user as the submission's, and a guest has many."""
+    _, words, environment = ordinary
+    done = subprocess.run(
+        [*words, sys.executable, "-P", "-c", BESIDE_GUESTS, FORKS],
+        capture_output=True, text=True, env=environment, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert 30 <= int(done.stdout) <= 40

@@ -1,0 +1,293 @@
+"""Honest work in other forms than the kit's, and attempts to pass without the work: data for one engine.
+
+Each is an answer cell and the check behind it, as a notebook has them. `tests/grading/test_grading_variations.py` runs all
+of a group in one notebook, in a plain kernel and through the judge.
+"""
+
+# ruff: noqa: E501 - tables, an answer a line
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tests.notebooks.run_notebook import ROOT
+
+
+@dataclass(frozen=True)
+class Variation:
+    """An answer: what ``check`` must say to it at home and in class. ``passes`` is None where both only must agree."""
+
+    name: str
+    check: str
+    source: str
+    passes: bool | None = True
+
+
+RTT: Final = "lab04.check_rtt(predicted_rtt_ms)"
+LINKS_OF: Final = "lab03.check_bottlenecks(bottlenecks)"
+SUMMARY: Final = "lab04.check_summary(summary)"
+JAIN: Final = "lab06.check_jain(jain)"
+TRAIN: Final = "lab03.check_train(estimate_from_train)"
+BANDWIDTH: Final = "lab08.check_bandwidth(bandwidth)"
+JITTER: Final = "lab08.check_jitter(jitter)"
+RTP: Final = "lab09.check_jitter(jitter_ms)"
+PREDICTED: Final = "lab00.check_prediction_rtt(predicted)"
+QUESTIONS: Final = "lab10.check_questions(answers)"
+PLAN: Final = "lab01.check_plan(plan)"
+
+IMPORTS: Final = """
+import collections, enum, functools, itertools, math, operator, statistics, sys, types
+from decimal import Decimal
+from fractions import Fraction
+import numpy as np
+import pandas as pd
+import linklab
+from linklab import measure
+from linklab.labs import lab00, lab01, lab03, lab04, lab06, lab08, lab09, lab10
+from linklab.grade import simpleperf
+from linklab.measure import PingFlow, SimpleperfFlow, UdpFlow
+"""
+HELPERS: Final[Mapping[str, str]] = {
+    "helpers.py": "from parts import pairs\n\ndef mean(values):\n    values = list(values)\n    return sum(values) / len(values)\n",
+    "parts.py": "def pairs(values):\n    return list(zip(values, values[1:]))\n",
+}
+_JAIN: Final = """
+def jain(values):
+    if not any(values):
+        raise {}
+    return {}
+"""
+_RIGHT_JAIN: Final = "sum(values) ** 2 / (len(values) * sum(value ** 2 for value in values))"
+_RATES: Final = "[8e-6 * frame_bytes * k / (t - arrivals_s[0]) for k, t in enumerate(arrivals_s[1:], 1)]"
+_PREFIXES: Final = "net = {it.name: it.prefix.removesuffix('.0/24') for it in linklab.course_network().subnets}\n"
+_ROUTERS: Final = """
+routers = {"r1-eth0": "A.1", "r1-eth1": "B.1", "r2-eth0": "B.2", "r2-eth1": "C.1", "r2-eth2": "D.1", "r3-eth0": "D.2"}
+routers |= {"r3-eth1": "F.1", "r3-eth2": "E.1", "r3-eth3": "G.1", "r4-eth0": "G.2", "r4-eth1": "I.1"}
+plan = {name: net[at[0]] + at[1:] + "/24" for name, at in (hosts | routers).items()}
+"""
+_HOSTS: Final = """
+hosts = {"h1-eth0": "A.2", "h2-eth0": "A.3", "h3-eth0": "A.4", "h4-eth0": "E.2", "h5-eth0": "E.3", "h6-eth0": "E.4"}
+hosts |= {"h7-eth0": "C.2", "h8-eth0": "F.2", "h9-eth0": "I.2"}
+"""
+
+HONEST: Final = (
+    Variation("a whole number of numpy's", PREDICTED, "predicted = np.int64(20)"),
+    Variation("a small float of numpy's", PREDICTED, "predicted = np.float32(20)"),
+    Variation("a fraction", PREDICTED, "predicted = 2 * Fraction('10')"),
+    Variation("a decimal", PREDICTED, "predicted = Decimal(20)", None),
+    Variation("an array without a dimension", PREDICTED, "predicted = np.array(20.0)", None),
+    Variation("a text", PREDICTED, "predicted = '20 ms'", False),
+    Variation("the mean of a list", PREDICTED, "predicted = statistics.mean([20, 20])"),
+    Variation("numpy in a dictionary", RTT, "predicted_rtt_ms = dict(zip(('L1', 'L2', 'L3'), 2 * np.array([10, 20, 10])))"),
+    Variation("fractions in a dictionary", RTT, "predicted_rtt_ms = {f'L{n}': Fraction(2 * d) for n, d in ((1, 10), (2, 20), (3, 10))}"),
+    Variation("an ordered dictionary", RTT, "predicted_rtt_ms = collections.OrderedDict(L1=20, L2=40, L3=20)"),
+    Variation("a default dictionary", RTT, "predicted_rtt_ms = collections.defaultdict(lambda: 20, L2=40, L1=20, L3=20)"),
+    Variation("a dictionary that cannot change", RTT, "predicted_rtt_ms = types.MappingProxyType({'L1': 20, 'L2': 40, 'L3': 20})"),
+    Variation("a dictionary over another", RTT, "predicted_rtt_ms = collections.ChainMap({'L2': 40}, dict.fromkeys(('L1', 'L2', 'L3'), 20))"),
+    Variation("a dictionary of one's own", RTT, "class Mine(collections.UserDict):\n    pass\npredicted_rtt_ms = Mine(L1=20, L2=40, L3=20)"),
+    Variation("names of an Enum", RTT, "class Link(str, enum.Enum):\n    L1 = 'L1'\n    L2 = 'L2'\n    L3 = 'L3'\npredicted_rtt_ms = {Link.L1: 20, Link.L2: 40, Link.L3: 20}"),
+    Variation("a named tuple", RTT, "predicted_rtt_ms = collections.namedtuple('Links', 'L1 L2 L3')(20, 40, 20)", None),
+    Variation("a series", RTT, "predicted_rtt_ms = pd.Series({'L1': 20, 'L2': 40, 'L3': 20})", None),
+    Variation("one key more", RTT, "predicted_rtt_ms = {'L1': 20, 'L2': 40, 'L3': 20, 'L4': 1}", None),
+    Variation("one number wrong", RTT, "predicted_rtt_ms = {'L1': 20, 'L2': np.float64(20), 'L3': 20}", False),
+    Variation("values of an Enum", LINKS_OF, "class Link(str, enum.Enum):\n    two = 'L2'\n    three = 'L3'\nbottlenecks = {'h1-h4': Link.two, 'h1-h9': Link.three, 'h7-h9': Link.three}"),
+    Variation("texts of numpy's", LINKS_OF, "bottlenecks = dict(zip(['h1-h4', 'h1-h9', 'h7-h9'], np.array(['L2', 'L3', 'L3'])))"),
+    Variation("letters of an Enum", QUESTIONS, "Is = enum.StrEnum('Is', 'a b c')\nanswers = {'tag': Is.a, 'growth_us': Fraction(1104, 5), 'flat': Is.b, 'kinds': Is.b, 'step': Is.c}"),
+    Variation("capital letters with blanks", QUESTIONS, "answers = {'tag': ' A', 'growth_us': 220.8, 'flat': 'B', 'kinds': 'b ', 'step': 'C'}", None),
+    Variation("a summary by statistics", SUMMARY, "def summary(rtt_ms):\n    known = [it for it in rtt_ms if it is not None]\n    return dict(min=min(known), mean=statistics.mean(known), max=max(known), mdev=statistics.pstdev(known))"),
+    Variation("a summary by numpy", SUMMARY, "def summary(rtt_ms):\n    known = np.array([np.nan if it is None else it for it in rtt_ms])\n    return {'min': np.nanmin(known), 'mean': np.nanmean(known), 'max': np.nanmax(known), 'mdev': np.nanstd(known)}"),
+    Variation("a summary by pandas", SUMMARY, "def summary(rtt_ms):\n    known = pd.Series(rtt_ms, dtype=float).dropna()\n    return {'min': known.min(), 'mean': known.mean(), 'max': known.max(), 'mdev': known.std(ddof=0)}"),
+    Variation("an object that is called", SUMMARY, "class Summary:\n    def __call__(self, rtt_ms):\n        known = sorted(filter(None, rtt_ms))\n        mean = sum(known) / len(known)\n        squares = sum(it * it for it in known) / len(known)\n        return collections.OrderedDict(min=known[0], mean=mean, max=known[-1], mdev=math.sqrt(max(0, squares - mean * mean)))\nsummary = Summary()"),
+    Variation("a method", SUMMARY, "class Pings:\n    def numbers(self, rtt_ms):\n        known = [Fraction(it) for it in rtt_ms if it is not None]\n        return {'min': min(known), 'mean': statistics.fmean(known), 'max': max(known), 'mdev': statistics.pstdev(known)}\nsummary = Pings().numbers"),
+    Variation("a summary that crashes", SUMMARY, "def summary(rtt_ms):\n    return {'min': min(rtt_ms)}", False),
+    Variation("an error of statistics", JAIN, _JAIN.format("statistics.StatisticsError('no flow')", _RIGHT_JAIN)),
+    Variation("an error of one's own", JAIN, "class NoFlow(ValueError):\n    pass\n" + _JAIN.format("NoFlow('nothing arrived')", _RIGHT_JAIN)),
+    Variation("an error of two kinds", JAIN, "class NoFlow(LookupError, ValueError):\n    pass\n" + _JAIN.format("NoFlow('nothing arrived')", _RIGHT_JAIN)),
+    Variation("an error that is called ValueError", JAIN, "Wrong = type('ValueError', (Exception,), {})\n" + _JAIN.format("Wrong('no flow')", _RIGHT_JAIN), False),
+    Variation("an error of another kind", JAIN, _JAIN.format("ArithmeticError('no flow')", _RIGHT_JAIN), False),
+    Variation("an index by numpy", JAIN, _JAIN.format("ValueError('no flow')", "np.mean(values) ** 2 / np.mean(np.square(values))")),
+    Variation("an index as a fraction", JAIN, _JAIN.format("ValueError('no flow')", "Fraction(sum(map(Fraction, values)) ** 2, len(values) * sum(Fraction(it) ** 2 for it in values))")),
+    Variation("a lambda", JAIN, "def no(): raise ValueError('no flow')\njain = lambda v: sum(v) ** 2 / len(v) / sum(x * x for x in v) if any(v) else no()"),
+    Variation("a part of a function", JAIN, "def index(power, values):\n    if not any(values): raise ValueError('no flow')\n    return sum(values) ** power / len(values) / sum(x ** power for x in values)\njain = functools.partial(index, 2)"),
+    Variation("a decorated function", JAIN, "@functools.lru_cache\ndef index(values):\n    if not any(values): raise ValueError('no flow')\n    return math.fsum(values) ** 2 / (len(values) * math.sumprod(values, values) if hasattr(math, 'sumprod') else len(values) * sum(map(operator.mul, values, values)))\njain = lambda values: index(tuple(values))"),
+    Variation("a function that changes its list", SUMMARY, "def summary(rtt_ms):\n    while None in rtt_ms: rtt_ms.remove(None)\n    rtt_ms.sort()\n    return {'min': rtt_ms[0], 'mean': statistics.fmean(rtt_ms), 'max': rtt_ms[-1], 'mdev': statistics.pstdev(rtt_ms)}"),
+    Variation("a train by numpy", TRAIN, "def estimate_from_train(arrival_s, payload_bytes):\n    return 8e-6 * payload_bytes / np.diff(arrival_s).mean()"),
+    Variation("a train by a helper", TRAIN, "import helpers\ndef estimate_from_train(arrival_s, payload_bytes):\n    return 8e-6 * payload_bytes / helpers.mean(b - a for a, b in helpers.pairs(arrival_s))"),
+    Variation("a train by a file that is run", TRAIN, "%run helpers.py\ndef estimate_from_train(arrival_s, payload_bytes):\n    return 8e-6 * payload_bytes / mean(b - a for a, b in pairs(arrival_s))"),
+    Variation("a series as a generator", BANDWIDTH, "def bandwidth(arrivals_s, frame_bytes):\n    yield from " + _RATES),
+    Variation("a series as a tuple", BANDWIDTH, f"bandwidth = lambda arrivals_s, frame_bytes: tuple({_RATES})"),
+    Variation("a series of numpy's", BANDWIDTH, "def bandwidth(arrivals_s, frame_bytes):\n    t = np.array(arrivals_s)\n    return 8e-6 * frame_bytes * np.arange(1, len(t)) / (t[1:] - t[0])"),
+    Variation("a series of pandas'", BANDWIDTH, f"bandwidth = lambda arrivals_s, frame_bytes: pd.Series({_RATES})"),
+    Variation("a map", BANDWIDTH, "bandwidth = lambda t, size: map(lambda k: 8e-6 * size * k / (t[k] - t[0]), range(1, len(t)))"),
+    Variation("the values of a dictionary", BANDWIDTH, f"bandwidth = lambda arrivals_s, frame_bytes: dict(enumerate({_RATES})).values()"),
+    Variation("a deque", BANDWIDTH, f"bandwidth = lambda arrivals_s, frame_bytes: collections.deque({_RATES})"),
+    Variation("a series of one's own", BANDWIDTH, f"class Series:\n    def __init__(self, items): self.items = items\n    def __iter__(self): return iter(self.items)\nbandwidth = lambda arrivals_s, frame_bytes: Series({_RATES})"),
+    Variation("a dictionary as a series", BANDWIDTH, f"bandwidth = lambda arrivals_s, frame_bytes: dict(enumerate({_RATES}))", False),
+    Variation("jitter by sorting", JITTER, "def jitter(departures_s, arrivals_s):\n    got = sorted((a, d) for d, a in zip(departures_s, arrivals_s) if a is not None)\n    delay = [a - d for a, d in got]\n    return [abs(x - y) * 1000 for x, y in zip(delay[1:], delay)]"),
+    Variation("jitter by pandas", JITTER, "def jitter(departures_s, arrivals_s):\n    t = pd.DataFrame({'d': departures_s, 'a': arrivals_s}, dtype=float).dropna().sort_values('a')\n    return (1000 * (t.a - t.d).diff().abs()).dropna().tolist()"),
+    Variation("jitter as an array", JITTER, "def jitter(departures_s, arrivals_s):\n    a = np.array(arrivals_s, float)\n    d = np.array(departures_s)[~np.isnan(a)]\n    a = a[~np.isnan(a)]\n    order = a.argsort()\n    return 1000 * np.abs(np.diff((a - d)[order]))"),
+    Variation("jitter step by step", RTP, "def jitter_ms(arrivals_s, timestamps_s):\n    transit = map(operator.sub, arrivals_s, timestamps_s)\n    *_, last = itertools.accumulate((abs(b - a) for a, b in itertools.pairwise(transit)), lambda j, d: j + (d - j) / 16, initial=0)\n    return 1000 * last"),
+    Variation("jitter by recursion", RTP, "def jitter_ms(arrivals_s, timestamps_s):\n    n = len(arrivals_s)\n    if n < 2: return 0\n    before = jitter_ms(arrivals_s[:-1], timestamps_s[:-1])\n    d = abs((arrivals_s[-1] - arrivals_s[-2]) - (timestamps_s[-1] - timestamps_s[-2]))\n    return before + (1000 * d - before) / 16"),
+    Variation("another order of hosts", PLAN, _PREFIXES + _HOSTS.replace("A.2", "A.200").replace("E.4", "E.77") + _ROUTERS, False),
+    Variation("a host twice", PLAN, _PREFIXES + _HOSTS.replace("A.3", "A.2") + _ROUTERS, False),
+    Variation("a crash of the check", "lab03.check_losses(predicted_loss_percent)", "predicted_loss_percent = {'h1-h4 at 100 %': np.array([1.0, 2.0])}", False),
+)  # fmt: skip
+"""Without a lab."""
+
+_BUILT: Final = """
+from mininet.node import Host, Node
+from mininet.topo import Topo
+
+class LinuxRouter(Node):
+    def config(self, **params):
+        super().config(**params)
+        self.cmd("sysctl -w net.ipv4.ip_forward=1")
+
+    def terminate(self):
+        self.cmd("sysctl -w net.ipv4.ip_forward=0")
+        super().terminate()
+
+class Plain(Host):
+    "A host of my own."
+
+def end(number, interface):
+    return {f"intfName{number}": interface, f"params{number}": {"ip": plan[interface]}}
+
+class Mine(Topo):
+    def build(self):
+        for name in ("s2", "s1"):
+            self.addSwitch(name)
+        for name in ("r4", "r3", "r2", "r1"):
+            self.addNode(name, cls=LinuxRouter, ip=None)
+        for number in range(9, 0, -1):
+            self.addHost(f"h{number}", cls=Plain, ip=plan[f"h{number}-eth0"])
+        self.addLink("r1", "s1", **end(1, "r1-eth0"))
+        for host, switch in (("h6", "s2"), ("h3", "s1"), ("h2", "s1"), ("h1", "s1"), ("h5", "s2"), ("h4", "s2")):
+            self.addLink(switch, host)
+        self.addLink("s2", "r3", **end(2, "r3-eth2"))
+        self.addLink("r2", "h7", **end(1, "r2-eth1"))
+        self.addLink("r3", "h8", **end(1, "r3-eth1"))
+        self.addLink("r4", "h9", **end(1, "r4-eth1"))
+        for name, one, other in (("L1", "r1-eth1", "r2-eth0"), ("L2", "r2-eth2", "r3-eth0"), ("L3", "r3-eth3", "r4-eth0")):
+            it = linklab.course_network().link(name)
+            shape = dict(bw=it.rate_mbps, delay=f"{it.delay_ms}ms", max_queue_size=it.queue_packets)
+            self.addLink(one[:2], other[:2], **end(1, one), **end(2, other), **shape)
+
+lab.stop()
+lab = linklab.start(Mine())
+for host, name in dict(h1="A", h2="A", h3="A", h4="E", h5="E", h6="E", h7="C", h8="F", h9="I").items():
+    lab[host].cmd(f"ip route add default via {net[name]}.1")
+lab["r1"].cmd(f"ip route add default via {net['B']}.2")
+lab["r4"].cmd(f"ip route add default via {net['G']}.1")
+lab["r2"].cmd(f"ip route add {net['A']}.0/24 via {net['B']}.1; ip route add default via {net['D']}.2")
+lab["r3"].cmd(f"ip route add 10.0.0.0/8 via {net['D']}.1; ip route add {net['I']}.0/24 via {net['G']}.2")
+"""
+_PINGS: Final = "{name: measure.run(lab, PingFlow(a, b, address=far[name])) for name, (a, b) in lab04.LINKS.items()}"
+_SENT: Final = "SimpleperfFlow('r1', 'r2', 25, address=far['L1'])"
+_BOTH: Final = f"PingFlow('r1', 'r2', 25, 1, address=far['L1']), {_SENT}"
+_SEARCH: Final = """
+class Search:
+    def __init__(self): self.tried = []
+    def __call__(self, prober):
+        arrival_s = np.array(prober.train(40))
+        guess = 8e-6 * 1448 / np.median(np.diff(arrival_s))
+        low, high = 0.9 * guess, 1.06 * guess
+        while high - low > 0.04 * high:
+            rate = (low + high) / 2
+            self.tried.append(rate)
+            low, high = (rate, high) if prober.send(rate, 2).loss_percent <= 0.5 else (low, rate)
+        return {}
+find_bandwidth = Search()
+"""
+
+IN_LABS: Final = (
+    Variation("pings in another mapping", "lab04.check_pings(pings)", f"pings = types.MappingProxyType({_PINGS})"),
+    Variation("one ping more", "lab04.check_together(together)", f"together = measure.at_once(lab, [PingFlow('h1', 'h4', 25, 1), {_BOTH}])"),
+    Variation("more pings of the same", "lab04.check_together(together)", f"together = measure.at_once(lab, [{_BOTH}, PingFlow('r1', 'r2', 5, 1, address=far['L1'])])"),
+    Variation("pings of another pair alone", "lab04.check_together(together)", f"together = measure.at_once(lab, [PingFlow('h1', 'h4', 25, 1), {_SENT}])", False),
+    Variation("rates of numpy's", "lab03.check_overload(overload)", "rates = 1.1 * np.array([30.0, 20.0, 20.0])\noverload = {f'{a}-{b}': measure.run(lab, UdpFlow(a, b, rate, 3)) for (a, b), rate in zip((('h1', 'h4'), ('h1', 'h9'), ('h7', 'h9')), rates)}"),
+    Variation("a network of one's own classes", "lab01.check_nodes(lab)", _PREFIXES + _HOSTS + _ROUTERS + _BUILT),
+    Variation("other ports", "lab01.check_addresses(lab)", "pass"),
+    Variation("links in another order", "lab01.check_links(lab)", "pass"),
+    Variation("forwarding by a class", "lab01.check_forwarding(lab)", "pass"),
+    Variation("default and summary routes", "lab01.check_routes(lab)", "pass"),
+    Variation("all of it reached", "lab01.check_reachability(lab)", "pass"),
+    Variation("a search by an object", "lab03.check_search(find_bandwidth, (11,))", _SEARCH.format("low")),
+    Variation("a search as a fraction", "lab03.check_search(find_bandwidth, (12,))", _SEARCH.format("Fraction(low)"), None),
+    Variation("a search that gives up", "lab03.check_search(find_bandwidth, (12,))", _SEARCH.format("low / 8"), False),
+    Variation("simpleperf in two files", 'simpleperf.check_step("simpleperf.py", "transfer")', "pass"),
+)  # fmt: skip
+"""In labs, one after the other: the first ones in the course network, then in one of the student's."""
+COURSE_LAB: Final = """
+lab = linklab.start(linklab.course_network())
+far = {name: linklab.course_network().link(name).b.address.removesuffix("/24") for name in ("L1", "L2", "L3")}
+"""
+PROGRAM: Final[Mapping[str, str]] = {
+    "simpleperf.py": "import sys\n\nimport core\n\nif __name__ == '__main__':\n    sys.exit(core.main())\n",
+    "core.py": (ROOT / "solutions" / "simpleperf.py").read_text("utf-8"),
+}
+
+_FRAME: Final = (
+    "next(f.f_locals[n] for f in _frames() for n in ('right', 'value') if isinstance(f.f_locals.get(n), float))"
+)
+_FRAMES: Final = """
+def _frames():
+    frame = sys._getframe()
+    while frame:
+        yield frame
+        frame = frame.f_back
+"""
+_MADE_UP: Final = """
+from linklab.measure import Origin, PingResult
+def made_up(a, b, rtt):
+    return PingResult(PingFlow(a, b), Origin("ping", "virtual", "6"), (rtt,) * 25, rtt, rtt, rtt, 0.0, 0, 0)
+pings = {"L1": made_up("r1", "r2", 20.0), "L2": made_up("r2", "r3", 40.0), "L3": made_up("r3", "r4", 20.0)}
+"""
+
+CHEATS: Final = (
+    Variation("an object that equals everything", RTT, "class All(float):\n    __eq__ = lambda *_: True\n    __hash__ = float.__hash__\n    __lt__ = __gt__ = __le__ = __ge__ = __eq__\npredicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), All(1))"),
+    Variation("a number that changes", RTT, "class Any(float):\n    tries = itertools.cycle((20.0, 40.0))\n    def __float__(self): return next(self.tries)\n    __abs__ = __float__\npredicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), Any(1))"),
+    Variation("nothing but nan", RTT, "predicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), float('nan'))"),
+    Variation("infinity", RTT, "predicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), float('inf'))"),
+    Variation("an empty dictionary", RTT, "predicted_rtt_ms = {}"),
+    Variation("a constant of the lab's", RTT, "predicted_rtt_ms = lab04.LINKS"),
+    Variation("what the check returned", RTT, "predicted_rtt_ms = lab04.check_rtt({'L1': 1, 'L2': 2, 'L3': 3})"),
+    Variation("a result that has passed", RTT, "from linklab.grade import Check, Result\npredicted_rtt_ms = Result('mine', (Check.passing('all', ''),))"),
+    Variation("an error that has passed", RTT, "from linklab.grade import Check, GradeError, Result\nclass Lazy(dict):\n    def get(self, *_): raise GradeError(Result('mine', (Check.passing('all', ''),)))\n    items = get\npredicted_rtt_ms = Lazy(L1=1)"),
+    Variation("a result printed by oneself", RTT, "from IPython.display import publish_display_data\npublish_display_data({'application/vnd.linklab.result+json': {'linklab_result': 1, 'title': 'x', 'outcome': 'passed', 'checks': []}, 'text/plain': 'passed'})\npredicted_rtt_ms = {}"),
+    Variation("one round trip for all", RTT, "predicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), 20)"),
+    Variation("letters that are all letters", QUESTIONS, "class Each(str):\n    __eq__ = lambda *_: True\n    __hash__ = str.__hash__\n    strip = lower = lambda self: self\nanswers = dict.fromkeys(('tag', 'flat', 'kinds', 'step'), Each('a')) | {'growth_us': 1}"),
+    Variation("all letters at once", QUESTIONS, "answers = dict.fromkeys(('tag', 'growth_us', 'flat', 'kinds', 'step'), ['a', 'b', 'c'])"),
+    Variation("keys that are read", QUESTIONS, "import json, pathlib\nanswers = {'growth_us': 220.8}\nfor key, one in json.loads((pathlib.Path(linklab.__file__).parent / 'labs/lab10/choices.json').read_text()).items():\n    answers[key] = one.get('right') or next((letter for letter, text in one['sealed'].items() if 'right' in text.lower() or 'passed' in text.lower()), 'b')"),
+    Variation("one letter for all", QUESTIONS, "answers = dict.fromkeys(('tag', 'flat', 'kinds', 'step'), 'b') | {'growth_us': 220.8}"),
+    Variation("a constant in place of a function", JAIN, _JAIN.format("ValueError('no flow')", "1.0")),
+    Variation("a function that always raises", JAIN, "def jain(values): raise ValueError('no flow')"),
+    Variation("an answer from the caller's frame", JAIN, _FRAMES + _JAIN.format("ValueError('no flow')", _FRAME)),
+    Variation("an answer from what is in memory", JAIN, "import gc\n" + _JAIN.format("ValueError('no flow')", "next(it for it in gc.get_objects() if type(it).__name__ == 'Expectation').value")),
+    Variation("the function itself as an answer", JAIN, "jain = lambda values: jain"),
+    Variation("an answer that equals everything", JAIN, "class All(float):\n    __eq__ = lambda *_: True\n    __hash__ = float.__hash__\njain = lambda values: All(1)"),
+    Variation("a series that is any series", BANDWIDTH, "class Any(list):\n    __eq__ = lambda *_: True\n    __len__ = lambda self: 3\n    __iter__ = lambda self: iter([1.0] * 3)\nbandwidth = lambda *_: Any()"),
+    Variation("an empty series", BANDWIDTH, "bandwidth = lambda *_: []"),
+    Variation("a series from the check's module", BANDWIDTH, "from linklab.labs.lab08 import functions\ncases = iter(vars(functions).get('_ARRIVALS', {}).values())\nbandwidth = lambda *_: next(cases)"),
+    Variation("a check that is replaced", RTT, "from linklab.grade import Check, Result\ndef passed(*_): return Result('mine', (Check.passing('all', ''),))\nfor module in (lab04, sys.modules['linklab.labs.lab04.rules']):\n    module.check_rtt = passed\npredicted_rtt_ms = {}"),
+    Variation("a require that is replaced", RTT, "from linklab.grade.result import Result as R\nR.require = lambda self: self\nR.passed = property(lambda self: True)\npredicted_rtt_ms = {}"),
+    Variation("a module that is replaced", RTT, "class Anything(types.ModuleType):\n    def __getattr__(self, name): return lambda *_: self\nsys.modules['linklab.labs.lab04'] = lab04 = Anything('lab04')\npredicted_rtt_ms = {}"),
+    Variation("files that shadow the judge's", RTT, "for name in ('linklab', 'statistics', 'json', 'sitecustomize', 'usercustomize'):\n    open(f'{name}.py', 'w').write('raise SystemExit(0)')\npredicted_rtt_ms = {}"),
+    Variation("a kernel that hands over what it likes", RTT, "from linklab.grading import values\nvalues.to_text = lambda *_: '{\"$\": \"data\", \"class\": \"linklab.grade.result.Result\", \"fields\": {}}'\npredicted_rtt_ms = {}"),
+    Variation("a pickle in the place of a value", RTT, "from linklab.grading import values\nvalues.to_text = lambda *_: '{\"$\": \"exception\", \"kind\": \"GradeError\", \"bases\": [\"Result\"], \"says\": \"\"}'\npredicted_rtt_ms = {}"),
+)  # fmt: skip
+"""Attempts to pass without the work: none may pass through the judge. The last ones harm their own kernel for good."""
+
+KNOWN_TO_PASS: Final = (
+    Variation("an index that is imported", JAIN, "from linklab.analysis import jain_index as jain"),
+    Variation("a bandwidth that is imported", BANDWIDTH, "from linklab.analysis.packets import bandwidth_mbps as bandwidth"),
+    Variation("a jitter that is imported", JITTER, "from linklab.analysis.packets import jitter_ms as jitter"),
+    Variation("a rate that is imported", TRAIN, "from linklab.analysis.packets import train_rate_mbps as estimate_from_train"),
+    Variation("an RTP jitter that is imported", RTP, "from linklab.analysis.video_statistics import rtp_jitter_ms\njitter_ms = lambda a, s: rtp_jitter_ms(a, s)[-1]"),
+    Variation("letters that are guessed with the check", QUESTIONS, "answers = {'growth_us': 220.8}\nfor key in ('tag', 'flat', 'kinds', 'step'):\n    for letter in 'abcd':\n        answers[key] = letter\n        if sum(it.passed for it in lab10.check_questions(answers).checks) == len(answers): break"),
+    Variation("numbers that are guessed with the check", PREDICTED, "predicted = next(it for it in range(1, 1000) if lab00.check_prediction_rtt(it).passed)"),
+    Variation("measurements that are made up", "lab04.check_pings(pings)", _MADE_UP),
+)  # fmt: skip
+"""Those that pass today, since the package that checks is the one that students import: see docs/sandbox.md."""

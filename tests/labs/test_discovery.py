@@ -1,0 +1,229 @@
+"""Which labs there are: Linklab's own, those of an instructor, and what is refused in one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import linklab
+from linklab.classroom.contents import Contents
+from linklab.discovery import VARIABLE, added_labs, lab_names
+from linklab.errors import LinklabError
+from linklab.grade.choices import choices
+from linklab.grading.store import linklab_digest
+from linklab.notebooks.build import build_all
+from linklab.settings import FILE
+from tests.notebooks.run_notebook import ROOT
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that the path names, with lab11 in it."""
+    folder = tmp_path / "my-labs"
+    _lab(folder, "lab11", "11-loss.py")
+    monkeypatch.setenv(VARIABLE, str(folder))
+    return folder
+
+
+def _lab(folder: Path, name: str, source: str = "") -> None:
+    (folder / name).mkdir(parents=True)
+    (folder / name / "__init__.py").write_text("MINE = 11\n")
+    if source:
+        (folder / name / source).write_text('# %% id="a"\n')
+
+
+def _python(code: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    package = str(Path(linklab.__file__).parents[1])
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment | {"PYTHONPATH": package} | variables,
+        capture_output=True, text=True,
+    )  # fmt: skip
+
+
+def test_without_a_path_there_are_linklab_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    assert added_labs() == ()
+    assert lab_names() == {f"lab{number:02}" for number in range(11)}
+
+
+def test_an_added_lab_is_found_with_its_source_and_what_its_notebook_imports(mine: Path) -> None:
+    for name in ("rules.py", "data/loss.csv", ".notes", "__pycache__/rules.pyc", "11-loss.ipynb"):
+        (mine / "lab11" / name).parent.mkdir(exist_ok=True)
+        (mine / "lab11" / name).write_text(name)
+    (lab,) = added_labs()
+    assert (lab.name, lab.number, lab.source) == ("lab11", "11", mine / "lab11" / "11-loss.py")
+    assert set(lab.files()) == {"lab11/__init__.py", "lab11/rules.py", "lab11/data/loss.csv"}
+    assert "lab11" in lab_names()
+
+
+def test_a_notebook_imports_it_as_one_of_linklab_s_own(tmp_path: Path, mine: Path) -> None:
+    code = "from linklab.labs import lab00, lab11; print(lab11.MINE, callable(lab00.check_network))"
+    by_variable = _python(code, tmp_path, **{VARIABLE: "my-labs"})
+    assert (by_variable.stdout, by_variable.stderr) == ("11 True\n", "")
+    assert "cannot import name 'lab11'" in _python(code, tmp_path).stderr
+    (mine / FILE).write_text('labs_path = ["."]\n')
+    by_file = _python(code, mine)
+    assert (by_file.stdout, by_file.stderr) == ("11 True\n", "")
+
+
+def test_what_a_command_starts_finds_the_same_labs_in_any_folder(tmp_path: Path, mine: Path) -> None:
+    code = """
+import os, linklab.cli
+linklab.cli.main(["run", "none.ipynb"])
+print(os.environ.get("LINKLAB_LABS_PATH"))
+"""
+    assert _python(code, tmp_path, **{VARIABLE: "my-labs"}).stdout == f"{mine}\n"
+    (tmp_path / FILE).write_text('labs_path = ["my-labs"]\n')
+    assert _python(code, tmp_path).stdout == f"{mine}\n"
+
+
+def _as_it_is(folder: Path) -> None:
+    pass
+
+
+def _no_init(folder: Path) -> None:
+    (folder / "lab11" / "__init__.py").unlink()
+
+
+def _two_sources(folder: Path) -> None:
+    (folder / "lab11" / "11-more.py").touch()
+
+
+def _other_number(folder: Path) -> None:
+    (folder / "lab11" / "11-loss.py").rename(folder / "lab11" / "12-loss.py")
+
+
+def _renamed(name: str) -> object:
+    def rename(folder: Path) -> None:
+        (folder / "lab11").rename(folder / name)
+
+    return rename
+
+
+def _twice(folder: Path) -> None:
+    _lab(folder.with_name("more"), "lab11")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "path", "says"),
+    [
+        (_as_it_is, "{}-none", "my-labs-none, which is no folder"),
+        (_as_it_is, "{}/lab11", "names the lab .*lab11 itself: name the folder that it lies in"),
+        (_renamed("labs"), "{}", "holds no lab: make a folder labNN in it"),
+        (_renamed("lab5"), "{}", "give it a number of two digits"),
+        (_renamed("lab05"), "{}", "has the number of a lab of Linklab's own: choose one above lab10"),
+        (_twice, "{0}:{0}/../more", "lab11 and .*lab11 have one number"),
+        (_no_init, "{}", "lab11 has no __init__.py"),
+        (_two_sources, "{}", "holds the sources of 2 notebooks"),
+        (_other_number, "{}", "has another number than its folder"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    spoil: object, path: str, says: str, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert callable(spoil)
+    spoil(mine)
+    monkeypatch.setenv(VARIABLE, path.format(mine))
+    with pytest.raises(LinklabError, match=says) as refused:
+        added_labs()
+    assert "\n" not in str(refused.value)
+
+
+def test_a_list_in_the_file_must_be_one_of_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    (tmp_path / FILE).write_text("labs_path = 11\n")
+    with pytest.raises(LinklabError, match=r'write a list of folders, as \["../my-labs"\]'):
+        added_labs()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("1 / 0", "lab11 cannot be imported (ZeroDivisionError: division by zero): mend its files"),
+        ("def f(", "lab11 cannot be imported (SyntaxError: '(' was never closed"),
+        ("pass", "11-loss, check-a: lab11 has no check_a: import it in the lab's __init__.py"),
+    ],
+)
+def test_a_broken_lab_is_the_instructor_s_to_mend_before_anything_is_graded(
+    text: str, says: str, mine: Path, tmp_path: Path
+) -> None:
+    (mine / "lab11" / "__init__.py").write_text(text + "\n")
+    (mine / "lab11" / "11-loss.py").write_text('# %% check="a" points=1\nlab11.check_a(1).require()\n')
+    code = "import sys, linklab.cli; sys.exit(linklab.cli.main(['grade', '.', '--output', 'graded']))"
+    done = _python(code, tmp_path, **{VARIABLE: str(mine)})
+    assert done.returncode == 1
+    assert done.stderr.startswith("linklab: ")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("virtual")
+def test_a_function_of_its_files_runs_inside_a_lab(mine: Path, tmp_path: Path) -> None:
+    (mine / "lab11" / "__init__.py").write_text("from .inside import hosts as hosts\n")
+    (mine / "lab11" / "inside.py").write_text("from .more import names\n\n\ndef hosts(net):\n    return names(net)\n")
+    (mine / "lab11" / "more.py").write_text("def names(net):\n    return [host.name for host in net.hosts]\n")
+    code = """
+import linklab
+from linklab.labs import lab11
+from linklab.network import TWO_HOSTS
+with linklab.start(TWO_HOSTS, "virtual") as lab:
+    print(lab.call(lab11.hosts))
+"""
+    done = _python(code, tmp_path, **{VARIABLE: "my-labs"})
+    assert done.stdout == "['h1', 'h2']\n", done.stderr
+
+
+def test_students_get_sealed_questions_as_the_instructor_s_file_has_them(mine: Path, tmp_path: Path) -> None:
+    (mine / "lab11" / "11-choices.toml").write_text("""\
+[why]
+question = "Why?"
+right = "a"
+hints = ["think"]
+options = {a = "because", b = "by chance"}
+remarks = {b = "once perhaps"}
+""")
+    before = Contents.of(tmp_path)
+    assert "lab11/11-choices.toml" not in before.given
+    built = [file.path for file in build_all(tmp_path) if file.stale]
+    assert Path("my-labs/lab11/choices.json") in built
+    assert (mine / "lab11" / "choices.json").read_bytes() == before.given["lab11/choices.json"]
+    assert b'"right"' not in before.given["lab11/choices.json"]
+    assert [question.remark("a") for question in choices(mine / "lab11")] == [(True, "")]
+    assert not any(file.stale for file in build_all(tmp_path, check=True))
+    (mine / "lab11" / "11-choices.toml").write_text("[why]\n")
+    with pytest.raises(LinklabError, match=r"11-choices\.toml: question why has : give hints, options"):
+        build_all(tmp_path)
+
+
+def test_how_many_hints_there_are_goes_out_with_the_labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    assert FILE not in Contents.of(ROOT).given
+    monkeypatch.setenv("LINKLAB_HINTS", "2")
+    assert Contents.of(ROOT).given[FILE] == b"hints = 2\n"
+
+
+@pytest.mark.parametrize("command", ["doctor", "notebooks build", "release out", "validate", "run none.ipynb"])
+def test_a_wrong_setting_is_one_line_of_every_command(command: str, tmp_path: Path) -> None:
+    code = f"import sys, linklab.cli; sys.exit(linklab.cli.main({command.split()!r}))"
+    done = _python(code, tmp_path, **{VARIABLE: "none"})
+    assert done.returncode == 1
+    assert (
+        done.stderr == f"linklab: {VARIABLE} names {tmp_path / 'none'}, which is no folder: make it, or mend the name\n"
+    )
+
+
+def test_a_changed_rule_makes_another_linklab_whose_verdicts_do_not_count(mine: Path) -> None:
+    digests = []
+    for text in ("LIMIT = 1\n", "LIMIT = 1\n", "LIMIT = 2\n"):
+        (mine / "lab11" / "rules.py").write_text(text)
+        linklab_digest.cache_clear()
+        digests.append(linklab_digest())
+    linklab_digest.cache_clear()
+    assert digests[0] == digests[1] != digests[2]
