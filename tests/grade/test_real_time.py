@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from linklab.analysis import Load, experiment, full_queue_rtt
-from linklab.grade.alone import way_of
-from linklab.grade.real_time import in_its_time
+from linklab.grade.path_questions import path_between
+from linklab.grade.runs import in_its_time
 from linklab.labs import lab04
 from linklab.network import COURSE
 
@@ -21,7 +21,7 @@ def _loaded(highest_ms: float, fidelity: Any) -> Any:
 
 
 def test_the_highest_round_trip_may_have_met_the_latest_timer() -> None:
-    limit_ms = full_queue_rtt(way_of(("r1", "r2")), interval_s=1).high
+    limit_ms = full_queue_rtt(path_between("r1", "r2"), interval_s=1).high
     # two crossings of the link: one timer as late as 19 of 20 are at most, one the latest
     late_ms = REAL.timer_late_p95_ms + REAL.timer_late_max_ms
     assert lab04.check_together(_loaded(limit_ms + late_ms - 0.1, REAL)).passed

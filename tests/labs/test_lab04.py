@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,10 @@ import pytest
 
 from linklab.labs import lab04
 from linklab.labs.lab04 import functions
+from linklab.measure import QueueCounters
+from linklab.network import NetworkState
+from tests.grade.way_results import QUIET, beside, pinged, sent
+from tests.states import PLAN, reshape
 
 Rtts = list[float | None]
 
@@ -102,6 +107,34 @@ def test_ours_are_out_of_reach() -> None:
     assert "PermissionError" in found.checks[0].reason
     assert not any(check.passed for check in found.checks)
     assert summary([1.0, 3.0])["mdev"] == 1.0, "and at hand again"
+
+
+_WITHOUT_R2 = NetworkState(tuple(node for node in PLAN.nodes if node.name != "r2"))
+
+
+def _unshaped() -> NetworkState:
+    state = PLAN
+    for name in ("r1-eth1", "r2-eth0"):
+        state = reshape(state, name, rate_mbps=None, delay_ms=0.0, queue_packets=None)
+    return state
+
+
+@pytest.mark.parametrize("state", [NetworkState(()), _WITHOUT_R2, _unshaped()])
+def test_a_run_on_a_network_of_which_theory_knows_nothing_fails_and_raises_nothing(state: NetworkState) -> None:
+    pings, transfer = pinged("r1", "r2", 20.0, interval_s=1, network=state), sent("r1", "r2", 38.0, network=state)
+    for result in (
+        lab04.check_pings({"L1": pings}),
+        lab04.check_transfers({"L1": transfer}),
+        lab04.check_together(beside(pings, transfer)),
+    ):
+        assert result.outcome == "failed"
+        assert result.checks[0].hint
+
+
+def test_counters_that_cannot_be_raise_nothing() -> None:
+    for frames, size in ((0, 0), (1, 0), (-1, -1)):
+        seen = replace(QUIET, queues=(QueueCounters("r1", "r1-eth1", frames, size, 0, 0, 0),))
+        assert not lab04.check_headers({}, {"L1": sent("r1", "r2", 38.0, seen)}).passed
 
 
 @pytest.mark.parametrize("given", [None, ..., 3, "20", [1], {}, {"L1": object()}, {"L1": {}}, {None: math.nan}])

@@ -25,7 +25,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, 
     starter, errors = run_with_simpleperf("labs", name, tmp_path)
     assert set(errors) == graded(starter)
     assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
-    missing = ("not filled in yet", "not measured yet", "not there yet")
+    missing = ("not filled in yet", "not answered yet", "not measured yet", "not there yet")
     assert all(any(words in said for words in missing) for said in errors.values())
     assert "Measuring with Linklab's own simpleperf: with your simpleperf.py" in shown(starter, "program")
     assert shown(starter, "queue-figure") == repr(NOT_IN_THE_STARTER)

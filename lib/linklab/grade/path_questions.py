@@ -151,7 +151,7 @@ def queue_room(key: object, what: str, path: MeasuredPath) -> Value:
         right, min(rounded.low, whole), max(rounded.high, whole), "packets", why,
         allowance=f"{rounded.allowance}, or to a whole packet",
     )  # fmt: skip
-    off = f"how many frames leave for {label} in the time that one of them is in flight? Take those off"
+    off = f"how many frames does {label} send in the time that one of them is in flight? Take those off"
     hints = (
         f"the limit of {label} counts packets in flight on the link too, and they do not wait",
         off,

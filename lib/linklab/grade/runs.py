@@ -27,8 +27,9 @@ from linklab.analysis import (
     unloaded_rtt,
 )
 from linklab.analysis.sharing import direction_of
+from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network
-from linklab.errors import MeasurementError
+from linklab.errors import MeasurementError, NetworkError
 from linklab.grade.check import Check, Hints, listed
 from linklab.grade.path_questions import packet_ms, path_between
 from linklab.grade.questions import AGAIN, Judged, Question, Slip, Value, is_missing, stated
@@ -125,7 +126,11 @@ def unfit(
         asked, got = f"{ends[0]} to {ends[1]}", f"{found[0]} to {found[1]}"
         hint = f"{turned}measure from {asked}"
         return Check.failing(what, f"this was measured from {got}", hint, asked, got)
-    return (elsewhere(what, result.origin.network) if of_the_course else None) or stopped(what, result)
+    state = result.origin.network
+    problem = elsewhere(what, state) if of_the_course else None
+    if problem is None and of_the_course and ends is not None:
+        problem = beyond_theory(what, state, [found], limited=isinstance(result, TRANSFERS))
+    return problem or stopped(what, result)
 
 
 def stopped(what: str, run: Result | AtOnce) -> Check | None:
@@ -156,6 +161,23 @@ def elsewhere(what: str, state: NetworkState | None) -> Check | None:
                 f"{end.interface} with {end.address}",
                 found,
             )
+    return None
+
+
+def beyond_theory(
+    what: str, state: NetworkState | None, pairs: Sequence[tuple[str, str]], *, limited: bool
+) -> Check | None:
+    """Return a failed check if theory expects nothing of a path as it was read back, or None.
+
+    A link of it was cut, or, where a ``limited`` one is asked for, no link of it has a rate.
+    """
+    try:
+        paths = [path_between(*pair, state) for pair in pairs]
+        for path in paths if limited else ():
+            bottleneck_hop(path)
+    except NetworkError as wrong:
+        hint = "start the lab with linklab.start(linklab.course_network()), and measure again"
+        return Check.failing(what, f"this was measured on a network that was changed: {wrong}", hint)
     return None
 
 
@@ -324,7 +346,8 @@ def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) ->
         return Check.failing(what, f"this is a {kind}", _AT_ONCE, expected, kind)
     problem = next(_problems(run, loads, with_pings), None)
     if problem is None:
-        return elsewhere(what, state_of_run(run)) or stopped(what, run)
+        state, pairs = state_of_run(run), [(load.source, load.destination) for load in loads]
+        return elsewhere(what, state) or beyond_theory(what, state, pairs, limited=True) or stopped(what, run)
     return Check.failing(what, problem[0], problem[1], expected, listed(map(name_of, run.results), ", "))
 
 

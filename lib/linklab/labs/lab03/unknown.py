@@ -193,9 +193,9 @@ def _checks(tries: Sequence[_Try]) -> list[Check]:
 def _to_be_tried_again(check: Check, seed: int) -> Check:
     if check.outcome != "failed":
         return check
-    hints = [f"{hint}. The same network again: check_search(find_bandwidth, seeds=[{seed}])"
-             for hint in (check.hint, *check.further)]  # fmt: skip
-    return replace(check, hint=hints[0], further=tuple(hints[1:]))
+    again = f"The same network again: check_search(find_bandwidth, seeds=[{seed}])"
+    further = tuple(f"{hint}. {again}" for hint in check.further)
+    return replace(check, hint=f"{check.hint}. {again}", further=further)
 
 
 def _answer_check(it: _Try) -> Check:

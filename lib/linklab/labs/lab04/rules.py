@@ -188,7 +188,7 @@ def check_headers(answers: object, transfers: object) -> Result:
     if not isinstance(transfer, SimpleperfResult | TcpResult) or transfer.fidelity is None:
         return Result(title, (Check.failing(title, "L1 was not measured yet", "run the cell of the transfers first"),))
     sent = transfer.fidelity.queue("r1", "r1-eth1")
-    if sent is None or not sent.sent_packets:
+    if sent is None or min(sent.sent_packets, sent.sent_bytes) < 1:
         hint = "start the lab again with linklab.start(network)"
         return Result(title, (Check.failing(title, "r1-eth1 counted no frame: it is not shaped", hint),))
     return asked(title, answers, _header_questions(transfer, sent.sent_packets, sent.sent_bytes))
