@@ -122,13 +122,14 @@ def examine_grading() -> Iterator[Finding]:
     cells = {cell.id: cell for cell in nbformat.reads(answer.book.decode(), as_version=4).cells}
     yield _graded("a submission in its sandbox", cells["kernel"], "its kernel runs, in a folder of bounded size")
     yield _graded("a lab of a submission's", cells["lab"], "the judge lends it, and ping works")
-    (check,) = Judged.from_json(json.loads(answer.verdict)).cells
-    tried = check.status == "failed" and check.checks and not check.trouble  # that program deserves no better
-    what = "a simpleperf in a guest"
-    if tried:
-        yield _good(f"grading: {what}", "it was tried, and what does nothing failed", needed=True)
+    judged = Judged.from_json(json.loads(answer.verdict))
+    (check,) = judged.cells
+    what = "grading: a simpleperf in a guest"
+    if check.status == "failed" and check.checks and not check.trouble:  # that program deserves no better
+        yield _good(what, "it was tried, and what does nothing failed", needed=True)
     else:
-        yield _graded(what, cells["check-simpleperf"], "")
+        said = next(filter(None, (*judged.notes, check.trouble)), f"it was not tried: {check.status}")
+        yield _bad(what, said, _grading_fix(said), needed=True)
 
 
 def _cell(name: str, source: str) -> Any:
