@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 from linklab.errors import MeasurementError
@@ -61,3 +63,47 @@ def test_packets_are_refused_before_the_end_and_when_damaged() -> None:
         _ = Capture("h1", "h1-eth0").packets
     with pytest.raises(MeasurementError, match="cannot be read"):
         _ = Capture("h1", "h1-eth0", b"no capture at all, whatever it is").packets
+
+
+@pytest.mark.parametrize("endianness", ["<", ">"])
+@pytest.mark.parametrize("nano", [True, False])
+def test_frames_have_the_lengths_that_scapy_reads(endianness: str, nano: bool) -> None:
+    from io import BytesIO
+
+    from scapy.layers.l2 import Ether
+    from scapy.utils import PcapWriter
+
+    file = BytesIO()
+    writer = PcapWriter(file, linktype=1, endianness=endianness, nano=nano)
+    for size, on_link in ((60, 60), (60, 1514), (1552, 1552), (14, 262_144)):
+        frame = Ether() / bytes(size - 14)
+        frame.wirelen = on_link
+        writer.write(frame)
+    capture = Capture("h1", "h1-eth0", file.getvalue())
+    assert capture.frame_bytes == tuple(it.wirelen for it in capture.packets) == (60, 1514, 1552, 262_144)
+
+
+def _record(kept: int, on_link: int, data: bytes = b"") -> bytes:
+    return struct.pack("<IIII", 0, 0, kept, on_link) + data
+
+
+HEADER = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
+
+
+@pytest.mark.parametrize(
+    ("pcap", "says"),
+    [
+        (b"\xd4\xc3\xb2\xa1", "no file of tcpdump's"),
+        (b"\n\r\r\n" + bytes(40), "no file of tcpdump's"),
+        (HEADER + b"\0" * 15, "ends within a record"),
+        (HEADER + _record(4, 4, b"abc"), "ends within a frame"),
+        (HEADER + _record(4, 3, b"abcd"), "a length that no frame has"),
+        (HEADER + _record(0, 60), "a length that no frame has"),
+        (HEADER + _record(2**32 - 1, 2**32 - 1), "a length that no frame has"),
+    ],
+    ids=["short", "another form", "no record", "no frame", "longer than on the link", "nothing kept", "too long"],
+)
+def test_lengths_of_a_damaged_capture_are_none(pcap: bytes, says: str) -> None:
+    damaged = Capture("h1", "h1-eth0", pcap)
+    with pytest.raises(MeasurementError, match=says):
+        _ = damaged.frame_bytes
