@@ -18,7 +18,6 @@ from linklab.errors import LinklabError
 from linklab.grade import GradeError, Result
 from linklab.grade.choices import SEALED, choices, question_text, seal
 from linklab.grade.questions import Slip, Value, among, asked, asked_one, index_question, stated
-from linklab.grade.result import HINTS
 from linklab.grade.trials import Formula, Trial, out_of_reach, withheld
 
 HINT = ("the concept", "the step", "the formula")
@@ -90,7 +89,7 @@ def test_a_look_at_a_result_is_no_failure() -> None:
 
 
 def test_an_instructor_can_keep_the_formula_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(HINTS, "2")
+    monkeypatch.setenv("LINKLAB_HINTS", "2")
     assert [fails(RATE, 30) for _ in range(4)] == ["the concept", "the step", "the step", "the step"]
 
 
@@ -201,7 +200,7 @@ def test_right_functions_of_many_kinds_pass(function: Callable[..., Any]) -> Non
         (lambda v: 3.0, "this is 3 whatever it is given"),
         (lambda v: -own(v), "wrong sign"),
         (lambda v: None, "it returns nothing"),
-        (lambda v: [own(v)], "it gives"),
+        (lambda v: [own(v)], "it returns a list"),
         (lambda v: "3", "it returns a str"),
         (lambda v: 1 / 0, "it raises ZeroDivisionError"),
         (None, "not written yet"),

@@ -262,6 +262,11 @@ CHEATS: Final = (
     Variation("all letters at once", QUESTIONS, "answers = dict.fromkeys(('tag', 'growth_us', 'flat', 'kinds', 'step'), ['a', 'b', 'c'])"),
     Variation("keys that are read", QUESTIONS, "import json, pathlib\nanswers = {'growth_us': 220.8}\nfor key, one in json.loads((pathlib.Path(linklab.__file__).parent / 'labs/lab10/choices.json').read_text()).items():\n    answers[key] = one.get('right') or next((letter for letter, text in one['sealed'].items() if 'right' in text.lower() or 'passed' in text.lower()), 'b')"),
     Variation("one letter for all", QUESTIONS, "answers = dict.fromkeys(('tag', 'flat', 'kinds', 'step'), 'b') | {'growth_us': 220.8}"),
+    Variation("an index that is imported", JAIN, "from linklab.analysis import jain_index as jain"),
+    Variation("a bandwidth that is imported", BANDWIDTH, "from linklab.analysis.packets import bandwidth_mbps as bandwidth"),
+    Variation("a jitter that is imported", JITTER, "from linklab.analysis.packets import jitter_ms as jitter"),
+    Variation("a rate that is imported", TRAIN, "from linklab.analysis.packets import train_rate_mbps as estimate_from_train"),
+    Variation("an RTP jitter that is imported", RTP, "from linklab.analysis.video_statistics import rtp_jitter_ms\njitter_ms = lambda a, s: rtp_jitter_ms(a, s)[-1]"),
     Variation("a constant in place of a function", JAIN, _JAIN.format("ValueError('no flow')", "1.0")),
     Variation("a function that always raises", JAIN, "def jain(values): raise ValueError('no flow')"),
     Variation("an answer from the caller's frame", JAIN, _FRAMES + _JAIN.format("ValueError('no flow')", _FRAME)),
@@ -281,11 +286,6 @@ CHEATS: Final = (
 """Attempts to pass without the work: none may pass through the judge. The last ones harm their own kernel for good."""
 
 KNOWN_TO_PASS: Final = (
-    Variation("an index that is imported", JAIN, "from linklab.analysis import jain_index as jain"),
-    Variation("a bandwidth that is imported", BANDWIDTH, "from linklab.analysis.packets import bandwidth_mbps as bandwidth"),
-    Variation("a jitter that is imported", JITTER, "from linklab.analysis.packets import jitter_ms as jitter"),
-    Variation("a rate that is imported", TRAIN, "from linklab.analysis.packets import train_rate_mbps as estimate_from_train"),
-    Variation("an RTP jitter that is imported", RTP, "from linklab.analysis.video_statistics import rtp_jitter_ms\njitter_ms = lambda a, s: rtp_jitter_ms(a, s)[-1]"),
     Variation("letters that are guessed with the check", QUESTIONS, "answers = {'growth_us': 220.8}\nfor key in ('tag', 'flat', 'kinds', 'step'):\n    for letter in 'abcd':\n        answers[key] = letter\n        if sum(it.passed for it in lab10.check_questions(answers).checks) == len(answers): break"),
     Variation("numbers that are guessed with the check", PREDICTED, "predicted = next(it for it in range(1, 1000) if lab00.check_prediction_rtt(it).passed)"),
     Variation("measurements that are made up", "lab04.check_pings(pings)", _MADE_UP),

@@ -1,4 +1,4 @@
-"""Lab 11: the network, what theory says of it, and the questions."""
+"""Lab 11: a link that loses packets in each direction at random, what theory says of it, and the questions."""
 
 from math import sqrt
 from typing import Final
@@ -13,9 +13,7 @@ LINK: Final = Link(
     rate_mbps=20, delay_ms=20, loss_percent=1, queue_packets=200,
 )  # fmt: skip
 NETWORK: Final = Network("random-loss", (Host("h1"), Host("h2")), (LINK,))
-"""Two hosts and a link that loses 1 % of the packets in each direction, at random."""
-LOSS: Final = LINK.loss_percent / 100
-RTT_S: Final = 2 * LINK.delay_ms / 1000
+LOSS, RTT_S = LINK.loss_percent / 100, 2 * LINK.delay_ms / 1000
 PING_LOSS: Final = 1 - (1 - LOSS) ** 2
 EACH, DELAYED = sqrt(3 / 2), sqrt(3 / 4)  # the law's constant, by whether every packet is acknowledged or every other
 SIGMAS: Final = 3  # as far as chance may lead a measurement
@@ -33,12 +31,11 @@ LOST: Final = Value(
     ("a ping makes two packets", "with which chance do the request and the reply both arrive?", "1 - 0.99 * 0.99"),
     (Slip(100 * LOSS, "that is one direction", "the reply may be lost too"),),
 )
-_LAW: Final = ("everything in one system of units first: bits, seconds, p as a share", "1.22 * MSS / (RTT * root of p)")
 THROUGHPUT: Final = Value(
     "throughput",
     "predicted throughput",
     stated(law_mbps(EACH), "Mbit/s", "the law of the square root", digits=2),
-    _LAW,
+    ("everything in one system of units first: bits, seconds, p as a share", "1.22 * MSS / (RTT * root of p)"),
     (
         Slip(law_mbps(EACH, loss=100 * LOSS), "that has the loss in percent", "1 % is p = 0.01"),
         Slip(law_mbps(EACH, rtt_s=RTT_S / 2), "that has the delay of one direction", "the RTT is twice that"),

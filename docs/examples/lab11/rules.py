@@ -30,8 +30,7 @@ def check_pings(pings: object) -> Result:
     if not isinstance(pings, PingResult) or pings.sent_packets < 1000:
         return Result("Lab 11, pings", (Check.failing("pings", "not measured yet", "send 1000 or more"),))
     likely, spread = 100 * PING_LOSS, SIGMAS * 100 * sqrt(PING_LOSS * (1 - PING_LOSS) / pings.sent_packets)
-    why, source = "request and reply must both arrive", f"the binomial distribution, {SIGMAS} deviations"
-    expected = Expectation(likely, likely - spread, likely + spread, "%", why, "both", source=source)
+    expected = Expectation(likely, likely - spread, likely + spread, "%", "chance", "both", source="binomial: 3 sigma")
     return Result("Lab 11, pings", (measured("loss of pings", pings.loss_percent, expected, None),))
 
 
@@ -39,13 +38,11 @@ def check_pings(pings: object) -> Result:
 def check_transfer(transfer: object) -> Result:
     """Judge a transfer by Reno, of 60 s or more: it lies between the law's constants, as far as chance lets it."""
     if not isinstance(transfer, TcpResult) or transfer.congestion != "reno" or transfer.flow.duration_s < 60:
-        hint = 'measure TcpFlow("h1", "h2", duration_s=60, congestion="reno")'
-        return Result("Lab 11, transfer", (Check.failing("transfer", "not measured yet", hint),))
-    low, high = law_mbps(DELAYED), law_mbps(EACH)
+        return Result("Lab 11, transfer", (Check.failing("transfer", "not measured yet", "60 s of Reno"),))
     losses = transfer.flow.duration_s / RTT_S * EACH * sqrt(LOSS)  # LOSS of the packets that the law lets pass
     chance = SIGMAS / (2 * sqrt(losses))  # a count strays by its root, and the root of a count by half of that
-    source = f"Mathis et al. 1997, and {SIGMAS} deviations of the number of losses"
-    expected = Expectation(high, low * (1 - chance), high * (1 + chance), "Mbit/s", "the law", source=source)
+    low, high, source = law_mbps(DELAYED) * (1 - chance), law_mbps(EACH) * (1 + chance), "Mathis et al. 1997: 3 sigma"
+    expected = Expectation(law_mbps(EACH), low, high, "Mbit/s", "the law", source=source)
     return Result("Lab 11, transfer", (measured("throughput", transfer.throughput_mbps, expected, None),))
 
 

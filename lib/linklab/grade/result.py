@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import traceback
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, ParamSpec
 
 import linklab
-from linklab import record
+from linklab import record, settings
 from linklab.errors import LinklabError
 from linklab.grade import render
 from linklab.grade.check import Check, Outcome
@@ -21,8 +20,8 @@ RESULT_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_result``."""
 
 
-HINTS: Final = "LINKLAB_HINTS"
-"""The environment variable with how many hints a question may give: 2 keeps the formula back."""
+HINTS: Final = "hints"
+"""The setting (`linklab.settings`) for how many hints a question may give: 2 keeps the formula back."""
 _failures: Counter[tuple[str, str]] = Counter()
 """How often each check of each question has failed in this kernel."""
 
@@ -36,8 +35,7 @@ def _with_its_hint(title: str, check: Check) -> Check:
     """A check with the hint of this failure: the concept first, the formula last."""
     if not check.further:
         return check
-    most = os.environ.get(HINTS, "")
-    hints = (check.hint, *check.further)[: max(1, int(most)) if most.isdigit() else None]
+    hints = (check.hint, *check.further)[: settings.number(HINTS)]
     return replace(check, hint=hints[min(_failures[title, check.description], len(hints) - 1)], further=())
 
 

@@ -395,7 +395,9 @@ def run_checks(
 def expectations(run: AtOnce, network: Network, loads: Sequence[Load], judged: int = 1) -> Experiment:
     """Return what theory expects of the run, for the network as it was read back."""
     duration_s = min((result.flow.duration_s for result in transfers(run)), default=SHORTEST_S)
-    count = min((result.sent_packets for result in pings(run).values()), default=round(duration_s))
+    names = {load.name for load in loads}
+    sent = [result.sent_packets for name, result in pings(run).items() if name in names]
+    count = min(sent, default=round(duration_s))
     return experiment(network, loads, duration_s, max(1, count), state_of_run(run), judged)
 
 
@@ -437,16 +439,16 @@ def _problems(run: AtOnce, loads: Sequence[Load], with_pings: bool) -> Iterator[
     unpinged = [name for name in wanted if name not in found_pings]
     if unpinged:
         yield f"no pings of {unpinged[0]}", f"add a PingFlow of {unpinged[0]} to the same list"
-    few = [found_pings[name] for name in wanted if name in found_pings and _too_few(found_pings[name])]
+    few = [found_pings[name] for name in wanted if _lasted_s(found_pings[name]) < SHORTEST_S]
     if few:
         yield (
-            f"the pings of {name_of(few[0])} lasted {few[0].flow.count * few[0].flow.interval_s:.3g} s",
+            f"the pings of {name_of(few[0])} lasted {_lasted_s(few[0]):.3g} s",
             "send 25, one a second: they are to see the whole transfer",
         )
 
 
-def _too_few(result: PingResult) -> bool:
-    return result.flow.count * result.flow.interval_s < SHORTEST_S
+def _lasted_s(result: PingResult) -> float:
+    return result.flow.count * result.flow.interval_s
 
 
 def _sum_checks(where: str, run: AtOnce, expected: Experiment, trouble: str | None) -> Iterator[Check]:
@@ -484,9 +486,9 @@ def _connections(count: int) -> str:
 # --- What a queue added, as a student reads it from pings next to a transfer
 
 
-def queue_questions(run: object, idle_ms: float, link: Link) -> tuple[Question, ...]:
-    """Ask for ``mean_added_ms`` and ``mean_packets`` of the pings in ``run``, by the pings themselves."""
-    found = next(iter(pings(run).values()), None) if isinstance(run, AtOnce) else None
+def queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Link) -> tuple[Question, ...]:
+    """Ask for ``mean_added_ms`` and ``mean_packets`` of the pings between ``ends``, by the pings themselves."""
+    found = pings(run).get("-".join(ends)) if isinstance(run, AtOnce) else None
     rtt_ms = answered(found.rtt_ms) if found is not None else ()
     if not rtt_ms:
         missing = "the pings next to a transfer are not there yet"

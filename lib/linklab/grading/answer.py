@@ -6,11 +6,14 @@ judge's strict reader (:mod:`linklab.grading.values`).
 
 from __future__ import annotations
 
+import functools
+import importlib
 import os
 import socket
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from linklab.grade.trials import out_of_reach
 from linklab.grading import values
 from linklab.lab import Lab
 from linklab.measure import Video
@@ -67,7 +70,8 @@ class _Answers:
             return eval(compile(request["evaluate"], "<check>", "eval"), names)
         positional: Any = self._reader.read(request["positional"])
         named: Any = self._reader.read(request["named"])
-        return self._functions[request["call"]](*positional, **named)
+        with out_of_reach([_found(*names) for names in request["withheld"]]):
+            return self._functions[request["call"]](*positional, **named)
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
         reached_by = getattr(value.process, "transport", None) if isinstance(value, Lab) else None
@@ -100,6 +104,11 @@ class _Answers:
             error: Any = self._reader.read(told["raised"])
             raise error
         return self._reader.read(told["value"])
+
+
+def _found(module: str, name: str) -> Callable[..., Any]:
+    """A function of Linklab's that the judge withholds while a student's is tried: it is this kernel's to withhold."""
+    return functools.reduce(getattr, name.split("."), importlib.import_module(module))  # type: ignore[return-value]
 
 
 _answers: list[_Answers] = []

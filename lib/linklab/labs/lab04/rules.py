@@ -256,5 +256,5 @@ def _header_questions(transfer: SimpleperfResult | TcpResult, frames: int, frame
 @guarded
 def check_queue_seen(answers: object, run: object) -> Result:
     """Judge ``mean_added_ms`` and ``mean_packets``, of the pings in ``run``: what L1's queue added, on average."""
-    questions = queue_questions(run, path_between(*LINKS["L1"]).rtt_floor_ms, _link("L1"))
+    questions = queue_questions(run, LINKS["L1"], path_between(*LINKS["L1"]).rtt_floor_ms, _link("L1"))
     return asked("Lab 04, what the queue added", answers, questions, '{"mean_added_ms": 1.2, ...}')

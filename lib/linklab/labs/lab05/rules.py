@@ -144,7 +144,7 @@ def check_queue_seen(answers: object, run: object) -> Result:
     }  # fmt: skip
     where = ("a queue grows where packets arrive faster than they leave", "compare the rates along the path")
     link = among("link", "the link with the queue", _LABELS, narrow.label, remarks, where)
-    questions = (link, *queue_questions(run, path.rtt_floor_ms, narrow))
+    questions = (link, *queue_questions(run, PATHS[LOADED], path.rtt_floor_ms, narrow))
     return asked("Lab 05, what the queue added", answers, questions, '{"link": "L1", ...}')
 
 
