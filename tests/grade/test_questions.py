@@ -204,7 +204,7 @@ def test_right_functions_of_many_kinds_pass(function: Callable[..., Any]) -> Non
         (lambda v: "3", "it returns a str"),
         (lambda v: 1 / 0, "it raises ZeroDivisionError"),
         (None, "not written yet"),
-        (3, "this is a int"),
+        (3, "this is an int"),
         (mean, "it raises PermissionError"),
         (lambda v: mean(v), "it raises PermissionError"),
         (lambda v: own(v) if len(v) else 0.0, "it returns 0.0, as if that were right"),

@@ -146,7 +146,7 @@ def test_a_right_count_of_packets_passes(formula: object) -> None:
         (lambda rtt: 1 / 0, "raises ZeroDivisionError"),
         (packets_held, "PermissionError"),
         (None, "not written yet"),
-        (3, "this is a int"),
+        (3, "this is an int"),
     ],
 )
 def test_a_wrong_count_of_packets_or_ours_is_known_by_its_answers(formula: object, says: str) -> None:

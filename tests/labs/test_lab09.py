@@ -158,7 +158,7 @@ CHANGES: dict[str, Callable[[VideoResult], object]] = {
         ("loss", "stopped", "stopped before its end"),
         ("queue", "all lost", "no network here loses that many"),
         ("gigabit", "nothing", "not measured yet"),
-        ("gigabit", "a number", "this is a int"),
+        ("gigabit", "a number", "this is an int"),
     ],
 )
 def test_a_run_that_is_another(video: Video, name: str, other: str, says: str) -> None:

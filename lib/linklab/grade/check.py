@@ -67,6 +67,12 @@ class Check:
         )
 
 
+def a_kind(value: object) -> str:
+    """Return the kind of a value with its article: ``"an int"``."""
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
+
+
 def as_tuple(hints: Hints) -> tuple[str, ...]:
     """Return hints as a tuple, without empty ones."""
     return tuple(hint for hint in ((hints,) if isinstance(hints, str) else hints) if hint)

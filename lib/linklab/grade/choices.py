@@ -70,6 +70,9 @@ def _sealed(key: str, one: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(one, dict) or set(one) != wanted:
         raise LinklabError(f"question {key} has {', '.join(sorted(one))}: give {', '.join(sorted(wanted))}")
     options, remarks, right = one["options"], one["remarks"], one["right"]
+    texts = [one["question"], right, *one["hints"], *_values(key, options), *_values(key, remarks)]
+    if isinstance(one["hints"], str) or not all(isinstance(text, str) for text in texts):
+        raise LinklabError(f"question {key}: write texts, and hints as a list of them")
     wrong = set(options) - {right}
     if right not in options or set(remarks) != wrong:
         raise LinklabError(
@@ -84,6 +87,12 @@ def _sealed(key: str, one: Mapping[str, Any]) -> dict[str, Any]:
         "hints": one["hints"],
         "sealed": {letter: base64.b64encode(data).decode() for letter, data in sealed.items()},
     }
+
+
+def _values(key: str, table: object) -> list[object]:
+    if not isinstance(table, dict):
+        raise LinklabError(f"question {key}: options and remarks are tables, as [{key}.options]")
+    return list(table.values())
 
 
 def _opener(key: str, sealed: Mapping[str, str]) -> Any:

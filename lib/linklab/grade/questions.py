@@ -5,10 +5,9 @@ A lab's check says what is asked, as data, and `asked` judges what the student g
     def check_rtt(predicted_ms: object) -> Result:
         return asked("Lab 04, predicted round trips", predicted_ms, [rtt_question(name) for name in LINKS])
 
-What the student gives is a dictionary by the questions' keys. What else is in it is not looked at, and named in a
-note. A number is right within its question's interval, which its expectation derives or allows (`stated`). Of wrong
-ones the likeliest slip is named: units, directions and factors are derived from the right number, real misconceptions
-stand with the question.
+What the student gives is a dictionary by the questions' keys; what else is in it is not looked at. A number is right
+within its question's interval, which its expectation derives or allows (`stated`). Of wrong ones the likeliest slip is
+named: units, directions and factors are derived from the right number, real misconceptions stand with the question.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from numbers import Real
 from typing import Any, Final, Protocol
 
 from linklab.analysis import Expectation, jain_index
-from linklab.grade.check import Check, Hints, as_tuple
+from linklab.grade.check import Check, Hints, a_kind, as_tuple
 from linklab.grade.result import Result
 
 CLOSE: Final = 0.005
@@ -152,11 +151,15 @@ class Value:
 
     @property
     def all_slips(self) -> tuple[Slip, ...]:
-        """The question's own slips, then the derived ones; none of them has the right number."""
+        """The question's own slips, then the derived ones; none of them has the right number.
+
+        What rounding alone can make of the right number is no slip: what is nearer than a tenth of its tolerance.
+        """
         right = self.expected.value
+        nearest = 0.0 if self.shown else (self.expected.high - self.expected.low) / 20
         units = () if self.by_tool else derived_slips(self.expected, round_trip=self.round_trip)
         every = (*self.slips, *units)
-        return tuple(slip for slip in every if not math.isclose(slip.value, right, rel_tol=1e-9, abs_tol=1e-12))
+        return tuple(slip for slip in every if abs(slip.value - right) > max(nearest, 1e-9 * abs(right), 1e-12))
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -266,12 +269,17 @@ def asked(title: str, given: object, questions: Iterable[Question], example: str
     ``example`` shows how to write the dictionary. Names in it that nobody asks for are named where a question is not
     answered, since one of them is mostly the misspelt one, and else change nothing.
     """
-    every = list(questions)
+    every = tuple(questions)
+    return Result(title, checks_of(title, given, every, example), every)
+
+
+def checks_of(title: str, given: object, every: Sequence[Question], example: str = "") -> tuple[Check, ...]:
+    """Judge a student's dictionary, as `asked` does, for a check that puts several together."""
     keys = [question.key for question in every]
     shown = example or "{" + f"{keys[0]!r}: ..." + "}"
     if not isinstance(given, Mapping):
-        reason = "not filled in yet" if is_missing(given) else f"this is a {type(given).__name__}, not a dictionary"
-        return Result(title, (Check.failing(title, reason, f"write it as {shown}", "a dictionary"),), tuple(every))
+        reason = "not filled in yet" if is_missing(given) else f"this is {a_kind(given)}, not a dictionary"
+        return (Check.failing(title, reason, f"write it as {shown}", "a dictionary"),)
     strange = [key for key in given if key not in keys]
     checks: list[Check] = []
     for question in every:
@@ -281,7 +289,7 @@ def asked(title: str, given: object, questions: Iterable[Question], example: str
             note = f"the dictionary has {other!r}, which nobody asks for, and no {question.key!r}"
             found = [it if it.passed else replace(it, reason=f"{it.reason}: {note}") for it in found]
         checks += found
-    return Result(title, tuple(checks), tuple(every))
+    return tuple(checks)
 
 
 def asked_one(title: str, given: object, question: Question) -> Result:
@@ -306,7 +314,10 @@ def as_number(value: object) -> float:
     if isinstance(value, bool):
         return math.nan
     if isinstance(value, Real | Decimal):
-        return float(value)
+        try:
+            return float(value)
+        except (OverflowError, ValueError):
+            return math.nan
     item = getattr(value, "item", None)
     if callable(item) and getattr(value, "shape", None) == ():
         return as_number(item())
@@ -323,7 +334,7 @@ def not_a_number(what: str, value: object, unit: str, *, may_be_zero: bool = Fal
     number = as_number(value)
     if math.isnan(number) and not isinstance(value, float):
         kind = type(value).__name__
-        return Check.failing(what, f"this is a {kind}, not a number", example, expected, kind)
+        return Check.failing(what, f"this is {a_kind(value)}, not a number", example, expected, kind)
     if not math.isfinite(number) or number < 0 or (number == 0 and not may_be_zero):
         return Check.failing(what, f"{number:g} is not a number above 0", example, expected, f"{number:g} {unit}")
     return None
@@ -370,7 +381,7 @@ def _nearest(key: object, strange: Sequence[object]) -> object:
 
 
 def index_question(key: object, what: str, takers: Sequence[float], hints: Hints, slips: Sequence[Slip] = ()) -> Value:
-    """Ask for Jain's index of what several takers get, to four digits: fair is told apart from nearly fair."""
+    """Ask for Jain's index of what several takers get, to three decimals; but fair is told apart from nearly fair."""
     squares, total, count = sum(value * value for value in takers), sum(takers), len(takers)
     mixed = "above, add and then square; below, square each one and then add"
     right = jain_index(takers)
@@ -380,6 +391,8 @@ def index_question(key: object, what: str, takers: Sequence[float], hints: Hints
         Slip(1 / count, "square of the sum and sum of squares are taken for one thing", mixed),
         Slip(1.0, "that is the index of equal shares", "are they equal?"),
     )
-    expected = stated(right, "", "of these takers", digits=4)
+    expected = Expectation(
+        right, right - 0.0005, right + 0.0005, "", "of these takers", allowance="rounding to three decimals"
+    )
     formula = "J = (the sum of all x)^2 / (n * the sum of all x^2)"
     return Value(key, what, expected, (*as_tuple(hints), formula), (*slips, *own))

@@ -30,7 +30,7 @@ from linklab.analysis.sharing import direction_of
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network
 from linklab.errors import MeasurementError, NetworkError
-from linklab.grade.check import Check, Hints, listed
+from linklab.grade.check import Check, Hints, a_kind, listed
 from linklab.grade.path_questions import packet_ms, path_between
 from linklab.grade.questions import AGAIN, Judged, Question, Slip, Value, is_missing, stated
 from linklab.measure import AtOnce, Fidelity, PingResult, Result, SimpleperfResult, TcpResult, UdpResult, verdict_on
@@ -120,7 +120,7 @@ def unfit(
         return Check.failing(what, "not measured yet", how, "a result", "None")
     if not isinstance(value, kinds):
         kind = type(value).__name__
-        return Check.failing(what, f"this is a {kind}", how, "a result", kind)
+        return Check.failing(what, f"this is {a_kind(value)}", how, "a result", kind)
     result: Any = value
     found = (result.flow.source, result.flow.destination)
     if ends is not None and found != ends and not (either_direction and found == ends[::-1]):
@@ -351,7 +351,7 @@ def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) ->
         return Check.failing(what, "not measured yet", _AT_ONCE, expected, "None")
     if not isinstance(run, AtOnce):
         kind = type(run).__name__
-        return Check.failing(what, f"this is a {kind}", _AT_ONCE, expected, kind)
+        return Check.failing(what, f"this is {a_kind(run)}", _AT_ONCE, expected, kind)
     problem = next(_problems(run, loads, with_pings), None)
     if problem is None:
         state, pairs = state_of_run(run), [(load.source, load.destination) for load in loads]
@@ -520,7 +520,8 @@ def queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Li
     )
     how = f"divide the time that was added by one frame's time, {one:.4g} ms"
     return (
-        Value("mean_added_ms", "time that the queue added", stated(added, "ms", off), (concept, off), time),
+        Value("mean_added_ms", "time that the queue added", stated(added, "ms", off),
+              (concept, "what would the pings take if nothing else was sent?", off), time),
         Value("mean_packets", f"packets waiting on {link.label}", stated(packets, "packets", how),
               (concept, frame, how), count),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Final
 
-from linklab.grade.check import Check, Hints, as_tuple
+from linklab.grade.check import Check, Hints, a_kind, as_tuple
 from linklab.grade.questions import as_number, failing, is_missing
 
 Case = tuple[Any, ...]
@@ -35,7 +35,7 @@ class Formula:
 class Trial:
     """What a function is to do: the same as ``right`` in each of ``cases``, by their names.
 
-    It gives a number or a sequence of numbers, ``unit`` says of what. ``refused`` are cases for which it must raise a
+    It gives a number or a sequence of numbers. ``refused`` are cases for which it must raise a
     ValueError that says why. ``withheld`` are Linklab's own functions for it, which the student's cannot use meanwhile.
     ``remarks`` say to some cases what to look at where they fail.
     """
@@ -48,12 +48,11 @@ class Trial:
     withheld: Sequence[Callable[..., Any]] = ()
     remarks: Mapping[str, str] = field(default_factory=dict)
     tolerance: float = 1e-6
-    unit: str = ""
 
     def checks(self, function: object) -> tuple[Check, ...]:
         """Try a function: one check for each case."""
         if not callable(function):
-            reason = "not written yet" if is_missing(function) else f"this is a {type(function).__name__}"
+            reason = "not written yet" if is_missing(function) else f"this is {a_kind(function)}"
             return (Check.failing("the function", reason, "give the function itself, without parentheses"),)
         rights = {name: self.right(*case) for name, case in self.cases.items()}
         with out_of_reach(self.withheld):
@@ -93,6 +92,8 @@ class Trial:
             return failing(what, f"{found}: {slip.reason}", (*hints[:1], slip.step, *hints[1:][-1:]), expected, found)
         if wanted is not None and len(given) != len(wanted):
             return failing(what, f"{len(given)} numbers instead of {len(wanted)}", hints, expected, found)
+        if found == shown(right):
+            found = repr(answer)
         return failing(what, f"it gives {found}", hints, expected, found)
 
 
@@ -113,13 +114,13 @@ def out_of_reach(functions: Sequence[Callable[..., Any]]) -> Iterator[None]:
     Their code is exchanged, so a copy of the name is of no use. Who copies the code itself has it, as who copies text.
     """
     plain = [function for function in functions if isinstance(function, FunctionType)]
-    if len(plain) < len(functions):
-        raise TypeError("only functions that are written in Python can be withheld")
+    if len(plain) < len(functions) or any(function.__code__.co_freevars for function in plain):
+        raise TypeError("only functions at the level of a module, written in Python, can be withheld")
     codes = [function.__code__ for function in plain]
-    for function in plain:
-        function.__code__ = _refuse.__code__
     _withheld.extend(plain)
     try:
+        for function in plain:
+            function.__code__ = _refuse.__code__
         yield
     finally:
         for function, code in zip(plain, codes, strict=True):
@@ -139,10 +140,19 @@ def call(function: Callable[..., Any], case: Case) -> Any:
     """Return what a function gives, or the exception that it raises. It gets lists of its own, which it may change."""
     try:
         found = function(*(list(each) if isinstance(each, tuple) else each for each in case))
-        # a generator works when it is asked
-        return list(found) if isinstance(found, Iterator) else found
+        return _plain(found)
     except Exception as error:
         return error
+
+
+def _plain(found: Any) -> Any:
+    """An answer as plain numbers, made while what is withheld is out of reach: some work only when they are asked."""
+    if found is None or isinstance(found, bool | str | bytes | Mapping):
+        return found
+    number = as_number(found)
+    if not math.isnan(number):
+        return number
+    return [_plain(each) for each in found] if hasattr(found, "__iter__") else found
 
 
 def numbers(answer: object) -> list[float] | None:
@@ -151,7 +161,10 @@ def numbers(answer: object) -> list[float] | None:
         return [as_number(answer)]
     if isinstance(answer, str | bytes | Mapping | Exception) or not hasattr(answer, "__iter__"):
         return None
-    found = [as_number(each) for each in answer]
+    try:
+        found = [as_number(each) for each in answer]
+    except Exception:  # an object of the student's own, that cannot be gone through
+        return None
     return None if any(math.isnan(each) for each in found) else found
 
 
@@ -198,7 +211,7 @@ def _derived(answers: Sequence[Any], rights: Sequence[Any], tolerance: float) ->
     for factor, (reason, step) in _FACTORS.items():
         if fits(lambda it, factor=factor: factor * it):  # type: ignore[misc]  # mypy knows no default of a lambda
             return Formula(lambda: None, reason, step)
-    for digits in range(4):
+    for digits in range(8):
         if fits(lambda it, digits=digits: round(it, digits)):  # type: ignore[misc]
             words = f"{digits} digit{'' if digits == 1 else 's'}" if digits else "a whole number"
             return Formula(lambda: None, f"this is rounded to {words}", "round where you show it, not before")

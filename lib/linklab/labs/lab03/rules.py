@@ -34,6 +34,8 @@ REPORT_M: Final = 1_048_576
 """What iperf 2 took M for: 2**20 (course report, section 4.3)."""
 _REPORT_PAYLOAD_BYTES: Final = 1470
 _HEADERS: Final = "of each frame of 1490 bytes Ethernet takes 14, IPv4 20 and UDP 8: 1448 are payload"
+_ROUNDED: Final = 0.005
+"""By how much a number that is rounded to three digits may be off."""
 _EXAMPLE: Final = '{"h1-h4": 12.3, ...}, in Mbit/s'
 
 
@@ -119,10 +121,10 @@ def _loss(key: str, name: str, percent: float) -> Value:
         f"{sent_mbps:g} Mbit/s of payload are sent: how many of them are too much, and which share of all is that?",
         "100 * (sent - bandwidth) / sent",
     )
-    half = max(0.05, 0.005 * right)
+    half = 100 * _ROUNDED * fits_mbps / sent_mbps
     expected = Expectation(
         right, right - half, right + half, "%", "what does not fit, of what is sent",
-        allowance="rounding to a tenth of a percent, or to three digits",
+        allowance="what rounding the predicted bandwidth to three digits makes of it",
     )  # fmt: skip
     return Value(key, f"loss from {key}, {sent_mbps:g} Mbit/s", expected, hints, slips)
 
@@ -303,7 +305,7 @@ def _extra_packets() -> Value:
     def packets(mbps: float, size_bytes: int = DATA_BYTES) -> float:
         return mbps * 1e6 / BITS_PER_BYTE / size_bytes
 
-    right, sent = packets(rate_mbps - fits_mbps), packets(rate_mbps)
+    right, sent, half = packets(rate_mbps - fits_mbps), packets(rate_mbps), packets(_ROUNDED * fits_mbps)
     slips = (
         Slip(sent / 1000, "that is far too few", "how many bits are a Mbit, and a packet?"),
         Slip(sent, "that is all that was sent", "some of them fit"),
@@ -315,7 +317,7 @@ def _extra_packets() -> Value:
         "(rate - bandwidth) * 1,000,000 / (1448 * 8)",
     )
     expected = Expectation(
-        right, right - 1, right + 1, "packets", "what does not fit, in packets",
-        allowance="a packet, since there are only whole ones",
+        right, right - half, right + half, "packets", "what does not fit, in packets",
+        allowance="what rounding the predicted bandwidth to three digits makes of it",
     )  # fmt: skip
     return Value("extra_packets", "packets beyond what L2 carries, in 1 s", expected, hints, slips)

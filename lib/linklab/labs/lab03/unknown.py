@@ -103,7 +103,6 @@ _ESTIMATE: Final = Trial(
     ),
     withheld=(*_OURS, _mbps),
     tolerance=0.025,
-    unit="Mbit/s",
 )  # fmt: skip
 
 

@@ -95,7 +95,7 @@ def _sample_deviation(series: Series) -> float:
 def _trial(right: Callable[[Series], float], hints: tuple[str, ...], *slips: Formula) -> Trial:
     cases = {name: (series,) for name, series in _SERIES.items()}
     # ping shows three digits
-    return Trial(right, cases, hints, slips, tolerance=1e-3, unit="ms")
+    return Trial(right, cases, hints, slips, tolerance=1e-3)
 
 
 _LOST: Final = "a request without an answer has no round trip: which of the list are answers?"

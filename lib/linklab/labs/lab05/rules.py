@@ -8,7 +8,6 @@ course report's numbers is of its network, the plain course network.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from linklab.analysis import MeasuredPath, measured_path
@@ -26,7 +25,7 @@ from linklab.grade.path_questions import (
     queue_room,
     rtt,
 )
-from linklab.grade.questions import Judged, OneOf, Slip, Value, among, asked, asked_one, stated
+from linklab.grade.questions import Judged, OneOf, Slip, Value, among, asked, asked_one, checks_of, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import loaded_checks, ping_check, queue_questions, transfer_check
 from linklab.measure import SimpleperfResult, TcpResult
@@ -242,11 +241,11 @@ def check_report(answers: object) -> Result:
     title, example = "Lab 05, the report's numbers", '{"h1-h4": 1.2, ...}, one number for each path'
 
     def judge(key: str, given: object) -> tuple[Check, ...]:
-        return asked(f"{title}, {key}", given, questions[key], example).checks
+        return checks_of(f"{title}, {key}", given, questions[key], example)
 
     judged = [Judged(key, judge) for key in rules]
-    result = asked(title, answers, judged, '{"excess_ms": {"h1-h4": 1.2, ...}, ...}')
-    return replace(result, questions=tuple(one for every in questions.values() for one in every))
+    checks = checks_of(title, answers, judged, '{"excess_ms": {"h1-h4": 1.2, ...}, ...}')
+    return Result(title, checks, tuple(one for every in questions.values() for one in every))
 
 
 def _reported(name: str) -> MeasuredPath:

@@ -60,7 +60,7 @@ _JAIN: Final = Trial(
         Formula(lambda v: sum(v) / len(v) / max(v), "this is the mean over the largest", _EVERY_FLOW),
     ),
     refused={"no flow at all": ((),), "nothing but zeros": ((0.0, 0.0),)},
-    withheld=(jain_index,),
+    withheld=(jain_index, _squares),
     remarks={
         "the same in bit/s": "a unit must not change the index: does a number of your own stand in it?",
         "a single flow": "one flow alone is treated as fairly as can be",

@@ -311,8 +311,8 @@ def check_questions(answers: object) -> Result:
             Slip(20, "that is all connections together", "how many of them are h1's?"),
             Slip(9, "that is beside one other connection", "h2 and h3 have one each"),
             Slip(27, "that counts three others", "h2 and h3 have one each"),
-            Slip(90, "that is the percentage itself", solve),
-            Slip(1.8, "that is a tenth of it", solve),
+            Slip(90, "that is the percentage itself", "how many connections make that part?"),
+            Slip(1.8, "that is a tenth of it", "P is a whole number of connections"),
         ),
     )
     hosts = index_question(

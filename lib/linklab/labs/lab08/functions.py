@@ -85,7 +85,6 @@ _BANDWIDTH: Final = Trial(
         Formula(_rates(lambda k, size: payload_bytes(size) * k, _first), "that counts the data only", _WHOLE),
     ),
     withheld=(bandwidth_mbps, train_rate_mbps, _mbps),
-    unit="Mbit/s",
 )  # fmt: skip
 
 
@@ -166,5 +165,4 @@ _JITTER: Final = Trial(
     ),
     withheld=(jitter_ms, rtp_jitter_ms, _received),
     remarks={"a lost packet": "a packet that was lost has None as its arrival: leave it out"},
-    unit="ms",
 )  # fmt: skip

@@ -22,8 +22,12 @@ def port_checks(state: NetworkState) -> Iterator[Check]:
     """One check for each port of s1."""
     switch = state.node(_SWITCH.name)
     if switch is None or all(port.vlans is None for port in switch.interfaces):
-        reason = "s1 does not tell VLANs apart: every port hears every other"
-        hint = "switch filtering on first: ip link set s1 type bridge vlan_filtering 1 vlan_default_pvid 0"
+        reason = "s1 is not there" if switch is None else "s1 does not tell VLANs apart: every port hears every other"
+        hint = (
+            "a bridge passes every frame to every port until it is told to look at VLANs",
+            "ip -d link show s1 shows vlan_filtering: 0 is off",
+            "ip link set s1 type bridge vlan_filtering 1 vlan_default_pvid 0",
+        )
         for port in _SWITCH.interfaces:
             yield Check.failing(_port_name(port), reason, hint, str(port.vlans), "no VLANs")
         return
