@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from linklab.labs import lab05
+from tests.grade.failures import hints
 from tests.grade.way_results import BUSY, H1_H4_LOADED, QUIET, beside, by_iperf3, pinged, sent
 
 REPORT = {
@@ -59,3 +60,10 @@ def test_nothing_strange_makes_a_check_raise(given: object) -> None:
         assert not getattr(lab05, f"check_{name}")(given).passed
     for name in ("tools", "queue_seen"):
         assert not getattr(lab05, f"check_{name}")(given, given).passed
+
+
+def test_hints_of_the_report_s_numbers_say_more_each_time() -> None:
+    wrong = {**REPORT, "excess_ms": {**REPORT["excess_ms"], "h1-h4": 1.0}}
+    said = hints(lambda: lab05.check_report(wrong))
+    assert len(set(said)) == 3
+    assert "60" in said[-1].split()

@@ -203,7 +203,7 @@ def header_slips(rate_mbps: float, parts: float = 1.0) -> Iterator[Slip]:
     """Give the slips of who counts headers otherwise, for ``parts`` of what a link of that rate carries of data."""
     no_options = ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - TCP_HEADER_BYTES
     said = (
-        (1.0, "that is the link's rate, headers and all"),
+        (1.0, "that counts headers as data"),
         (no_options / ETHERNET_MTU_BYTES, "that leaves out Ethernet's header and TCP's timestamps"),
         (no_options / FRAME_BYTES, "that leaves out TCP's timestamps"),
         (DATA_BYTES / ETHERNET_MTU_BYTES, "that leaves out Ethernet's header"),
@@ -213,7 +213,7 @@ def header_slips(rate_mbps: float, parts: float = 1.0) -> Iterator[Slip]:
         ),
         (ETHERNET_MTU_BYTES / FRAME_BYTES, "that takes off Ethernet's header alone"),
         ((ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES) / FRAME_BYTES, "that takes off UDP's header"),
-        (1 / BITS_PER_BYTE, "that is the link's rate in MByte/s, headers and all"),
+        (1 / BITS_PER_BYTE, "that is in MByte/s, and counts headers as data"),
     )
     for part, reason in said:
         yield Slip(parts * rate_mbps * part, reason, HEADERS)
