@@ -46,6 +46,11 @@ print((room.own / "notes").stat().st_size)
     assert said.splitlines() == ["No space left on device", "8000000"]
 
 
+def test_a_warning_of_the_dynamic_linker_is_not_bubblewrap_s_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_PRELOAD", "/none/libnone.so")
+    assert in_a_room("print('made')")[0] == "made"
+
+
 def test_many_small_files_end_somewhere() -> None:
     said, _ = in_a_room("""
 try:

@@ -262,3 +262,15 @@ def test_a_changed_rule_makes_another_linklab_whose_verdicts_do_not_count(mine: 
         digests.append(linklab_digest())
     linklab_digest.cache_clear()
     assert digests[0] == digests[1] != digests[2]
+
+
+def test_linklab_s_other_files_are_a_part_of_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setattr(linklab, "__file__", str(tmp_path / "__init__.py"))
+    (tmp_path / "__pycache__").mkdir()
+    digests = []
+    for compiled, choice in (("a", "a"), ("b", "a"), ("b", "b")):
+        (tmp_path / "__pycache__" / "a.pyc").write_text(compiled)
+        (tmp_path / "choices.json").write_text(choice)
+        digests.append(linklab_digest.__wrapped__())
+    assert digests[0] == digests[1] != digests[2]
