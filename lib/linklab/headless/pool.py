@@ -163,8 +163,8 @@ class Pool:
     def run(self) -> list[Outcome]:
         """Runs all and returns how each went, in the order given, however they ended.
 
-        A first Ctrl-C, SIGTERM or SIGHUP ends all notebooks that run; those that were not begun say so. Nothing that
-        came of a notebook is left when this returns.
+        A first Ctrl-C, SIGTERM or SIGHUP ends all notebooks that run; those that were not begun say so. No notebook's
+        process is left when this returns.
         """
         starts = [
             partial(_Worker, each, self._output, self._clock, self._limits, self._watcher) for each in self._notebooks
