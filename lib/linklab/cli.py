@@ -57,7 +57,8 @@ def answered(command: Callable[[], int]) -> int:
 
 
 def _carried_out(arguments: argparse.Namespace) -> int:
-    hand_on()
+    if arguments.run is not _doctor:  # which reports a wrong setting with all else
+        hand_on(getattr(arguments, "root", None))
     status: int = arguments.run(arguments)
     return status
 

@@ -23,6 +23,7 @@ from linklab.settings import setting
 
 VARIABLE: Final = "LINKLAB_LABS_PATH"
 _NAME: Final = "lab[0-9][0-9]"
+_SOURCE: Final = "[0-9]*-*.py"
 
 
 @dataclass(frozen=True)
@@ -58,19 +59,22 @@ class AddedLab:
         return found
 
 
-def search_path() -> tuple[Path, ...]:
-    """Return the folders in which added labs are looked for.
+def search_path(look_in: Path | None = None) -> tuple[Path, ...]:
+    """Return the folders in which added labs are looked for, as `setting` finds them from ``look_in``.
 
     The environment variable is written as PATH is; in the file it is a list of texts. Raises LinklabError for what is
     no list of folders.
     """
-    told = setting("labs_path")
+    told = setting("labs_path", look_in)
     if told is None:
         return ()
     named = [part for part in told.value.split(os.pathsep) if part] if isinstance(told.value, str) else told.value
     if not isinstance(named, list) or not all(isinstance(part, str) for part in named):
         raise LinklabError(f'{told.source} says labs_path = {named!r}: write a list of folders, as ["../my-labs"]')
-    folders = tuple(dict.fromkeys((told.folder / Path(part).expanduser()).resolve() for part in named))
+    try:
+        folders = tuple(dict.fromkeys((told.folder / Path(part).expanduser()).resolve() for part in named))
+    except RuntimeError:  # there is no user of that name
+        raise LinklabError(f"{told.source} says labs_path = {named!r}: one of them is in nobody's home") from None
     for folder in folders:
         if not folder.is_dir():
             raise LinklabError(f"{told.source} names {folder}, which is no folder: make it, or mend the name")
@@ -82,18 +86,20 @@ def search_path() -> tuple[Path, ...]:
 def added_labs() -> tuple[AddedLab, ...]:
     """Return the labs that were added, in their numbers' order.
 
-    Raises LinklabError for a folder without a lab, a lab without ``__init__.py``, a number that is taken, and a
-    notebook's source that is not alone or has another number.
+    A folder that has neither ``__init__.py`` nor a notebook's source is no lab. Raises LinklabError for a lab without
+    ``__init__.py``, a number that is taken, and a notebook's source that is not alone or has another number.
     """
     found: dict[str, AddedLab] = {}
     for folder in search_path():
-        labs = sorted(path for path in folder.glob("lab*") if path.is_dir() and re.fullmatch(r"lab\d+", path.name))
-        if not labs:
-            raise LinklabError(f"{folder} holds no lab: make a folder labNN in it, as lab11, or take it off labs_path")
-        for lab in labs:
+        for lab in sorted(path for path in folder.glob("lab*") if _is_lab(path)):
             _refuse(lab, found)
             found[lab.name] = AddedLab(lab, _source(lab))
     return tuple(found[name] for name in sorted(found))
+
+
+def _is_lab(path: Path) -> bool:
+    meant = re.fullmatch(r"lab\d+", path.name) is not None and path.is_dir()
+    return meant and ((path / "__init__.py").is_file() or any(path.glob(_SOURCE)))
 
 
 def _refuse(lab: Path, others: Mapping[str, AddedLab]) -> None:
@@ -108,7 +114,7 @@ def _refuse(lab: Path, others: Mapping[str, AddedLab]) -> None:
 
 
 def _source(lab: Path) -> Path | None:
-    sources = sorted(lab.glob("[0-9]*-*.py"))
+    sources = sorted(lab.glob(_SOURCE))
     if len(sources) > 1:
         raise LinklabError(f"{lab} holds the sources of {len(sources)} notebooks: make a lab of each")
     if sources and sources[0].name.partition("-")[0] != lab.name.removeprefix("lab"):
@@ -135,10 +141,12 @@ def load(name: str) -> ModuleType:
         raise LinklabError(f"{name} cannot be imported ({type(error).__name__}: {line}): mend its files") from error
 
 
-def hand_on() -> None:
-    """Name the folders in this process's environment, so that what it starts finds the same labs in any folder.
+def hand_on(root: Path | None = None) -> None:
+    """Name the folders in this process's environment, so that it and what it starts find the same labs in any folder.
 
-    Raises LinklabError as `added_labs`.
+    With a kit's ``root`` they are that kit's, whatever lies in the present folder. Raises LinklabError as `added_labs`.
     """
-    if added_labs() or VARIABLE in os.environ:
-        os.environ[VARIABLE] = os.pathsep.join(map(str, search_path()))
+    folders = search_path(root)
+    if folders or root is not None or VARIABLE in os.environ:
+        os.environ[VARIABLE] = os.pathsep.join(map(str, folders))
+    added_labs()

@@ -19,11 +19,13 @@ from typing import Any, Literal
 import nbformat as untyped_nbformat
 
 from linklab import lab
+from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import container, kernel
 from linklab.runtime.backends import guest_memory_mb, native
+from linklab.settings import number
 from linklab.units import Clock, SwitchName
 
 nbformat: Any = untyped_nbformat
@@ -89,6 +91,8 @@ def examine() -> Iterator[Finding]:
         return  # advice about packages is of no use on another system
     yield _python()
     yield _tools()
+    if found := _wrong_setting():
+        yield found
     yield _confinement()
     if found := _kernel():
         yield found
@@ -105,6 +109,8 @@ def examine_grading() -> Iterator[Finding]:
     """Grade a tiny submission as `linklab grade` does: judged in its sandbox, with a lab, and a simpleperf in a guest
     of the judge's. Yield a finding for each of these steps, up to the first that all others need.
     """
+    if _wrong_setting():
+        return  # nothing is graded before it is mended
     from linklab.grading.model import Judged, Limits
     from linklab.grading.parcel import Parcel, judge_parcel
     from linklab.grading.run import JUDGE
@@ -204,6 +210,16 @@ def _tools() -> Finding:
 
 def _search_path() -> str:
     return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def _wrong_setting() -> Finding | None:
+    try:
+        hand_on()
+        number("hints")
+    except LinklabError as error:
+        said, _, fix = str(error).rpartition(": ")
+        return _bad("settings", said, fix, needed=True)
+    return None
 
 
 def _confinement() -> Finding:

@@ -33,29 +33,30 @@ class Setting:
     folder: Path
 
 
-def setting(name: str) -> Setting | None:
+def setting(name: str, look_in: Path | None = None) -> Setting | None:
     """Return the value that is set under ``name``, or None where nobody has set it.
 
-    The environment wins, where an empty text is a value too; then the file in the present folder; then the files in
-    the folders above it, the nearest first, if they belong to the owner of the present folder; then the file in the
-    user's configuration folder. Raises LinklabError for a file that is no TOML or sets what is no setting.
+    The environment wins, where an empty text is a value too; then the file in ``look_in`` (else the present folder);
+    then the files in the folders above it, the nearest first; then the file in the user's configuration folder. A file
+    counts only if it belongs to this process's user or to root. Raises LinklabError for a file that cannot be read, is
+    no TOML, or sets what is no setting.
     """
     variable = f"LINKLAB_{name.upper()}"
     if variable in os.environ:
-        return Setting(os.environ[variable], variable, Path.cwd())
-    for path in _files():
+        return Setting(os.environ[variable], variable, _here() or Path("/"))
+    for path in _files(look_in.resolve() if look_in is not None else _here()):
         values = _read(path)
         if name in values:
             return Setting(values[name], str(path), path.parent)
     return None
 
 
-def number(name: str) -> int | None:
+def number(name: str, look_in: Path | None = None) -> int | None:
     """Return a setting that is a whole number above 0, or None where nobody has set it.
 
     Raises LinklabError for another value, and as `setting`.
     """
-    told = setting(name)
+    told = setting(name, look_in)
     text = str(told.value) if told is not None else ""
     if told is None or not text:
         return None
@@ -64,22 +65,32 @@ def number(name: str) -> int | None:
     return int(text)
 
 
-def _files() -> Iterator[Path]:
-    here = Path.cwd()
-    owner = here.stat().st_uid
-    for folder in (here, *here.parents):
-        path = folder / FILE
-        # a file that somebody else has put into /tmp must not name code that is run
-        if path.is_file() and (folder == here or path.stat().st_uid == owner):
-            yield path
-    path = user_config_path("linklab") / FILE
-    if path.is_file():
-        yield path
+def _here() -> Path | None:
+    """Return the present folder, or None where it has been removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def _files(nearest: Path | None) -> Iterator[Path]:
+    folders = (nearest, *nearest.parents) if nearest is not None else ()
+    return filter(_counts, (folder / FILE for folder in (*folders, user_config_path("linklab"))))
+
+
+def _counts(path: Path) -> bool:
+    """Whether there is such a file, and not a stranger's: one put into /tmp must not name code that is run."""
+    try:
+        return path.is_file() and path.lstat().st_uid in (os.geteuid(), 0)
+    except OSError:
+        return False
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise LinklabError(f"{path} cannot be read ({error.strerror}): make it readable, or remove it") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LinklabError(f"{path} is no TOML ({error}): write lines as hints = 2") from None
     unknown = sorted(set(values) - set(NAMES))

@@ -78,10 +78,43 @@ def test_what_is_no_number_is_one_line(value: str, alone: Path, monkeypatch: pyt
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_a_stranger_s_file_above_does_not_count(alone: Path) -> None:
-    file = _written(alone.parent, 'labs_path = ["/tmp/evil"]')
-    os.chown(file, 64000, 64000)
+def test_a_stranger_s_file_does_not_count(alone: Path) -> None:
+    for folder in (alone.parent, alone):
+        os.chown(_written(folder, 'labs_path = ["/tmp/evil"]'), 64000, 64000)
+    os.chown(alone, 64000, 64000)
     assert setting("labs_path") is None
+
+
+def test_a_file_may_begin_with_a_mark_of_its_encoding(alone: Path) -> None:
+    (alone / FILE).write_bytes(b"\xef\xbb\xbfhints = 2\n")
+    assert number("hints") == 2
+
+
+def test_a_present_folder_that_is_gone_has_no_file(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _written(alone.parent, "hints = 2")
+    alone.rmdir()
+    assert number("hints") is None
+    monkeypatch.setenv("LINKLAB_LABS_PATH", "/labs")
+    told = setting("labs_path")
+    assert told is not None
+    assert told.value == "/labs"
+
+
+def test_another_folder_can_be_looked_in(alone: Path, tmp_path: Path) -> None:
+    _written(alone, "hints = 1")
+    _written(tmp_path / "other", "hints = 2")
+    assert number("hints", tmp_path / "other") == 2
+    assert number("hints", Path("../../other")) == 2
+
+
+def test_a_file_that_may_not_be_read_is_one_line(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    _written(alone, "hints = 2")
+    monkeypatch.setattr(Path, "read_text", refused)
+    with pytest.raises(LinklabError, match=r"cannot be read \(Permission denied\)"):
+        number("hints")
 
 
 @pytest.mark.parametrize(

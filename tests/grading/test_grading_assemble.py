@@ -246,6 +246,16 @@ def test_what_a_notebooks_own_cells_import_is_handed_over(tmp_path: Path, kit: K
     assert any("a/x.ipynb imports package, a folder" in note for note in found.notes)
 
 
+def test_what_python_finds_anyway_comes_from_no_other_folder(tmp_path: Path, kit: Kit) -> None:
+    files = {"lab/simpleperf.py": b"import random, numpy, sums\n" + program()}
+    others = {"old/random.py": b"", "old/numpy.py": b"", "old/sums.py": b"", "random/__init__.py": b""}
+    found = _recognised(tmp_path / "far", files | others, kit)
+    assert _names(found.helpers) == {"sums.py": "old/sums.py"}
+    assert not any("a folder" in note for note in found.notes)
+    found = _recognised(tmp_path / "near", files | {"lab/random.py": b""}, kit)
+    assert _names(found.helpers) == {"random.py": "lab/random.py"}, "as at home"
+
+
 def test_helpers_are_bounded(tmp_path: Path, kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognising, "MOST_HELPERS", 2)
     files = {"simpleperf.py": program() + b"\nimport one, large, two, three\n", "large.py": b"#" * 200_001}

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from linklab.grading.model import Limits
+from linklab.grading.model import Judged, Limits
+from linklab.grading.store import Work, keep
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import LAB, put, solved
 from tests.notebooks.run_notebook import ROOT
@@ -41,6 +42,22 @@ def test_a_failing_judge_costs_its_own_notebook_and_is_tried_again(
         assert (ada.points, ada.open_points) == (0, 2), "its free texts can still be read"
         assert [row[:2] for row in grades.failed] == [("ada", LAB)]
     assert group.judged == 1, "of the two, the one that failed"
+
+
+def test_a_verdict_that_cannot_be_written_costs_its_own_notebook(
+    group: PretendedClass, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_for_ada(work: Work, judged: Judged) -> None:
+        if work.student == "ada":
+            raise OSError(28, "No space left on device")
+        keep(work, judged)
+
+    monkeypatch.setattr("linklab.grading.run.keep", full_for_ada)
+    for student in ("ada", "bob"):
+        group.hand_in(student, solved())
+    ada, bob = group.grade().students
+    assert "No space left on device" in ada.labs[LAB].trouble
+    assert bob.points == 6
 
 
 @pytest.mark.parametrize("word", ["hang", "hang-hard"])

@@ -100,6 +100,15 @@ def test_a_series_of_pandas_gives_what_it_holds() -> None:
         bool(arrived)
 
 
+def test_an_array_with_holes_is_foreign() -> None:
+    arrived: Any = passed_on(numpy.ma.masked_array([1.5, 2.5], mask=[False, True]))
+    assert issubclass(type(arrived), Foreign)
+    assert type(arrived).__name__ == "MaskedArray"
+    first, second = arrived
+    assert first == 1.5
+    assert issubclass(type(second), Foreign)
+
+
 def test_an_iterator_arrives_with_the_error_that_it_ends_with() -> None:
     def two_and_a_fault() -> Any:
         yield 1

@@ -265,6 +265,7 @@ CHEATS: Final = (
     Variation("an index that is imported", JAIN, "from linklab.analysis import jain_index as jain"),
     Variation("a bandwidth that is imported", BANDWIDTH, "from linklab.analysis.packets import bandwidth_mbps as bandwidth"),
     Variation("a jitter that is imported", JITTER, "from linklab.analysis.packets import jitter_ms as jitter"),
+    Variation("a jitter that is imported and given one by one", JITTER, "from linklab.analysis.packets import jitter_ms\ndef jitter(d, a): yield from jitter_ms(d, a)"),
     Variation("a rate that is imported", TRAIN, "from linklab.analysis.packets import train_rate_mbps as estimate_from_train"),
     Variation("an RTP jitter that is imported", RTP, "from linklab.analysis.video_statistics import rtp_jitter_ms\njitter_ms = lambda a, s: rtp_jitter_ms(a, s)[-1]"),
     Variation("a constant in place of a function", JAIN, _JAIN.format("ValueError('no flow')", "1.0")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import linklab
+from linklab import doctor
 from linklab.classroom.contents import Contents
 from linklab.discovery import VARIABLE, added_labs, lab_names
 from linklab.errors import LinklabError
@@ -114,7 +116,7 @@ def _twice(folder: Path) -> None:
     [
         (_as_it_is, "{}-none", "my-labs-none, which is no folder"),
         (_as_it_is, "{}/lab11", "names the lab .*lab11 itself: name the folder that it lies in"),
-        (_renamed("labs"), "{}", "holds no lab: make a folder labNN in it"),
+        (_as_it_is, "~nobody-of-that-name", "one of them is in nobody's home"),
         (_renamed("lab5"), "{}", "give it a number of two digits"),
         (_renamed("lab05"), "{}", "has the number of a lab of Linklab's own: choose one above lab10"),
         (_twice, "{0}:{0}/../more", "lab11 and .*lab11 have one number"),
@@ -132,6 +134,28 @@ def test_what_cannot_be_is_one_line(
     with pytest.raises(LinklabError, match=says) as refused:
         added_labs()
     assert "\n" not in str(refused.value)
+
+
+def test_folders_that_are_no_labs_are_let_alone(mine: Path) -> None:
+    for name in ("lab3", "lab03", "lab12"):
+        (mine / name).mkdir()
+        (mine / name / "notes.txt").touch()
+    assert [lab.name for lab in added_labs()] == ["lab11"]
+    shutil.rmtree(mine / "lab11")
+    assert added_labs() == ()
+
+
+def test_with_a_kit_s_root_the_present_folder_names_no_labs(mine: Path, tmp_path: Path) -> None:
+    (tmp_path / "kit").mkdir()
+    (mine / FILE).write_text('labs_path = ["."]\nhints = "many"\n')
+    code = """
+import os, linklab.cli
+for root in ("../kit", "."):
+    os.environ.pop("LINKLAB_LABS_PATH", None)
+    linklab.cli.main(["notebooks", "build", "--check", "--root", root])
+    print(os.environ["LINKLAB_LABS_PATH"])
+"""
+    assert [row for row in _python(code, mine).stdout.splitlines() if not row or row == str(mine)] == ["", str(mine)]
 
 
 def test_a_list_in_the_file_must_be_one_of_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +233,7 @@ def test_how_many_hints_there_are_goes_out_with_the_labs(tmp_path: Path, monkeyp
     assert Contents.of(ROOT).given[FILE] == b"hints = 2\n"
 
 
-@pytest.mark.parametrize("command", ["doctor", "notebooks build", "release out", "validate", "run none.ipynb"])
+@pytest.mark.parametrize("command", ["notebooks build", "release out", "validate", "run none.ipynb"])
 def test_a_wrong_setting_is_one_line_of_every_command(command: str, tmp_path: Path) -> None:
     code = f"import sys, linklab.cli; sys.exit(linklab.cli.main({command.split()!r}))"
     done = _python(code, tmp_path, **{VARIABLE: "none"})
@@ -219,6 +243,17 @@ def test_a_wrong_setting_is_one_line_of_every_command(command: str, tmp_path: Pa
     )
 
 
+def test_the_doctor_reports_a_wrong_setting_and_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, "none")
+    found = doctor._wrong_setting()
+    assert found is not None
+    assert (found.works, found.needed, found.fix) == (False, True, "make it, or mend the name")
+    assert list(doctor.examine_grading()) == []
+    monkeypatch.setenv(VARIABLE, "")
+    assert doctor._wrong_setting() is None
+
+
 def test_a_changed_rule_makes_another_linklab_whose_verdicts_do_not_count(mine: Path) -> None:
     digests = []
     for text in ("LIMIT = 1\n", "LIMIT = 1\n", "LIMIT = 2\n"):
@@ -226,4 +261,16 @@ def test_a_changed_rule_makes_another_linklab_whose_verdicts_do_not_count(mine: 
         linklab_digest.cache_clear()
         digests.append(linklab_digest())
     linklab_digest.cache_clear()
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_linklab_s_other_files_are_a_part_of_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setattr(linklab, "__file__", str(tmp_path / "__init__.py"))
+    (tmp_path / "__pycache__").mkdir()
+    digests = []
+    for compiled, choice in (("a", "a"), ("b", "a"), ("b", "b")):
+        (tmp_path / "__pycache__" / "a.pyc").write_text(compiled)
+        (tmp_path / "choices.json").write_text(choice)
+        digests.append(linklab_digest.__wrapped__())
     assert digests[0] == digests[1] != digests[2]

@@ -55,7 +55,7 @@ class Contents:
             given |= files
             added[f"{lab.source.stem}.ipynb"] = tuple(files)
         settings = ['labs_path = ["."]'] if added else []
-        if (hints := number("hints")) is not None:
+        if (hints := number("hints", root)) is not None:
             settings.append(f"hints = {hints}")
         if settings:
             given[SETTINGS] = "".join(f"{row}\n" for row in settings).encode()

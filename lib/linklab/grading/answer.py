@@ -59,8 +59,9 @@ class _Answers:
             if "end" in request:
                 return
             try:
-                value = self._asked(request, names)
-                answer = {"value": values.to_text(value, self._given)}
+                # what is lazy works only when it is turned into text
+                with out_of_reach([_found(*names) for names in request.get("withheld", ())]):
+                    answer = {"value": values.to_text(self._asked(request, names), self._given)}
             except BaseException as error:  # SystemExit and an interrupt are answers too
                 answer = {"raised": values.to_text(error)}
             self._channel.send(answer)
@@ -70,8 +71,7 @@ class _Answers:
             return eval(compile(request["evaluate"], "<check>", "eval"), names)
         positional: Any = self._reader.read(request["positional"])
         named: Any = self._reader.read(request["named"])
-        with out_of_reach([_found(*names) for names in request["withheld"]]):
-            return self._functions[request["call"]](*positional, **named)
+        return self._functions[request["call"]](*positional, **named)
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
         reached_by = getattr(value.process, "transport", None) if isinstance(value, Lab) else None

@@ -10,8 +10,11 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import packages_distributions
 from typing import Final
 
 from linklab.grading.handed import HandedCell, NotebookError, named, read_handed
@@ -157,16 +160,20 @@ def _written(lab: KitLab, cells: Iterable[HandedCell]) -> list[str]:
 def _helpers(importer: Member, sources: Iterable[str], files: Iterable[Member], notes: list[str]) -> dict[str, Member]:
     """The modules of the submission that some code imports, and those that these import, by their files' names.
 
-    The file next to the one that imports it counts, and otherwise the nearest.
+    The file next to the one that imports it counts, and otherwise the nearest; but in place of a module that Python
+    finds anyway only one beside the importer, as at home.
     """
     found: dict[str, Member] = {}
     waiting = [(importer, module) for source in sources for module in imported(source)]
     programs = list(_programs(files))
     while waiting:
         at, module = waiting.pop(0)
-        file = f"{module}.py"
-        same = [it for it in programs if it.parts[-1].removesuffix(".txt") == file and it not in (at, importer)]
-        if not same and any(it.parts[-2:] == (module, "__init__.py") for it in programs):
+        file, near = f"{module}.py", programs
+        if module in sys.stdlib_module_names or module in _installed():
+            beside = (importer.parts[:-1], (*importer.parts[:-1], module))
+            near = [it for it in programs if it.parts[:-1] in beside]
+        same = [it for it in near if it.parts[-1].removesuffix(".txt") == file and it not in (at, importer)]
+        if not same and any(it.parts[-2:] == (module, "__init__.py") for it in near):
             notes.append(f"{importer.name} imports {module}, a folder: only single files are handed over")
         if file in found or file == SIMPLEPERF or not same:
             continue
@@ -181,6 +188,12 @@ def _helpers(importer: Member, sources: Iterable[str], files: Iterable[Member], 
         names = listed((member.name for member in found.values()), MOST_HELPERS)
         notes.append(f"handed over with {importer.name}, which imports them: {names}")
     return found
+
+
+@cache
+def _installed() -> frozenset[str]:
+    """The names that installed packages are imported by."""
+    return frozenset(packages_distributions())
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[bool, int]:

@@ -126,12 +126,15 @@ def _enter_namespace() -> None:
     and bubblewrap is named (`vagrant/allow-bwrap.sh`). Raises OSError, and `LabError` where bubblewrap gives none.
     """
     words = [bwrap.program("submissions"), "--dev-bind", "/", "/", "--", "sh", "-c", "echo $$; exec cat"]
-    pipe, said = subprocess.PIPE, subprocess.STDOUT
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=said) as holder:
+    pipe = subprocess.PIPE
+    with tempfile.TemporaryFile() as said, subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=said) as holder:
         assert holder.stdout is not None
         number = holder.stdout.readline().decode(errors="replace").strip()
         if not number.isdigit():
-            raise LabError(number or "bubblewrap said nothing")
+            holder.communicate()
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines()
+            raise LabError(lines[-1] if lines else "bubblewrap said nothing")
         kinds = ("mnt",) if os.geteuid() == 0 else ("user", "mnt")
         spaces = [os.open(f"/proc/{number}/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC) for kind in kinds]
         try:

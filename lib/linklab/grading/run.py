@@ -85,14 +85,20 @@ class _Judge(JudgeProcess):
         self._crew.watcher.began(self.work)
 
     def heard(self, line: bytes) -> None:
-        with contextlib.suppress(ValueError, LookupError, TypeError):  # what it says else is nothing to us
+        with contextlib.suppress(
+            ValueError, LookupError, TypeError, RecursionError
+        ):  # what it says else is nothing to us
             told = json.loads(line)
             self._crew.watcher.at_cell(self.work, int(told["cell"]), int(told["cells"]))
 
     def over(self) -> None:
         self.done = self._done()
         if self.done.judged is not None:
-            keep(self.work, self.done.judged)
+            try:
+                keep(self.work, self.done.judged)
+            except OSError as error:  # the others go on
+                why = error.strerror or str(error)
+                self.done = Done(self.work, None, f"its verdict cannot be written into {self.work.folder}: {why}")
         if self.ended_for != INTERRUPTED:
             self._crew.watcher.ended(self.done)
 

@@ -155,11 +155,12 @@ def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str)
 
 @cache
 def linklab_digest() -> bytes:
-    """Return what is this Linklab: its version, its sources, and added labs, for a corrected check judges anew."""
+    """Return what is this Linklab: its version, its files, and added labs, for a corrected check judges anew."""
     found = hashlib.sha256(linklab.__version__.encode())
     root = Path(linklab.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        found.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            found.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
     for lab in added_labs():
         for name, content in lab.files().items():
             found.update(f"{name}\0".encode() + content)

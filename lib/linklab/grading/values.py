@@ -112,6 +112,8 @@ class _Writer:
             return {TAG: "..."}
         numpy: Any = sys.modules.get("numpy")  # a value of numpy's is there only where numpy is
         if numpy is not None and isinstance(value, numpy.generic | numpy.ndarray):
+            if "numpy.ma" in sys.modules and isinstance(value, numpy.ma.MaskedArray):
+                return self._foreign(value, depth)
             return self._of_numpy(value, depth)
         if isinstance(value, numbers.Number):
             return self._number(value)

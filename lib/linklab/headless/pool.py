@@ -102,10 +102,14 @@ class _Worker(Worker):
         self._watcher.began(self.notebook)
 
     def heard(self, line: bytes) -> None:
-        with contextlib.suppress(ValueError):  # cut, where it was killed
-            self._last = json.loads(line)
-        if "cell" in self._last:
-            self._cell, self._cells, self._name = (self._last[key] for key in ("cell", "cells", "name"))
+        told: object = None
+        with contextlib.suppress(ValueError, RecursionError):  # cut, where it was killed
+            told = json.loads(line)
+        if not isinstance(told, dict):
+            return
+        self._last = told
+        with contextlib.suppress(LookupError, TypeError, ValueError):
+            self._cell, self._cells, self._name = int(told["cell"]), int(told["cells"]), str(told["name"])
             self._watcher.at_cell(self.notebook, self._cell, self._cells)
 
     def beyond(self) -> str:
@@ -159,8 +163,8 @@ class Pool:
     def run(self) -> list[Outcome]:
         """Runs all and returns how each went, in the order given, however they ended.
 
-        A first Ctrl-C, SIGTERM or SIGHUP ends all notebooks that run; those that were not begun say so. Nothing that
-        came of a notebook is left when this returns.
+        A first Ctrl-C, SIGTERM or SIGHUP ends all notebooks that run; those that were not begun say so. No notebook's
+        process is left when this returns.
         """
         starts = [
             partial(_Worker, each, self._output, self._clock, self._limits, self._watcher) for each in self._notebooks

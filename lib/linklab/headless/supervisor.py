@@ -32,6 +32,9 @@ _KILL_S: Final = 5.0
 _LOOK_S: Final = 2.0
 _LONGEST_LINE: Final = 10_000_000
 _LAST_WORDS: Final = 4000
+_READ: Final = 65536
+_READS: Final = 32
+"""How often a pipe is read in a row: enough for all that one holds, and whoever writes on and on has no more."""
 
 
 class Worker:
@@ -47,6 +50,7 @@ class Worker:
         self.status: int | None = None
         self.last_words = ""
         """The last line that it wrote on standard error, once it is over."""
+        self._finished = False
         self._until_s = 0.0
         self._rest = b""
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the process
@@ -92,10 +96,12 @@ class Worker:
         return f"{how}: {self.last_words}" if self.last_words else how
 
     def hear(self) -> None:
-        """Take in what it has written."""
-        while not self._pipe.closed:
+        """Take in what it has written, or a good part of it."""
+        for _ in range(_READS):
+            if self._pipe.closed:
+                return
             try:
-                data = os.read(self._pipe.fileno(), 65536)
+                data = os.read(self._pipe.fileno(), _READ)
             except BlockingIOError:
                 return
             *lines, rest = (self._rest + data).split(b"\n")
@@ -125,16 +131,21 @@ class Worker:
         self._signal(signal.SIGKILL)
 
     def finish(self) -> None:
-        """Wait for its end, and take in all that it has written until then."""
+        """Wait for its end, and take in all that it has written until then. A second time does nothing."""
+        if self._finished:
+            return
+        self._finished = True
         self.status = self._process.wait()
-        self.hear()
-        self._pipe.close()
-        if self._rest:
-            self.heard(self._rest)
-        os.close(self.handle)
-        with self._said as said:
-            said.seek(max(0, said.seek(0, os.SEEK_END) - _LAST_WORDS))
-            self.last_words = (said.read().decode(errors="replace").strip().splitlines() or [""])[-1]
+        try:
+            self.hear()
+            if self._rest:
+                self.heard(self._rest)
+        finally:
+            self._pipe.close()
+            os.close(self.handle)
+            with self._said as said:
+                said.seek(max(0, said.seek(0, os.SEEK_END) - _LAST_WORDS))
+                self.last_words = (said.read().decode(errors="replace").strip().splitlines() or [""])[-1]
 
     def _signal(self, number: int) -> None:
         # only while it has not been waited for is the number certainly its own
@@ -160,7 +171,7 @@ class Supervisor(Generic[AnyWorker]):
         """Start all, wait for their ends, and return those that were started, in order.
 
         A first Ctrl-C, SIGTERM or SIGHUP ends all that run; `interrupted` then is set, and no more are started.
-        Nothing that came of a worker is left when this returns or raises.
+        No worker is left when this returns or raises; one that was killed took with it what had come of it.
         """
         self._waiting.extend(starts)
         started: list[AnyWorker] = []
@@ -177,9 +188,12 @@ class Supervisor(Generic[AnyWorker]):
                             worker.check()
                         look_s = time.monotonic() + _LOOK_S
         except BaseException:
-            for worker in self._running:
+            running, self._running = self._running, []
+            for worker in running:
                 worker.kill()
-                worker.finish()
+            for worker in running:
+                with contextlib.suppress(Exception):  # what has ended all of them is raised
+                    worker.finish()
             raise
         finally:
             os.close(heard)
@@ -213,8 +227,8 @@ class Supervisor(Generic[AnyWorker]):
         for worker in [worker for worker in self._running if not ready.isdisjoint(worker.files)]:
             worker.hear()
             if worker.handle in ready:
-                worker.finish()
                 self._running.remove(worker)
+                worker.finish()
                 worker.over()
 
 

@@ -362,7 +362,7 @@ def _carried(value: Any, *parts: Any) -> str:
     """
     names = {getattr(part, "__module__", type(part).__module__) for part in parts}
     found = [module for name in names if (module := sys.modules.get(name)) and not _installed(module)]
-    own = {sys.modules[module.__package__] if module.__package__ else module for module in found}
+    own = {sys.modules.get(module.__package__ or "", module) for module in found}
     for module in own:
         cloudpickle.register_pickle_by_value(module)
     try:
