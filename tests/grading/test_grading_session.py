@@ -141,7 +141,7 @@ def test_right_functions_pass(kernel: Any, broker: Broker) -> None:
         (lambda rtt_ms: 1 / 0, "it raises ZeroDivisionError"),
         (lambda rtt_ms: (_ for _ in ()).throw(SystemExit), "it raises SystemExit"),
         (lambda: None, "it raises TypeError"),
-        (3, "this is a int"),
+        (3, "this is an int"),
         (None, "not written yet"),
         (lambda rtt_ms: object(), "it returns a object"),
     ],

@@ -120,7 +120,11 @@ def system_view() -> list[str]:
 def own_view(more: Iterable[Path] = ()) -> list[str]:
     """bubblewrap's words for Linklab and its Python, where they lie here, and for some paths besides."""
     places = [*_own_places(), *more]
-    return [word for place in places for word in ("--ro-bind", str(place.resolve()), str(place))]
+    # the folders on the way would be root's alone, and who has dropped root's rights could not pass
+    every = (folder for place in places for folder in reversed(place.parents))
+    folders = dict.fromkeys(str(folder) for folder in every if folder != Path("/"))
+    words = [word for folder in folders for word in ("--perms", "0755", "--dir", folder)]
+    return [*words, *(word for place in places for word in ("--ro-bind", str(place.resolve()), str(place)))]
 
 
 def _own_places() -> list[Path]:
