@@ -200,7 +200,7 @@ class Value:
             busy = AGAIN if slip is None else f"{AGAIN}; if it is the same then: {slip.reason}"
             return (Check(self.what, "inconclusive", said, busy, expected=asked_for, found=found),)
         reason = f"{found}: {slip.reason}" if slip else f"{found} is {self._side(number)}"
-        return (failing(self.what, reason, hints, asked_for, found),)
+        return (Check.failing(self.what, reason, hints, asked_for, found),)
 
     def _side(self, number: float) -> str:
         if number > self.expected.high:
@@ -240,7 +240,7 @@ class OneOf:
         if right:
             return (Check.passing(self.what, expected, chosen),)
         hints = (said, *as_tuple(self.hints)) if said else as_tuple(self.hints)
-        return (failing(self.what, f"{chosen}: that is not it", hints, expected, chosen),)
+        return (Check.failing(self.what, f"{chosen}: that is not it", hints, expected, chosen),)
 
 
 def among(
@@ -351,9 +351,6 @@ def normalised(answer: object, options: Iterable[str]) -> str | None:
         return None
     given = answer.strip().casefold()
     return next((option for option in options if option.casefold() == given), None)
-
-
-failing = Check.failing
 
 
 def _after(slip: Slip | None, hints: Hints) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from linklab.grade.check import Check, Hints, a_kind, as_tuple
-from linklab.grade.questions import as_number, failing, is_missing
+from linklab.grade.questions import as_number, is_missing
 
 Case = tuple[Any, ...]
 """The arguments of one call."""
@@ -59,7 +59,7 @@ class Trial:
             answers = {name: call(function, case) for name, case in self.cases.items()}
             refusals = {name: call(function, case) for name, case in self.refused.items()}
         if all(answer is None for answer in answers.values()):
-            return (failing("the function", "it returns nothing", ("end it with return", *as_tuple(self.hints))),)
+            return (Check.failing("the function", "it returns nothing", ("end it with return", *as_tuple(self.hints))),)
         slip = self.slip_of(answers, rights)
         found = [self._check(name, answers[name], rights[name], slip) for name in self.cases]
         return (*found, *(_refusal(name, self.refused[name], answer) for name, answer in refusals.items()))
@@ -81,20 +81,22 @@ class Trial:
         if isinstance(answer, Exception):
             kind = type(answer).__name__
             first = ": ".join(("this is an ordinary case", *hints[:1]))
-            return failing(what, f"it raises {kind}: {answer}", (first, *hints[1:]), expected, kind)
+            return Check.failing(what, f"it raises {kind}: {answer}", (first, *hints[1:]), expected, kind)
         given, wanted = numbers(answer), numbers(right)
         if given is None or isinstance(answer, bool) or is_one(answer) != is_one(right):
             kind = type(answer).__name__ if answer is not None else "None"
             asked_for = "return the number itself" if is_one(right) else "return a list of numbers"
-            return failing(what, f"it returns a {kind}", asked_for, expected, kind)
+            return Check.failing(what, f"it returns a {kind}", asked_for, expected, kind)
         found = shown(answer)
         if slip is not None:
-            return failing(what, f"{found}: {slip.reason}", (*hints[:1], slip.step, *hints[1:][-1:]), expected, found)
+            return Check.failing(
+                what, f"{found}: {slip.reason}", (*hints[:1], slip.step, *hints[1:][-1:]), expected, found
+            )
         if wanted is not None and len(given) != len(wanted):
-            return failing(what, f"{len(given)} numbers instead of {len(wanted)}", hints, expected, found)
+            return Check.failing(what, f"{len(given)} numbers instead of {len(wanted)}", hints, expected, found)
         if found == shown(right):
             found = repr(answer)
-        return failing(what, f"it gives {found}", hints, expected, found)
+        return Check.failing(what, f"it gives {found}", hints, expected, found)
 
 
 # --- Linklab's own functions, withheld
@@ -226,11 +228,11 @@ def _refusal(name: str, case: Case, answer: Any) -> Check:
     if isinstance(answer, ValueError) and str(answer).strip():
         return Check.passing(what, expected, f"{type(answer).__name__}: {answer}")
     if isinstance(answer, ValueError):
-        return failing(what, "its ValueError says nothing", hints, expected, "an empty message")
+        return Check.failing(what, "its ValueError says nothing", hints, expected, "an empty message")
     if isinstance(answer, Exception):
         kind = type(answer).__name__
-        return failing(what, f"it raises {kind}: {answer}", hints, expected, kind)
-    return failing(what, f"it returns {answer!r}, as if that were right", hints, expected, repr(answer))
+        return Check.failing(what, f"it raises {kind}: {answer}", hints, expected, kind)
+    return Check.failing(what, f"it returns {answer!r}, as if that were right", hints, expected, repr(answer))
 
 
 def _call(case: Case) -> str:

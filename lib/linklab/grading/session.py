@@ -144,7 +144,7 @@ class Session:
         try:
             self.channel.receive(_HEED_S)
         except (ChannelClosed, ChannelTimeout):
-            self._student.end(f"it was not done after {self._limit_s:.0f} s and heeded no interrupt")
+            self._student.end(f"it was not done after {self._limit_s:.0f} s and went on when it was interrupted")
         self._until = time.monotonic() + _HEED_S  # what is left to be asked must be quick
         raise late
 

@@ -109,7 +109,7 @@ class Student:
                 break
             except ChannelTimeout:
                 if late:
-                    self.end(f"it was not done after {timeout_s:.0f} s and heeded no interrupt")
+                    self.end(f"it was not done after {timeout_s:.0f} s and went on when it was interrupted")
                     break
                 late, until = True, time.monotonic() + _AFTER_INTERRUPT_S
                 self.interrupt()

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Final
 
 from linklab.grade.check import Check
-from linklab.grade.questions import failing
 from linklab.grade.result import Result, guarded
 from linklab.grade.trials import Formula, Trial, call, out_of_reach
 
@@ -51,7 +50,7 @@ def _problem(name: str, answer: object) -> Check | None:
     """A failed check if an answer is no dictionary of the four, or None."""
     what, example = f"the function, for {name}", 'return {"min": ..., "mean": ..., "max": ..., "mdev": ...}'
     if isinstance(answer, Exception):
-        return failing(what, f"it raises {type(answer).__name__}: {answer}", ("this is an ordinary case", _LOST))
+        return Check.failing(what, f"it raises {type(answer).__name__}: {answer}", ("this is an ordinary case", _LOST))
     if not isinstance(answer, Mapping):
         return Check.failing(what, f"it returns a {type(answer).__name__}", example, "a dictionary")
     missing = [key for key in _TRIALS if answer.get(key) is None]

@@ -24,7 +24,6 @@ from linklab.grade.questions import (
     Value,
     as_number,
     asked,
-    failing,
     index_question,
     is_missing,
     stated,
@@ -270,9 +269,9 @@ def _list_check(name: str, given: object, takers: Mapping[str, Sequence[float]])
     concept = f"h1-h4 has two connections, the others one each: how many {one}s are there?"
     for wrong, reason, step in slips:
         if wrong and _alike(values, wrong):
-            return failing(what, reason, (concept, step), expected, found)
+            return Check.failing(what, reason, (concept, step), expected, found)
     hints = (concept, "take the means over all runs: mean_connections_mbps(runs)")
-    return failing(what, f"{found} is not what was measured", hints, expected, found)
+    return Check.failing(what, f"{found} is not what was measured", hints, expected, found)
 
 
 def _alike(values: Sequence[float], right: Sequence[float]) -> bool:
