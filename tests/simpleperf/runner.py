@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -105,6 +106,7 @@ class Server:
                 stderr=errors,
                 env=environment(),
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                start_new_session=True,
             )
         deadline = time.monotonic() + PATIENCE_S
         while not listens(self.port):
@@ -117,7 +119,9 @@ class Server:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.process.kill()
+        # also what it has started, which may outlive it and hold its port
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     @property

@@ -1,4 +1,4 @@
-"""A student's program as a file: read with what lies beside it, brought into the lab, run there."""
+"""A student's program as a file: read with the modules that it imports, brought into the lab, run there."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import base64
 import hashlib
 import marshal
 import os
+import re
 import shlex
 import sys
 import sysconfig
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,8 +24,14 @@ if TYPE_CHECKING:
 REFERENCE = Path(os.environ.get("LINKLAB_SIMPLEPERF") or Path(__file__).parents[3] / "solutions" / "simpleperf.py")
 """The simpleperf that Linklab's own checkout holds, or that LINKLAB_SIMPLEPERF names: where work is graded there is no
 checkout."""
-_LARGEST_FILE_BYTES = 200_000
+LARGEST_FILE_BYTES = 200_000
+"""A larger file is no program of this course, and no module of one."""
+_MOST_BYTES = 2_000_000
 _MOST_FILES = 30
+_DEEPEST = 8
+_MOST_FOLDERS = 20
+_FOLDER = re.compile(r"(?:\./)?\w[\w-]*(?:/\w[\w-]*){0,3}/?")
+_IMPORT_CALLS = ("import_module", "__import__", "run_module")
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ def bring(lab: Lab, program: str | Path | None) -> Brought:
 
 
 def program_files(program: str | Path | None) -> Mapping[str, bytes]:
-    """The program, by its file's name, and the Python files beside it, which it may import.
+    """The program, by its file's name, and the modules of its folder that it imports (`with_modules`).
 
     Raises MeasurementError where there is none, or where it is none.
     """
@@ -62,17 +69,122 @@ def program_files(program: str | Path | None) -> Mapping[str, bytes]:
         if program is None:
             raise MeasurementError("this Linklab comes without its simpleperf.py: name yours with program=")
         raise MeasurementError(f"there is no program {path}: write it first (Lab 02), or leave program= away")
-    files = {path.name: _bytes(path)}
-    if program is None:
-        return files
-    for other in sorted(path.resolve().parent.glob("*.py")):
-        small = other.is_file() and other.stat().st_size <= _LARGEST_FILE_BYTES
-        if small and other.name != path.name and len(files) < _MOST_FILES:
-            try:
-                files[other.name] = other.read_bytes()
-            except PermissionError:
-                continue  # a program that imports it fails in its own words
-    return files
+    data = _bytes(path)
+    return {path.name: data} if program is None else with_modules(path, data)
+
+
+def with_modules(program: Path, data: bytes) -> dict[str, bytes]:
+    """Return a program, by its file's name, and the modules in its folder that it imports, by their paths there.
+
+    What they import counts too, as far as it can be read off the source. Other files stay where they are, and so does
+    what lies elsewhere and is only linked to.
+    """
+    return _reached(program.name, data, _reader(program.resolve().parent))[0]
+
+
+_Read = Callable[[str], bytes | None]
+"""Returns a file of the program's folder by its path there; None if there is none."""
+
+
+def _reader(root: Path) -> _Read:
+    """Return what reads small files in a folder, and follows no link on the way. ``root`` is resolved itself."""
+
+    def read(name: str) -> bytes | None:
+        path = root / name
+        try:
+            if path.resolve() == path and path.is_file() and path.stat().st_size <= LARGEST_FILE_BYTES:
+                return path.read_bytes()
+        except (OSError, ValueError, RuntimeError):
+            pass  # a program that imports it fails in its own words
+        return None
+
+    return read
+
+
+def _reached(name: str, data: bytes, read: _Read) -> tuple[dict[str, bytes], set[str]]:
+    """Return the files that a program reaches by its imports, nearest first, and what it imports from elsewhere."""
+    files, room = {name: data}, _MOST_BYTES - len(data)
+    foreign: set[str] = set()
+    folders, left = [""], [name]
+    for one in left:  # which grows meanwhile
+        imports = _imports(one, files[one])
+        folders += [folder for folder in imports.folders if folder not in folders][: _MOST_FOLDERS - len(folders)]
+        for parts in imports.modules:
+            own = False
+            for path, found in _module_files(parts, folders, read):
+                own = True
+                if path not in files and len(found) <= room and len(files) < _MOST_FILES:
+                    files[path] = found
+                    room -= len(found)
+                    left.append(path)
+            if not own and parts[0] not in sys.stdlib_module_names:
+                foreign.add(parts[0])
+    return files, foreign - {path.partition("/")[0] for path in files}
+
+
+def _module_files(parts: Sequence[str], folders: Iterable[str], read: _Read) -> list[tuple[str, bytes]]:
+    """Return the files of a module and of the packages that it lies in, from the first folder that has any."""
+    for folder in folders:
+        files = []
+        for depth in range(1, min(len(parts), _DEEPEST) + 1):
+            stem = folder + "/".join(parts[:depth])
+            package = read(f"{stem}/__init__.py")
+            if package is not None:
+                files.append((f"{stem}/__init__.py", package))
+            elif (module := read(f"{stem}.py")) is not None:
+                files.append((f"{stem}.py", module))
+                break
+        if files:
+            return files
+    return []
+
+
+@dataclass(frozen=True)
+class _Imports:
+    """What a file imports: modules by the parts of their names, and folders where it may look for more of them."""
+
+    modules: list[tuple[str, ...]]
+    folders: list[str]
+
+
+def _imports(name: str, source: bytes) -> _Imports:
+    """Return what a file of a program imports. What its own package has goes by its full name."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _Imports([], [])  # Python will say so itself
+    modules = []
+    for node in ast.walk(tree):
+        # a text that is given to __import__ may be anything, a path to elsewhere too
+        named = [tuple(full.split(".")) for full in _named(node, name)]
+        modules += [parts for parts in named if all(part.isidentifier() for part in parts)]
+    # a program that looks elsewhere says where, in whatever way it joins paths
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)] if b"sys.path" in source else []
+    folders = [f"{text.strip('./')}/" for text in texts if isinstance(text, str) and _FOLDER.fullmatch(text)]
+    return _Imports(list(dict.fromkeys(modules)), folders)
+
+
+def _named(node: ast.AST, file: str) -> list[str]:
+    """Return the modules that a piece of a file names, with dots, from the program's folder."""
+    package = file.split("/")[:-1]
+
+    def full(level: int, module: str) -> str:
+        above = package[: len(package) - level + 1] if level else []
+        return ".".join([*above, *filter(None, [module])])
+
+    match node:
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=module, names=names, level=level):
+            start = full(level, module or "")
+            # whether a name is a module of a package or something in it, the files say
+            return [f"{start}.{alias.name}".strip(".") if alias.name != "*" else start for alias in names]
+        case ast.Call(func=ast.Name(id=call) | ast.Attribute(attr=call), args=[ast.Constant(value=str(module)), *_]):
+            level = len(module) - len(module.lstrip("."))
+            return [full(level, module[level:])] if call in _IMPORT_CALLS else []
+        case ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=items) | ast.Tuple(elts=items)):
+            return [full(1, str(item.value)) for item in items if isinstance(item, ast.Constant)] if package else []
+    return []
 
 
 def sealed(program: Path) -> str:
@@ -85,20 +197,14 @@ def sealed(program: Path) -> str:
 
 
 def packages_folder(files: Mapping[str, bytes]) -> str | None:
-    """Where installed packages lie, if the first file imports any: to look there slows each start."""
-    own = {name.removesuffix(".py") for name in files}
-    try:
-        tree = ast.parse(next(iter(files.values())))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None  # Python will say so itself
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.partition(".")[0])
+    """Return where installed packages lie, if a program imports any: to look there slows each start.
+
+    ``files`` are those of `with_modules`, the program first.
+    """
+    name, data = next(iter(files.items()))
+    _, foreign = _reached(name, data, files.get)
     folder = sysconfig.get_paths()["purelib"]
-    return folder if names - own - sys.stdlib_module_names and Path(folder).is_dir() else None
+    return folder if foreign and Path(folder).is_dir() else None
 
 
 def _bytes(path: Path) -> bytes:
@@ -106,7 +212,7 @@ def _bytes(path: Path) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         raise MeasurementError(f"{path} cannot be read: {error.strerror}") from None
-    if not data.strip() or len(data) > _LARGEST_FILE_BYTES:
+    if not data.strip() or len(data) > LARGEST_FILE_BYTES:
         raise MeasurementError(f"{path} has {len(data)} bytes: that is no simpleperf (Lab 02)")
     return data
 

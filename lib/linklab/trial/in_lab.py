@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from linklab.emulation import service
 from linklab.runtime import boot
 from linklab.runtime.agent import Context, Interrupted
-from linklab.trial import scene
+from linklab.trial import program, scene, sockets
 from linklab.trial.program import Stage
 
 _ROOT = Path("/run/trial")
 _BIND, _NOSUID = 4096, 2
 
 
-def prepare(context: Context, files: dict[str, str], python: str, packages: str | None) -> None:
-    """Sets the stage: `files` (name: base64) are what each program finds, from now on."""
+def prepare(context: Context, hosts: list[str], files: dict[str, str], python: str, packages: str | None) -> None:
+    """Set the stage on these hosts: `files` (path: base64) are what each program finds, from now on."""
     if "stage" not in context.state:
         _mount()
         if packages is not None:
@@ -30,9 +30,11 @@ def prepare(context: Context, files: dict[str, str], python: str, packages: str 
     number = context.state["stages"] = context.state.get("stages", 0) + 1
     folder = _ROOT / f"files{number}"
     folder.mkdir()
-    for name, data in files.items():
-        (folder / name).write_bytes(base64.b64decode(data))
+    program.unpack(folder, files)
     from linklab.emulation.namespace import namespace_of  # Mininet, which the notebook need not have
+
+    def entered(host: str) -> AbstractContextManager[Any]:
+        return namespace_of(service.node(context, host)).entered()
 
     cgroups = _ROOT / "cgroups"
     context.state["stage"] = Stage(
@@ -41,8 +43,11 @@ def prepare(context: Context, files: dict[str, str], python: str, packages: str 
         python=python,
         packages=_ROOT / "packages" if packages is not None else None,
         cgroups=cgroups if cgroups.exists() else None,
-        entered=lambda host: namespace_of(service.node(context, host)).entered(),
+        entered=entered,
     )
+    for host in hosts:
+        with entered(host):
+            sockets.allow_every_port()
 
 
 def _mount() -> None:
@@ -62,7 +67,7 @@ def _mount() -> None:
 def play(context: Context, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Plays scenes, up to the first that stalls."""
     with _first_in_line() if context.clock == "virtual" else contextlib.nullcontext():
-        return scene.play_all(context.state["stage"], plans, context.poll, Interrupted)
+        return scene.play_all(context.state["stage"], plans, context.poll, Interrupted, context.emit)
 
 
 @contextlib.contextmanager

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import codecs
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
+import struct
 import subprocess
+import termios
+import tty
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -22,6 +28,9 @@ OUTPUT_BYTES = 512 * 1024
 """What a program may print on each of its two outputs before it is stopped."""
 _READ = 64 * 1024
 _LOOK_S = 0.1
+_SCREEN = (50, 200)
+_HOSTS = b"127.0.0.1 localhost\n127.0.1.1 sandbox\n"
+"""The sandbox's /etc/hosts: a program finds its own host's name, as on any machine, and learns nothing of this one."""
 _OUT_OF_CPU = (128 + signal.SIGXCPU, -signal.SIGXCPU)
 
 
@@ -44,17 +53,25 @@ class Stage:
     proc: bool = True
 
 
+def unpack(folder: Path, files: dict[str, str]) -> None:
+    """Write files (path in the folder: base64), and the folders that they lie in."""
+    for name, data in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(base64.b64decode(data))
+
+
 class Program:
     """A program that runs on a host of the stage, and every process that it starts."""
 
     _numbers = 0
 
-    def __init__(self, stage: Stage, host: str, words: list[str], clock: Callable[[], float]) -> None:
-        """Starts it. Its clock gives the seconds that its record counts in."""
+    def __init__(self, stage: Stage, side: str, host: str, words: list[str], clock: Callable[[], float]) -> None:
+        """Starts it. Its clock gives the seconds that its record counts in; ``side`` is its part in the scene."""
         Program._numbers += 1
         self._stage, self._clock = stage, clock
         self._loop = asyncio.get_running_loop()
-        self.words, self.host = words, host
+        self.side, self.words, self.host = side, words, host
         self.printed: dict[str, list[tuple[float, str]]] = {"out": [], "err": []}
         self.status: int | None = None
         self.ended_s: float | None = None
@@ -69,15 +86,15 @@ class Program:
         self._elsewhere.mkdir()
         self._before = _listing(self._folder)
         self._cage = program_limits.Cage(stage.cgroups, f"program{Program._numbers}", stage.limits)
+        self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in self.printed}
+        self._screens: dict[str, int] = {}
         self.started_s = clock()
         self._process = self._start()
         self._over = asyncio.Event()
         self._end = os.pidfd_open(self._process.pid)
         self._loop.add_reader(self._end, self._ended)
-        for name, pipe in (("out", self._process.stdout), ("err", self._process.stderr)):
-            assert pipe is not None
-            os.set_blocking(pipe.fileno(), False)
-            self._loop.add_reader(pipe.fileno(), self._read, name, pipe.fileno())
+        for name, screen in self._screens.items():
+            self._loop.add_reader(screen, self._read, name, screen)
         self._watch = None if stage.cgroups else self._loop.create_task(self._look())
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -93,31 +110,36 @@ class Program:
             restrict()
 
         self._report, report = os.pipe()
+        hosts = _filled_pipe(_HOSTS)
+        terminals = {name: _terminal() for name in self.printed}
         words = bwrap.for_program(
             self._folder,
             stage.python,
             stage.packages,
             elsewhere=self._elsewhere,
             proc=stage.proc,
-            more=["--json-status-fd", str(report)],
+            more=["--json-status-fd", str(report), "--ro-bind-data", str(hosts), "/etc/hosts"],
         )
         try:
             with stage.entered(self.host):
-                return subprocess.Popen(
-                    [*words, *program_limits.count_processes(stage.limits), stage.python, "-u", *self.words],
+                process = subprocess.Popen(
+                    [*words, *program_limits.count_processes(stage.limits), stage.python, *self.words],
                     stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    env=bwrap.program_environment(),
+                    stdout=terminals["out"][1],
+                    stderr=terminals["err"][1],
+                    env=_environment(),
                     cwd="/",
                     preexec_fn=before,
-                    pass_fds=[report],
+                    pass_fds=[report, hosts],
                     start_new_session=True,
                 )
         except BlockingIOError:
             raise LabError("this machine has no room for another process: end what else runs on it") from None
         finally:
-            os.close(report)
+            for end in (report, hosts, *(end for _, end in terminals.values())):
+                os.close(end)
+        self._screens = {name: screen for name, (screen, _) in terminals.items()}
+        return process
 
     @property
     def pid(self) -> int:
@@ -148,6 +170,10 @@ class Program:
     def computes(self) -> bool:
         """Whether any of its processes computes just now, instead of waiting."""
         return any(_runs(pid) for pid in _family(self._process.pid))
+
+    def cpu_s(self) -> float:
+        """CPU seconds that its processes have used so far, by this system's own clock."""
+        return sum(_used_s(pid) for pid in _family(self._process.pid))
 
     async def wait(self, timeout_s: float) -> bool:
         """Waits for its end, at most so long; whether it has ended."""
@@ -182,30 +208,38 @@ class Program:
             return
         self.breaches += [name for name in self._cage.breaches() if name not in self.breaches]
         self.breaches += _changes(self._before, self._folder)
-        if any(self._elsewhere.iterdir()):
+        if not _untouched(self._elsewhere):
             self.breaches.append("outside")
         self._cage.remove()
-        shutil.rmtree(self._folder, ignore_errors=True)
-        shutil.rmtree(self._elsewhere, ignore_errors=True)
+        _remove(self._folder)
+        _remove(self._elsewhere)
 
-    def _read(self, name: str, pipe: int) -> bool:
+    def _read(self, name: str, screen: int) -> bool:
         """Takes in what is there; whether there may be more."""
         try:
-            data = os.read(pipe, _READ)
+            data = os.read(screen, _READ)
         except BlockingIOError:
             return False
-        except OSError:
+        except OSError:  # nobody has the other end any more
             data = b""
         if not data:
-            self._loop.remove_reader(pipe)
+            self._loop.remove_reader(screen)
             return False
         room = OUTPUT_BYTES - self._sizes[name]
         self._sizes[name] += len(data)
         if room > 0:
-            self.printed[name].append((self._clock(), data[:room].decode(errors="replace")))
+            self._take_in(name, self._decoders[name].decode(data[:room]))
         if len(data) > room:
             self._meet("output")
         return True
+
+    def _take_in(self, name: str, text: str) -> None:
+        """Keeps what was printed; of one moment it is one piece, in however many it came through the terminal."""
+        printed, now_s = self.printed[name], self._clock()
+        if printed and printed[-1][0] == now_s:
+            printed[-1] = (now_s, printed[-1][1] + text)
+        elif text:
+            printed.append((now_s, text))
 
     def _ended(self) -> None:
         if not self.running:
@@ -218,13 +252,13 @@ class Program:
         if self.status in _OUT_OF_CPU:
             self.breaches.append("cpu")
         self.ended_s = self._clock()
-        for name, pipe in (("out", self._process.stdout), ("err", self._process.stderr)):
-            assert pipe is not None
-            while "output" not in self.breaches and self._read(name, pipe.fileno()):
+        for name, screen in self._screens.items():
+            while "output" not in self.breaches and self._read(name, screen):
                 pass
             with contextlib.suppress(OSError, ValueError, RuntimeError):
-                self._loop.remove_reader(pipe.fileno())
-            pipe.close()
+                self._loop.remove_reader(screen)
+            os.close(screen)
+            self._take_in(name, self._decoders[name].decode(b"", final=True))
         with contextlib.suppress(RuntimeError):
             self._loop.remove_reader(self._end)
         os.close(self._end)
@@ -244,6 +278,44 @@ class Program:
             "out": self.printed["out"],
             "err": self.printed["err"],
         }
+
+
+def _terminal() -> tuple[int, int]:
+    """Return both ends of a pseudo-terminal, that of a reader and that of a program.
+
+    Programs write each line at once and whole only to a terminal. Into a pipe Python writes in blocks, or unbuffered
+    the text of a print and the end of its line apart, so that lines of threads run together that nobody sees torn.
+    Raw, so that nothing is changed on the way.
+    """
+    screen, end = os.openpty()
+    tty.setraw(end)
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", *_SCREEN, 0, 0))
+    os.set_blocking(screen, False)
+    return screen, end
+
+
+def _environment() -> dict[str, str]:
+    """Return what a program finds in its environment: Python buffers as at any terminal, one that shows plain text."""
+    found = bwrap.program_environment()
+    del found["PYTHONUNBUFFERED"]
+    return {**found, "TERM": "dumb", "NO_COLOR": "1", "LINES": str(_SCREEN[0])}
+
+
+def _filled_pipe(data: bytes) -> int:
+    """Return the end to read of a pipe that holds so little data."""
+    reader, writer = os.pipe()
+    os.write(writer, data)
+    os.close(writer)
+    return reader
+
+
+def _used_s(pid: int) -> float:
+    """CPU seconds of a process with those of its children that ended (proc(5): fields 14 to 17 of stat)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _family(pid: int) -> list[int]:
@@ -283,11 +355,53 @@ def _listing(folder: Path) -> dict[str, bytes]:
 
 def _changes(before: dict[str, bytes], folder: Path) -> list[str]:
     """What a program did to files that were there: a program that measures has no business with them."""
+    root = folder.resolve()
     try:
-        left = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and not path.is_symlink()}
-        if any(name not in left for name in before):
-            return ["deleted"]
-        changed = any((folder / name).stat().st_size != len(data) for name, data in before.items())
-    except OSError:
+        for name, data in before.items():
+            file = root / name
+            if file.resolve() != file or not file.is_file():
+                return ["deleted"]
+            if file.stat().st_size != len(data):
+                return ["changed"]
+    except (OSError, RuntimeError):  # a link that leads to itself
         return ["deleted"]
-    return ["changed"] if changed else []
+    return []
+
+
+def _untouched(folder: Path) -> bool:
+    """Return True if a folder is as empty as it was made, and open to its owner."""
+    try:
+        return not any(folder.iterdir())
+    except OSError:
+        return False
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder and all in it, however deep a program has nested it, and whatever rights it took away.
+
+    Folders in folders are moved to the top first, so no path becomes long, and nothing is called within itself.
+    """
+    moved = 0
+    with contextlib.suppress(OSError):
+        folder.chmod(0o700)
+        while inner := _emptied(folder):
+            for path in inner:
+                path.chmod(0o700)
+                for below in _emptied(path):
+                    moved += 1
+                    below.chmod(0o700)
+                    below.rename(folder / f"moved{moved}.{os.getpid()}")
+                path.rmdir()
+        folder.rmdir()
+
+
+def _emptied(folder: Path) -> list[Path]:
+    """Remove what is no folder from a folder; return the folders that are left in it."""
+    folders = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(Path(entry.path))
+            else:
+                os.unlink(entry.path)
+    return folders

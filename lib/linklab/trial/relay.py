@@ -14,11 +14,44 @@ _KEPT_BYTES = 8192
 _READ = 16 * 1024
 # What waits in the relay has left the client but not reached the server: little, or clocks would differ by it.
 _BUFFER = 64 * 1024
+BULK_BYTES = 8000
+"""More than a client sends to introduce itself: beyond that its data has begun."""
+_AHEAD = 64
+"""How many pieces of what a server says may be held back at once."""
+_EACH_ARRIVAL = 40
+_ARRIVALS = 2000
+_ARRIVAL_S = 0.02
+
+
+Wait = Callable[[int, float], Awaitable[None]]
+"""Waits until a piece may be passed on, given its size and when it arrived."""
+
+
+class Arrivals:
+    """When how many bytes had arrived: the first as they came, then two for each short while, up to the last."""
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[float, int]] = []
+        self._apart_s = _ARRIVAL_S
+
+    def add(self, now_s: float, size: int) -> None:
+        """Notes that ``size`` bytes have arrived by now. The first and the last of each short while stay."""
+        entries = self.entries
+        if len(entries) > _EACH_ARRIVAL and now_s - entries[-2][0] < self._apart_s:
+            entries[-1] = (now_s, size)
+            return
+        entries.append((now_s, size))
+        if len(entries) > _ARRIVALS:
+            self._apart_s *= 2
+            self.entries = entries[:_EACH_ARRIVAL] + entries[_EACH_ARRIVAL:-1:2] + entries[-1:]
 
 
 @dataclass
 class Flow:
-    """One direction of a connection. Times are those of arrival at the relay; of head and tail 8 KiB are kept."""
+    """One direction of a connection. Times are those of arrival at the relay; of head and tail 8 KiB are kept.
+
+    ``closed_s`` is when its sender closed it, with a reset if ``reset``; None if it never did.
+    """
 
     size: int = 0
     first_s: float | None = None
@@ -28,6 +61,7 @@ class Flow:
     reset: bool = False
     head: bytes = b""
     tail: bytes = b""
+    arrivals: Arrivals = field(default_factory=Arrivals)
 
     def note(self, data: bytes, now_s: float) -> None:
         """Counts what has arrived."""
@@ -36,39 +70,43 @@ class Flow:
         self.size += len(data)
         self.head += data[: _KEPT_BYTES - len(self.head)]
         self.tail = (self.tail + data)[-_KEPT_BYTES:]
+        self.arrivals.add(now_s, self.size)
+
+    def close(self, now_s: float, *, reset: bool) -> None:
+        """Notes that its sender has closed it. What is seen of that first counts."""
+        if self.closed_s is None:
+            self.closed_s, self.reset = now_s, reset
 
     def record(self) -> dict[str, Any]:
         """As JSON; bytes in base64."""
         kept = {name: base64.b64encode(getattr(self, name)).decode() for name in ("head", "tail")}
-        return {**self.__dict__, "bytes": self.size, **kept}
+        return {**self.__dict__, "bytes": self.size, **kept, "arrivals": self.arrivals.entries}
 
 
 @dataclass
 class Connection:
-    """A relayed connection: when it came, from which port, and its two directions."""
+    """A relayed connection: when it came, from which port, when its bulk of data began, and its two directions."""
 
     accepted_s: float
     client_port: int
     relay_port: int = 0
     refused: bool = False
+    bulk_s: float | None = None
     up: Flow = field(default_factory=Flow)
     down: Flow = field(default_factory=Flow)
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
-        flows = {"up": self.up.record(), "down": self.down.record()}
-        return {
-            **{name: getattr(self, name) for name in ("accepted_s", "client_port", "relay_port", "refused")},
-            **flows,
-        }
+        return {**self.__dict__, "up": self.up.record(), "down": self.down.record()}
 
 
 class Relay:
     """Listens on a socket and carries every connection on to the server.
 
-    ``answer_delay_s`` holds back all that the server says. ``pace_mbps`` bounds what all connections together carry
-    up to the server, in Mbit/s of application data. Within ``hold_s`` (from, to; since the connection came) nothing is
-    read from the client. ``connect`` makes a socket on the relay's host.
+    A connection's bulk begins when more than `BULK_BYTES` have come up. Within ``hold_s`` (from, to; since then)
+    nothing is read from the client, and ``answer_delay_s`` holds back what the server says since then: what the two
+    say to each other before is not delayed. ``pace_mbps`` bounds what all connections together carry up to the server,
+    in Mbit/s of application data. ``connect`` makes a socket on the relay's host.
     """
 
     def __init__(
@@ -87,13 +125,15 @@ class Relay:
         self._delay_s, self._pace_mbps, self._hold_s = answer_delay_s, pace_mbps, hold_s
         self._free_s = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._ups: list[asyncio.Task[None]] = []
         self._sockets: list[socket.socket] = [listener]
         self._spawn(self._accept())
 
-    def _spawn(self, work: Any) -> None:
+    def _spawn(self, work: Any) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
@@ -119,35 +159,76 @@ class Relay:
         note.relay_port = server.getsockname()[1]
         for one in (client, server):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        await asyncio.gather(
-            self._carry(client, server, note.up, self._wait_up(note)),
-            self._carry(server, client, note.down, self._wait_down),
-        )
+        up = self._spawn(self._carry(client, server, note.up, note.down, self._wait_up(note)))
+        self._ups.append(up)
+        down = self._carry(server, client, note.down, note.up, self._wait_down(note), ahead=_AHEAD)
+        await asyncio.gather(up, down)
         client.close()
         server.close()
 
     async def _carry(
-        self, source: socket.socket, sink: socket.socket, flow: Flow, wait: Callable[[int], Awaitable[None]]
+        self,
+        source: socket.socket,
+        sink: socket.socket,
+        flow: Flow,
+        opposite: Flow,
+        wait: Wait,
+        ahead: int = 1,
     ) -> None:
-        """One direction; ``wait`` is given the number of bytes before they are passed on."""
+        """Carry one direction; ``wait`` is given each piece's size and time of arrival before it is passed on.
+
+        Up to ``ahead`` pieces are read while an earlier one waits; with 1, nothing but what is passed on next.
+        """
+        room = asyncio.Semaphore(ahead)
+        read: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+        reading = self._spawn(self._read(source, flow, room, read))
         loop = asyncio.get_running_loop()
-        try:
-            while data := await loop.sock_recv(source, _READ):
-                flow.note(data, self._clock())
-                await wait(len(data))
+        while True:
+            arrived_s, data = await read.get()
+            if not data:
+                break
+            await wait(len(data), arrived_s)
+            try:
                 await loop.sock_sendall(sink, data)
-                flow.forwarded_s = self._clock()
-        except OSError as error:
-            flow.reset = isinstance(error, ConnectionResetError)
-        flow.closed_s = self._clock()
+            except OSError as error:
+                # the kernel tells of a reset once: here, then, and not to who reads the opposite way
+                opposite.close(self._clock(), reset=isinstance(error, ConnectionResetError))
+                break
+            flow.forwarded_s = self._clock()
+            room.release()
+        reading.cancel()
         with contextlib.suppress(OSError):
             sink.shutdown(socket.SHUT_WR)
 
-    def _wait_up(self, note: Connection) -> Callable[[int], Awaitable[None]]:
-        async def wait(size: int) -> None:
+    async def _read(
+        self, source: socket.socket, flow: Flow, room: asyncio.Semaphore, read: asyncio.Queue[tuple[float, bytes]]
+    ) -> None:
+        """Read one direction to its end, as far as there is room; the end is a piece without bytes."""
+        loop = asyncio.get_running_loop()
+        data = b"first"
+        while data:
+            await room.acquire()
+            try:
+                data = await loop.sock_recv(source, _READ)
+            except OSError:
+                data = b""
+                flow.close(self._clock(), reset=True)
             now_s = self._clock()
-            if self._hold_s is not None and self._hold_s[0] <= now_s - note.accepted_s < self._hold_s[1]:
-                await asyncio.sleep(note.accepted_s + self._hold_s[1] - now_s)
+            if data:
+                flow.note(data, now_s)
+            else:
+                flow.close(now_s, reset=False)  # what was seen of it first counts
+            read.put_nowait((now_s, data))
+
+    def _wait_up(self, note: Connection) -> Wait:
+        async def wait(size: int, _: float) -> None:
+            now_s = self._clock()
+            if note.bulk_s is None and note.up.size > BULK_BYTES:
+                note.bulk_s = now_s
+            if note.bulk_s is not None and self._hold_s is not None:
+                begin_s, end_s = (note.bulk_s + since_s for since_s in self._hold_s)
+                if begin_s <= now_s < end_s:
+                    await asyncio.sleep(end_s - now_s)
             if self._pace_mbps is not None:
                 now_s = self._clock()
                 self._free_s = max(self._free_s, now_s) + size * 8 / (self._pace_mbps * 1e6)
@@ -155,8 +236,17 @@ class Relay:
 
         return wait
 
-    async def _wait_down(self, size: int) -> None:
-        await asyncio.sleep(self._delay_s)
+    def _wait_down(self, note: Connection) -> Wait:
+        async def wait(_: int, arrived_s: float) -> None:
+            if note.bulk_s is not None and arrived_s >= note.bulk_s:
+                await asyncio.sleep(max(0.0, arrived_s + self._delay_s - self._clock()))
+
+        return wait
+
+    async def drain(self, patience_s: float) -> None:
+        """Wait until all that clients have sent has been read, up to the end of each: they may be gone by then."""
+        if self._ups:
+            await asyncio.wait(self._ups, timeout=patience_s)
 
     def close(self) -> None:
         """Ends all connections."""
@@ -166,12 +256,12 @@ class Relay:
             one.close()
 
 
-def listener(port: int) -> socket.socket:
-    """A socket in the present namespace that a relay can take."""
+def listener(port: int, address: str = "0.0.0.0") -> socket.socket:
+    """A socket in the present namespace that listens, for a relay or a listener."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
-    made.bind(("0.0.0.0", port))
+    made.bind((address, port))
     made.listen(64)
     made.setblocking(False)
     return made

@@ -4,14 +4,20 @@ The plan::
 
     {"server": {"host", "words", "port", "patience_s"} or None,
      "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,
-     "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen"},
+     "listeners": [{"host", "address", "port"}],       # they read and do not answer
+     "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected"},
                 {"kind": "peer", "at_s", "host", "target", "steps"},
                 {"kind": "restart", "at_s"}],          # any of them: "after" (a number of the list) instead of "at_s"
-     "grace_s": how long the server may still print when all acts are over}
+     "grace_s": how long the server may still print when all acts are over, and the relay has read what clients sent}
 
 All times count from the moment the server listens (from the start without one). Without a listening server nothing
-else is played. In the record stands, beside what everyone did, whether the scene ``stalled``: somebody outside ended
-it, because it computed without end.
+else is played. A client with ``until_connected`` is stopped a moment after a listener has got its connection, one that
+may not listen as soon as it does.
+
+In the record stands, beside what everyone did, whether the scene ``stalled``: somebody outside ended it, because it
+computed without end. ``by`` is whose programs were computing then, "server" or "client"; if it is empty, the scene was
+slow through no fault of theirs. For each program it is told as ``busy``, with the ``cpu_s`` that it had used by the
+lab's clock (which in a lab on virtual time stands still meanwhile).
 """
 
 from __future__ import annotations
@@ -19,26 +25,34 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from linklab.trial import loop, peer, relay, sockets
+from linklab.trial import listener, loop, peer, relay, sockets
 from linklab.trial.program import Program, Stage
 
 _LOOK_S = 0.02
 _SETTLE_S = 0.05
 _DIE_S = 5.0
+_CONNECTED_S = 0.2
+_DRAIN_S = 10.0
+_TOLD_S = 0.001
+
+
+Tell = Callable[[list[str]], None]
+"""Hears, before each program starts, whose run then ("server", "client"): of a lab that dies no more is ever known."""
 
 
 class _Play:
     """A scene while it is played."""
 
-    def __init__(self, stage: Stage, plan: dict[str, Any]) -> None:
-        self.stage, self.plan = stage, plan
+    def __init__(self, stage: Stage, plan: dict[str, Any], tell: Tell) -> None:
+        self.stage, self.plan, self.tell = stage, plan, tell
         self.zero_s = time.monotonic()
         self.programs: list[Program] = []
         self.server: Program | None = None
         self.relay: relay.Relay | None = None
+        self.listeners: list[listener.Listener] = []
         self.listening: list[tuple[str, int]] = []
         self.alive = False
         self.restarted: dict[str, Any] | None = None
@@ -49,14 +63,23 @@ class _Play:
         """Seconds since the server listens."""
         return round(time.monotonic() - self.zero_s, 6)
 
-    def start(self, host: str, words: list[str]) -> Program:
-        """Starts a program and remembers it."""
-        program = Program(self.stage, host, words, self.clock)
+    async def start(self, side: str, host: str, words: list[str]) -> Program:
+        """Start a program and remember it."""
+        running = {program.side for program in self.programs if program.running}
+        self.tell(sorted({*running, side}, reverse=True))
+        # what is told leaves a lab while all in it wait, and this program may leave no such moment
+        await asyncio.sleep(_TOLD_S)
+        program = Program(self.stage, side, host, words, self.clock)
         self.programs.append(program)
         return program
 
     async def play(self) -> None:
         """All of it."""
+        for wanted in self.plan.get("listeners", []):
+            await self._silent(wanted["host"], wanted["port"])
+            with self.stage.entered(wanted["host"]):
+                listening = relay.listener(wanted["port"], wanted["address"])
+            self.listeners.append(listener.Listener(listening, self.clock))
         wish = self.plan["server"]
         if wish is not None:
             self.server, self.listening = await self._serve(wish)
@@ -66,13 +89,15 @@ class _Play:
         if self.plan.get("relay"):
             self._relay(self.plan["relay"])
         await asyncio.gather(*(self._act(number) for number in range(len(self.acts))))
+        if self.relay is not None:
+            await self.relay.drain(_DRAIN_S)
         await asyncio.sleep(self.plan.get("grace_s", 0.0))
         self.alive = self.server is not None and self.server.running
         for program in self.programs:
             await program.finish()
 
     async def _serve(self, wish: dict[str, Any]) -> tuple[Program, list[tuple[str, int]]]:
-        server = self.start(wish["host"], wish["words"])
+        server = await self.start("server", wish["host"], wish["words"])
         deadline = time.monotonic() + wish["patience_s"]
         while server.running and time.monotonic() < deadline:
             found = [(address, port) for address, port in sockets.listening(server.pid) if port == wish["port"]]
@@ -118,9 +143,9 @@ class _Play:
     async def _do(self, act: dict[str, Any], note: dict[str, Any]) -> None:
         match act["kind"]:
             case "client":
-                client = self.start(act["host"], act["words"])
+                client = await self.start("client", act["host"], act["words"])
                 note["program"] = client
-                await self._watch(client, act["limit_s"], act.get("may_listen", True))
+                await self._watch(client, act, note)
                 await client.finish()
             case "peer":
                 with self.stage.entered(act["host"]):
@@ -130,14 +155,26 @@ class _Play:
             case "restart":
                 await self._restart()
 
-    async def _watch(self, client: Program, limit_s: float, may_listen: bool) -> None:
-        """Waits for a program's end, and stops it when it has had its time, or listens though it may not."""
+    async def _watch(self, client: Program, act: dict[str, Any], note: dict[str, Any]) -> None:
+        """Waits for a program's end, and stops it when it has had its time or does what it may not."""
+        may_listen, limit_s = act.get("may_listen", True), act["limit_s"]
         deadline = time.monotonic() + limit_s
-        while not await client.wait(limit_s if may_listen else _LOOK_S * 5):
-            if not may_listen and sockets.listening(client.pid):
+        free = may_listen and not act.get("until_connected")
+        while not await client.wait(limit_s if free else _LOOK_S * 5):
+            found = [] if may_listen else self._opened(client)
+            if found:
+                note["listening"] = found
                 client.stop("it listens")
+            elif act.get("until_connected") and any(one.connections for one in self.listeners):
+                await client.wait(_CONNECTED_S)
+                client.stop("it connected")
             elif time.monotonic() >= deadline:
                 client.stop("it did not come to an end")
+
+    def _opened(self, client: Program) -> list[tuple[str, int]]:
+        """Where a program listens, but for the scene's own listeners."""
+        own = [(one.address, one.port) for one in self.listeners]
+        return [one for one in sockets.listening(client.pid) if one not in own]
 
     async def _restart(self) -> None:
         assert self.server is not None
@@ -161,35 +198,35 @@ class _Play:
 
     def end(self) -> None:
         """Nothing of it runs on, whatever happened."""
-        if self.relay is not None:
+        open_ones: list[listener.Listener | relay.Relay] = [*self.listeners, *([self.relay] if self.relay else [])]
+        for one in open_ones:
             with contextlib.suppress(RuntimeError):
-                self.relay.close()
+                one.close()
         for program in self.programs:
             program.clean_up()
 
-    def record(self, stalled: bool, busy: list[int]) -> dict[str, Any]:
-        """As JSON."""
+    def record(self, stalled: bool, used: dict[int, tuple[bool, float]]) -> dict[str, Any]:
+        """As JSON. ``used`` tells of programs, by id, whether they were computing at the end, and for how long."""
+
+        def told(program: Program) -> dict[str, Any]:
+            busy, cpu_s = used.get(id(program), (False, None))
+            return {**program.record(), "busy": busy, "cpu_s": cpu_s}
+
+        acts = [{**note, "program": told(note["program"])} if "program" in note else note for note in self.acts]
+        busy = {program.side for program in self.programs if used.get(id(program), (False, 0.0))[0]}
         return {
-            "server": self.server and self._program(self.server, busy),
+            "server": self.server and told(self.server),
             "listening": self.listening,
             "alive": self.alive,
             "restarted": self.restarted
-            and {
-                "before": self._program(self.restarted["before"], busy),
-                "listening": self.restarted.get("listening", []),
-            },
-            "acts": [
-                {**note, "program": self._program(note["program"], busy)} if "program" in note else note
-                for note in self.acts
-            ],
+            and {"before": told(self.restarted["before"]), "listening": self.restarted.get("listening", [])},
+            "acts": acts,
             "relay": [one.record() for one in self.relay.connections] if self.relay else [],
+            "listeners": [one.record() for one in self.listeners],
             "stalled": stalled,
+            "by": sorted(busy, reverse=True),
             "end_s": self.clock(),
         }
-
-    @staticmethod
-    def _program(program: Program, busy: list[int]) -> dict[str, Any]:
-        return {**program.record(), "busy": id(program) in busy}
 
 
 class Interrupted(Exception):
@@ -197,28 +234,37 @@ class Interrupted(Exception):
 
 
 def play(
-    stage: Stage, plan: dict[str, Any], poll: loop.Poll, interrupted: type[BaseException] = Interrupted
+    stage: Stage,
+    plan: dict[str, Any],
+    poll: loop.Poll,
+    interrupted: type[BaseException] = Interrupted,
+    tell: Tell = lambda _: None,
 ) -> dict[str, Any]:
     """Plays the scene; its record. If `poll` raises `interrupted`, everything is ended and the record says so."""
-    scene = _Play(stage, plan)
-    stalled, busy = False, []
+    scene = _Play(stage, plan, tell)
+    stalled, used = False, {}
     try:
         loop.run(poll, scene.play())
     except interrupted:
         stalled = True
-        busy = [id(program) for program in scene.programs if program.running and program.computes()]
+        running = [program for program in scene.programs if program.running]
+        used = {id(program): (program.computes(), program.cpu_s()) for program in running}
     finally:
         scene.end()
-    return scene.record(stalled, busy)
+    return scene.record(stalled, used)
 
 
 def play_all(
-    stage: Stage, plans: Iterable[dict[str, Any]], poll: loop.Poll, interrupted: type[BaseException] = Interrupted
+    stage: Stage,
+    plans: Iterable[dict[str, Any]],
+    poll: loop.Poll,
+    interrupted: type[BaseException] = Interrupted,
+    tell: Tell = lambda _: None,
 ) -> list[dict[str, Any]]:
     """One after the other, up to the first that stalls."""
     records = []
     for plan in plans:
-        records.append(play(stage, plan, poll, interrupted))
+        records.append(play(stage, plan, poll, interrupted, tell))
         if records[-1]["stalled"]:
             break
     return records

@@ -1,4 +1,4 @@
-"""Who listens in a network namespace, as the kernel tells."""
+"""Who listens in a network namespace, as the kernel tells, and who may."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def listening(process: int | str) -> list[tuple[str, int]]:
                 address, _, port = fields[1].rpartition(":")
                 found.append((_address(address), int(port, 16)))
     return found
+
+
+def allow_every_port() -> None:
+    """Let ordinary users bind ports below 1024 too, in this thread's namespace: programs run as root in Mininet."""
+    Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")
 
 
 def _address(text: str) -> str:

@@ -45,12 +45,12 @@ FAILED: Final[dict[str, tuple[str, Mistake]]] = {
     "traceback-on-port": ("arguments", Mistake.TRACEBACK),
     "traceback-without-server": ("arguments", Mistake.TRACEBACK),
     "low-port-accepted": ("arguments", Mistake.PORT_RANGE),
-    "address-unchecked": ("arguments", Mistake.ADDRESS_UNCHECKED),
     "both-modes": ("arguments", Mistake.MODES),
 }
 """By the program's name."""
 
 ADVISED: Final[dict[str, tuple[str, Mistake]]] = {
+    "address-unchecked": ("arguments", Mistake.ADDRESS_UNCHECKED),
     "bye-in-data": ("many", Mistake.END_IN_DATA),
     "bye-counted": ("clock", Mistake.END_COUNTED),
     "num-in-whole-chunks": ("amount", Mistake.NUM_CHUNKS),

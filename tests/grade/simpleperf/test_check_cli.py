@@ -9,10 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from linklab.cli import main
+from linklab.grade import simpleperf
+from linklab.grade.result import Result
+from linklab.grade.simpleperf.verdict import passed
 from linklab.runtime.backends import Kind
 
 from ...conftest import lab_processes
@@ -73,7 +77,9 @@ def test_a_failed_check_is_status_1_with_a_hint(
     program = tmp_path / "simpleperf.py"
     program.write_text("print('hello')\n")
     assert main(["check", str(program), "--where", "lab", "--step", "transfer"]) == 1
-    assert "Probable mistakes: the server does not listen" in capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Most likely cause 1. the server does not listen" in printed
+    assert "To do: bind the socket to the address of -b" in printed
 
 
 @pytest.mark.lab
@@ -95,3 +101,29 @@ def test_ctrl_c_leaves_nothing(virtual: Kind, nothing_left: None) -> None:
     output, _ = process.communicate(timeout=120)
     assert process.returncode == 130, output.decode()
     assert b"Traceback" not in output
+
+
+def test_a_report_that_is_a_folder_is_said_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simpleperf, "check", lambda *_: pytest.fail("a program was run"))
+    (tmp_path / "program.py").write_text("print(1)\n")
+    assert main(["check", str(tmp_path / "program.py"), "--json", str(tmp_path)]) == 2
+    assert f"{tmp_path} is a folder: name a file in it" in capsys.readouterr().err
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert main(["check", str(tmp_path / "program.py"), "--html", str(tmp_path / "report.html")]) == 2
+    assert "you may not write there" in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_in_the_end_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device", str(tmp_path / "report.json"))
+
+    results = {"amount": Result("amounts", (passed("num-understood", "x"),))}
+    report = simpleperf.Report("program.py", "nowhere", results, {})
+    monkeypatch.setattr(simpleperf, "check", lambda *_: report)
+    monkeypatch.setattr(Path, "write_text", full)
+    assert main(["check", "program.py", "--json", str(tmp_path / "report.json")]) == 2
+    assert capsys.readouterr().err.splitlines()[-1].endswith("cannot be written: No space left on device")

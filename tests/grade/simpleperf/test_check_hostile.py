@@ -28,7 +28,7 @@ NAMED: Final = {
     "opens-sockets": Mistake.FILES,
     "ignores-sigterm": Mistake.NO_LISTENING,
     "daemon": Mistake.NO_LISTENING,
-    "never-reads": Mistake.NO_END_MESSAGE,
+    "never-reads": Mistake.NO_DATA,
 }
 MARK: Final = "linklab-hostile-mark"
 

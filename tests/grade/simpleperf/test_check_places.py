@@ -28,7 +28,10 @@ def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: 
     assert as_json["outcome"] == "passed"
     assert list(as_json["steps"]) == list(STEPS)
     assert as_json["points"] == as_json["max_points"] == sum(item.points for item in ITEMS.values())
-    assert (report.dialect["end"], report.dialect["answer"]) == ("BYE", "ACK: BYE")
+    modes = report.dialect["modes"]
+    assert list(modes) == ["-t", "-i", "-n", "-P"]
+    assert {(talk["end"], talk["answer"], talk["waits"]) for talk in modes.values()} == {("BYE", "ACK: BYE", True)}
+    assert [talk["connections"] for talk in modes.values()] == [1, 1, 1, 3]
     assert "<table" in report._repr_html_()
 
 

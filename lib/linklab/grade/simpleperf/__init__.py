@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Literal
 
 from linklab.grade.result import Result, guarded
-from linklab.grade.simpleperf.report import ConformanceCheck, Report
-from linklab.grade.simpleperf.steps import STEPS
+from linklab.grade.simpleperf.catalogue import STEPS
+from linklab.grade.simpleperf.report import Cause, ConformanceCheck, Report
 
-__all__ = ["STEPS", "ConformanceCheck", "Report", "Where", "check", "check_step"]
+__all__ = ["STEPS", "Cause", "ConformanceCheck", "Report", "Where", "check", "check_step"]
 
 Where = Literal["auto", "lab", "loopback"]
 
@@ -33,8 +33,8 @@ def check(
     """Checks the program, all steps or some of `STEPS`.
 
     `where`: in a lab on virtual time, or on loopback, where timing may come out inconclusive; ``auto`` takes the lab
-    where there is one. `progress` is told what is being done. The file is copied, with the small files beside it,
-    and only the copy runs. Raises LinklabError, in one line, where there is no Python program to check.
+    where there is one. `progress` is told what is being done. The file is copied, with the Python files that it
+    imports, and only the copy runs. Raises LinklabError, in one line, where there is no Python program to check.
     """
     # what takes long to load is not needed for the names above
     from linklab.grade.simpleperf.run import run
@@ -45,4 +45,4 @@ def check(
 @guarded
 def check_step(file: str | Path, step: str, where: Where = "auto") -> Result:
     """The checks of one of `STEPS`, as a result with ``require()``. Raises as `check`."""
-    return check(file, [step], where).results[step]
+    return check(file, [step], where).alone(step)

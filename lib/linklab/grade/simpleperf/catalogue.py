@@ -7,6 +7,17 @@ from typing import Final
 
 from linklab.grade.simpleperf import tolerances
 
+STEPS: Final[dict[str, str]] = {
+    "transfer": "sockets and one transfer",
+    "clock": "the clock and the units",
+    "intervals": "-i, a row for each interval",
+    "amount": "-n, an amount instead of a time",
+    "parallel": "-P, several connections",
+    "many": "many clients, restarts and abrupt peers",
+    "arguments": "arguments, errors and help",
+}
+"""Name and subject of each step, in the order in which a student comes to them."""
+
 
 @dataclass(frozen=True)
 class Item:
@@ -54,7 +65,7 @@ _ITEMS = (
         "transfer",
         "both report the bytes that were carried",
         2,
-        "Against what the relay counted, to the last digit printed.",
+        "Against what the relay counted, within the digits printed and 0.5%: the step clock is exact.",
     ),
     Item(
         "time",
@@ -68,8 +79,9 @@ _ITEMS = (
         "clock",
         "the client's clock waits for the acknowledgement",
         3,
-        f"The relay reads nothing from {tolerances.HOLD_S[0]:g} s to {tolerances.HOLD_S[1]:g} s, while -t 2 runs out, "
-        f"and holds the acknowledgement back for {tolerances.ANSWER_DELAY_S:g} s. The printed rate must be that of the "
+        f"The relay reads nothing from {tolerances.HOLD_S[0]:g} s to {tolerances.HOLD_S[1]:g} s of the data, while "
+        f"-t 2 runs out, and holds the acknowledgement back for {tolerances.ANSWER_DELAY_S:g} s. The printed rate must "
+        "be that of the "
         f"whole time, within {tolerances.RATE:.1%}.",
     ),
     Item(
@@ -125,12 +137,44 @@ _ITEMS = (
         1,
         f"Within the digits printed and {tolerances.ROW:.0%}.",
     ),
-    Item("interval-total", "intervals", "a last row gives the total", 1, "From 0 to the end, with the bytes carried."),
-    Item("num-understood", "amount", "-n is understood", 1, "1500KB, or 1500 KB, or 1500 with -f KB."),
+    Item(
+        "interval-total",
+        "intervals",
+        "a row gives the total",
+        1,
+        "From 0 to the end, with the bytes carried and the rate of both. It may stand anywhere.",
+    ),
+    Item(
+        "interval-remainder",
+        "intervals",
+        "the rows reach to the end where -t is no multiple of -i",
+        1,
+        "-t 5 -i 2: the last row is short, and no bytes are missing.",
+    ),
+    Item(
+        "interval-stall",
+        "intervals",
+        "the rows reach to the end where the network stalls",
+        1,
+        "-t 6 -i 1, and for 3 s nothing gets through. One long row, or rows of 0 B, are both right.",
+    ),
+    Item(
+        "num-understood",
+        "amount",
+        "-n is understood",
+        1,
+        "1500KB, or 1500 KB, or 1500 with -f KB (1500K, 1500kb and 1500000 will do); -t is left out.",
+    ),
     Item(
         "num-exact", "amount", "-n sends what it says, in MB, KB and B", 2, "2MB, 1500KB and 5000B; the relay counts."
     ),
-    Item("num-time", "amount", "-t does not end a transfer of -n", 1, "1500KB at 8 Mbit/s with -t 1."),
+    Item(
+        "num-time",
+        "amount",
+        "-t does not end a transfer of -n",
+        1,
+        "Four seconds' worth (4MB in the lab) with -t 1. To refuse -t beside -n is a hint.",
+    ),
     Item(
         "num-rows",
         "amount",
@@ -139,13 +183,26 @@ _ITEMS = (
         "Also where it is no multiple of 1000 bytes (1500B). To send a whole last chunk then is a hint.",
     ),
     Item(
+        "num-rate",
+        "amount",
+        "the rates of -n are over the time it took",
+        1,
+        "1500KB at 8 Mbit/s, both sides, within " + f"{tolerances.RATE:.1%}.",
+    ),
+    Item(
         "parallel-together",
         "parallel",
         "-P opens its connections at once",
         3,
-        "-P 3 -t 2: all open, and sending, at one time.",
+        "-P 3 -t 2: all open, and sending, at one time, as the relay sees it.",
     ),
-    Item("parallel-client", "parallel", "the client prints a row for each connection", 2, "Three rows for -P 3."),
+    Item(
+        "parallel-client",
+        "parallel",
+        "the client prints a row for each connection",
+        2,
+        "Three rows for -P 3; the sum is none.",
+    ),
     Item("parallel-server", "parallel", "the server prints a row for each connection", 1, "Three rows for -P 3."),
     Item(
         "parallel-bytes",
@@ -159,7 +216,8 @@ _ITEMS = (
         "many",
         "a second client is served while the first one runs",
         3,
-        "Client 1 sends for 8 s; client 2 comes after 2 s, sends for 1 s, and must end before client 1.",
+        "Client 1 sends for 8 s; client 2 comes after 2 s and sends for 1 s. The relay must see it acknowledged while "
+        "client 1 still sends.",
     ),
     Item(
         "restart",
@@ -212,6 +270,12 @@ _ITEMS = (
 
 ITEMS: Final[dict[str, Item]] = {item.key: item for item in _ITEMS}
 """All checks, by key, in order."""
+
+
+def keys_of(step: str) -> tuple[str, ...]:
+    """Return the keys of a step's checks, in order."""
+    return tuple(item.key for item in _ITEMS if item.step == step)
+
 
 NOT_CHECKED: Final = (
     "The default of -t (25 s) and of the other flags.",

@@ -5,24 +5,27 @@ from __future__ import annotations
 import argparse
 import html
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import LinklabError
-from linklab.grade.simpleperf.steps import STEPS
+from linklab.grade.simpleperf.catalogue import STEPS
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from linklab.grade.simpleperf.report import Report
 
-STATUS: Final = {"passed": 0, "failed": 1, "inconclusive": 3}
+STATUS: Final = {"passed": 0, "failed": 1, "inconclusive": 3, "broken": 4}
 USAGE: Final = 2
+_COLUMNS_AT_MOST: Final = 110
 _DESCRIPTION = """\
 Checks whether a program does what simpleperf is to do: black box, over real sockets, confined to a copy of its file in
-a lab of its own. It learns first how the program writes, then judges what it does. Exit status: 0 if all checks passed,
-1 if one failed, 3 if none failed but some were inconclusive, 2 if there is nothing to check."""
+a lab of its own. It learns first how the program writes, then judges what it does, then says which mistakes explain
+most of what failed. Exit status: 0 if all checks passed; 1 if one failed; 2 if there is nothing to check; 3 if none
+failed, but some were inconclusive; 4 if none failed, but the check itself broke, which is no fault of the program."""
 
 
 def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -52,8 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     told = Console(stderr=True)
     try:
         for path in filter(None, (arguments.json, arguments.html)):
-            if not path.resolve().parent.is_dir():
-                raise LinklabError(f"{path} cannot be written: there is no folder {path.parent}")
+            _refuse_unwritable(path)
         with told.status(f"checking {arguments.file} ...") as status:
 
             def tell(what: str) -> None:
@@ -64,54 +66,52 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"linklab: {error}", file=sys.stderr)
         return USAGE
     show(report, Console())
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report.to_json(), indent=2) + "\n")
-    if arguments.html:
-        arguments.html.write_text(page(report))
-    return STATUS[report.outcome]
+    try:
+        if arguments.json:
+            arguments.json.write_text(json.dumps(report.to_json(), indent=2) + "\n", "utf-8")
+        if arguments.html:
+            arguments.html.write_text(page(report), "utf-8")
+    except OSError as error:
+        print(f"linklab: {error.filename or 'the report'} cannot be written: {error.strerror}", file=sys.stderr)
+        return USAGE
+    return STATUS[report.status]
+
+
+def _refuse_unwritable(path: Path) -> None:
+    """Raise LinklabError if no report can be written there: who waits for a check wants to have it."""
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise LinklabError(f"{path} cannot be written: there is no folder {path.parent}")
+    if path.is_dir():
+        raise LinklabError(f"{path} is a folder: name a file in it")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise LinklabError(f"{path} cannot be written: you may not write there")
 
 
 def page(report: Report) -> str:
     """The report as a page of its own."""
     title = html.escape(f"{report.file}: simpleperf checks")
     return (
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
-        f'<body style="font-family:sans-serif">{report._repr_html_()}</body></html>\n'
+        '<!DOCTYPE html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8">'
+        f"<title>{title}</title></head>"
+        '<body style="font-family:sans-serif;max-width:70em;margin:1em auto">'
+        f"{report._repr_html_()}</body></html>\n"
     )
 
 
 def show(report: Report, console: object) -> None:
-    """Prints tables: one for each step."""
+    """Prints the report in as many columns as there are, but no lines too long to read."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
+    from linklab.grade.simpleperf.report import lines
+
     assert isinstance(console, Console)
-    marks = {
-        "passed": ("\u2713 passed", "green"),
-        "failed": ("\u2717 failed", "red"),
-        "inconclusive": ("? open", "blue"),
-    }
-    for name, result in report.results.items():
-        heading = f"{name}: {result.title}   {result.points:g} of {result.max_points:g} points"
-        table = Table(
-            title=Text(heading, style="bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-        )
-        for title in ("", "what was checked", "what was found"):
-            table.add_column(title)
-        for check in result.checks:
-            mark, colour = marks[check.outcome]
-            lines = [check.reason or check.found or check.expected]
-            if not check.passed and check.expected:
-                lines.append(f"expected: {check.expected}")
-            if check.hint:
-                lines.append(f"hint: {check.hint}")
-            table.add_row(Text(mark, style=colour), Text(check.description), Text("\n".join(lines)))
-        console.print(table)
+    for line in lines(report, min(console.width, _COLUMNS_AT_MOST)):
+        shown = Text(line.text, style="bold" if line.bold else "")
+        shown.stylize(line.colour, 0, line.sign)
+        console.print(shown, soft_wrap=True)
+    if report.causes:  # they stand at the beginning, which a terminal has scrolled away
+        again = "; ".join(f"{number}. {cause.title}" for number, cause in enumerate(report.causes, 1))
         console.print()
-    line = f"{report.file}: {report.points:g} of {report.max_points:g} points, checked {report.where}"
-    if report.whole.open_points:
-        line += f"; {report.whole.open_points:g} open"
-    console.print(Text(line, style="bold"))
-    if report.mistakes:
-        console.print(Text(f"Probable mistakes: {', '.join(report.mistakes)}"))
+        console.print(Text(f"Mend first what stands at the top: {again}", style="bold"))

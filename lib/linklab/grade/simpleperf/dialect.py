@@ -1,76 +1,102 @@
-"""How a program writes and talks, learnt from a first transfer between its own client and its own server. Pure."""
+"""How a program writes and talks, learnt mode by mode from what passed between its own client and server. Pure."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from linklab.grade.simpleperf.take import Passage
-from linklab.measure.simpleperf_rows import Row
+from linklab.grade.simpleperf.evidence import Take
+from linklab.grade.simpleperf.stream import CHUNK_BYTES, Stream
 
-CHUNK_BYTES: Final = 1000
-_END_BYTES: Final = 256
+SPELLINGS: Final[tuple[Callable[[str], str], ...]] = (
+    str.upper,
+    str.lower,
+    lambda unit: unit[0],
+    lambda unit: unit[0].lower(),
+)
+"""How -f may want its unit, in the order in which they are tried: KB, kb, K, k."""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """What passes on a connection: start message and greeting, data, end message and answer."""
+
+    stream: Stream
+    greeting: bytes
+    answer: bytes
+    waits: bool
+    """Whether the client waits for the answer."""
+    connections: int
+
+    def to_json(self) -> dict[str, Any]:
+        """For reading: bytes as text."""
+        return {
+            "start": shown(self.stream.start),
+            "greeting": shown(self.greeting),
+            "chunk": shown(self.stream.chunk),
+            "end": shown(self.stream.end),
+            "answer": shown(self.answer),
+            "waits": self.waits,
+            "connections": self.connections,
+        }
 
 
 @dataclass
 class Dialect:
-    """What is known so far. ``end`` is what the client sends last, ``answer`` what the server says to it."""
+    """What is known so far. ``talks`` are by mode: "-t", "-n", "-i", "-P"."""
 
-    end: bytes = b""
-    answer: bytes = b""
-    chunk: bytes = b""
+    talks: dict[str, Talk] = field(default_factory=dict)
     client_row: str = ""
     server_row: str = ""
-    client_label: str = ""
-    server_label: str = ""
     amount_form: str = ""
     """How ``-n`` wants its amount: "10MB", "10 MB" or "10" (in the unit of ``-f``)."""
+    formats: dict[str, int | None] = field(default_factory=dict)
+    """By side, "client" and "server": which of `SPELLINGS` -f takes there, or None if none; missing if not tried."""
+    refused: set[tuple[str, str]] = field(default_factory=set)
+    """Sides and units that -f does not take there, though it takes KB."""
+    refusals: dict[str, str] = field(default_factory=dict)
+    """By side, what it said when it first refused -f."""
 
     def to_json(self) -> dict[str, Any]:
-        """For reading: bytes as text."""
-        plain = asdict(self)
-        plain.update({name: _shown(getattr(self, name)) for name in ("end", "answer", "chunk")})
-        return plain
+        """For reading."""
+        return {
+            "modes": {mode: talk.to_json() for mode, talk in self.talks.items()},
+            "client_row": self.client_row,
+            "server_row": self.server_row,
+            "amount_form": self.amount_form,
+            "format": {
+                side: "not understood" if number is None else SPELLINGS[number]("KB")
+                for side, number in self.formats.items()
+            },
+        }
 
-    def learn_rows(self, client: Row | None, server: Row | None) -> None:
-        """Keeps a row of each side."""
-        if client is not None:
-            self.client_row, self.client_label = client.line, client.rate.unit
-        if server is not None:
-            self.server_row, self.server_label = server.line, server.rate.unit
+    def learn(self, mode: str, take: Take) -> None:
+        """Keep how this mode talks, and the last row of each side."""
+        if mode not in self.talks and take.connections and take.main.carried:
+            self.talks[mode] = talk(take)
+        if not self.client_row and take.clients and take.client.rows:
+            self.client_row = take.client.rows[-1].line
+        if not self.server_row and take.has_server and take.server.rows:
+            self.server_row = take.server.rows[-1].line
 
-    def learn_talk(self, passage: Passage) -> None:
-        """Keeps the end message, its answer and the data's beginning."""
-        self.end = end_message(passage.head, passage.tail, passage.up["bytes"])
-        self.answer = passage.answer[-_END_BYTES:]
-        self.chunk = passage.head[:CHUNK_BYTES]
+    def words(self, side: str, unit: str) -> list[str]:
+        """Return the arguments that ask a side for a unit; none if it takes no -f."""
+        number = self.formats.get(side, 0)
+        return [] if number is None or (side, unit) in self.refused else ["-f", SPELLINGS[number](unit)]
 
-    def stream(self, size: int) -> bytes:
-        """What the client would send for so many bytes, with the end message."""
-        whole = self.chunk * (size // max(1, len(self.chunk)) + 1)
-        return whole[:size] + self.end
-
-
-def end_message(head: bytes, tail: bytes, total: int) -> bytes:
-    """What the client sent after its data, from the beginning, the end and the size of all it sent.
-
-    Where the data is one byte over and over, that is what follows its last long run. Otherwise it is what is left
-    over of whole chunks of 1000 bytes. b"" if neither tells.
-    """
-    rest = total % CHUNK_BYTES
-    filler = head[:1]
-    if len(head) >= CHUNK_BYTES and head[:CHUNK_BYTES] == filler * CHUNK_BYTES:
-        runs = list(re.finditer(re.escape(filler) + b"{16,}", tail))
-        end = tail[runs[-1].end() :] if runs else b""
-        # the end message itself may begin as the data does
-        if len(end) < rest <= len(end) + 4 and tail.endswith(filler * (rest - len(end)) + end):
-            end = tail[-rest:]
-        if end:
-            return end[-_END_BYTES:]
-    return tail[-rest:] if 0 < rest <= _END_BYTES else b""
+    def unit(self, side: str, unit: str) -> str:
+        """Return the unit in which a side prints amounts when asked for one: MB where it cannot be asked."""
+        return "MB" if self.formats.get(side, 0) is None or (side, unit) in self.refused else unit
 
 
-def _shown(data: bytes) -> str:
-    text = data.decode(errors="backslashreplace")
+def talk(take: Take) -> Talk:
+    """Return what passed on the first connection of a take."""
+    one = take.main
+    return Talk(one.stream, one.greeting, one.answer, take.waited(), len(take.carrying))
+
+
+def shown(data: bytes) -> str:
+    """Return bytes as text, cut short."""
+    text = data[:CHUNK_BYTES].decode(errors="backslashreplace")
     return text if len(text) <= 40 else f"{text[:40]}... ({len(data)} bytes)"

@@ -8,20 +8,24 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from linklab.grade.simpleperf import trouble
+from linklab.grade.simpleperf.catalogue import keys_of
+from linklab.grade.simpleperf.dialect import Talk, shown
+from linklab.grade.simpleperf.evidence import Take
 from linklab.grade.simpleperf.judge_transfer import needs
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.grade.simpleperf.report import ConformanceCheck
 from linklab.grade.simpleperf.session import Session
-from linklab.grade.simpleperf.take import Take
 from linklab.grade.simpleperf.verdict import all_unknown, failed, passed, unknown
 
-KEYS = ("concurrent", "restart", "abrupt", "quiet", "glued", "pieces")
+KEYS = keys_of("many")
 LONG_S = 8
-_IN_USE: Final = re.compile(r"Address already in use|Errno 98|EADDRINUSE", re.I)
+_IN_USE: Final = re.compile(r"address (?:is )?already in use|Errno 98|EADDRINUSE", re.I)
+_OF_GARBAGE: Final = re.compile(r"Decode|invalid literal for int|could not convert string|^struct\.error")
 _ANSWER_S = 6.0
+_DATA_BYTES = 3000
 # Bytes in an order that no text has; a server may try to decode them.
 _GARBAGE: Final = bytes((number * 151 + 97) % 256 for number in range(1500))
-_GARBAGE_NAMES = (
+_LEAVES, _RESETS, _ENDS, _RANDOM, _SILENT = (
     "a client that leaves at once",
     "a client that resets its connection",
     "a client that ends without the end message",
@@ -31,175 +35,224 @@ _GARBAGE_NAMES = (
 
 
 def checks(session: Session) -> Iterator[ConformanceCheck]:
-    """The checks of this step."""
+    """Yield the checks of this step."""
     if why := needs(session):
-        yield from all_unknown(KEYS, why)
+        yield from all_unknown(KEYS, why[0], needs=why[1])
         return
     concurrent = _concurrent(session)
     yield concurrent
     yield _restart(session)
-    if concurrent.mistake == Mistake.ONE_CLIENT_ONLY.title:
-        yield from all_unknown(KEYS[2:], "needs a server that goes on after its first client")
-        return
-    yield from _abrupt(session, concurrent.passed)
-    yield from _ends(session)
+    # before the peers that may send a server into an endless loop: after too many of those nothing is tried any more
+    ends = list(_ends(session))
+    if Mistake.ONE_CLIENT_ONLY in concurrent.candidates[:1]:
+        yield from all_unknown(KEYS[2:4], "needs a server that goes on after its first client", needs="concurrent")
+    else:
+        yield from _abrupt(session, concurrent.passed)
+    yield from ends
 
 
 def _concurrent(session: Session) -> ConformanceCheck:
+    """The second client is served while the first one sends: the relay sees who is answered when."""
     take = session.pair("two clients", [(0.0, ["-t", str(LONG_S)]), (2.0, ["-t", "1"])], relay=session.paced())
-    expected = f"the second client, there from 2 s to 3 s, ends before the first, which sends for {LONG_S} s"
-    if len(take.clients) < 2 or take.stalled:
-        mistake, reason = trouble.breach(take) or (Mistake.CRASH, "no second client")
-        return failed("concurrent", mistake, reason, expected)
-    first, second = take.clients
-    if not take.alive and not (second.ended and second.status == 0):
-        reason = f"the server ended: {take.server.last_words()}"
-        crashed = trouble.crash(take.server)
-        mistake = crashed[0] if crashed and crashed[0] is Mistake.TRACEBACK else Mistake.ONE_CLIENT_ONLY
-        return failed("concurrent", mistake, reason, expected)
-    if not second.ended:
-        return failed("concurrent", Mistake.ONE_AT_A_TIME, "the second client never ends", expected)
-    first_end = first.record["ended_s"] or float("inf")
-    found = f"the first ended at {first_end:.1f} s, the second at {second.record['ended_s']:.1f} s"
-    if second.status != 0:
-        reason = f"the second client ended with status {second.status} and said: {second.last_words()}"
-        mistake = Mistake.TRACEBACK if second.traceback else Mistake.ONE_AT_A_TIME
-        return failed("concurrent", mistake, reason, expected, found)
-    if second.record["ended_s"] >= first_end:
-        return failed("concurrent", Mistake.ONE_AT_A_TIME, "the second client had to wait", expected, found)
-    return passed("concurrent", expected, found)
+    expected = f"the second client, there from 2 s to 3 s, is served before the first ends, which sends for {LONG_S} s"
+    found = trouble.breach(take)
+    if found is not None:
+        return failed("concurrent", found.mistake, found.reason, expected, quotes=found.quotes)
+    if len(take.tried) < 2:
+        found = trouble.of(take)
+        reason = found.reason if found else "the second client did not connect"
+        return failed(
+            "concurrent",
+            found.mistake if found else Mistake.NO_CONNECTION,
+            reason,
+            expected,
+            quotes=found.quotes if found else (),
+        )
+    talking = [one for one in take.tried if one.carried or one.refused]
+    first, second = sorted(talking if len(talking) > 1 else take.tried, key=lambda one: one.came_s)[:2]
+    crashed = trouble.crash(take.server)
+    if second.refused or (not take.alive and second.acknowledged_s is None):
+        ended = "" if take.alive else f"; the server ended and said: {take.server.last_words()}"
+        reason = f"while the first client sent, the second one was refused{ended}"
+        alone: tuple[Mistake, ...] = (Mistake.ONE_CLIENT_ONLY, Mistake.REFUSES, Mistake.ONE_AT_A_TIME)
+        if crashed is not None and crashed.mistake is Mistake.TRACEBACK:
+            return failed("concurrent", (Mistake.TRACEBACK, *alone), crashed.reason, expected, quotes=crashed.quotes)
+        return failed("concurrent", alone, reason, expected)
+    if second.acknowledged_s is None:
+        reason = "the second client was never answered"
+        return failed("concurrent", (Mistake.ONE_AT_A_TIME, Mistake.ONE_CLIENT_ONLY), reason, expected)
+    found_text = f"the first sent until {first.sent_s:.1f} s, the second was answered at {second.acknowledged_s:.1f} s"
+    if second.acknowledged_s >= first.sent_s:
+        reason = "the second client was answered only when the first had ended"
+        return failed("concurrent", Mistake.ONE_AT_A_TIME, reason, expected, found_text)
+    if first.acknowledged_s is None:
+        reason = "the second client was served, and the first was not answered any more"
+        mistakes = (crashed.mistake, Mistake.CLIENTS_MIXED) if crashed else (Mistake.CLIENTS_MIXED,)
+        return failed("concurrent", mistakes, reason, expected, found_text, crashed.quotes if crashed else ())
+    return passed("concurrent", expected, found_text)
 
 
 def _restart(session: Session) -> ConformanceCheck:
     stay = session.replay(0.0, [["sleep", 2.0], ["close"]])
-    take = session.pair("restart", [(4.0, ["-t", "1"])], others=[stay, {"kind": "restart", "at_s": 1.0}])
-    expected = "it listens again"
+    again_s = [(4.0, ["-t", "1"])]
+    take = session.pair("restart", again_s, others=[stay, {"kind": "restart", "at_s": 1.0}], relay=session.paced())
+    expected = "it listens again, and serves a client"
     again = take.record["restarted"]
-    if again is None or take.stalled:
-        mistake, reason = trouble.breach(take) or (Mistake.CRASH, "it could not be started a second time")
-        return failed("restart", mistake, reason, expected)
+    found = trouble.breach(take)
+    if found is not None or again is None:
+        mistake, reason = (found.mistake, found.reason) if found else (Mistake.CRASH, "it could not be started anew")
+        return failed("restart", mistake, reason, expected, quotes=found.quotes if found else ())
+    said = take.server.last_words()
     if not again["listening"]:
-        said = take.server.last_words()
-        in_use = _IN_USE.search(take.server.text) or take.server.ended
-        return failed("restart", Mistake.NO_REUSEADDR if in_use else Mistake.CRASH, said, expected, "it does not")
-    if not take.client.ended or take.client.status != 0:
-        return failed(
-            "restart", Mistake.CRASH, f"a client of the new server said: {take.client.last_words()}", expected
-        )
+        in_use = [line for line in take.server.said if _IN_USE.search(line)]
+        said = in_use[-1] if in_use else said
+        # it listened on this port before
+        other = take.server.traceback and not in_use
+        mistakes = (Mistake.TRACEBACK, Mistake.NO_REUSEADDR) if other else (Mistake.NO_REUSEADDR, Mistake.CRASH)
+        reason = f"started again on its port it does not listen, and said: {said}"
+        return failed("restart", mistakes, reason, expected, "it does not", [said])
+    if not take.connections or take.main.acknowledged_s is None:
+        found = trouble.of(take)
+        said = take.client.last_words() if take.clients else said
+        reason = found.reason if found else f"it listens, and a client of it said: {said}"
+        return failed("restart", found.mistake if found else Mistake.CRASH, reason, expected, quotes=[said])
     return passed("restart", expected)
 
 
 def _abrupt_acts(session: Session, names: Sequence[str]) -> list[dict[str, Any]]:
-    data = session.dialect.stream(30_000)[:30_000]
+    talk = session.dialect.talks["-t"]
+    hello = session.hello(talk.stream.start, talk.greeting)
+    data = talk.stream.again(30_000)
     plans: dict[str, list[list[Any]]] = {
-        _GARBAGE_NAMES[0]: [["close"]],
-        _GARBAGE_NAMES[1]: [["send", data, 1], ["sleep", 0.2], ["reset"]],
-        _GARBAGE_NAMES[2]: [["send", data, 1], ["sleep", 0.2], ["close"]],
-        _GARBAGE_NAMES[3]: [["send", _GARBAGE, 1], ["sleep", 0.2], ["close"]],
-        _GARBAGE_NAMES[4]: [["sleep", 8.0], ["close"]],
+        # not at once: on virtual time no time at all would pass, as it cannot elsewhere
+        _LEAVES: [["sleep", 0.05], ["close"]],
+        _RESETS: [*hello, ["send", data, 1], ["sleep", 0.2], ["reset"]],
+        _ENDS: [*hello, ["send", data, 1], ["sleep", 0.2], ["close"]],
+        _RANDOM: [["send", _GARBAGE, 1], ["sleep", 0.2], ["close"]],
+        _SILENT: [["sleep", 8.0], ["close"]],
     }
     return [session.replay(0.5 * number, plans[name]) for number, name in enumerate(names)]
 
 
 def _abrupt_take(session: Session, names: Sequence[str]) -> Take:
     key = "abrupt peers" if len(names) > 1 else names[0]
-    return session.pair(key, [(0.5 * len(names) + 1.0, ["-t", "1"])], others=_abrupt_acts(session, names), limit_s=20.0)
+    clients = [(0.5 * len(names) + 1.0, ["-t", "1"])]
+    return session.pair(key, clients, others=_abrupt_acts(session, names), relay=session.paced(), limit_s=20.0)
 
 
 def _outlived(take: Take) -> bool:
-    return not take.stalled and take.alive and bool(take.clients) and take.client.status == 0
+    """Whether an ordinary client was served afterwards, as the relay saw."""
+    return not take.stalled and any(one.acknowledged_s is not None for one in take.connections)
 
 
 def _abrupt(session: Session, threads: bool) -> Iterator[ConformanceCheck]:
     # A server that serves one client at a time has been told so: a silent client would only say it again.
-    names = _GARBAGE_NAMES if threads else _GARBAGE_NAMES[:-1]
+    every = (_LEAVES, _RESETS, _ENDS, _RANDOM, _SILENT)
+    names = every if threads else every[:-1]
     take = _abrupt_take(session, names)
     expected = "it runs on, and an ordinary client is served"
     takes = [take]
-    if _outlived(take):
+    if _outlived(take) and take.alive:
         yield passed("abrupt", expected)
     else:
-        culprit = None
         for name in names:
             culprit = _abrupt_take(session, [name])
             takes.append(culprit)
-            if not _outlived(culprit):
+            if not _outlived(culprit) or not culprit.alive:
                 yield _blamed(culprit, name, expected)
                 break
         else:
             yield _blamed(take, "several such clients", expected)
-    hurt = next((one.server.traceback for one in takes if one.has_server and one.server.traceback), "")
-    if "Decode" in hurt:  # random bytes are no text: nothing that a client of this program would send
-        yield passed("quiet", "no traceback", hurt, Mistake.TRACEBACK)
-    elif hurt:
-        yield failed("quiet", Mistake.TRACEBACK, f"the server: {hurt}", "no traceback")
+    every_hurt = [error for one in takes if one.has_server for error in one.server.errors]
+    # random bytes are no text and no number: nothing that a client of this program would send
+    hurt = next((error for error in every_hurt if not _OF_GARBAGE.search(error.line)), None)
+    if hurt is not None:
+        reason = f"the server, when its client left abruptly: {hurt.line}"
+        mistakes = (Mistake.ABRUPT_CLIENT, Mistake.TRACEBACK)
+        yield failed("quiet", mistakes, reason, "no traceback", hurt.line, hurt.quotes)
+    elif every_hurt:
+        yield passed("quiet", "no traceback", every_hurt[0].line, Mistake.TRACEBACK)
     elif takes[-1].stalled:
-        yield unknown("quiet", "the server had to be stopped")
+        yield unknown("quiet", "the server had to be stopped", needs="abrupt")
     else:
         yield passed("quiet", "no traceback")
 
 
 def _blamed(take: Take, name: str, expected: str) -> ConformanceCheck:
     if take.stalled:
-        return failed("abrupt", Mistake.SPINS, f"{name}: the server used the processor without end", expected)
+        if not take.by or "server" in take.by:
+            reason = f"{name}: the server used the processor without end"
+            return failed("abrupt", (Mistake.SPINS, Mistake.ENDLESS), reason, expected)
+        return failed("abrupt", (Mistake.ENDLESS,), f"{name}: the next client used the processor without end", expected)
+    found = trouble.breach(take)
+    if found is not None:
+        return failed(
+            "abrupt", (found.mistake, Mistake.SPINS), f"{name}: {found.reason}", expected, quotes=found.quotes
+        )
     if not take.alive:
         said = take.server.traceback or take.server.last_words()
-        return failed(
-            "abrupt", Mistake.ABRUPT_CLIENT, f"{name}: the server ended; it said: {said}", expected, "it ended"
-        )
-    mistake = Mistake.SILENT_CLIENT if name == _GARBAGE_NAMES[-1] else Mistake.ABRUPT_CLIENT
+        reason = f"{name}: the server ended; it said: {said}"
+        died = (Mistake.ABRUPT_CLIENT, Mistake.TRACEBACK) if take.server.traceback else (Mistake.ABRUPT_CLIENT,)
+        return failed("abrupt", (*died, Mistake.ONE_CLIENT_ONLY), reason, expected, "it ended", [said])
+    silent = (Mistake.SILENT_CLIENT, Mistake.ONE_AT_A_TIME, Mistake.ABRUPT_CLIENT)
+    mistakes = silent if name == _SILENT else (Mistake.ABRUPT_CLIENT, Mistake.SPINS)
     said = take.client.last_words() if take.clients else "nothing"
-    return failed("abrupt", mistake, f"{name}: the next client was not served; it said: {said}", expected)
+    return failed("abrupt", mistakes, f"{name}: the next client was not served; it said: {said}", expected)
 
 
 def _ends(session: Session) -> Iterator[ConformanceCheck]:
-    end = session.dialect.end
+    """The end message glued to data, byte by byte, and within the data: a scene each."""
+    talk = session.dialect.talks["-t"]
+    end = talk.stream.end
     if not end:
-        yield from all_unknown(("glued", "pieces"), "the end message could not be told from the data")
+        why = "the end message could not be told from the data"
+        yield from all_unknown(("glued", "pieces"), why, "send an end message that is no multiple of 1000 bytes: BYE")
         return
-    stream = session.dialect.stream(3000)
-    glued = [["send", stream, 1], ["receive", _ANSWER_S, len(session.dialect.answer) or 1]]
-    pieces: list[list[Any]] = [["send", stream[: -len(end)], 1], ["sleep", 0.1]]
+    hello = session.hello(talk.stream.start, talk.greeting)
+    data = talk.stream.again(_DATA_BYTES)
+    listen: list[Any] = ["receive", _ANSWER_S, len(talk.answer) or 1]
+    glued = _one_peer(session, "an end message glued to data", [*hello, ["send", data + end, 1], listen])
+    apart: list[list[Any]] = [*hello, ["send", data, 1], ["sleep", 0.1]]
     for number in range(len(end)):
-        pieces += [["send", end[number : number + 1], 1], ["sleep", 0.1]]
-    pieces.append(["receive", _ANSWER_S, len(session.dialect.answer) or 1])
-    inside: list[list[Any]] = [
-        ["send", stream[:500] + end + stream[500:2000], 1],
-        ["receive", 0.5, 1],
-        ["send", stream[2000:], 1],
-        ["receive", _ANSWER_S, len(session.dialect.answer) or 1],
-    ]
-    acts = [session.replay(0.0, glued), session.replay(None, pieces, 0), session.replay(None, inside, 1)]
-    take = session.pair("end messages", [], server=["-f", "B"], others=acts)
-    if not take.listening or len(take.peers) < 3 or take.stalled:
-        mistake, reason = trouble.breach(take) or (Mistake.CRASH, "the server could not be tried")
-        yield failed("glued", mistake, reason)
-        yield unknown("pieces", "the server could not be tried")
-        return
-    answers = [_answer(steps) for steps in take.peers]
+        apart += [["send", end[number : number + 1], 1], ["sleep", 0.1]]
+    pieces = _one_peer(session, "an end message in pieces", [*apart, listen])
+    early = [*hello, ["send", data[:500] + end + data[500:2000], 1], ["receive", 0.5, 1]]
+    inside = _one_peer(session, "an end message within the data", [*early, ["send", data[2000:] + end, 1], listen])
     expected = "the acknowledgement"
-    if answers[0]:
-        yield passed("glued", expected, _shown(answers[0]))
-    else:
-        yield failed("glued", Mistake.END_GLUED, "no acknowledgement came", expected, "nothing")
-    if answers[1]:
-        early = _early(take.peers[2])
-        yield passed("pieces", expected, _shown(answers[1]), Mistake.END_IN_DATA if early else None)
-    elif answers[0]:
-        yield failed("pieces", Mistake.END_IN_PIECES, "no acknowledgement came", expected, "nothing")
-    else:
-        yield unknown("pieces", "needs an acknowledgement when the end message comes in one write")
+    yield _ended("glued", glued, talk, expected)
+    if not _answer(glued) and not _answer(pieces):
+        yield unknown("pieces", "needs an acknowledgement when the end message comes in one write", needs="glued")
+        return
+    yield _ended("pieces", pieces, talk, expected, Mistake.END_IN_DATA if _early(inside, len(hello)) else None)
 
 
-def _answer(steps: Sequence[dict[str, Any]]) -> bytes:
+def _one_peer(session: Session, key: str, steps: list[list[Any]]) -> Take:
+    return session.pair(key, [], others=[session.replay(0.0, steps)])
+
+
+def _ended(key: str, take: Take, talk: Talk, expected: str, advice: Mistake | None = None) -> ConformanceCheck:
+    """Whether the server answered."""
+    answer = _answer(take)
+    if answer:
+        return passed(key, expected, shown(answer), advice)
+    mistake = Mistake.END_GLUED if key == "glued" else Mistake.END_IN_PIECES
+    how = "in one write with data" if key == "glued" else "byte by byte"
+    found = trouble.breach(take) or (trouble.crash(take.server) if take.has_server else None)
+    also = () if found is None else (found.mistake,)
+    reason = f"the end message {talk.stream.end!r} came {how}, and no acknowledgement within {_ANSWER_S:g} s"
+    if found is not None:
+        reason += f"; {found.reason}"
+    return failed(key, (mistake, *also), reason, expected, "nothing", found.quotes if found else ())
+
+
+def _answer(take: Take) -> bytes:
+    """What the server said last to the peer; a server that never listened said nothing."""
+    steps = take.peers[0] if take.peers else []
     return base64.b64decode(steps[-1].get("data", "")) if steps and steps[-1]["step"] == "receive" else b""
 
 
-def _early(steps: Sequence[dict[str, Any]]) -> bool:
-    """Whether the server answered, or was gone, before the data had ended."""
-    heard = next((step for step in steps if step["step"] == "receive"), {})
+def _early(take: Take, hello: int) -> bool:
+    """Whether the server answered, or was gone, before the data had ended; ``hello`` steps come before."""
+    steps = take.peers[0] if take.peers else []
+    heard = next((step for step in steps[1 + hello :] if step["step"] == "receive"), {})
     return bool(heard.get("data")) or bool(heard.get("end")) or "error" in heard
-
-
-def _shown(answer: bytes) -> str:
-    return answer.decode(errors="backslashreplace")[:60]

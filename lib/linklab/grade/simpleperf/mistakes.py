@@ -16,13 +16,19 @@ class Mistake(Enum):
     """A probable mistake: its name, and a hint."""
 
     CRASH = _Text(
-        "it ends with an error", "run it by hand with the same arguments, and read the last line of the error"
+        "it ends with an error", "run it by hand with the same arguments, and read the last line that it prints"
     )
-    TRACEBACK = _Text("traceback shown", "catch the exception where it arises, and print one line that says what to do")
+    TRACEBACK = _Text(
+        "traceback shown",
+        "mend what its last line names; if that comes from outside, from an argument or the network, catch the "
+        "exception where it arises, and print one line that says what to do",
+    )
     NO_LISTENING = _Text(
         "the server does not listen", "bind the socket to the address of -b and the port of -p, then call listen()"
     )
-    BIND_IGNORED = _Text("-b is ignored", "bind to (args.bind, args.port): an empty address means all interfaces")
+    BIND_IGNORED = _Text(
+        "-b is ignored", "bind to (args.bind, args.port): an empty address, or 0.0.0.0, means all interfaces"
+    )
     PORT_IGNORED = _Text("-p is ignored", "use args.port on both sides, not the default")
     ADDRESS_IGNORED = _Text("-I is ignored", "connect to (args.serverip, args.port), not to a fixed address")
     NO_CONNECTION = _Text("the client does not connect", "call connect() with the address of -I and the port of -p")
@@ -30,10 +36,25 @@ class Mistake(Enum):
         "the server never acknowledges", "when the end message has come, send the acknowledgement before you close"
     )
     NO_END = _Text(
-        "it does not come to an end", "after the acknowledgement the client closes, prints its row and exits"
+        "it does not come to an end",
+        "find what it still waits for: after the acknowledgement the client closes its socket, prints its row and "
+        "exits",
+    )
+    END_IGNORED = _Text(
+        "the server does not look for the end message",
+        "leave the loop when BYE has come, not when the connection ends: the client keeps it open until it is answered",
     )
     NO_END_MESSAGE = _Text(
         "the client sends no end message", "after the data send BYE, then wait for the acknowledgement"
+    )
+    NO_DATA = _Text("the client sends no data", "after connect() send chunks of 1000 bytes until the time is over")
+    NO_WAIT = _Text(
+        "the client does not wait for the acknowledgement",
+        "after the end message call recv() until the acknowledgement has come, and only then close",
+    )
+    WAITS = _Text("it waits without end", "leave the loop when recv() returns b'', and let no thread wait for ever")
+    REFUSES = _Text(
+        "the server refuses a connection", "keep one socket that listens, and go back to accept() after each client"
     )
     NO_ROW = _Text(
         "no row that can be read",
@@ -42,10 +63,18 @@ class Mistake(Enum):
     BYTES_LOST = _Text(
         "bytes are missing", "send with sendall(); on the server count len(data) of every read until the end message"
     )
+    END_DATA_LOST = _Text(
+        "data that comes with the end message is not counted",
+        "a read that ends with BYE may begin with data: count len(data) less the length of BYE",
+    )
     READS_COUNTED = _Text(
         "each read counted as a full buffer", "recv(1000) may return less: count len(data), not the size asked for"
     )
-    SENDS_COUNTED = _Text("bytes counted are not the bytes sent", "count what you have sent: chunks of 1000 bytes")
+    SENDS_COUNTED = _Text(
+        "bytes counted are not the bytes sent",
+        "add len(chunk) after each sendall(chunk), and count nothing else, neither the end message nor what was "
+        "only planned",
+    )
     CHUNK_SIZE = _Text("chunks of 1024 bytes sent, 1000 counted", "make the chunk 1000 bytes, and count len(chunk)")
     END_COUNTED = _Text("the end message counted as data", "take the length of BYE off the bytes received")
     CLOCK_BEFORE_ACK = _Text(
@@ -59,26 +88,53 @@ class Mistake(Enum):
     WHOLE_SECONDS = _Text(
         "time cut to whole seconds", "keep the seconds with their decimals, and round only when you print"
     )
+    COMMAND = _Text(
+        "a command is missing that it runs",
+        "a program that measures needs no other: ask the socket for its address, with getsockname()",
+    )
     PACKAGE = _Text("a package is missing", "install it where Linklab runs, or do without: python -m pip install NAME")
     SERVER_CLOCK = _Text(
         "the server's clock is wrong",
         "start it when the client is accepted, stop it when the end message has been read",
     )
-    CLOCK = _Text("the clock is wrong", "read time.time() before the first byte and after the acknowledgement")
+    CLOCK = _Text(
+        "the clock is wrong",
+        "read time.time() before the first byte and after the acknowledgement, and divide by the difference",
+    )
     TIME_IGNORED = _Text("-t is ignored", "send until args.time seconds have passed since the start")
     BYTES_AS_BITS = _Text(
-        "bits and bytes: the factor 8 is missing", "a rate in Mbit/s is bytes * 8 / 1000000 / seconds"
+        "bits and bytes: the factor 8 is missing", "multiply by 8: a rate in Mbit/s is bytes * 8 / 1000000 / seconds"
     )
-    BITS_TWICE = _Text("bits and bytes: multiplied by 8 twice", "a rate in Mbit/s is bytes * 8 / 1000000 / seconds")
+    BITS_TWICE = _Text(
+        "bits and bytes: multiplied by 8 twice",
+        "multiply by 8 only once: a rate in Mbit/s is bytes * 8 / 1000000 / seconds",
+    )
     BINARY_UNITS = _Text(
-        "1000 and 1024 mixed", "sizes and rates are decimal here: 1 KB = 1000 B, 1 MB = 1000 KB, 1 Mbit = 1000000 bit"
+        "1000 and 1024 mixed", "use 1000 wherever you use 1024: 1 KB = 1000 B, 1 MB = 1000 KB, 1 Mbit = 1000000 bit"
     )
-    INTEGER_DIVISION = _Text("integer division", "divide with / and round only when you print, with :.2f")
-    WRONG_RATE = _Text("the rate does not fit amount and time", "a rate in Mbit/s is bytes * 8 / 1000000 / seconds")
-    WRONG_AMOUNT = _Text("the amount is not what was carried", "divide the bytes by 1, 1000 or 1000000 for B, KB or MB")
+    INTEGER_DIVISION = _Text(
+        "integer division", "divide with /, not with // or int(), and round only when you print, with :.2f"
+    )
+    WRONG_RATE = _Text(
+        "the rate does not fit amount and time",
+        "compute it by hand from the amount and the time of the same row: bytes * 8 / 1000000 / seconds",
+    )
+    WRONG_AMOUNT = _Text(
+        "the amount is not what was carried",
+        "count each byte of the data once, without the end message, and divide by 1, 1000 or 1000000 for B, KB or MB",
+    )
     FORMAT_IGNORED = _Text("-f is ignored", "print amounts in the unit of -f: B, KB or MB")
+    RATE_BY_FORMAT = _Text(
+        "-f changes the rate, and not its label",
+        "-f is the unit of amounts alone: compute the rate from the bytes, as bytes * 8 / 1000000 / seconds",
+    )
+    FORMAT_REFUSED = _Text("-f is not understood", "accept -f B, -f KB and -f MB, on the server and on the client")
     BYTES_LABEL = _Text("MBps as the label of Mbit/s", "MBps means megabytes per second to most readers: write Mbps")
-    OVER_CAPACITY = _Text("more than the link carries", "no clock may stop before the last byte has arrived")
+    OVER_CAPACITY = _Text(
+        "more than the link carries",
+        "a clock stops too early, or bytes are counted twice: the client's clock stops at the acknowledgement, the "
+        "server's when it has read the end message",
+    )
     INTERVAL_IGNORED = _Text("-i is ignored", "print a row whenever args.interval seconds have passed")
     FIRST_TWICE = _Text("first interval twice", "print each interval once: remember where the last row ended")
     LAST_MISSING = _Text(
@@ -90,26 +146,66 @@ class Mistake(Enum):
     NO_TOTAL = _Text(
         "no row for the total", "after the rows of the intervals print a line, then the row from 0 to the end"
     )
+    INTERVAL_REFUSED = _Text("-i is not understood", "accept -i with a number of seconds, beside -t")
+    INTERVAL_RATE = _Text(
+        "the rate of a row is not its own",
+        "divide the bytes of the interval by the time of the interval, from the clock, in each row",
+    )
+    INTERVAL_EXTRA = _Text(
+        "a row too many among the intervals", "print each interval once, and after the last one nothing but the total"
+    )
+    INTERVAL_CLOCK = _Text(
+        "times of intervals assumed, not measured",
+        "take the begin and the end of each row from the clock: when the network stalls, a row lasts longer",
+    )
+    RATE_FROM_START = _Text(
+        "the rate of a row is over the time since the start",
+        "divide the bytes of the interval by the time since the row before, not since the start",
+    )
+    TOTAL_RATE = _Text(
+        "the total's rate is not its own", "divide all bytes by all the time, from the first byte to the end"
+    )
     INTERVAL_SUM = _Text("rows do not sum to the total", "count the bytes of each interval once, and none twice")
     INTERVAL_GAPS = _Text("intervals do not join", "let each interval begin where the one before ended")
     NUM_IGNORED = _Text("-n is ignored", "with -n send until so many bytes are sent, whatever -t says")
     NUM_ROUNDED = _Text("-n rounded", "send exactly as many bytes as -n says: 1500KB are 1500000")
+    NUM_SUFFIX = _Text(
+        "-n in B loses its last digit",
+        "KB and MB have two letters, B has one: cut off the unit, and not a digit with it",
+    )
+    NUM_ONE_MORE = _Text("-n sends a chunk too many", "stop when sent >= amount: with > or <= one more chunk goes out")
     NUM_CHUNKS = _Text("-n rounded to whole chunks", "make the last chunk as short as what is left to send")
     NUM_TIME = _Text("-t ends a transfer of -n", "with -n the time does not count: send all of it")
+    NUM_ALONE = _Text("-n and -t refuse each other", "let both stand together: with -n the time does not count")
     NUM_REFUSED = _Text("-n is not understood", "accept amounts such as 10MB, 1000KB or 500B")
+    PARALLEL_REFUSED = _Text("-P is not understood", "accept -P 1 to -P 5, and open so many connections")
     PARALLEL_IGNORED = _Text("-P is ignored", "open args.parallel connections, each in a thread of its own")
     PARALLEL_IN_TURN = _Text(
         "connections opened one after the other", "start all threads first, and join them only then, in a second loop"
+    )
+    PARALLEL_SHARED = _Text(
+        "the connections of -P share one socket", "make a new socket in each thread, and connect that one"
+    )
+    PARALLEL_SUMMED = _Text(
+        "the connections of -P are counted together", "count the bytes of each connection apart, in its own thread"
     )
     PARALLEL_ROWS = _Text("a row is missing for some connections", "print a row for each of the connections")
     ONE_AT_A_TIME = _Text(
         "one client at a time", "serve each client in a thread of its own, and go back to accept() at once"
     )
-    ONE_CLIENT_ONLY = _Text("the server ends after its first client", "call accept() in a loop without end")
+    CLIENTS_MIXED = _Text(
+        "clients are mixed up",
+        "keep the socket, the count and the clock of each client in its own thread, not in globals",
+    )
+    ONE_CLIENT_ONLY = _Text(
+        "the server ends after its first client",
+        "put accept() into a loop that never ends, and let nothing that a client does leave that loop",
+    )
     NO_REUSEADDR = _Text("no SO_REUSEADDR", "before bind(): sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
     END_GLUED = _Text(
         "BYE inside a chunk",
-        "TCP is a stream: BYE may come in one read with data before it, and that data counts",
+        "TCP is a stream: BYE may come in one read with data before it, so look whether what has come ends with "
+        "BYE, and count the data before it",
     )
     END_IN_PIECES = _Text(
         "partial read of BYE", "TCP is a stream: keep the end of the last read, BYE may come as B and YE"
@@ -128,26 +224,53 @@ class Mistake(Enum):
     SILENT_CLIENT = _Text(
         "a silent client blocks the server", "serve each client in a thread of its own, so that none waits for another"
     )
-    STATUS_ZERO = _Text("exit status 0 on errors", "end with sys.exit(1), or another number that is not 0")
+    STATUS_ZERO = _Text(
+        "exit status 0 on errors", "when something is wrong, end with sys.exit(1), or another number that is not 0"
+    )
     STATUS_NOT_ZERO = _Text("exit status not 0 on success", "end with status 0 when everything went well")
     NO_MESSAGE = _Text("no message for a wrong argument", "print one line that names the argument, and exit")
     UNNAMED = _Text("the message does not name the argument", "say in the message which argument is wrong, and why")
-    ACCEPTED = _Text("a wrong argument is accepted", "check its value before you open a socket")
-    PORT_RANGE = _Text("ports out of range are accepted", "the port must be from 1024 to 65535")
-    ADDRESS_UNCHECKED = _Text(
-        "addresses are not checked", "ipaddress.IPv4Address(text) raises ValueError for a bad one"
+    ACCEPTED = _Text(
+        "a wrong argument is accepted",
+        "check its value before you open a socket; if it is wrong, print one line that names the argument, and "
+        "exit with a status that is not 0",
     )
-    PARALLEL_RANGE = _Text("-P out of range is accepted", "-P is 1 to 5")
-    MODES = _Text("the mode is not checked", "exactly one of -s and -c must be given")
+    PORT_RANGE = _Text(
+        "ports out of range are accepted",
+        "before you open a socket, refuse ports below 1024 and above 65535 in one line that names -p",
+    )
+    ADDRESS_UNCHECKED = _Text(
+        "addresses are not checked",
+        "ipaddress.IPv4Address(text) raises ValueError for a bad one: catch it, and print one line that names the "
+        "argument",
+    )
+    PARALLEL_RANGE = _Text(
+        "-P out of range is accepted",
+        "refuse what is below 1 or above 5 in one line that names -P: in argparse choices=range(1, 6) does so",
+    )
+    MODES = _Text(
+        "the mode is not checked",
+        "exactly one of -s and -c must be given: otherwise print one line that says so, and exit with a status "
+        "that is not 0",
+    )
     NO_HELP = _Text("no help", "argparse prints help for -h if each argument has help=...")
-    ENDLESS = _Text("it computes without end", "a loop never ends, or waits without sleeping")
-    MEMORY = _Text("it fills memory", "count bytes, do not keep them")
+    ENDLESS = _Text(
+        "it computes without end",
+        "look for a loop that never ends, or that asks again and again without sleeping: recv() and accept() wait "
+        "by themselves",
+    )
+    MEMORY = _Text("it fills memory", "add up len(data), and do not keep the data in a list or a string")
     PROCESSES = _Text("it starts processes or threads without end", "one thread for each connection is enough")
     FILES = _Text("it opens sockets or files without end", "open one socket for each connection, and close it")
     OUTPUT = _Text("it prints without end", "print rows, not every chunk")
-    DISK = _Text("it fills the disk", "a program that measures writes no files")
-    DELETES = _Text("it deletes or changes files", "a program that measures leaves files alone")
-    OUTSIDE = _Text("it writes outside its folder", "a program that measures writes no files")
+    DISK = _Text("it fills the disk", "a program that measures writes no files: print to the terminal instead")
+    DELETES = _Text(
+        "it deletes or changes files",
+        "a program that measures leaves files alone: take out what removes or writes files",
+    )
+    OUTSIDE = _Text(
+        "it writes outside its folder", "a program that measures writes no files: print to the terminal instead"
+    )
 
     @property
     def title(self) -> str:

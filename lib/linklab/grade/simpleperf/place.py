@@ -109,6 +109,7 @@ class LabPlace:
             self._lab = labs.start(NETWORK, "virtual", folder=self._folder.name, narrow=narrow)
             self._lab.process.call(
                 in_lab.prepare,
+                [host.name for host in NETWORK.hosts],
                 self._submission.encoded(),
                 self._submission.python,
                 self._submission.packages,
@@ -118,22 +119,26 @@ class LabPlace:
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """As `Place.play`. After a scene that stalled the next one gets a fresh lab."""
+        if self._lab is not None and not self._lab.process.running:
+            # it died between two scenes: that is no stall of this one's
+            self._end_lab()
         process = self._started().process
         watch = _Watch(process.group_pid, self._limit_s, process.stop)
         try:
-            records = process.call(in_lab.play, plans, stop=watch.stalled)
+            records = process.call(in_lab.play, plans, on_event=watch.hear, stop=watch.stalled)
         except LabError:
             if process.running and not watch.fired:
                 raise
             # the program has taken the whole lab along
             self._end_lab()
-            return [_lost()]
+            return [_lost(watch)]
         finally:
             watch.done()
         if records[-1]["stalled"]:
             self._end_lab()
             if not watch.fired:
                 raise KeyboardInterrupt
+            records[-1]["cpu_s"] = watch.spent_s()
         return records
 
     def _end_lab(self) -> None:
@@ -147,7 +152,8 @@ class LabPlace:
         self._folder.cleanup()
 
 
-def _lost() -> dict[str, Any]:
+def _lost(watch: _Watch) -> dict[str, Any]:
+    """The record of a scene that went with its lab: no more is known than which programs ran."""
     return {
         "server": None,
         "listening": [],
@@ -155,7 +161,10 @@ def _lost() -> dict[str, Any]:
         "restarted": None,
         "acts": [],
         "relay": [],
+        "listeners": [],
         "stalled": True,
+        "by": watch.running,
+        "cpu_s": watch.spent_s(),
         "end_s": 0.0,
     }
 
@@ -167,15 +176,25 @@ class _Watch:
         """``end`` ends the lab: a program that only computes leaves the guest no moment to hear anything else."""
         self._group, self._limit_s, self._end = group, limit_s, end
         self._from_s = cpu_s(group)
+        self._spent_s = 0.0
         self._began_s = time.monotonic()
         self.fired = False
+        self.running: list[str] = []
         self._timer: threading.Timer | None = None
+
+    def hear(self, running: list[str]) -> None:
+        """Keep whose programs run now, "server" or "client"."""
+        self.running = running
+
+    def spent_s(self) -> float:
+        """CPU seconds so far."""
+        return max(self._spent_s, cpu_s(self._group) - self._from_s)
 
     def stalled(self) -> bool:
         """Whether it is too much."""
-        spent = cpu_s(self._group) - self._from_s
+        self._spent_s = self.spent_s()
         took_s = time.monotonic() - self._began_s
-        if not self.fired and (spent > self._limit_s or took_s > _WALL_SHARE * self._limit_s):
+        if not self.fired and (self._spent_s > self._limit_s or took_s > _WALL_SHARE * self._limit_s):
             self.fired = True
             self._timer = threading.Timer(_GRACE_S, self._end)
             self._timer.daemon = True

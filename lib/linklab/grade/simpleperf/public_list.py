@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from linklab.grade.simpleperf.catalogue import ITEMS, NOT_CHECKED, REFERENCE
+from linklab.grade.simpleperf.catalogue import ITEMS, NOT_CHECKED, REFERENCE, STEPS
+from linklab.grade.simpleperf.diagnosis import GENERIC
 from linklab.grade.simpleperf.mistakes import Mistake
-from linklab.grade.simpleperf.steps import STEPS
 from linklab.runtime.limits import Limits
 from linklab.trial.program import OUTPUT_BYTES
 
-_BEGINNING = """\
+_BEGINNING: Final = """\
 # What the simpleperf checks look at
 
 `linklab check simpleperf.py` runs a program as its users do, and looks at nothing but what it prints, what it sends
@@ -20,12 +21,44 @@ and how it ends. This page is made from the checks' own data by `python -m linkl
 
 - The program runs on the hosts of a small lab network on virtual time: client, server and a relay between them on a
   fast network, and a second link of 8 Mbit/s and 10 ms between client and server. Without a lab it runs on loopback,
-  in real time; what a busy machine spoils is then inconclusive, never failed. Wrong arguments are tried on loopback.
+  in real time. There clocks may be off by 0.15 s and more, and a transfer of `-t` that takes too long or a rate below
+  the pace of the relay is inconclusive, not failed; the rest is judged as in a lab, so a busy machine may fail it: end
+  what else runs there, and check again. Wrong arguments are tried on loopback.
 - The program's client is tried with the program's own server. The end message, the acknowledgement, the columns, the
   units and the form of `-n` are learnt from what it does.
 - The relay notes when each byte passes. That is what times, rates and amounts are compared with.
 - A check that needs something which does not work is inconclusive, not failed again.
 - A check that passed may carry a hint; it costs nothing.
+
+## Causes
+
+A report begins with the most likely causes, that on which most points hang first: each with what was seen, what to
+do, and the checks that it explains.
+A failed check says what was seen; its judge names all mistakes that would explain it, the likeliest first. When all
+steps are judged, the fewest mistakes are looked for that explain most of what failed:
+
+- Each failed check speaks for the mistakes that its judge names, most for the first of them.
+- It also speaks for a mistake that brings it about, if a judge has named that one first elsewhere: a server that
+  ends after its first client has no rows for the other connections of `-P` either.
+- What speaks loudest is a cause, and the checks that it explains are done with; then comes the next. Each failed
+  check has one cause. Of equals the first in the last table below is taken, so a program's causes are always the same.
+- A mistake that only says what was seen (with a star below) loses against one that says why.
+- Checks that quote the same error of the program have one cause.
+- A check that waits for something else names its cause, also where that lies in a step that was not asked for.
+
+## Exit status
+
+| status | meaning |
+| --- | --- |
+| 0 | all checks passed |
+| 1 | a check failed |
+| 2 | there is nothing to check: no such file, no Python, no lab |
+| 3 | none failed, but some are inconclusive |
+| 4 | none failed, but the check itself broke: a fault of Linklab's |
+
+A check that breaks costs the rest of its step, which stays inconclusive, and no more. Beside a failed check the status
+is 1, for that failed by itself: the program is wrong, whatever else might be found. Without one, nothing can be said
+of the program. The report says so first, and its JSON (`--json`) has the traceback, for who mends Linklab.
 """
 
 
@@ -47,11 +80,15 @@ def lines() -> Iterator[str]:
     yield ""
     yield "A program that sends one chunk a call, or a start message, or both, passes all checks as well."
     yield from ("", "## Mistakes that are named", "", "| mistake | what to do |", "| --- | --- |")
-    yield from (f"| {mistake.title} | {mistake.hint.replace('|', '/')} |" for mistake in Mistake)
+    yield from (
+        f"| {mistake.title}{' *' if mistake in GENERIC else ''} | {mistake.hint.replace('|', '/')} |"
+        for mistake in Mistake
+    )
     yield from ("", "## What a program may use", "")
     limits = Limits()
-    yield "It works on a copy of its file and of the small Python files beside it. It sees the system's Python, the"
-    yield "installed packages if it imports any, and no other files; its folder alone is writable. It reaches the lab's"
+    yield "It works on a copy of its file and of the Python files of its folder that it imports, directly or by others;"
+    yield "links are not followed. It sees the system's Python, the installed packages if one of these files imports"
+    yield "any, and no other files; its folder alone is writable. It reaches the lab's"
     yield f"network and no other. It gets {limits.memory_mb} MB of memory, {limits.processes} processes and threads,"
     yield f"{limits.open_files} open files and sockets, {limits.file_mb} MB for a file, {OUTPUT_BYTES // 1024} KiB of"
     yield "output. What goes beyond is stopped and reported."

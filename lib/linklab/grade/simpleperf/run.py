@@ -1,15 +1,18 @@
-"""Checks a program: finds a place, plays what the steps need, gathers the report."""
+"""Checks a program: finds a place, lets the judges of the steps play what they need, gathers the report."""
 
 from __future__ import annotations
 
 import contextlib
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+import linklab
 from linklab.errors import LabError, LinklabError
 from linklab.grade.result import Result
 from linklab.grade.simpleperf import (
+    diagnosis,
     judge_amount,
     judge_arguments,
     judge_clock,
@@ -19,16 +22,16 @@ from linklab.grade.simpleperf import (
     judge_transfer,
     submission,
 )
-from linklab.grade.simpleperf.catalogue import ITEMS
+from linklab.grade.simpleperf.catalogue import STEPS, keys_of
 from linklab.grade.simpleperf.loopback import LoopbackPlace
 from linklab.grade.simpleperf.place import LabPlace, Place
-from linklab.grade.simpleperf.report import ConformanceCheck, Report
+from linklab.grade.simpleperf.report import SEND, Broken, ConformanceCheck, Report
 from linklab.grade.simpleperf.session import GaveUp, Session
-from linklab.grade.simpleperf.steps import STEPS
+from linklab.grade.simpleperf.steady import SteadyPlace
 from linklab.grade.simpleperf.submission import Submission
 from linklab.grade.simpleperf.verdict import unknown
 
-_JUDGES: Final[dict[str, Callable[[Session], Iterator[ConformanceCheck]]]] = {
+JUDGES: Final[dict[str, Callable[[Session], Iterator[ConformanceCheck]]]] = {
     "transfer": judge_transfer.checks,
     "clock": judge_clock.checks,
     "intervals": judge_intervals.checks,
@@ -38,6 +41,7 @@ _JUDGES: Final[dict[str, Callable[[Session], Iterator[ConformanceCheck]]]] = {
     "arguments": judge_arguments.checks,
 }
 STALLED_NOTE: Final = "in the lab, where time stands still while a program computes, it made no progress"
+_ERROR_CHARACTERS: Final = 200
 
 
 def run(file: Path, steps: Iterable[str] | None, where: str, progress: Callable[[str], None] | None) -> Report:
@@ -49,7 +53,7 @@ def run(file: Path, steps: Iterable[str] | None, where: str, progress: Callable[
     if where not in ("auto", "lab", "loopback"):
         raise LinklabError(f"where={where!r}: say 'auto', 'lab' or 'loopback'")
     program = submission.read(file)
-    return _tried(program, wanted, where, progress or (lambda _: None))
+    return _tried(program, [step for step in STEPS if step in wanted], where, progress or (lambda _: None))
 
 
 def _tried(program: Submission, wanted: list[str], where: str, tell: Callable[[str], None]) -> Report:
@@ -57,18 +61,29 @@ def _tried(program: Submission, wanted: list[str], where: str, tell: Callable[[s
     note = ""
     try:
         session = Session(program, place, tell)
-        if where == "auto" and place.virtual and _stalls(session, wanted):
+        if where == "auto" and place.virtual and (why := _why_elsewhere(session, wanted)):
             place.close()
-            place = LoopbackPlace(program)
+            place = SteadyPlace(lambda: LoopbackPlace(program))
             session = Session(program, place, tell)
-            note = f"; {STALLED_NOTE}"
-        results = {}
-        for step in (step for step in STEPS if step in wanted):
-            with _for_step(session, step, where) as chosen:
-                results[step] = Result(STEPS[step], tuple(_checks(chosen, step)))
+            note = f"; {why}"
+        judged = {step: _judged(session, step, where) for step in wanted}
+        checks = {step: one.checks for step, one in judged.items()}
+        broken = [one.broken for one in judged.values() if one.broken is not None]
+        try:
+            # whose fault it is that a step could not be tried may be seen in a step that nobody asked for
+            unasked = {step: _judged(session, step, where) for step in diagnosis.missing(checks)}
+            broken += [one.broken for one in unasked.values() if one.broken is not None]
+            found = diagnosis.diagnose(checks, {step: one.checks for step, one in unasked.items()})
+        except LabError:
+            raise
+        except Exception as fault:
+            broken.append(_broken("", fault))
+            found = diagnosis.without_causes(checks)
     finally:
         place.close()
-    return Report(program.name, place.title + note, results, session.dialect.to_json())
+    faults = {one.step: one.error for one in broken}
+    results = {step: Result(STEPS[step], found.steps[step], fault=faults.get(step, "")) for step in wanted}
+    return Report(program.name, place.title + note, results, session.dialect.to_json(), found.causes, tuple(broken))
 
 
 @contextlib.contextmanager
@@ -80,7 +95,7 @@ def _for_step(session: Session, step: str, where: str) -> Iterator[Session]:
         yield session
         return
     try:
-        place = LoopbackPlace(session.submission)
+        place = SteadyPlace(lambda: LoopbackPlace(session.submission))
     except LabError:
         yield session
         return
@@ -92,34 +107,82 @@ def _for_step(session: Session, step: str, where: str) -> Iterator[Session]:
         place.close()
 
 
-def _place(program: Submission, where: str) -> Place:
-    if where == "loopback":
+def _place(program: Submission, where: str) -> SteadyPlace:
+    def loopback() -> Place:
         return LoopbackPlace(program)
-    try:
+
+    def lab() -> Place:
         return LabPlace(program)
+
+    if where == "loopback":
+        return SteadyPlace(loopback)
+    try:
+        return SteadyPlace(lab)
     except LabError:
         if where == "lab":
             raise
-        return LoopbackPlace(program)
+        return SteadyPlace(loopback)
 
 
-def _stalls(session: Session, steps: Iterable[str]) -> bool:
-    """Whether a transfer stalls in the lab, where time passes only while all wait; it may well work elsewhere."""
+def _why_elsewhere(session: Session, steps: Iterable[str]) -> str:
+    """Return why a program had better be tried outside the lab, or "".
+
+    A transfer may stall in one that works elsewhere, for time passes there only while all wait.
+    """
     if not set(steps) - {"arguments"}:
-        return False
+        return ""
     try:
         take = judge_transfer.first_take(session)
-    except GaveUp:  # the steps come to it again, and say so
-        return False
-    return take.stalled and not any(program.breaches for program in take.programs)
+    except Exception:  # the steps come to it again, and say so
+        return ""
+    return STALLED_NOTE if take.stalled and not any(program.breaches for program in take.programs) else ""
 
 
-def _checks(session: Session, step: str) -> list[ConformanceCheck]:
-    done: list[ConformanceCheck] = []
+class _Judged:
+    """The checks of a step; those that its judge could not make are inconclusive, with the reason."""
+
+    def __init__(self, step: str) -> None:
+        self.step = step
+        self.checks: list[ConformanceCheck] = []
+        self.broken: Broken | None = None
+
+    def leave_open(self, why: str, hint: str) -> None:
+        """Adds what is not judged yet."""
+        seen = {check.key for check in self.checks}
+        left = [key for key in keys_of(self.step) if key not in seen]
+        self.checks += [unknown(key, why, hint) for key in left]
+
+
+def _judged(session: Session, step: str, where: str) -> _Judged:
+    """Return the checks of a step. What goes wrong with its judge costs this step alone, and what was judged stays."""
+    judged = _Judged(step)
+    tried = session
     try:
-        done.extend(_JUDGES[step](session))
+        with _for_step(session, step, where) as tried:
+            for check in JUDGES[step](tried):
+                judged.checks.append(check)
+        if len(judged.checks) != len(keys_of(step)):
+            raise AssertionError(f"the judge of {step} made {', '.join(check.key for check in judged.checks)}")
     except GaveUp as end:
-        seen = {check.key for check in done}
-        left = [key for key, item in ITEMS.items() if item.step == step and key not in seen]
-        done += [unknown(key, str(end), end.hint) for key in left]
-    return done
+        judged.leave_open(str(end), end.hint)
+    except LabError as lost:
+        if not tried.takes:  # nothing can be tried here at all
+            raise
+        judged.leave_open(f"the lab was lost twice: {lost}", "check again; linklab doctor says whether labs run here")
+    except Exception as fault:
+        judged.broken = _broken(step, fault)
+        judged.leave_open(f"this check broke (our fault, not your program's): {judged.broken.error}", SEND)
+    return judged
+
+
+def _broken(step: str, fault: Exception) -> Broken:
+    return Broken(step, _said(fault), "".join(traceback.format_exception(fault)))
+
+
+def _said(fault: Exception) -> str:
+    """What happened, and where in Linklab, in one line."""
+    home = Path(linklab.__file__).parent
+    ours = [frame for frame in traceback.extract_tb(fault.__traceback__) if home in Path(frame.filename).parents]
+    said = " ".join(str(fault).split())[:_ERROR_CHARACTERS]
+    words = f"{type(fault).__name__}: {said}" if said else type(fault).__name__
+    return f"{words} in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else words

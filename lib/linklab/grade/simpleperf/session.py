@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from linklab.grade.simpleperf.dialect import Dialect
+from linklab.grade.simpleperf.evidence import Take
 from linklab.grade.simpleperf.place import Place
 from linklab.grade.simpleperf.submission import Submission
-from linklab.grade.simpleperf.take import Take
 
 LIMIT_S: Final = 60.0
 """How long a client may take, in the lab's time: twice the 25 s that it sends unless told otherwise, and more."""
@@ -17,6 +17,7 @@ REAL_LIMIT_S: Final = 35.0
 """The same where it costs real time."""
 LISTEN_S: Final = 10.0
 STALLS_AT_MOST: Final = 3
+_BUSY: Final = "end what else runs on this machine, and check again"
 
 
 class GaveUp(Exception):
@@ -56,6 +57,7 @@ class Session:
         clients: Sequence[tuple[float | None, Sequence[str]]],
         *,
         server: Sequence[str] = (),
+        unit: str = "",
         relay: dict[str, Any] | None = None,
         others: Sequence[dict[str, Any]] = (),
         port: int | None = None,
@@ -63,7 +65,8 @@ class Session:
     ) -> Take:
         """Plays a server with clients (start time, None after the one before; arguments), through the relay or not.
 
-        The same key gives the same take again. ``others`` are further acts; in them the target "server" is replaced.
+        With a ``unit`` both sides are asked for it, as far as they take -f. The same key gives the same take again.
+        ``others`` are further acts; in them the target "server" is replaced.
         """
         if key in self.takes:
             return self.takes[key]
@@ -79,7 +82,7 @@ class Session:
                 "kind": "client",
                 **({"after": number - 1} if at_s is None else {"at_s": at_s}),
                 "host": "client",
-                "words": self.client_words(*words, *arguments),
+                "words": self.client_words(*words, *arguments, *(self.dialect.words("client", unit) if unit else ())),
                 "limit_s": limit_s,
             }
             for number, (at_s, arguments) in enumerate(clients)
@@ -88,7 +91,10 @@ class Session:
         plan = {
             "server": {
                 "host": "server",
-                "words": [self.submission.name, "-s", "-b", address, "-p", str(port), *server],
+                "words": [
+                    *(self.submission.name, "-s", "-b", address, "-p", str(port), *server),
+                    *(self.dialect.words("server", unit) if unit else ()),
+                ],
                 "port": port,
                 "patience_s": LISTEN_S,
             },
@@ -98,12 +104,22 @@ class Session:
         }
         return self._play(key, plan)
 
-    def alone(self, key: str, words: Sequence[str], limit_s: float = 15.0) -> Take:
-        """Runs the program by itself with these words, until it ends, listens, or has had its time."""
+    def alone(
+        self, key: str, words: Sequence[str], limit_s: float = 15.0, listeners: Sequence[tuple[str, int]] = ()
+    ) -> Take:
+        """Run the program by itself with these words, until it ends, listens, connects to a listener that is put at
+        these addresses and ports, or has had its time.
+        """
         if key in self.takes:
             return self.takes[key]
         act = {"kind": "client", "at_s": 0.0, "host": "client", "limit_s": limit_s, "may_listen": False}
-        take = self._play(key, {"server": None, "acts": [{**act, "words": [self.submission.name, *words]}]})
+        act |= {"words": [self.submission.name, *words], "until_connected": True}
+        plan = {
+            "server": None,
+            "listeners": [{"host": "client", "address": address, "port": port} for address, port in listeners],
+            "acts": [act],
+        }
+        take = self._play(key, plan)
         if not self.place.virtual and take.clients and take.client.stopped == "it did not come to an end":
             self.stalls += 1  # where that costs real time
         return take
@@ -113,13 +129,23 @@ class Session:
             raise GaveUp("the program was stopped too often: see the checks that failed", "mend those first")
         self.tell(key)
         take = Take(self.place.play([plan])[-1])
+        if take.slow:
+            take = Take(self.place.play([plan])[-1])
+        if take.slow:
+            raise GaveUp("a scene was too slow here, and no program of it was to blame", _BUSY)
         for program in take.programs:
             if program.unconfined:
                 why = f"this machine gave the program no sandbox just now ({program.last_words()})"
-                raise GaveUp(why, "end what else runs on it, and check again")
+                raise GaveUp(why, _BUSY)
         self.stalls += take.stalled or any(program.breaches for program in take.programs)
         self.takes[key] = take
         return take
+
+    def hello(self, start: bytes, greeting: bytes) -> list[list[Any]]:
+        """Return the steps by which a peer begins as the client does: start message, wait for a greeting."""
+        steps: list[list[Any]] = [["send", start, 1]] if start else []
+        # what a server says unasked must not be taken for an answer
+        return [*steps, ["receive", 2.0 if greeting else 0.3, max(1, len(greeting))]]
 
     def replay(self, at_s: float | None, steps: Sequence[Sequence[Any]], after: int = 0) -> dict[str, Any]:
         """An act: a peer that connects and does the steps, at a time or after an act; bytes are encoded here."""

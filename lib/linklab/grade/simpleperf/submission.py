@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from linklab.errors import LinklabError
-from linklab.measure.program_file import packages_folder
-
-_FILE_BYTES = 200_000
-_ALL_BYTES = 2_000_000
-_FILES = 30
+from linklab.measure.program_file import LARGEST_FILE_BYTES, packages_folder, with_modules
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A program, with the small files beside it. ``name`` is that of the program's file."""
+    """A program, with the modules that it may import. ``name`` is its file's; ``files`` go by their paths."""
 
     name: str
     files: dict[str, bytes]
@@ -38,15 +34,12 @@ def read(path: Path) -> Submission:
         data = path.read_bytes()
     except OSError as error:
         raise LinklabError(f"{path} cannot be read: {error.strerror}") from None
-    if len(data) > _FILE_BYTES:
-        raise LinklabError(f"{path} has {len(data)} bytes: a program of more than {_FILE_BYTES} is not checked")
+    if len(data) > LARGEST_FILE_BYTES:
+        raise LinklabError(f"{path} has {len(data)} bytes: a program of more than {LARGEST_FILE_BYTES} is not checked")
     if not data.strip():
         raise LinklabError(f"{path} is empty: write the program first")
     _refuse_broken(path, data)
-    files = {path.name: data}
-    for other in sorted(path.resolve().parent.glob("*.py")):
-        if other.name != path.name and other.is_file() and _fits(other, files):
-            files[other.name] = other.read_bytes()
+    files = with_modules(path, data)
     return Submission(path.name, files, _python(), packages_folder(files))
 
 
@@ -57,14 +50,6 @@ def _refuse_broken(path: Path, data: bytes) -> None:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
         raise LinklabError(f"{path} is not Python that can run: {where}{what}") from None
-
-
-def _fits(other: Path, files: dict[str, bytes]) -> bool:
-    try:
-        size = other.stat().st_size
-    except OSError:
-        return False
-    return size <= _FILE_BYTES and len(files) < _FILES and size + sum(map(len, files.values())) <= _ALL_BYTES
 
 
 def _python() -> str:

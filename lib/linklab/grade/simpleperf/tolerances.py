@@ -1,4 +1,4 @@
-"""How exact printed numbers must be. Checks and the public list take them from here."""
+"""How exact printed numbers must be, as the public list says it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ RATE: Final = 0.012
 SENDING_S: Final = (1.9, 4.0)
 """How long a client with -t 2 may be seen to send: what waits in buffers arrives after it has stopped."""
 HOLD_S: Final = (1.2, 2.7)
-"""From when to when the relay reads nothing, since the connection came; -t 2 runs out in between."""
+"""From when to when the relay reads nothing, since the data began; -t 2 runs out in between."""
 ANSWER_DELAY_S: Final = 1.5
 """How long the relay holds the acknowledgement back."""
 LEAST_SHARE: Final = 0.8

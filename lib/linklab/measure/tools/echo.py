@@ -108,11 +108,6 @@ class EchoResult(Result):
         return mean_ms
 
     @property
-    def one_way_mean_ms(self) -> float:
-        """Half of it, which is what the study calls one-way delay."""
-        return self.rtt_mean_ms / 2
-
-    @property
     def headline(self) -> float | None:
         """The mean round trip; None if all were lost."""
         answered = [time_ms for time_ms in self.rtt_ms if time_ms is not None]
