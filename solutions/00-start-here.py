@@ -1,8 +1,10 @@
 # %% [markdown] id="goal"
 # # Lab 00: Start here
 #
-# In the next half hour you build the smallest network there is, say how it will behave, measure it, and
-# explain the difference. Every later lab follows the same three steps: **predict, measure, explain**.
+# You build the smallest network there is, say how it will behave, measure it, and explain the difference. Every
+# later lab follows the same three steps: **predict, measure, explain**.
+#
+# **Time:** about 45 minutes. **You need:** nothing but this page; a little Python helps.
 #
 # A notebook is a page of text and *cells* of Python. Press **Shift+Enter** to run a cell and go on to the
 # next. Start with the one below.
@@ -13,18 +15,22 @@ import time
 
 from mininet.topo import Topo
 
-import linklab
-from linklab import show
-from linklab.labs import lab00
+from linklab import lab00, show, start
+
+lab00.progress()
 
 # %% [markdown] id="words"
+# The list above shows which parts of the lab are done. It follows you: run a check, and look again. An
+# answer in words counts once the notebook is saved (Ctrl+S) and a check, or the cell above, is run.
+#
 # ## 1. Three words
 #
 # A **host** is a computer at the edge of the network. It sends and receives packets.
 #
 # A **link** carries packets from one end to the other. Two numbers describe it. The *rate* says how fast
 # bits enter the link, in Mbit/s (one Mbit is 1,000,000 bits). The *delay* says how long each bit then
-# travels, in ms. A fast link can have a long delay, and a slow one a short delay: they are independent.
+# travels (the *propagation delay*), in ms. A fast link can have a long delay, and a slow one a short delay: they are
+# independent.
 #
 # A **queue** stands in front of every link. Packets that come while the link is busy wait there. The queue
 # has room for a fixed number of packets. When it is full, the next packet is dropped.
@@ -59,7 +65,7 @@ class TwoHosts(Topo):
 # Changed the plan later? Run the cell above and this one again: that starts a new network.
 
 # %% id="start"
-lab = linklab.start(TwoHosts())
+lab = start(TwoHosts())
 show.draw(lab)
 
 # %% [markdown] id="read-back"
@@ -80,52 +86,42 @@ lab00.check_network(lab).require()
 # %% [markdown] id="predict-rtt-intro"
 # ## 4. Predict
 #
-# Before you measure, say what you expect. A wrong guess teaches more than no guess.
+# Before you measure, say what you expect, and how sure you are. **No prediction is wrong, some are surprising.** You
+# get the point for committing to a number: it is locked, with the time. After the measurement you see both side by
+# side, and a surprise is where you learn something.
 #
 # `ping` sends a small packet to the other host, which sends it straight back. The time from sending to
-# receiving is the *round-trip time*, RTT. The delay of our link is 10 ms in each direction.
+# receiving is the *round-trip time*, RTT.
 #
-# Suppose somebody predicts 10 ms. Here is what the check says to that. Without `.require()` it only tells
-# you its opinion, and the cell does not fail.
-
-# %% id="failed-check"
-lab00.check_prediction_rtt(10)
-
-# %% [markdown] id="predict-rtt-task"
-# **Your turn:** replace `None` by your own prediction.
+# **Your turn:** replace both `None`: the RTT in ms, and how sure you are, from 0 (a guess) to 100 (certain).
 
 # %% answer="prediction-rtt"
 ### BEGIN SOLUTION
-predicted_rtt_ms = 20  # 10 ms there and 10 ms back
+predicted_rtt_ms = lab00.predict("rtt", 20, sure=90)
 ### STARTER
-# predicted_rtt_ms = None
+# predicted_rtt_ms = lab00.predict("rtt", None, sure=None)
 ### END SOLUTION
+predicted_rtt_ms
 
 # %% check="prediction-rtt" points=1
-lab00.check_prediction_rtt(predicted_rtt_ms).require()
+lab00.check_predicted(predicted_rtt_ms).require()
 
 # %% [markdown] id="predict-throughput-intro"
-# Next, the *throughput*: how many Mbit/s of a file would arrive at `h2` if `h1` sends it over TCP as fast
-# as it can?
+# Next, the *throughput*: how many Mbit/s of a file arrive at `h2` if `h1` sends it over TCP as fast as it can, for ten
+# seconds?
 #
-# The link carries 10 Mbit/s, but not all of these bits are your data. Each packet on this link is a frame
-# of 1514 bytes:
-#
-# | Ethernet header | IP header | TCP header | TCP timestamps | your data |
-# | --- | --- | --- | --- | --- |
-# | 14 bytes | 20 bytes | 20 bytes | 12 bytes | 1448 bytes |
-#
-# **Your turn:** what is the most that can arrive? One decimal is enough.
+# **Your turn:** say what you expect, in Mbit/s.
 
 # %% answer="prediction-throughput"
 ### BEGIN SOLUTION
-predicted_mbps = 10 * 1448 / 1514
+predicted_mbps = lab00.predict("throughput", 9.5, sure=60)
 ### STARTER
-# predicted_mbps = None
+# predicted_mbps = lab00.predict("throughput", None, sure=None)
 ### END SOLUTION
+predicted_mbps
 
 # %% check="prediction-throughput" points=1
-lab00.check_prediction_throughput(predicted_mbps).require()
+lab00.check_predicted(predicted_mbps).require()
 
 # %% [markdown] id="measure-rtt-intro"
 # ## 5. Measure the round-trip time
@@ -180,38 +176,44 @@ measured_mbps = report["end"]["sum_received"]["bits_per_second"] / 1_000_000
 # %% check="measured-throughput" points=1
 lab00.check_measured_throughput(measured_mbps, lab.clock).require()
 
-# %% [markdown] id="compare-intro"
+# %% [markdown] id="explain-question"
 # ## 7. Explain
 #
-# Prediction and measurement, side by side.
+# The tables above show your prediction, theory and your measurement. Were you surprised? Now say why.
+#
+# The throughput stays below 10 Mbit/s although nobody else uses the link. Each packet on it is a frame of 1514 bytes:
+#
+# | Ethernet header | IP header | TCP header | TCP timestamps | your data |
+# | --- | --- | --- | --- | --- |
+# | 14 bytes | 20 bytes | 20 bytes | 12 bytes | 1448 bytes |
+#
+# **Question.** How much of the rest do the headers explain, and what may explain what is left? Would a longer delay,
+# say 20 ms, change the throughput of a long transfer? Two or three sentences.
 
-# %% id="compare"
-show.table(
-    ["what", "predicted", "measured", "unit"],
-    [
-        ["round-trip time", predicted_rtt_ms, measured_rtt_ms, "ms"],
-        ["throughput", predicted_mbps, measured_mbps, "Mbit/s"],
-    ],
-)
-
-# %% [markdown] id="explain-question"
-# **Question.** The throughput stays below 10 Mbit/s although nobody else uses the link. Where does the rest
-# go? Would a longer delay, say 20 ms, change the throughput of a long transfer? Two or three sentences.
-
-# %% [markdown] reflect="throughput" points=1
+# %% [markdown] reflect="throughput" points=2
 # The link does carry 10 Mbit/s, but 66 of the 1514 bytes of each frame are headers, so at most 95.6 % is
 # data. The start of the transfer costs a little more, until TCP has found the rate. A longer delay slows
 # only that start. In the long run TCP keeps enough packets under way to fill the link, as long as its
 # window and the queue allow it.
+#
+# **Rubric.** 2 points: headers take the rest, with a number or the share; and a longer delay changes the start, not the
+# long run. 1 point: one of the two. Typical wrong: (1) "the delay makes it slower": delay shifts all bits alike, and
+# TCP has many packets under way at a time. (2) "10 Mbit/s is only the maximum, nobody reaches it": the link is full;
+# what is missing are headers, which can be counted.
+
+# %% [markdown] id="headers-told"
+# <details><summary>Open this when you have written your answer</summary>
+#
+# 1448 of 1514 bytes are data: 95.6 %. Linklab's link counts 1514 bytes for each frame. A real Ethernet cable spends
+# more: a preamble of 8 bytes, a checksum of 4 and a gap of 12 belong to each frame as well. That is 1538 bytes of
+# time, so a real cable of 10 Mbit/s carries at most 94.1 % data (IEEE 802.3, with TCP's timestamps).
+#
+# </details>
 
 # %% [markdown] id="queue-intro"
-# ## 8. See the queue
+# ## 8. Ping a busy link
 #
-# So far the pings met an idle link. Now we ping *while* iperf3 fills it. **Predict first:** will the RTT
-# stay at 20 ms?
-#
-# TCP sends more and more until the queue is full. One frame takes 1514 * 8 / 10,000,000 s = 1.2 ms to enter
-# the link. How long does a ping wait behind a queue of 50?
+# So far the pings met an idle link. Now we ping *while* iperf3 fills it. **Say to yourself:** what will the RTT be?
 
 # %% id="queue"
 server = lab["h2"].popen("iperf3 -s -1 --forceflush")
@@ -221,23 +223,38 @@ print(lab["h1"].cmd("ping -c 10 10.0.0.2"))
 for program in (client, server):
     program.wait()
 
-# %% [markdown] id="queue-notice"
-# **What to notice.** The first ping was faster than the transfer's start and found the link idle. The
-# others took about 50 to 70 ms. The link did not become longer: the extra time was spent in the queue of
-# `h1`, where 50 frames of 1.2 ms make 60 ms. The way back stayed quick, because only small acknowledgements
-# travel there.
+# %% [markdown] id="queue-task"
+# Most pings took 50 to 70 ms. Which part of the network did the extra time come from?
 #
-# Why at most 70 ms, and not 20 + 60? In Mininet the queue and the delay are one: a packet that has waited
-# for 60 ms has had its 10 ms of delay meanwhile. Then 10 ms back.
+# - a: the link got longer: its delay grew with the load
+# - b: packets waited in the queue of `h1`, in front of the link
+# - c: packets waited in the queue of `h2`, where the answers leave
+# - d: `h2` was busy with iperf3, and answered late
+#
+# **Your turn:** write the letter. A right answer opens the explanation.
+
+# %% answer="queue"
+### BEGIN SOLUTION
+waited = {"where": "b"}
+### STARTER
+# waited = {"where": None}
+### END SOLUTION
+
+# %% check="queue" points=1
+lab00.check_queue(waited).require()
 
 # %% [markdown] id="queue-question"
 # **Question.** Somebody doubles the queue to 100 packets "to lose fewer packets". What happens to the
 # throughput, and what to the RTT of a ping during the transfer?
 
-# %% [markdown] reflect="queue" points=1
+# %% [markdown] reflect="queue" points=2
 # The throughput hardly changes: the link was full before. The queue can now hold twice as many packets, TCP
 # fills it before it notices a loss, and a ping waits about twice as long. A queue much larger than the link
 # needs buys delay, not speed.
+#
+# **Rubric.** 2 points: the throughput stays, the RTT about doubles, each with a reason. 1 point: one of them. Typical
+# wrong: (1) "fewer losses, so it is faster": the link sends a frame every 1.2 ms as before, and cannot do more. (2)
+# "the RTT is twice 20 ms": it was 70 ms at most, and becomes about 130: 100 frames of 1.2 ms, and 10 ms back.
 
 # %% [markdown] id="time-intro"
 # ## 9. Whose clock is it?
@@ -247,8 +264,8 @@ for program in (client, server):
 # still while programs compute, and it stands still between two cells. It moves on only when everything in
 # the lab waits for a packet or a timer.
 #
-# **Predict:** the next cell reads the clock in the lab, sleeps for two of *your* seconds, and reads it
-# again. How much time passes in the lab?
+# The next cell reads the clock in the lab, sleeps for two of *your* seconds, and reads it again. **Say to yourself:**
+# how much time passes in the lab?
 
 # %% id="time"
 before_s = lab.now()
@@ -257,12 +274,16 @@ passed_s = lab.now() - before_s
 print(f"this lab runs on {lab.clock} time; {passed_s:.3f} s have passed in it")
 
 # %% [markdown] id="time-notice"
+# <details><summary>Open this when you have seen the number</summary>
+#
 # On virtual time, close to nothing: what you measure depends on the network, not on your computer. That is
 # also why the ten seconds of iperf3 were not ten of yours. To wait *in the lab*, write `lab.sleep(2)`.
 #
 # If it says *real* time, two seconds or a bit more have passed. The numbers above then depend on how busy
 # your computer is, and the checks allow for that. `linklab doctor` in a terminal says how to get virtual
 # time.
+#
+# </details>
 
 # %% [markdown] id="stop-intro"
 # ## 10. Stop
@@ -274,6 +295,24 @@ print(f"this lab runs on {lab.clock} time; {passed_s:.3f} s have passed in it")
 lab.stop()
 
 # %% [markdown] id="end"
-# **What you know now:** a network is hosts, links and queues. The RTT of an idle path is its delay there
-# and back. The throughput of TCP is the rate less the headers. A full queue adds delay. Next:
+# **What you know now:** a network is hosts, links and queues. The RTT of an idle path is its delay in both directions.
+# The most that TCP gets of a link is its rate less the headers. A full queue adds delay.
+#
+# **Three questions to review** (no points)
+#
+# 1. A link to a satellite has 100 Mbit/s and a delay of 270 ms. What is the RTT of a ping? And is the link fast?
+# 2. Your access has 50 Mbit/s. What do you expect for a long download over TCP, in MByte/s?
+# 3. Where does a packet wait if the sender's link is slow and the receiver's is fast?
+#
+# <details><summary>Answers</summary>
+#
+# 1. At least 540 ms. Its rate is high and its delay long: "fast" can mean either. 2. About 47 to 48 Mbit/s, which is
+# 5.9 MByte/s: a byte has 8 bits. 3. In front of the slow link, at its sending side.
+#
+# </details>
+#
+# ### Where to read on
+#
+# Kurose and Ross, *Computer Networking*, section 1.4 (delay, loss, throughput); RFC 792 (ping),
+# RFC 9293 (TCP), RFC 9438 (CUBIC). Words are explained in [the glossary](glossary.md). Next:
 # `01-router-network.ipynb`.

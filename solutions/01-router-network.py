@@ -1,9 +1,12 @@
 # %% [markdown] id="goal"
 # # Lab 01: The router network
 #
-# In this lab you build the network that all later labs measure: nine hosts, two switches, and four routers
-# in a row. You plan its addresses, write it down for Mininet, teach the routers to forward, and prove with
-# `ping`, `traceroute` and `tc` that it is what you meant it to be.
+# You build the network that all later labs measure: nine hosts, two switches, and four routers in a row. You plan its
+# addresses, write it down for Mininet, teach the routers to forward, and prove with `ping`, `traceroute` and `tc` that
+# it is what you meant it to be.
+#
+# **Time:** about 150 minutes. **You need:** Lab 00 (cells and checks, `Topo`, a prediction). The
+# [glossary](glossary.md) explains the words.
 #
 # Each stage has its own graded cell. If one stage is not finished, go on: later stages can be right all the
 # same.
@@ -11,34 +14,24 @@
 # %% id="imports"
 from mininet.topo import Topo
 
-import linklab
-from linklab import show
-from linklab.labs import lab01
-from linklab.labs.figures import link_table, subnet_table, without_addresses
-from linklab.network import path, rtt_floor_ms
+from linklab import course_network, lab01, show, start
+
+lab01.progress()
 
 # %% [markdown] id="target"
 # ## 1. The network to build
 #
 # A **switch** joins the machines of one subnet. It looks at Ethernet addresses only, and needs no IP
 # address here. A **router** joins subnets. It has one interface, with an address, in each of them.
+#
+# The figure has no addresses yet: giving them is your first task. The first table lists the eight subnets. The
+# interfaces of a subnet are joined by one cable, or by a switch. The second table lists the links between routers. Only
+# they are limited, equally in both directions.
 
 # %% id="target-figure"
-network = linklab.course_network()
-show.draw(without_addresses(network))
-
-# %% [markdown] id="target-tables"
-# The addresses are missing: giving them is your first task. There are eight subnets. The interfaces of a
-# subnet are joined by one cable, or by a switch:
-
-# %% id="subnet-table"
-subnet_table(network)
-
-# %% [markdown] id="link-table-intro"
-# Only the links between routers are limited, equally in both directions:
-
-# %% id="link-table"
-link_table(network)
+network = course_network()
+display(show.draw(lab01.without_addresses(network)))
+display(lab01.subnet_table(network), lab01.link_table(network))
 
 # %% [markdown] id="plan-intro"
 # ## 2. The addressing plan
@@ -53,72 +46,37 @@ link_table(network)
 # machine sends packets for its own subnet straight to the receiver, and all others to a router. So a wrong
 # mask breaks a network in odd ways.
 #
-# `net` has the first three numbers of each subnet, so that you need not type them: `net["A"] + ".2/24"` is the
-# address of the first host in subnet A. You may write addresses out as well, as texts in quotes.
+# `net` has the first three numbers of each subnet: `net["A"] + ".2/24"` is the address of the first host in subnet A.
+# Most of the plan is written already. Read it: does it follow the rules?
 
 # %% id="net"
 net = {subnet.name: subnet.prefix.removesuffix(".0/24") for subnet in network.subnets}
-net
+plan = {"h1-eth0": net["A"] + ".2/24", "h2-eth0": net["A"] + ".3/24"}
+plan |= {"h3-eth0": net["A"] + ".4/24", "r1-eth0": net["A"] + ".1/24"}
+plan |= {"r1-eth1": net["B"] + ".1/24", "r2-eth0": net["B"] + ".2/24"}
+plan |= {"r2-eth1": net["C"] + ".1/24", "h7-eth0": net["C"] + ".2/24"}
+plan |= {"h5-eth0": net["E"] + ".3/24", "h6-eth0": net["E"] + ".4/24"}
+plan |= {"r3-eth1": net["F"] + ".1/24", "h8-eth0": net["F"] + ".2/24"}
+plan |= {"r3-eth3": net["G"] + ".1/24", "r4-eth0": net["G"] + ".2/24"}
+plan |= {"r4-eth1": net["I"] + ".1/24", "h9-eth0": net["I"] + ".2/24"}
 
-# %% [markdown] id="host-plan-intro"
-# **Your turn:** replace each `None`. First the hosts.
+# %% [markdown] id="plan-task"
+# **Your turn:** four interfaces are missing. Replace each `None` by an address with its mask.
 
-# %% answer="host-plan"
-host_plan = {
-    "h1-eth0": net["A"] + ".2/24",  # an example: subnet A, the first host
+# %% answer="plan"
+plan |= {
     ### BEGIN SOLUTION
-    "h2-eth0": net["A"] + ".3/24",
-    "h3-eth0": net["A"] + ".4/24",
-    "h4-eth0": net["E"] + ".2/24",
-    "h5-eth0": net["E"] + ".3/24",
-    "h6-eth0": net["E"] + ".4/24",
-    "h7-eth0": net["C"] + ".2/24",
-    "h8-eth0": net["F"] + ".2/24",
-    "h9-eth0": net["I"] + ".2/24",
-    ### STARTER
-    # "h2-eth0": None,
-    # "h3-eth0": None,
-    # "h4-eth0": None,
-    # "h5-eth0": None,
-    # "h6-eth0": None,
-    # "h7-eth0": None,
-    # "h8-eth0": None,
-    # "h9-eth0": None,
-    ### END SOLUTION
-}
-
-# %% [markdown] id="router-plan-intro"
-# Then the routers.
-
-# %% answer="router-plan"
-router_plan = {
-    ### BEGIN SOLUTION
-    "r1-eth0": net["A"] + ".1/24",
-    "r1-eth1": net["B"] + ".1/24",
-    "r2-eth0": net["B"] + ".2/24",
-    "r2-eth1": net["C"] + ".1/24",
     "r2-eth2": net["D"] + ".1/24",
     "r3-eth0": net["D"] + ".2/24",
-    "r3-eth1": net["F"] + ".1/24",
     "r3-eth2": net["E"] + ".1/24",
-    "r3-eth3": net["G"] + ".1/24",
-    "r4-eth0": net["G"] + ".2/24",
-    "r4-eth1": net["I"] + ".1/24",
+    "h4-eth0": net["E"] + ".2/24",
     ### STARTER
-    # "r1-eth0": None,
-    # "r1-eth1": None,
-    # "r2-eth0": None,
-    # "r2-eth1": None,
     # "r2-eth2": None,
     # "r3-eth0": None,
-    # "r3-eth1": None,
     # "r3-eth2": None,
-    # "r3-eth3": None,
-    # "r4-eth0": None,
-    # "r4-eth1": None,
+    # "h4-eth0": None,
     ### END SOLUTION
 }
-plan = host_plan | router_plan
 
 # %% check="plan" points=2
 lab01.check_plan(plan).require()
@@ -156,24 +114,19 @@ def add_nodes(topo):
 # by itself.
 #
 # A router's interface should have the name and the address of our plan. Mininet takes them as `intfName1`
-# and `params1` for the first end of a link, `intfName2` and `params2` for the second. This little function
-# writes them:
+# and `params1` for the first end of a link, `intfName2` and `params2` for the second. The little function `end` writes
+# them, so the cable from `r1` to its switch is `topo.addLink("r1", "s1", **end(1, "r1-eth0"))`.
+#
+# **Your turn:** add the cables of subnets A, E, C, F and I. The first is there. Mind which end of the cable the router
+# is.
 
 
-# %% id="end"
+# %% answer="cables"
 def end(number, interface):
     params = {"ip": plan[interface]} if plan[interface] else {}
     return {f"intfName{number}": interface, f"params{number}": params}
 
 
-end(1, "r1-eth0")
-
-# %% [markdown] id="cables-task"
-# So the cable from `r1` to its switch is `topo.addLink("r1", "s1", **end(1, "r1-eth0"))`. **Your turn:**
-# add the cables of subnets A, E, C, F and I. The first is there. Mind which end of the cable the router is.
-
-
-# %% answer="cables"
 def add_cables(topo):
     topo.addLink("h1", "s1")
     ### BEGIN SOLUTION
@@ -196,7 +149,7 @@ def add_cables(topo):
 # would mean microseconds), `max_queue_size` in packets. Mininet applies them to both ends, so each
 # direction has its own queue.
 #
-# **Your turn:** add L1, L2 and L3 as the table in stage 1 says.
+# **Your turn:** add L1, L2 and L3 as the second table in stage 1 says.
 
 
 # %% answer="links"
@@ -216,7 +169,7 @@ def add_router_links(topo):
 
 # %% [markdown] id="start-intro"
 # Now all parts together, and start. The figure shows what is really running. Compare it with the one in
-# stage 1.
+# stage 1. (`print(lab.cli("net"))` is Mininet's own way to show it.)
 #
 # Changed something above? Run your cell and this one again: that starts a new network. What you set by hand
 # in stages 6 and 7 belongs to the old one, so run those cells again too.
@@ -230,16 +183,14 @@ class RouterNetwork(Topo):
         add_router_links(self)
 
 
-lab = linklab.start(RouterNetwork())
+lab = start(RouterNetwork())
 show.draw(lab)
 
 # %% check="nodes" points=2
 lab01.check_nodes(lab).require()
-
-# %% check="addresses" points=1
 lab01.check_addresses(lab).require()
 
-# %% check="links" points=2
+# %% check="links" points=1
 lab01.check_links(lab).require()
 
 # %% [markdown] id="forwarding-intro"
@@ -264,7 +215,7 @@ for router in ("r1", "r2", "r3", "r4"):
 lab01.check_forwarding(lab).require()
 
 # %% [markdown] id="no-route"
-# **Predict:** cables, addresses and forwarding are in place. Can `h1` reach `h4`?
+# **Say to yourself:** cables, addresses and forwarding are in place. Can `h1` reach `h4`?
 
 # %% id="first-ping"
 print(lab["h1"].cmd(f"ping -c 1 -W 1 {net['E']}.2"))
@@ -277,12 +228,45 @@ print(lab["h1"].cmd("ip route"))
 # *route*: packets for this prefix go to that neighbour. The neighbour (the *next hop*) must be in a subnet
 # of the machine itself.
 #
-# A **host** needs one: a *default* route, for everything else, to the router of its subnet.
+# Several routes may match one address. Suppose a router has these three:
 #
-# A **router** needs one for each subnet that it is not in. `r1` sends everything to the right to address `.2` of
-# subnet B, which is `r2`. `r2` and `r3` send some to the left and some to the right.
+# | destination | next hop |
+# | --- | --- |
+# | `default` (which is 0.0.0.0/0) | X |
+# | 198.51.0.0/16 | Y |
+# | 198.51.100.0/24 | Z |
 #
-# These two functions save typing. `ip route replace` adds a route, or changes it if there is one.
+# **Question.** A packet for 198.51.100.7 matches all three. Where does it go?
+#
+# - a: to X: the default route counts first
+# - b: to Y: it stands for more addresses than Z's
+# - c: to Z: its prefix is the longest
+# - d: to each of them in turn
+#
+# **Your turn:** write the letter. A right answer opens the explanation.
+
+# %% answer="prefix"
+### BEGIN SOLUTION
+prefix = {"longest_prefix": "c"}
+### STARTER
+# prefix = {"longest_prefix": None}
+### END SOLUTION
+
+# %% check="prefix" points=1
+lab01.check_prefix(prefix).require()
+
+# %% [markdown] id="routes-task"
+# A **host** needs one route: a *default* route, for everything else, to the router of its subnet. A **router** must
+# know where each subnet is that it is not in. It may have a route for each, or one *summary* for several, or a default
+# for one side: all are right if every packet arrives. Think of the answers as well: they need routes just as the
+# requests do. `r2` and `r3` send some to the left and some to the right.
+#
+# `add_routes` and `subnets` below save typing. `ip route replace` adds a route, or changes it if there is one.
+# For example, `add_routes("h1", net["A"] + ".1", ["default"])`, and `add_routes("r1", net["B"] + ".2", subnets("C",
+# "D"))` gives `r1` two of the six subnets that it does not know.
+#
+# **Your turn:** routes on the nine hosts and the four routers. Routes can look right and still not work, so the check
+# looks at them first, and then sends packets from every host to every other.
 
 
 # %% id="add-routes"
@@ -295,119 +279,69 @@ def subnets(*names):
     return [f"{net[name]}.0/24" for name in names]
 
 
-subnets("C", "D")
-
-
-# %% [markdown] id="host-routes-intro"
-# For example, `add_routes("h1", net["A"] + ".1", ["default"])`. **Your turn:** a default route on each of the
-# nine hosts.
-
-# %% answer="host-routes"
+# %% answer="routes"
 ### BEGIN SOLUTION
-subnet_of = {"h7": "C", "h8": "F", "h9": "I"}
-subnet_of |= dict.fromkeys(("h1", "h2", "h3"), "A")
-subnet_of |= dict.fromkeys(("h4", "h5", "h6"), "E")
-for host, name in subnet_of.items():
+hosts = {"h1": "A", "h2": "A", "h3": "A", "h4": "E", "h5": "E", "h6": "E"}
+for host, name in (hosts | {"h7": "C", "h8": "F", "h9": "I"}).items():
     add_routes(host, net[name] + ".1", ["default"])
-### STARTER
-# # YOUR TURN: default routes on h1 to h9
-### END SOLUTION
-
-# %% [markdown] id="router-routes-intro"
-# **Your turn:** the routers. For example, `add_routes("r1", net["B"] + ".2", subnets("C", "D"))` gives `r1` two of
-# the six routes that it needs. Think of the way back as well: an answer needs a route just as the request
-# does.
-
-# %% answer="router-routes"
-### BEGIN SOLUTION
 add_routes("r1", net["B"] + ".2", subnets("C", "D", "E", "F", "G", "I"))
 add_routes("r2", net["B"] + ".1", subnets("A"))
 add_routes("r2", net["D"] + ".2", subnets("E", "F", "G", "I"))
 add_routes("r3", net["D"] + ".1", subnets("A", "B", "C"))
 add_routes("r3", net["G"] + ".2", subnets("I"))
-add_routes("r4", net["G"] + ".1", subnets("A", "B", "C", "D", "E", "F"))
+add_routes("r4", net["G"] + ".1", ["default"])  # all that r4 does not know lies to the left
 ### STARTER
+# # YOUR TURN: default routes on h1 to h9
 # # YOUR TURN: routes on r1 to r4
 ### END SOLUTION
 
 # %% check="routes" points=3
 lab01.check_routes(lab).require()
-
-# %% [markdown] id="reachability-intro"
-# Routes can look right and still not work, so the next check sends packets: from every host to every other.
-
-# %% check="reachability" points=1
 lab01.check_reachability(lab).require()
 
-# %% [markdown] id="verify-intro"
-# ## 8. See for yourself
-#
-# The network as it is now:
-
-# %% id="live-figure"
-show.draw(lab)
-
-# %% [markdown] id="traceroute-intro"
-# `traceroute` shows the routers on the way. **Predict:** how many lines for `h1` to `h9`, and which RTT on
-# each?
-
-# %% id="traceroute"
-print(lab["h1"].cmd(f"traceroute -n {net['I']}.2"))
-
-# %% [markdown] id="traceroute-notice"
-# **What to notice.** Each router answers with its address on the side of `h1`. The RTT jumps where the
-# packet crossed a link with a delay, by twice that delay after L1, L2 and L3. Between a host and its router
-# nothing is added.
-#
-# How does Linux make a link slow? With *queueing disciplines* on its interfaces. Look at one end of L1:
-
-# %% id="tc"
-print(lab["r1"].cmd("tc qdisc show dev r1-eth1"))
-print(lab["r1"].cmd("tc class show dev r1-eth1"))
-
-# %% [markdown] id="tc-notice"
-# **What to notice.** `netem` holds each packet back for the delay. Its `limit` is the queue: the number of
-# packets that it holds at most, those on their way included. The class of `htb` lets packets go at the
-# rate.
-#
-# Both act on packets that *leave* an interface, so the other end, `r2-eth0`, must have the same. Try it. If
-# one end lacks them, ping shows half of the RTT, and you might never guess why.
-
 # %% [markdown] id="predict-intro"
-# ## 9. Predict and measure the round-trip times
+# ## 8. Predict and measure the round-trip times
 #
-# An idle network has empty queues, and a ping is small. Its RTT is then the delay of all links there and
-# back.
+# An idle network has empty queues, and a ping is small.
 #
-# **Your turn:** predict the RTT of each link and of three paths, in ms.
+# **Your turn:** predict the RTT of link L2, and of the paths from `h1` to `h4` and to `h9`, in ms. No prediction is
+# wrong. After the measurement you see what came of it.
 
 # %% answer="prediction"
-predicted_rtt_ms = {
+predicted_rtt_ms = lab01.predict(
+    "round_trips",
+    {
+        ### BEGIN SOLUTION
+        "L2": 2 * network.link("L2").delay_ms,
+        "h1-h4": 2 * sum(network.link(name).delay_ms for name in ("L1", "L2")),
+        "h1-h9": 2 * sum(network.link(name).delay_ms for name in ("L1", "L2", "L3")),
+        ### STARTER
+        # "L2": None,
+        # "h1-h4": None,
+        # "h1-h9": None,
+        ### END SOLUTION
+    },
     ### BEGIN SOLUTION
-    "L1": 2 * network.link("L1").delay_ms,
-    "L2": 2 * network.link("L2").delay_ms,
-    "L3": 2 * network.link("L3").delay_ms,
-    "h1-h4": 2 * sum(network.link(name).delay_ms for name in ("L1", "L2")),
-    "h7-h9": 2 * sum(network.link(name).delay_ms for name in ("L2", "L3")),
-    "h1-h9": 2 * sum(network.link(name).delay_ms for name in ("L1", "L2", "L3")),
+    sure=90,
     ### STARTER
-    # "L1": None,
-    # "L2": None,
-    # "L3": None,
-    # "h1-h4": None,
-    # "h7-h9": None,
-    # "h1-h9": None,
+    # sure=None,
     ### END SOLUTION
-}
+)
+predicted_rtt_ms
 
-# %% [markdown] id="measure-intro"
-# To measure one, ping from one end to the other five times and take the average. Between the slashes of
-# ping's last line stand the smallest, the average and the largest RTT.
+# %% check="prediction" points=1
+lab01.check_predicted(predicted_rtt_ms).require()
 
-# %% id="measure-functions"
-begin_at = {"L1": "r1", "L2": "r2", "L3": "r3", "h1-h4": "h1", "h7-h9": "h7", "h1-h9": "h1"}
-end_in = {"L1": "B", "L2": "D", "L3": "G", "h1-h4": "E", "h7-h9": "I", "h1-h9": "I"}
-ends = {name: (begin_at[name], net[end_in[name]] + ".2") for name in begin_at}
+# %% [markdown] id="measure-task"
+# To measure one, ping from one end to the other and take the average. Between the slashes of ping's last line stand
+# the smallest, the average and the largest RTT. `ends` says from where to where.
+#
+# **Your turn:** fill `measured_rtt_ms` for all six. `rtt_ms("r1", net["B"] + ".2")` measures L1.
+
+
+# %% answer="measured"
+ends = {"L1": ("r1", "B"), "L2": ("r2", "D"), "L3": ("r3", "G")}
+ends |= {"h1-h4": ("h1", "E"), "h7-h9": ("h7", "I"), "h1-h9": ("h1", "I")}
 
 
 def rtt_ms(source, address):
@@ -417,59 +351,117 @@ def rtt_ms(source, address):
     print(f"{source} got no answer from {address}")
 
 
-# %% [markdown] id="measure-task"
-# `rtt_ms("r1", net["B"] + ".2")` measures L1. **Your turn:** measure all six. `ends` says from where to where.
-
-# %% answer="measured"
+measured_rtt_ms = {}
 ### BEGIN SOLUTION
-measured_rtt_ms = {name: rtt_ms(*pair) for name, pair in ends.items()}
+for name, (source, subnet) in ends.items():
+    measured_rtt_ms[name] = rtt_ms(source, net[subnet] + ".2")
 ### STARTER
-# measured_rtt_ms = {name: None for name in ends}
+# # YOUR TURN: measured_rtt_ms["L1"] = rtt_ms(...), and so on
 ### END SOLUTION
 
 # %% check="rtt" points=1
 lab01.check_rtt(measured_rtt_ms, lab.clock).require()
 
-# %% [markdown] id="compare-intro"
-# Your prediction, your measurement, and what Linklab computes from the plan:
+# %% [markdown] id="traceroute-intro"
+# ## 9. See for yourself
+#
+# Each IP packet carries a *TTL* (time to live). Every router takes 1 from it. At 0 the router drops the packet and
+# tells the sender. `traceroute` sends probes with TTL 1, 2, 3 and so on, so each router on the path answers in turn,
+# and at last the host. How many lines will there be for `h1` to `h9`?
 
-# %% id="compare"
-pairs = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
-pairs |= {name: name.split("-") for name in ends if "-" in name}
-rows = [
-    [name, predicted_rtt_ms[name], rtt_floor_ms(path(network, *pair)), measured_rtt_ms[name]]
-    for name, pair in pairs.items()
-]
-show.table(["path", "predicted (ms)", "theory (ms)", "measured (ms)"], rows)
+# %% id="traceroute"
+print(lab["h1"].cmd(f"traceroute -n {net['I']}.2"))
+
+# %% [markdown] id="jump-task"
+# **Question.** After the first line, the RTT jumps with each router. By how much, and why?
+#
+# - a: by the delay of the link that was crossed: the probe went over it once
+# - b: by twice that delay: the probe crossed the link, and the router's answer came back over it
+# - c: by three times that delay: traceroute sends three probes to each router
+# - d: by the time that the router needs to look up its route
+#
+# **Your turn:** write the letter.
+
+# %% answer="jump"
+### BEGIN SOLUTION
+jump = {"jump": "b"}
+### STARTER
+# jump = {"jump": None}
+### END SOLUTION
+
+# %% check="jump" points=1
+lab01.check_jump(jump).require()
+
+# %% [markdown] id="tc-intro"
+# How does Linux make a link slow? With *queueing disciplines* on its interfaces, for packets that *leave* there. Look
+# at one end of L1: `htb` lets packets go at the rate. `netem` holds each one back for the delay, and its `limit` is the
+# queue: the number of packets that it holds at most, those in flight on the link included.
+
+# %% id="tc"
+print(lab["r1"].cmd("tc qdisc show dev r1-eth1"))
+print(lab["r1"].cmd("tc class show dev r1-eth1"))
 
 # %% [markdown] id="routes-question"
 # ## 10. Explain
 #
-# **Question.** Somebody removes the route to subnet A from `r2`. Then `h1` pings `h7`. How far does the
-# request get? How far does the answer get? What does `h1` see?
+# **Question.** Suppose `r2` has one route for each subnet, and no default route. Somebody removes its route to
+# subnet A. Then `h1` pings `h7`. How far does the request get? How far does the answer get? What does `h1` see?
 
-# %% [markdown] reflect="routes" points=1
+# %% [markdown] reflect="routes" points=3
 # The request arrives: `r1` knows the way to subnet C and `r2` is in that subnet. `h7` answers to the
 # address of `h1` and hands the answer to `r2`, its default router. `r2` has no route to that address, drops the
 # answer, and tells `h7` that the network is unreachable. `h1` hears nothing and reports 100 % loss,
-# although every machine on its own way is in order.
+# although every machine on the path of its request is in order.
+#
+# **Rubric.** 3 points: the request arrives, the answer is dropped at `r2`, and `h1` sees loss and no message. 2 points:
+# without what `h1` sees. 1 point: "the answer has no route". Typical wrong: (1) "the request is lost at `r2`": for the
+# request `r2` needs only the subnet it is in. (2) "`h1` sees Destination unreachable": that message goes to the sender
+# of the packet that was dropped, and the answer's sender is `h7`.
 
 # %% [markdown] id="queues-question"
 # **Question.** Why does each queue have the length that it has? For each link, multiply its rate by its round-trip
-# time and divide by packets of 1500 bytes. What do you find, and why might somebody choose a queue of that size?
+# time and divide by packets of 1500 bytes: this is its *bandwidth-delay product* (BDP). What do you find? How much of
+# that queue is there for packets that wait, if the limit counts those in flight on the link too? After a loss TCP sends
+# less for a while (CUBIC goes on with 0.7 of what it had under way). What is a queue good for then?
 
-# %% [markdown] reflect="queues" points=1
+# %% [markdown] reflect="queues" points=3
 # With the plain course network's numbers: 40 Mbit/s times 20 ms is 800,000 bits, which is 67 packets of 12,000 bits.
-# L2 gives 100, L3 gives 33. On every variant of the network it is the same sum: each queue is the bandwidth-delay
-# product of its link. When TCP loses a packet it sends less for a while. A queue of that size holds enough to keep
-# the link busy meanwhile. A smaller one would waste rate, a larger one would add delay.
+# L2 gives 100, L3 gives 33. On every variant it is the same sum: each limit is one BDP of its link. But one direction's
+# delay, half of the RTT, holds packets in flight: half of the limit. So about half a BDP is left for packets that wait.
+# After a loss CUBIC goes on with 0.7 of its window. To keep the link busy meanwhile it needs 0.43 BDP of waiting
+# packets, and Reno a whole one. That is the BDP of the flow's whole path. For a flow over one link alone, half a BDP is
+# enough. For h1 to h4 the path's BDP is 150 packets and L2 has room for about 50: 0.33, a little too few, so the link
+# may idle briefly after a loss. Many flows together need less, about BDP divided by the root of their number.
+#
+# **Rubric.** 3 points: the limit is the BDP, half of it is in flight, and waiting packets keep the link busy after a
+# loss. 2 points: two of these. 1 point: the sum alone. Typical wrong: (1) "a longer queue makes the link faster": the
+# rate stays, and a longer queue adds delay. (2) "all of it can wait": the limit counts packets that are in flight.
 
-# %% [markdown] id="stop-intro"
-# ## 11. Stop
+# %% [markdown] id="end-of-lab"
+# ## 11. Stop, and look back
+#
+# **What you know now:** hosts need an address and a default route, routers need forwarding and a route for
+# every subnet, in both directions; of several routes that match, the longest prefix counts. And a network is not what
+# its plan says, but what you have verified.
+#
+# **Three questions to review** (no points)
+#
+# 1. `h1` has the mask /16 by mistake. Which hosts can it no longer reach, and what does it do with their packets?
+# 2. `r1` has only a default route to `r2`, and `r2` only one to `r1`. What happens to a packet for 192.0.2.1?
+# 3. `tc` is set at `r1-eth1` but forgotten at `r2-eth0`. Which RTT does a ping over L1 have?
+#
+# <details><summary>Answers</summary>
+#
+# 1. All outside of subnet A whose first two numbers are the same: it takes them for neighbours, asks for their Ethernet
+# addresses, and nobody answers. 2. It goes back and forth until its TTL is 0; then a router drops it and says so. 3.
+# The delay of one direction: half.
+#
+# </details>
+#
+# ### Where to read on
+#
+# Kurose and Ross, *Computer Networking*, chapter 4 (forwarding, longest-prefix match); RFC 1812,
+# section 5.2.4 (next hop), RFC 4632 (prefixes); Appenzeller, Keslassy and McKeown, *Sizing router buffers*, 2004.
 
 # %% id="stop"
 lab.stop()
-
-# %% [markdown] id="end-of-lab"
-# **What you know now:** hosts need an address and a default route, routers need forwarding and a route for
-# each subnet, in both directions. And a network is not what its plan says, but what you have verified.

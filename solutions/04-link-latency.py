@@ -1,136 +1,101 @@
 # %% [markdown] id="goal"
 # # Lab 04: Link latency and throughput
 #
-# How long does a packet take over one link, and how much does the link carry? In this lab you predict both
-# for L1, L2 and L3, measure them with `ping` and `simpleperf`, and explain each difference. Then you do both
-# at once, and see what a queue adds.
+# How long does a packet take over one link? How much does the link carry? And what happens to the first when
+# the second is used in full? You say what you expect, measure it with `ping` and `simpleperf`, and explain what
+# differs.
 #
-# The lab takes about a minute on virtual time, and about three in real time.
+# **Time:** about two hours. The measurements take a minute of it on virtual time, three in real time. **You need**
+# the network of Lab 01. If your `simpleperf.py` of Lab 02 lies next to this notebook, you measure with it.
+#
+# A prediction has no wrong answer. Its point is for committing to it: the first complete one is locked. After the
+# measurement you see it next to theory.
 
 # %% id="imports"
-import linklab
-from linklab import measure, show
-from linklab.labs import lab04
-from linklab.labs.lab04.figures import beside_report, frames_sent, queue_over_time
-from linklab.labs.own_simpleperf import own_simpleperf
-from linklab.measure import PingFlow, SimpleperfFlow
+from linklab import course_network, lab04, measure, show, start
+
+lab04.progress()
 
 # %% [markdown] id="links-intro"
 # ## 1. Three links
 #
-# This is the network of Lab 01. The three links between its routers are marked: everything happens there. `L1`,
-# `L2` and `L3` are the links as Linklab knows them: `L1.rate_mbps`, `L1.delay_ms`, `L1.queue_packets`. (To run a
-# cell: click on it, then press Shift+Enter.)
+# This is the network of Lab 01. The three links between its routers are marked. `L1`, `L2` and `L3` know their
+# numbers: `L1.rate_mbps`, `L1.delay_ms`, `L1.queue_packets`. A router has several addresses. `far_end` has, for
+# each link, the address at its far end.
 
 # %% id="start"
-network = linklab.course_network()
+network = course_network()
 L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
-lab = linklab.start(network)
+far_end = {link.name: link.b.address.removesuffix("/24") for link in (L1, L2, L3)}
+lab = start(network)
+print(far_end)
 show.draw(lab, highlight=["r1", "r2", "r3", "r4"])
 
 # %% [markdown] id="rtt-intro"
-# ## 2. Predict
+# ## 2. An idle link
 #
-# The **round-trip time** (RTT) is the time from sending a packet until its answer is there. On an idle link
-# nothing waits in front of a ping, and it is small. The figure has the delay of each link.
+# The **round-trip time** (RTT) is the time from sending a packet until its answer is there. A packet's delay on
+# a link has three parts:
 #
-# **Your turn:** the RTT of each link, in ms. Replace each `None` and run the cell. The check behind it says
-# whether you are right.
+# - **serialisation delay** (or transmission delay): the link sends the frame bit by bit, at its rate;
+# - **propagation delay**: each bit travels to the other end. This is the delay in the figure;
+# - **queueing delay**: the frame waits until those before it are sent.
+#
+# **Your turn:** predict the RTT of a ping over L1 while nothing else is sent, in ms. `sure` is how sure you are,
+# from 0 (a guess) to 100 (certain).
 
 # %% answer="rtt"
-predicted_rtt_ms = {
-    ### BEGIN SOLUTION
-    "L1": 2 * L1.delay_ms,
-    "L2": 2 * L2.delay_ms,
-    "L3": 2 * L3.delay_ms,
-    ### STARTER
-    # "L1": None,
-    # "L2": None,
-    # "L3": None,
-    ### END SOLUTION
-}
+### BEGIN SOLUTION
+rtt_ms = lab04.predict("rtt", 2 * L1.delay_ms, sure=90)
+### STARTER
+# rtt_ms = lab04.predict("rtt", None, sure=None)
+### END SOLUTION
+rtt_ms
 
 # %% check="rtt" points=1
-lab04.check_rtt(predicted_rtt_ms).require()
+lab04.check_predicted(rtt_ms).require()
 
-# %% [markdown] id="throughput-intro"
-# ### Throughput
+# %% [markdown] id="parsed-task"
+# ### Ping by hand
 #
-# `simpleperf` counts the bytes that the receiving program gets. The rate of a link counts more: each frame
-# has headers.
+# `lab["r1"].cmd("...")` runs a command on r1, as if you sat there, and returns what it prints. (All other commands
+# of Linux work too, `ip route` or `tcpdump`. Mininet's own command line is there as well:
+# `print(lab.cli("net"))` lists the cables.)
 #
-# | part of a frame | bytes |
-# | --- | --- |
-# | Ethernet header | 14 |
-# | IPv4 header | 20 |
-# | TCP header, with timestamps | 32 |
-# | data | 1448 |
-# | **frame** | **1514** |
-#
-# **Your turn:** the most that a program can get through each link, in Mbit/s. You may write a formula.
+# **Your turn:** from r1, send 25 pings to the far end of L1. `ping -c 3 -i 0.2 ADDRESS` sends three, one each 0.2 s.
+# Then write a function that takes such a text and returns its round trips, a list of numbers in ms. A ping without
+# an answer has no line. It is tried on other outputs too.
 
-# %% answer="throughput"
-predicted_mbps = {
+
+# %% answer="parsed"
+def rtts_of(text):
     ### BEGIN SOLUTION
-    "L1": L1.rate_mbps * 1448 / 1514,
-    "L2": L2.rate_mbps * 1448 / 1514,
-    "L3": L3.rate_mbps * 1448 / 1514,
+    lines = [line for line in text.splitlines() if "time=" in line]
+    return [float(line.split("time=")[1].split()[0]) for line in lines]
     ### STARTER
-    # "L1": None,
-    # "L2": None,
-    # "L3": None,
+    # found = []
+    # # YOUR TURN: for each line of text that has a round trip, append it as a float
+    # return found
     ### END SOLUTION
-}
 
-# %% check="throughput" points=1
-lab04.check_throughput(predicted_mbps).require()
 
-# %% [markdown] id="serialisation-intro"
-# ### The time to send a frame
-#
-# A link sends a frame bit by bit. On a link of 10 Mbit/s a frame of 1514 bytes, 12112 bits, takes 1.21 ms. This
-# is **serialisation**. The delay of the link comes after it, for all bits alike.
-#
-# **Your turn:** how long does each link need for a full frame, in ms? And how long does L3 need for a ping? Its
-# frame has 98 bytes.
+### BEGIN SOLUTION
+text = lab["r1"].cmd(f"ping -c 25 -i 0.2 {far_end['L1']}")
+### STARTER
+# text = ""  # YOUR TURN: lab["r1"].cmd("ping ...")
+### END SOLUTION
+print(text)
 
-# %% answer="serialisation"
-frame_ms = {
-    ### BEGIN SOLUTION
-    "L1": 1514 * 8 / (1000 * L1.rate_mbps),
-    "L2": 1514 * 8 / (1000 * L2.rate_mbps),
-    "L3": 1514 * 8 / (1000 * L3.rate_mbps),
-    "ping on L3": 98 * 8 / (1000 * L3.rate_mbps),
-    ### STARTER
-    # "L1": None,
-    # "L2": None,
-    # "L3": None,
-    # "ping on L3": None,
-    ### END SOLUTION
-}
+# %% check="parsed" points=2
+lab04.check_parsed(rtts_of, text).require()
 
-# %% check="serialisation" points=1
-lab04.check_serialisation(frame_ms).require()
-
-# %% [markdown] id="reasons-question"
-# **Question.** Two links have the same RTT, and one carries twice as much. Is it the faster link? Say what
-# changes for a ping, and what for a file of 10 MB, when the rate of a link is doubled.
-
-# %% [markdown] reflect="reasons" points=1
-# It carries more, but a single small packet is not there sooner: its time is nearly all delay, which the rate
-# does not change. A ping gains some hundredths of a ms. A file of 10 MB is 80 Mbit: at 20 Mbit/s it takes a bit more
-# than 4 s, at 40 a bit more than 2 s. Latency and throughput are two properties, and "fast" can mean either.
-
-# %% [markdown] id="summary-intro"
-# ## 3. Measure the round-trip times
-#
-# `ping` ends with four numbers: `rtt min/avg/max/mdev`. You will compute them yourself, from single round
-# trips. The last one, **mdev**, is a standard deviation:
+# %% [markdown] id="summary-task"
+# The last line of `ping` has `rtt min/avg/max/mdev`. **mdev** is a standard deviation:
 #
 # mdev = √(mean of the squares - square of the mean)
 #
-# **Your turn:** write the function. `rtt_ms` is a list of numbers. A ping without an answer is a `None` in it,
-# and counts for nothing.
+# **Your turn:** compute the four numbers from a list of round trips. Linklab's own lists have a `None` for a ping
+# without an answer. It counts for nothing.
 
 
 # %% answer="summary"
@@ -142,26 +107,24 @@ def summary(rtt_ms):
     mdev = max(0, mean_of_squares - mean**2) ** 0.5
     return {"min": min(answered), "mean": mean, "max": max(answered), "mdev": mdev}
     ### STARTER
-    # return {"min": None, "mean": None, "max": None, "mdev": None}
+    # return {}  # YOUR TURN: a dictionary with "min", "mean", "max" and "mdev"
     ### END SOLUTION
 
 
-# %% check="summary" points=2
+# %% check="summary" points=1
 lab04.check_summary(summary).require()
 
-# %% [markdown] id="pings-intro"
-# Now measure. A router has several addresses, so we say which one is meant: the one at the far end of the link.
-# `far_end` has these addresses. `measure.run` carries out a flow, here a `PingFlow`, and gives a result with
-# everything in it; `.rtt_ms` are the single round trips. For example:
-
-# %% id="ping-try"
-far_end = {it.name: it.b.address.removesuffix("/24") for it in (L1, L2, L3)}
-example = measure.run(lab, PingFlow("r1", "r2", count=3, address=far_end["L1"]))
-example.rtt_ms
-
 # %% [markdown] id="pings-task"
-# **Your turn:** 25 pings on each link, as in the course report. `ends` says from where to where. The keys of
-# `pings` are the names of the links, its values the results.
+# ### All three links
+#
+# `measure.run` carries out a flow. Its result has the round trips (`.rtt_ms`), and says how busy the machine was:
+#
+# ```python
+# measure.run(lab, measure.PingFlow("r1", "r2", count=3, address=far_end["L1"]))
+# ```
+#
+# **Your turn:** 25 pings on each link. `ends` says from where to where. The keys of `pings` are the names of the
+# links, its values the results.
 
 # %% answer="pings"
 ends = {
@@ -172,7 +135,8 @@ ends = {
 pings = {}
 ### BEGIN SOLUTION
 for name, (source, destination, address) in ends.items():
-    pings[name] = measure.run(lab, PingFlow(source, destination, count=25, address=address))
+    flow = measure.PingFlow(source, destination, count=25, address=address)
+    pings[name] = measure.run(lab, flow)
 ### STARTER
 # # YOUR TURN: pings["L1"] = measure.run(...), and so on
 ### END SOLUTION
@@ -180,240 +144,270 @@ for name, (source, destination, address) in ends.items():
 # %% check="pings" points=1
 lab04.check_pings(pings).require()
 
-# %% id="summaries"
-show.table(
-    ["link", "min (ms)", "mean (ms)", "max (ms)", "mdev (ms)"],
-    [[name, *summary(result.rtt_ms).values()] for name, result in pings.items()],
-)
+# %% [markdown] id="reasons-question"
+# **Question.** For the sake of argument, let L1 have 40 Mbit/s, L3 20 Mbit/s, and both the same delay of 10 ms. Is L1
+# then the faster link? Say what changes for a ping, and what for a file of 10 MB. Give numbers: a ping's frame has 98
+# bytes.
 
-# %% [markdown] id="pings-notice"
-# **What to notice.** On virtual time the delays are exact, to the last digit. Even the hundredths of a ms for sending
-# the frame are missing: the shaper here keeps a small credit (a *token bucket*, here of 1600 bytes), and lets a lone
-# packet pass at once. A real cable would add them. In real time a machine adds its own late timers, some tenths of
-# a ms or more.
+# %% [markdown] reflect="reasons" points=2
+# For the ping nearly nothing. Its time is nearly all propagation delay, which the rate does not change. The
+# serialisation of 98 bytes (784 bits) takes 0.039 ms at 20 Mbit/s and 0.020 ms at 40: hundredths of a ms of 20. The
+# file of 10 MB is 80 Mbit. It takes 4 s at 20 Mbit/s and 2 s at 40, and a little more for headers and TCP's start.
+# "Fast" can mean a low latency or a high throughput: they are two properties.
+#
+# **Rubric.** 2 points: the ping stays (nearly) the same *and* the file takes half the time, each with a number
+# that is right to a factor below 2; 1 point: one of the two, or both without a number. Typical wrong: (1) "the
+# ping takes half the time" - the rate changes serialisation alone, 0.2 % of this RTT; (2) "10 MB / 20 Mbit/s =
+# 0.5 s" - a byte has 8 bits; (3) "both are the same, for the RTT is the same" - throughput is not the inverse
+# of the RTT.
 
 # %% [markdown] id="arp-intro"
-# ### Why the report's RTT is longer
+# <details><summary>Open this when you have written your answer</summary>
 #
-# The course report, on which this lab is modelled, has 21.855 ms for an L1 with a delay of 10 ms each way. (That was
-# the plain course network. Your L1 may have another delay.) Part of the difference is **ARP**. A router that
-# knows the IP address of its neighbour, but not its Ethernet address, must ask for it first: one packet there,
-# one back. Only then does the ping leave. Our lab knows all addresses from the start. The report's did not.
+# On virtual time your pings take the two propagation delays, to the last digit. Even 0.02 ms of serialisation is
+# missing: the shaper keeps a small credit (a *token bucket*, here of 1600 bytes), and lets a lone packet pass at
+# once. A real cable has no credit. In real time, a machine's timers fire late, and add some tenths of a ms.
 #
-# **Your turn:** predict, for your L1, the RTT of the first ping with ARP, and the mean of 25 pings of which only the
-# first meets it. And for the report's L1: how much of its RTT does such a mean leave unexplained? (All in ms.)
-
-# %% answer="arp"
-arp = {
-    ### BEGIN SOLUTION
-    "first_rtt_ms": 2 * predicted_rtt_ms["L1"],
-    "mean_rtt_ms": (2 + 24) * predicted_rtt_ms["L1"] / 25,
-    "left_ms": 21.855 - (40 + 24 * 20) / 25,  # the report's L1: 20 ms, and 40 with ARP
-    ### STARTER
-    # "first_rtt_ms": None,
-    # "mean_rtt_ms": None,
-    # "left_ms": None,
-    ### END SOLUTION
-}
-
-# %% check="arp" points=1
-lab04.check_arp(arp).require()
-
-# %% [markdown] id="arp-try-intro"
-# Try it. `r1` forgets the Ethernet address of `r2`, and pings it:
+# </details>
+#
+# ### The first ping
+#
+# Our lab is prepared so that all pings are alike. Most networks are not. `ip neigh` shows what a node knows of its
+# neighbours. The next cell deletes one line of it on r1, and pings. (The last lines put it back.)
 
 # %% id="arp-try"
-print(lab["r1"].cmd(f"ip neigh del {far_end['L1']} dev r1-eth1"), end="")
-with_arp = measure.run(lab, PingFlow("r1", "r2", count=25, address=far_end["L1"]))
-print(with_arp.rtt_ms[:5], "...")
-summary(with_arp.rtt_ms)
-
-# %% [markdown] id="arp-notice"
-# **What to notice.** One late packet among 25 moves the mean by nearly a ms, and mdev from 0 to nearly 4. Of the
-# median you would see nothing. What is left of the report's 21.855 ms is, probably, its machine: timers that
-# fire late, in real time, in a busy virtual machine.
-#
-# The next cell puts the address back, so that nothing asks for it later.
-
-# %% id="arp-back"
+r1, address = lab["r1"], far_end["L1"]
+print("before:", r1.cmd(f"ip neigh show {address}"), end="")
+r1.cmd(f"ip neigh del {address} dev r1-eth1")
+rtts_again = rtts_of(r1.cmd(f"ping -c 25 -i 0.2 {address}"))
+print("after: ", r1.cmd(f"ip neigh show {address}"), end="")
+print("RTT in ms:", rtts_again[:5], "...")
+print(summary(rtts_again))
 mac = lab["r2"].cmd("cat /sys/class/net/r2-eth0/address").strip()
-known = f"{far_end['L1']} lladdr {mac} dev r1-eth1 nud permanent"
-print(lab["r1"].cmd(f"ip neigh replace {known}"), end="")
+print(r1.cmd(f"ip neigh replace {address} lladdr {mac} dev r1-eth1 nud permanent"), end="")
 
-# %% [markdown] id="transfers-intro"
-# ## 4. Measure the throughput
+# %% [markdown] id="arp-question"
+# **Question.** Why does the first ping take what it takes, and the others not? How much does it change the mean, and
+# how much mdev? The course report, on which this lab is modelled, has a mean of 21.855 ms for 25 pings over a link of
+# 10 ms each way: how much of the 1.855 ms can come from this?
+
+# %% [markdown] reflect="arp" points=2
+# r1 knows the IP address of r2, but not its Ethernet address. It asks with ARP, which is a round trip of its
+# own. Only then does the ping leave: 20 + 20 = 40 ms. r2 need not ask back, since it learns r1's address from
+# the question. After that r1 knows it. The mean rises by 20/25 = 0.8 ms, from 20 to 20.8; mdev rises from 0 to
+# 3.9, since squares make much of one large distance. The median does not move at all. So ARP explains 0.8 of
+# the report's 1.855 ms. The other 1.055 ms need another cause, for example late timers of a busy virtual
+# machine.
 #
-# You measure with your own `simpleperf.py` of Lab 02, if it lies beside this notebook and works. This cell
-# tries it:
+# **Rubric.** 2 points: ARP as a round trip of its own before the first ping, and 0.8 of 1.855 ms; 1 point: one of the
+# two. Typical wrong: (1) "the first packet warms up the link" - a link has no memory: name the mechanism; (2) "ARP
+# explains all of it" - one of 25 pings is 20 ms longer: that is 0.8 ms in the mean; (3) "ARP happens on each
+# ping" - the answer is kept, as the later pings show.
 
-# %% id="program"
-program = own_simpleperf(lab)
+# %% [markdown] id="throughput-intro"
+# <details><summary>Open this when you have written your answer</summary>
+#
+# **ARP** (RFC 826): request there, reply back, then the ping. One late packet among 25 moves the mean by 4 % and mdev
+# from 0 to nearly 4 ms; the median shows nothing of it. A difference is explained when you can compute it, or switch
+# it off. You can do both with ARP, and neither with the rest of the report's difference.
+#
+# </details>
+#
+# ## 3. A full link
+#
+# `simpleperf` counts the bytes that the receiving *program* gets. Of each frame of 1514 bytes these are 1448
+# (Lab 00). (A real cable spends the time of 1538 bytes on such a frame: preamble 8, checksum 4, and a gap of
+# 12. So 94.1 % would be data there. The shaper of Linklab counts 1514: 95.6 %.)
+#
+# **Your turn:** predict what `simpleperf` shows for L1 as the mean of 25 s, in Mbit/s.
+
+# %% answer="throughput"
+### BEGIN SOLUTION
+mbps = lab04.predict("throughput", L1.rate_mbps * 1448 / 1514, sure=80)
+### STARTER
+# mbps = lab04.predict("throughput", None, sure=None)
+### END SOLUTION
+mbps
+
+# %% check="throughput" points=1
+lab04.check_predicted(mbps).require()
 
 # %% [markdown] id="transfers-task"
-# **Your turn:** a transfer of 25 s over each link. `SimpleperfFlow` takes the same arguments as `PingFlow`, but
-# `duration_s=25` and `program=program` instead of the count. `show.watched(measure.run, lab, flow)` measures it,
-# and shows how far it is, with a button to stop it.
+# **Your turn:** a transfer of 25 s over each link. `measure.SimpleperfFlow` takes the same arguments as `PingFlow`,
+# but `duration_s=25` and `program=program` instead of the count. `show.watched(measure.run, lab, flow)` measures it,
+# and shows how far it is. The first line tries your own `simpleperf.py`.
 
 # %% answer="transfers"
+program = lab04.own_simpleperf(lab)
 transfers = {}
 ### BEGIN SOLUTION
 for name, (source, destination, address) in ends.items():
-    flow = SimpleperfFlow(source, destination, duration_s=25, address=address, program=program)
+    flow = measure.SimpleperfFlow(
+        source, destination, duration_s=25, address=address, program=program
+    )
     transfers[name] = show.watched(measure.run, lab, flow)
 ### STARTER
-# # YOUR TURN: transfers["L1"] = show.watched(measure.run, lab, SimpleperfFlow(...)), and so on
+# # YOUR TURN: transfers["L1"] = show.watched(measure.run, lab, measure.SimpleperfFlow(...))
 ### END SOLUTION
 
-# %% check="transfers" points=2
+# %% check="transfers" points=1
 lab04.check_transfers(transfers).require()
 
-# %% [markdown] id="beside-intro"
-# ## 5. Explain
-#
-# Your predictions, theory, the course report's numbers (of the plain course network) and yours. Theory gives an
-# interval: for throughput, what TCP's start may cost in 25 s.
-
 # %% id="beside-table"
-rows = beside_report(2, predicted_rtt_ms, predicted_mbps, pings, transfers)
+rows = lab04.beside_report(2, rtt_ms, mbps, pings, transfers)
 show.comparison(rows, "Links: predicted, theory, report, measured")
 
-# %% id="beside-figure"
-show.compared(rows, "Links beside theory")
-
-# %% [markdown] id="headers-intro"
-# ### Where the rest of the rate goes
+# %% [markdown] id="swing-intro"
+# ## 4. Ping next to a transfer
 #
-# simpleperf shows about 5 % less than the rate of L1. Was the link not full? The kernel counts every frame that
-# leaves an interface. During your transfer over L1, `r1-eth1` sent so many frames, with so many bytes:
+# Now both at once: a ping each second over L1, next to a transfer of 25 s over L1. The queue before L1 has
+# `L1.queue_packets` slots, and L1 sends a full frame in this time:
 
-# %% id="counters"
-frames, frame_bytes_in_all = frames_sent(transfers.get("L1"), "r1-eth1")
-frames, frame_bytes_in_all
+# %% id="frame"
+frame_ms = 1514 * 8 / (1000 * L1.rate_mbps)
+print(f"{L1.queue_packets} slots, {frame_ms:.3f} ms for a frame of 1514 bytes")
 
-# %% [markdown] id="headers-task"
-# **Your turn:** from these two numbers, compute how many bytes a frame has on average; which share of the bytes
-# are headers, in percent (66 of each frame); and the rate with headers, in Mbit/s, over 25 s.
+# %% [markdown] id="swing-task"
+# **Your turn:** sketch the RTT over these 25 s, as points `(seconds, ms)` from left to right: `[(0, 5), (10,
+# 20), (25, 20)]` would rise for ten seconds and then stay. Three points or more. Is it a level, a step, a
+# swing? How high? It will be drawn next to what you measure.
 
-# %% answer="headers"
-headers = {
-    ### BEGIN SOLUTION
-    "frame_bytes": frame_bytes_in_all / frames,
-    "headers_percent": 100 * 66 * frames / frame_bytes_in_all,
-    "carried_mbps": frame_bytes_in_all * 8 / 25 / 1_000_000,
-    ### STARTER
-    # "frame_bytes": None,
-    # "headers_percent": None,
-    # "carried_mbps": None,
-    ### END SOLUTION
-}
+# %% answer="swing"
+### BEGIN SOLUTION
+points = [(0, 20), (1, 22), (2, 28), (4, 22), (9, 30), (11, 23), (18, 29), (20, 23), (25, 29)]
+swing = lab04.predict("swing", points, sure=40)
+### STARTER
+# swing = lab04.predict("swing", None, sure=None)
+### END SOLUTION
+swing
 
-# %% check="headers" points=2
-lab04.check_headers(headers, transfers).require()
-
-# %% [markdown] id="headers-question"
-# **Question.** The report says that throughput is 2 Mbit/s less than the rate of each link (40, 30 and 20 Mbit/s),
-# and guesses at the number of hosts. Look at its three numbers again. What is it really, and how would you test the
-# report's guess on this network?
-
-# %% [markdown] reflect="headers" points=1
-# It is not a difference but a share: 38.02, 28.43 and 19.05 are each 95 % of the rate, so 2 Mbit/s are missing
-# on L1 only. 4.4 % are headers, and the rest is TCP's start and its end. Hosts do not matter. To test the guess,
-# I would measure L1 again while h1 to h3 are there but silent, which is the case here, or with their cables
-# removed: the number stays the same. Only traffic of theirs would change it.
-
-# %% [markdown] id="queue-intro"
-# ## 6. Ping and transfer at once
-#
-# TCP sends more and more until something is lost. So it fills the queue in front of the link, and whatever
-# comes later waits there: your ping too.
-#
-# L1 has a queue of `L1.queue_packets` places. One catch: netem, which makes delay and queue here, counts the packets
-# **in flight** on the link too. At the full rate a frame leaves every `frame_ms["L1"]` and then flies for the delay of
-# the link. So a good part of the places hold frames that are in flight. Only the others wait.
-#
-# **Your turn:** how long does L1 need to send as many full frames as its queue has places? How many packets really
-# wait in a full queue? And what is the highest RTT that you will see beside a transfer? (The way back is free of
-# data.)
-
-# %% answer="queue"
-queue = {
-    ### BEGIN SOLUTION
-    "drain_ms": L1.queue_packets * frame_ms["L1"],
-    "waiting_packets": L1.queue_packets - L1.delay_ms / frame_ms["L1"],
-    "highest_rtt_ms": L1.delay_ms + L1.queue_packets * frame_ms["L1"],
-    ### STARTER
-    # "drain_ms": None,
-    # "waiting_packets": None,
-    # "highest_rtt_ms": None,
-    ### END SOLUTION
-}
-
-# %% check="queue" points=2
-lab04.check_queue(queue).require()
+# %% check="swing" points=1
+lab04.check_predicted(swing).require()
 
 # %% [markdown] id="together-task"
 # `measure.at_once` starts several flows at one instant: `show.watched(measure.at_once, lab, [flow, flow])`.
 #
-# **Your turn:** 25 pings on L1, one each second (`interval_s=1`), beside a transfer of 25 s over L1.
+# **Your turn:** 25 pings on L1, one each second (`interval_s=1`), next to a transfer of 25 s over L1.
 
 # %% answer="together"
-together = None
 ### BEGIN SOLUTION
-source, destination, address = ends["L1"]
-ping = PingFlow(source, destination, count=25, interval_s=1, address=address)
-transfer = SimpleperfFlow(source, destination, duration_s=25, address=address, program=program)
+r1_r2 = {"source": "r1", "destination": "r2", "address": far_end["L1"]}
+ping = measure.PingFlow(**r1_r2, count=25, interval_s=1)
+transfer = measure.SimpleperfFlow(**r1_r2, duration_s=25, program=program)
 together = show.watched(measure.at_once, lab, [ping, transfer])
 ### STARTER
-# # YOUR TURN: together = show.watched(measure.at_once, lab, [PingFlow(...), SimpleperfFlow(...)])
+# together = ...  # YOUR TURN: show.watched(measure.at_once, lab, [...])
 ### END SOLUTION
 
 # %% check="together" points=1
 lab04.check_together(together).require()
 
 # %% id="queue-figure"
-queue_over_time(together, "L1", ("r1", "r2"))
+lab04.queue_over_time(together, "L1", ("r1", "r2"), sketch=swing.sketch)
 
-# %% [markdown] id="queue-notice"
-# **What to notice.** The first ping leaves with the first packet and meets no queue. Then the RTT swings: TCP fills
-# the queue, loses a packet, sends less for a moment, and fills it again. It never falls back to the RTT of the idle
-# link: the queue is never empty, and so the link is never idle. The throughput is the same as without pings.
+# %% [markdown] id="counters-task"
+# ### What the queue says itself
+#
+# `tc` sets up queues in Linux, and shows them. `r1-eth1` is the interface of r1 at L1. In what `tc` prints,
+# *htb* is the shaper and *netem* holds the delay and the queue.
+#
+# **Your turn:** on r1, run `tc -s qdisc show dev r1-eth1`, and read its output. How many frames did the queue drop
+# (netem's line)? And which letter answers the question that the cell prints?
+
+# %% answer="counters"
+print(lab04.question_text(), end="\n\n")
+### BEGIN SOLUTION
+printed = lab["r1"].cmd("tc -s qdisc show dev r1-eth1")
+dropped = int(printed[printed.index("netem") :].split("(dropped ")[1].split(",")[0])
+answers = {"dropped": dropped, "limit": "c"}
+### STARTER
+# printed = ""  # YOUR TURN: the command
+# answers = {"dropped": None, "limit": None}
+### END SOLUTION
+print(printed)
+
+# %% check="counters" points=2
+lab04.check_counters(printed, answers).require()
 
 # %% [markdown] id="seen-task"
-# **Your turn:** what did the queue add to the RTT on average, in ms? How many packets were waiting before a ping,
-# on average? Use `summary`, and the round trips `together.results[0].rtt_ms`.
+# **Your turn:** what did the queue add to the RTT on average, in ms? How many packets were waiting before a ping, on
+# average? Use `summary`, `frame_ms`, the idle RTT, and the round trips `together.results[0].rtt_ms`.
 
 # %% answer="seen"
-seen = {
-    ### BEGIN SOLUTION
-    "mean_added_ms": summary(together.results[0].rtt_ms)["mean"] - predicted_rtt_ms["L1"],
-    "mean_packets": (summary(together.results[0].rtt_ms)["mean"] - predicted_rtt_ms["L1"])
-    / frame_ms["L1"],
-    ### STARTER
-    # "mean_added_ms": None,
-    # "mean_packets": None,
-    ### END SOLUTION
-}
+### BEGIN SOLUTION
+added_ms = summary(together.results[0].rtt_ms)["mean"] - 2 * L1.delay_ms
+seen = {"mean_added_ms": added_ms, "mean_packets": added_ms / frame_ms}
+### STARTER
+# seen = {"mean_added_ms": None, "mean_packets": None}
+### END SOLUTION
 
-# %% check="seen" points=2
+# %% check="seen" points=1
 lab04.check_queue_seen(seen, together).require()
-
-# %% [markdown] id="queue-question"
-# **Question.** Somebody makes the queue of L1 ten times as long, so that less is lost. What happens to the
-# throughput of a long transfer, to a ping beside it, and to a video call?
-
-# %% [markdown] reflect="queue" points=1
-# The throughput stays as it is, since the link is full already. TCP fills the longer queue too, so (with the plain
-# course network's L1) a ping beside it takes up to 10 ms back and 670 frames' time, 203 ms, for the way there. A video
-# call shares the queue and has that delay in each direction that carries data: it becomes hard to talk. Queues that
-# are too long are known as bufferbloat. The queue should be about a bandwidth-delay product, as it is here.
-
-# %% [markdown] id="stop-intro"
-# ## 7. Stop
 
 # %% id="stop"
 lab.stop()
 
+# %% [markdown] id="queue-question"
+# **Question.** (1) Why does the RTT in your figure swing, and why does it not come back to that of the idle link? (2)
+# Somebody sets netem's limit at L1 to ten times its value (frames in flight count in it), so that less is lost. What
+# happens to the throughput of a long transfer, to a ping next to it, and to a video call? Give a number for the ping.
+
+# %% [markdown] reflect="queue" points=3
+# (1) CUBIC sends more until the queue is full and a frame is lost. Then it goes on with 0.7 of its window, the
+# queue gets shorter, and it starts to grow again. With the plain course network's L1 the path holds 66 frames
+# and the queue 34 more. 0.7 of these 100 are 70: still more than the 66 that keep the link busy. So a short
+# queue is always left, and the link is never idle. (2) The throughput stays as it is, since the link is full
+# already. TCP fills the longer queue too: a ping takes up to 10 ms back, and 670 times 0.303 = 203 ms for the
+# way there, 213 ms in all. A video call shares the queue and has the same delay: it becomes hard to talk. Only
+# the loss gets rarer.
+#
+# **Rubric.** 3 points: the swing as fill, loss and a smaller window; throughput (nearly) unchanged; about 200
+# ms for the ping; 2 points: two of these; 1 point: one. Typical wrong: (1) "a longer queue, more throughput" -
+# the link was never idle: the report of `simpleperf` shows it; (2) "the ping is short, it is not affected" -
+# one queue, first in, first out; (3) "loss is a fault of the link" - here the loss is made by TCP, and tells it
+# the rate; (4) 400 ms, as if the queue counted in both directions - acknowledgements use the other direction's
+# own queue.
+
 # %% [markdown] id="end-of-lab"
-# **What you know now:** an idle link's RTT is its delay, twice. Of its rate 95.6 % are data. A full link has a queue
-# before it, and the queue adds its packets' time to everybody's RTT. One odd packet moves a mean. And a difference is
-# explained only when you can compute it, or switch it off. The next lab puts links in a row.
+# <details><summary>Open this when you have written your answer</summary>
+#
+# A queue that is much too long is **bufferbloat**. How long should it be? The **bandwidth-delay product** (BDP)
+# is what a path holds: rate times RTT, here 66 frames. After a loss the rest of the window must still be a BDP.
+# CUBIC goes on with 0.7 of the window, so one connection needs room for 0.43 BDP (28 frames). Reno goes on with
+# half, and needs 1 BDP. Many connections do not lose at the same time: for *n* of them BDP/√n is enough
+# (Appenzeller and others, 2004). L1 has room for 34 frames, since the other 33 of its 67 slots hold frames in
+# flight.
+#
+# </details>
+#
+# ## Summary
+#
+# - The RTT of an idle link is its propagation delay, twice. Serialisation adds little for a small packet.
+# - Throughput is another property. At most 95.6 % of a full link's rate are data here; TCP's start takes a little
+#   more away.
+# - Loss-based congestion control without ECN fills the queue before a full link. Everybody's RTT grows by
+#   the time of the packets that wait.
+# - One odd packet moves a mean. A difference is explained when you can compute it, or switch it off.
+#
+# ### Review (no points)
+#
+# 1. The course report says that throughput is 2 Mbit/s below the rate on each link of 40, 30 and 20 Mbit/s. It
+#    measured 38.02, 28.43 and 19.05, and guesses at the number of hosts. What do you say?
+# 2. Which of the three parts of the delay does a faster processor in the router change?
+# 3. A ping next to a transfer *in the other direction* only: how much longer is it?
+#
+# <details><summary>Answers</summary>
+#
+# 1. It is a share, not a difference: each is 95 % of the rate. Of the missing 5 %, 4.4 are headers; the rest is TCP's
+#    start. Hosts that are silent change nothing: test it by removing their cables.
+# 2. None of them. It would change *processing delay*, a fourth part that is zero on virtual time.
+# 3. The echo *reply* leaves with the data and waits in their queue. The RTT grows just as much.
+#
+# </details>
+#
+# ### Where to read on
+#
+# Kurose and Ross, chapter 1 ("Delay, Loss, and Throughput in Packet-Switched Networks"); Peterson and Davie,
+# chapter 1 ("Performance"). ARP is RFC 826, CUBIC RFC 9438. On queues: Appenzeller, Keslassy and McKeown,
+# "Sizing Router Buffers", SIGCOMM 2004; Gettys and Nichols, "Bufferbloat: Dark Buffers in the Internet", ACM
+# Queue 2011. RFC 7567 says what the IETF recommends. The next lab puts links in a row.

@@ -2,118 +2,73 @@
 # # Lab 05: Path latency and throughput
 #
 # In Lab 04 you measured links one by one. A path is several of them in a row. Which of their properties add up,
-# and which do not? You predict the round-trip time and the throughput of three paths, measure them, and find out
-# why two of them do not reach what their slowest link would allow.
+# and which do not? You measure three paths, look into TCP while it fills one of them, and find out why it does not
+# reach what the slowest link would allow.
 #
-# The lab takes about a minute on virtual time, and about three in real time.
+# **Time:** about two and a half hours. The measurements take two minutes of it on virtual time, four in real time.
+# **You need** Lab 04: its RTT, queue and sketch. If your `simpleperf.py` of Lab 02 lies next to this notebook, you
+# measure with it.
 
 # %% id="imports"
-import linklab
-from linklab import measure, show
-from linklab.labs import lab05
-from linklab.labs.lab04.figures import beside_report, frames_dropped, queue_over_time
-from linklab.labs.own_simpleperf import own_simpleperf
-from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
-from linklab.network import path
-from linklab.published.report import find
+from linklab import course_network, lab05, measure, show, start
+
+lab05.progress()
 
 # %% [markdown] id="paths-intro"
 # ## 1. Three paths
 #
 # This is the network of Lab 01, and the longest of the three paths is marked: h1 to h9. The others are parts of
-# it: h1 to h4 leaves it behind L2, and h7 to h9 enters it before L2. (To run a cell: click on it, then press
-# Shift+Enter.)
+# it: h1 to h4 leaves it after L2, and h7 to h9 enters it before L2.
 
 # %% id="start"
-network = linklab.course_network()
+network = course_network()
 L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
-lab = linklab.start(network)
-show.draw(lab, highlight=path(network, "h1", "h9"))
-
-# %% [markdown] id="bottleneck-intro"
-# ## 2. Predict
-#
-# Packets cross one link after the other. The **bottleneck** of a path is the link that limits its throughput.
-#
-# **Your turn:** the bottleneck of each path. Replace each `None` with `"L1"`, `"L2"` or `"L3"` and run the cell.
-
-# %% answer="bottlenecks"
-bottlenecks = {
-    ### BEGIN SOLUTION
-    "h1-h4": "L2",
-    "h7-h9": "L3",
-    "h1-h9": "L3",
-    ### STARTER
-    # "h1-h4": None,
-    # "h7-h9": None,
-    # "h1-h9": None,
-    ### END SOLUTION
-}
-
-# %% check="bottlenecks" points=1
-lab05.check_bottlenecks(bottlenecks).require()
+ends = {"h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9")}
+lab = start(network)
+show.draw(lab, highlight=["h1", "s1", "r1", "r2", "r3", "r4", "h9"])
 
 # %% [markdown] id="rtt-intro"
-# **Your turn:** the RTT of a ping on each path while nothing else is sent, in ms.
+# ## 2. Predict
+#
+# **Your turn:** the RTT of a ping from h1 to h9 while nothing else is sent, in ms.
 
 # %% answer="rtt"
-predicted_rtt_ms = {
-    ### BEGIN SOLUTION
-    "h1-h4": 2 * (L1.delay_ms + L2.delay_ms),
-    "h7-h9": 2 * (L2.delay_ms + L3.delay_ms),
-    "h1-h9": 2 * (L1.delay_ms + L2.delay_ms + L3.delay_ms),
-    ### STARTER
-    # "h1-h4": None,
-    # "h7-h9": None,
-    # "h1-h9": None,
-    ### END SOLUTION
-}
+### BEGIN SOLUTION
+rtt_ms = lab05.predict("rtt", 2 * (L1.delay_ms + L2.delay_ms + L3.delay_ms), sure=90)
+### STARTER
+# rtt_ms = lab05.predict("rtt", None, sure=None)
+### END SOLUTION
+rtt_ms
 
 # %% check="rtt" points=1
-lab05.check_rtt(predicted_rtt_ms).require()
+lab05.check_predicted(rtt_ms).require()
 
 # %% [markdown] id="throughput-intro"
-# **Your turn:** the most that a program can get through each path with TCP, in Mbit/s. Of each frame of 1514
-# bytes, 1448 are data.
+# **Your turn:** what does `simpleperf` show for a transfer of 25 s from h1 to h9, in Mbit/s? (The **capacity** of a
+# path is the rate of its slowest link, the **bottleneck**. Of each frame of 1514 bytes, 1448 are data.)
 
 # %% answer="throughput"
-predicted_mbps = {
-    ### BEGIN SOLUTION
-    "h1-h4": L2.rate_mbps * 1448 / 1514,
-    "h7-h9": L3.rate_mbps * 1448 / 1514,
-    "h1-h9": L3.rate_mbps * 1448 / 1514,
-    ### STARTER
-    # "h1-h4": None,
-    # "h7-h9": None,
-    # "h1-h9": None,
-    ### END SOLUTION
-}
+### BEGIN SOLUTION
+mbps = lab05.predict("throughput", L3.rate_mbps * 1448 / 1514, sure=60)
+### STARTER
+# mbps = lab05.predict("throughput", None, sure=None)
+### END SOLUTION
+mbps
 
 # %% check="throughput" points=1
-lab05.check_throughput(predicted_mbps).require()
-
-# %% [markdown] id="reasons-question"
-# **Question.** For the RTT you added the links up. For the throughput you did not. Why? What would change if L1
-# had 100 ms of delay, and what if it had 1000 Mbit/s?
-
-# %% [markdown] reflect="reasons" points=1
-# A packet spends time on each link, so times add up. The links work at the same time on different packets, like
-# people in a chain who pass on buckets: the slowest sets the pace of all. With 100 ms on L1 the RTT of h1-h4 and
-# h1-h9 grows by about 180 ms (twice the 90 or so that L1 gets longer), and the ceiling of the throughput stays (TCP
-# needs longer to reach it). With 1000 Mbit/s on L1 nothing changes, because L1 limits neither path.
+lab05.check_predicted(mbps).require()
 
 # %% [markdown] id="pings-task"
 # ## 3. Measure
 #
 # **Your turn:** 25 pings on each path, as in Lab 04. A host has one address, so it need not be given:
-# `measure.run(lab, PingFlow("h1", "h4", count=25))`.
+# `measure.run(lab, measure.PingFlow("h1", "h4", count=25))`. The keys of `pings` are those of `ends`.
 
 # %% answer="pings"
-ends = {"h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9")}
 pings = {}
 ### BEGIN SOLUTION
 for name, (source, destination) in ends.items():
-    pings[name] = measure.run(lab, PingFlow(source, destination, count=25))
+    pings[name] = measure.run(lab, measure.PingFlow(source, destination, count=25))
 ### STARTER
 # # YOUR TURN: pings["h1-h4"] = measure.run(...), and so on
 ### END SOLUTION
@@ -121,303 +76,346 @@ for name, (source, destination) in ends.items():
 # %% check="pings" points=1
 lab05.check_pings(pings).require()
 
-# %% [markdown] id="program-intro"
-# The throughput you measure with your own `simpleperf.py`, if it lies beside this notebook and works:
+# %% [markdown] id="route-task"
+# Where on the path does the time go? `traceroute -n -I ADDRESS` sends packets that live for one hop, then for
+# two, and so on. Each router that drops one says so. **Your turn:** from h1 to h9. (`lab["h9"].address` is the
+# address.)
 
-# %% id="program"
-program = own_simpleperf(lab)
+# %% answer="route"
+### BEGIN SOLUTION
+printed = lab["h1"].cmd(f"traceroute -n -I {lab['h9'].address}")
+### STARTER
+# printed = ""  # YOUR TURN: lab["h1"].cmd("...")
+### END SOLUTION
+print(lab["h1"].cmd("ip route"))
+print(printed)
+
+# %% check="route" points=1
+lab05.check_route(printed).require()
 
 # %% [markdown] id="transfers-task"
-# **Your turn:** a transfer of 25 s over each path, with `show.watched(measure.run, lab, flow)` as in Lab 04. For
-# example, `flow = SimpleperfFlow("h1", "h4", duration_s=25, program=program)`.
+# **Your turn:** a transfer of 25 s over each path, with `show.watched(measure.run, lab, flow)`. For example,
+# `flow = measure.SimpleperfFlow("h1", "h4", duration_s=25, program=program)`.
 
 # %% answer="transfers"
+program = lab05.own_simpleperf(lab)
 transfers = {}
 ### BEGIN SOLUTION
 for name, (source, destination) in ends.items():
-    flow = SimpleperfFlow(source, destination, duration_s=25, program=program)
+    flow = measure.SimpleperfFlow(source, destination, duration_s=25, program=program)
     transfers[name] = show.watched(measure.run, lab, flow)
 ### STARTER
-# # YOUR TURN, for each name in ends:
-# # transfers["h1-h4"] = show.watched(measure.run, lab, SimpleperfFlow(...))
+# # YOUR TURN, for each name in ends: transfers[name] = show.watched(measure.run, lab, ...)
 ### END SOLUTION
 
-# %% check="transfers" points=2
+# %% check="transfers" points=1
 lab05.check_transfers(transfers).require()
 
-# %% [markdown] id="iperf3-task"
-# Is it your tool or the network? Ask a second tool. **Your turn:** the same 25 s from h1 to h4 with iperf3:
-# `show.watched(measure.run, lab, TcpFlow(...))`. It needs no program. The check takes it as a **baseline**: what one
-# tool gets here and now, the other should get too.
+# %% [markdown] id="reasons-question"
+# **Question.** Along a path RTTs add up (see `traceroute`). Rates do not. Why? What happens to RTT and throughput of
+# h1-h4 if L1 gets 100 ms of delay, and so many slots that it still has its full rate?
 
-# %% answer="iperf3"
-iperf3 = None
-### BEGIN SOLUTION
-iperf3 = show.watched(measure.run, lab, TcpFlow("h1", "h4", duration_s=25))
-### STARTER
-# # YOUR TURN: iperf3 = show.watched(measure.run, lab, TcpFlow(...))
-### END SOLUTION
-
-# %% check="tools" points=1
-lab05.check_tools(transfers, iperf3).require()
-
-# %% [markdown] id="start-of-tcp"
-# ## 4. Explain
+# %% [markdown] reflect="reasons" points=2
+# (With the plain course network's numbers.) A packet spends time on each link, one after the other, so times
+# add up. The links work at the same time on different packets, like people in a chain who pass on buckets: the
+# slowest sets the pace of all. With 100 ms on L1 the RTT of h1-h4 grows from 60 to 240 ms. The capacity stays,
+# but one connection reaches less of it: the path now holds 594 frames and the queue of L2 is as short as
+# before, so each loss empties the path for longer (the kit measures 19 instead of 28 Mbit/s).
 #
-# ### Below the ceiling
-#
-# Alone, in Lab 04, L3 carried nearly all that headers leave of its rate. On h7-h9 it gives less, on h1-h9 still
-# less, although the same link is the bottleneck. See how it went over time:
+# **Rubric.** 2 points: times add up since a packet meets the links one after the other, links work in parallel;
+# *and* that one connection reaches less of the same capacity, or that TCP must fill more; 1 point: the first alone.
+# Typical wrong: (1) "L1 carries 8 Mbit/s then" - right for 67 slots in netem, where frames in flight use them; the
+# question gives L1 more; (2) "with 100 ms the throughput is the same, for it does not depend on the delay" - the
+# capacity does not, TCP's throughput does; (3) "the RTT grows by 100 ms" - by 90 more each way: 180.
 
-# %% id="over-time"
-slow = {name: transfers[name].samples for name in ("h7-h9", "h1-h9") if name in transfers}
-show.throughput(slow, ceiling_mbps=L3.rate_mbps * 1448 / 1514, duration_s=25)
+# %% [markdown] id="window-intro"
+# <details><summary>Open this when you have written your answer</summary>
+#
+# Delays add up, and the slowest link sets the pace. All the same the delay of a link that is
+# *not* the bottleneck matters: it is part of what TCP must fill.
+#
+# </details>
+#
+# ## 4. Below the ceiling
+#
+# In Lab 04, L3 alone carried nearly all that headers leave of its rate. On h7-h9 it gives less, on h1-h9 still less.
+# Is anything lost? These frames found a queue full:
 
 # %% id="dropped"
 interfaces = {"L1": "r1-eth1", "L2": "r2-eth2", "L3": "r3-eth3"}
-dropped = []
+rows = []
 for name in ends:
-    frames = [frames_dropped(transfers.get(name), it) for it in interfaces.values()]
-    dropped.append([name, *frames])
-headings = ["path", "dropped before L1", "before L2", "before L3"]
-show.table(headings, dropped, "Frames that found the queue full")
+    frames = [lab05.frames_dropped(transfers.get(name), it) for it in interfaces.values()]
+    rows.append([name, *frames])
+show.table(["path", "dropped before L1", "before L2", "before L3"], rows)
 
-# %% [markdown] id="bdp-intro"
-# **What to notice.** Few frames are lost, and nearly all of them at the start. After that TCP climbs for
-# seconds. (The small steps are simpleperf's: its client counts what its kernel takes, and that takes large pieces.)
+# %% [markdown] id="bdp-task"
+# A few dozen frames of some 30,000. That alone is not it. Look into TCP. It may have a **window** (*cwnd*) of packets
+# under way that are not acknowledged yet. A path is just full with its **bandwidth-delay product** (BDP): the rate
+# of the bottleneck times the RTT. More than that waits in the queue of the bottleneck, as long as there is **room**.
 #
-# The **bandwidth-delay product** (BDP) says how many packets are under way when a path is just full: the rate of
-# the bottleneck times the RTT of the path. TCP must keep as many unacknowledged. This is its **window**.
-#
-# **Your turn:** the BDP of each path in full frames of 1514 bytes.
+# **Your turn:** the BDP of each path in full frames of 1514 bytes. One formula does for all three: `narrow` has their
+# bottlenecks, `idle_ms` their RTTs. `room` is computed as Lab 04 found: of the queue's limit take off the frames in
+# flight.
 
 # %% answer="bdp"
-bdp_packets = {
-    ### BEGIN SOLUTION
-    "h1-h4": 1000 * L2.rate_mbps * predicted_rtt_ms["h1-h4"] / (1514 * 8),
-    "h7-h9": 1000 * L3.rate_mbps * predicted_rtt_ms["h7-h9"] / (1514 * 8),
-    "h1-h9": 1000 * L3.rate_mbps * predicted_rtt_ms["h1-h9"] / (1514 * 8),
-    ### STARTER
-    # "h1-h4": None,
-    # "h7-h9": None,
-    # "h1-h9": None,
-    ### END SOLUTION
+narrow = {"h1-h4": L2, "h7-h9": L3, "h1-h9": L3}
+idle_ms = {"h1-h4": 2 * (L1.delay_ms + L2.delay_ms), "h7-h9": 2 * (L2.delay_ms + L3.delay_ms)}
+idle_ms["h1-h9"] = idle_ms["h7-h9"] + 2 * L1.delay_ms
+frame_ms = {name: 1514 * 8 / (1000 * link.rate_mbps) for name, link in narrow.items()}
+room = {
+    name: narrow[name].queue_packets - narrow[name].delay_ms / frame_ms[name] for name in ends
 }
+### BEGIN SOLUTION
+bdp = {name: 1000 * narrow[name].rate_mbps * idle_ms[name] / (1514 * 8) for name in ends}
+### STARTER
+# bdp = {}  # YOUR TURN: bdp[name] for each name in ends
+### END SOLUTION
+print({name: f"BDP {bdp[name]:.0f}, room {room[name]:.0f} packets" for name in bdp})
 
 # %% check="bdp" points=1
-lab05.check_bdp(bdp_packets).require()
+lab05.check_bdp(bdp).require()
 
-# %% [markdown] id="room-intro"
-# A window larger than the BDP fills the queue before the bottleneck. How much **room** is there? The figure has the
-# queues. As in Lab 04, packets in flight on the link are counted in: take off the link's delay, divided by the time
-# for a frame.
+# %% [markdown] id="windows-task"
+# ### TCP's window, by hand
 #
-# **Your turn:** the room at the bottleneck of each path, in packets.
-
-# %% answer="room"
-room_packets = {
-    ### BEGIN SOLUTION
-    "h1-h4": L2.queue_packets - L2.delay_ms / (1514 * 8 / (1000 * L2.rate_mbps)),
-    "h7-h9": L3.queue_packets - L3.delay_ms / (1514 * 8 / (1000 * L3.rate_mbps)),
-    "h1-h9": L3.queue_packets - L3.delay_ms / (1514 * 8 / (1000 * L3.rate_mbps)),
-    ### STARTER
-    # "h1-h4": None,
-    # "h7-h9": None,
-    # "h1-h9": None,
-    ### END SOLUTION
-}
-
-# %% check="room" points=1
-lab05.check_room(room_packets).require()
-
-# %% [markdown] id="loss-intro"
-# Path and queue together hold BDP + room. Then something is lost, and TCP (here CUBIC) goes on with **0.7** of its
-# window. If that is still the BDP or more, the path stays full. If it is less, the path runs partly empty until
-# the window has grown again.
+# `ss -tin dst ADDRESS` shows the TCP connections of a host to an address, with what the kernel knows of each:
+# `rtt:80.2/0.3` (ms), `cwnd:112` (packets), `ssthresh:63` (where slow start ends), `retrans:0/31`.
 #
-# **Your turn:** 0.7 of BDP + room, in percent of the BDP, for each path.
+# **Your turn:** the cell starts an iperf3 server on h9 and a client on h1. While it runs, call `ss` on h1 a
+# hundred times: wait 0.2 s (`lab.sleep(0.2)`), append the time (`lab.now()`) to `times` and the cwnd to
+# `windows`, as numbers. iperf3 has two connections, and the second one only controls the test: take the larger
+# cwnd.
+#
+# Then draw `windows` over `times` with matplotlib, in the cell after the check, with two horizontal lines: the BDP of
+# h1-h9, and BDP and room together. Label both axes, with units, and name the lines. (The next free answer is about
+# this figure.)
+
+# %% answer="windows"
+address, times, windows = lab["h9"].address, [], []
+server = lab["h9"].popen("iperf3 -s -1")
+lab["h9"].wait_listening(5201)
+client = lab["h1"].popen(f"iperf3 -c {address} -t 25")
+### BEGIN SOLUTION
+for _ in range(100):
+    lab.sleep(0.2)
+    text = lab["h1"].cmd(f"ss -tin dst {address}")
+    times.append(lab.now())
+    windows.append(max(int(part.split()[0]) for part in text.split("cwnd:")[1:]))
+### STARTER
+# # YOUR TURN: a hundred times: lab.sleep(0.2), text = lab["h1"].cmd("ss ..."), and append
+### END SOLUTION
+client.wait()
+print(*client.output.splitlines()[-5:], sep="\n")
+
+# %% check="windows" points=1
+lab05.check_windows(windows).require()
+
+# %% answer="figure"
+import matplotlib.pyplot as plt
+
+figure, axes = plt.subplots(figsize=(8, 3.5))
+### BEGIN SOLUTION
+seconds = [time - times[0] for time in times]
+axes.plot(seconds, windows, marker=".", label="window of h1-h9")
+axes.axhline(bdp["h1-h9"], linestyle="--", color="black", label="BDP: the path is full")
+axes.axhline(bdp["h1-h9"] + room["h1-h9"], linestyle=":", color="black", label="BDP + room")
+axes.set(xlabel="time (s)", ylabel="window (packets)", ylim=(0, None))
+axes.legend()
+### STARTER
+# # YOUR TURN: axes.plot(...), axes.axhline(...), axes.set(xlabel=..., ylabel=...), axes.legend()
+### END SOLUTION
+figure.tight_layout()
+
+# %% [markdown] id="after-loss-task"
+# After a loss CUBIC goes on with **0.7** of its window (RFC 9438). If that is still the BDP, the path stays full.
+#
+# **Your turn:** 0.7 of BDP and room, in percent of the BDP, for each path. And the letter that answers the question
+# that the cell prints.
 
 # %% answer="after-loss"
-after_loss_percent = {
-    ### BEGIN SOLUTION
-    name: 100 * 0.7 * (bdp_packets[name] + room_packets[name]) / bdp_packets[name]
-    for name in ends
-    ### STARTER
-    # "h1-h4": None,
-    # "h7-h9": None,
-    # "h1-h9": None,
-    ### END SOLUTION
-}
+print(lab05.question_text())
+### BEGIN SOLUTION
+after_loss = {name: 100 * 0.7 * (bdp[name] + room[name]) / bdp[name] for name in ends}
+start_of_tcp = "b"
+### STARTER
+# after_loss = {}  # YOUR TURN: after_loss[name] for each name in ends
+# start_of_tcp = None
+### END SOLUTION
 
-# %% check="after-loss" points=1
-lab05.check_after_loss(after_loss_percent).require()
-
-# %% [markdown] id="after-loss-notice"
-# **What to notice.** On L1, L2 or L3 alone the queue is as large as the BDP, and the same sum gives more than 100 %.
-# A path adds delay, and with it BDP. But its queue stays that of one link.
-#
-# The start is worse. In *slow start* TCP doubles its window each RTT, so packets reach the bottleneck twice as
-# fast as they leave it. Half of them must wait, and a small queue overflows long before the path is full.
+# %% check="after-loss" points=2
+lab05.check_after_loss(after_loss).require()
+lab05.check_questions(start_of_tcp).require()
 
 # %% [markdown] id="below-question"
-# **Question.** Why do h7-h9 and h1-h9 stay below what headers leave of L3, and why is h1-h9 the lower one? Would a
-# transfer of 250 s have a higher average? Which single change to the network would help both?
+# **Question.** Describe your figure: what are its phases, and where is the window below the line of the BDP? Why then
+# does h1-h9 stay below what headers leave of L3, and more so than h7-h9? Would a transfer of 250 s have a higher
+# mean? Which single change to the network would help both paths, and at what price?
 
-# %% [markdown] reflect="below" points=1
-# (With the plain course network's numbers.) Slow start overflows the room of 16 packets on L3 while the window is
-# still far below the BDP (99 and 132 packets). TCP then leaves slow start with a window that fills only a part of the
-# path, and climbs slowly. On h1-h9 the BDP is larger and each step takes an RTT of 80 instead of 60 ms, so more is
-# missing for longer. Over 250 s the start counts a tenth, and the average rises, but each later loss still takes the
-# window to about 80 % of the BDP. A queue on L3 of about the BDP of the paths, 100 to 130 packets, would help both,
-# at the price of delay.
+# %% [markdown] reflect="below" points=3
+# (With the plain course network's numbers.) Slow start doubles the window each RTT, to about 126 packets (88 /
+# 0.7; `ss` may miss the peak) in less than a second. Packets come faster than L3 sends, its room of 16 packets
+# overflows, and CUBIC goes on with 0.7 of the window, twice: 88, then 63. That is half of the BDP of 132: L3 is
+# idle for half of each RTT. Then the window climbs slowly, and is at the BDP only after some ten seconds. After
+# each later loss it starts at about 80 % of the BDP. On h7-h9 the window also starts at 63, but the BDP is 99,
+# and a round trip is 60 instead of 80 ms, so it is there sooner. Over 250 s the slow start counts a tenth as much, and
+# the mean rises, but it stays below the ceiling. A queue before L3 with room for 0.43 BDP or more (43 and 57
+# packets) would help both, at the price of delay: 57 packets are 35 ms. (Pacing changes
+# the sender. ECN changes the hosts and the queue, which marks in place of dropping.)
+#
+# **Rubric.** 3 points: a figure with units and both lines; slow start, loss, slow climb; the window below the
+# BDP means an idle bottleneck; a longer queue at L3 and its price; 2 points: one of these is missing; 1 point:
+# two are missing. Typical wrong: (1) "so many packets are lost" - 0.1 %: what counts is what TCP does after
+# them; (2) "L3 is slower with a longer path" - the link is the same: the window does not fill the path; (3)
+# "more rate on L3" - the BDP grows too; (4) "the window is limited by the receiver" - `ss` shows `rwnd_limited`
+# for a moment only.
 
 # %% [markdown] id="report-intro"
-# ### What the report measured
+# <details><summary>Open this when you have written your answer</summary>
 #
-# The course report has 69.6, 69.4 and 92.3 ms where theory says 60, 60 and 80. That is theory for *its* network, the
-# plain course network: L1, L2 and L3 with 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other
-# numbers.) Here are all its numbers, of the links as well:
-
-# %% id="report"
-links = ("L1", "L2", "L3")
-report_rtt_ms = {name: find(2, name, "rtt_ms").value for name in links}
-report_rtt_ms |= {name: find(3, name, "rtt_ms").value for name in ends}
-report_mbps = {name: find(3, name, "throughput_mbps").value for name in ends}
-print(report_rtt_ms, report_mbps, sep="\n")
-
-# %% [markdown] id="report-task"
-# **Your turn:** for each path,
+# On L1, L2 or L3 alone the room is more than 0.43 BDP of that link, and the window after a loss still fills it.
+# A path adds delay, and with it BDP; its queue stays that of one link. **Slow start** is worst: it overshoots
+# while the path is not yet full, and **HyStart**, which is meant to end it in time, is too late with so little
+# room. You can count how often it fired: `nstat -az 'TcpExtTCPHystart*'` on a host.
 #
-# - `excess_ms`: how much longer its RTT is than theory's;
-# - `links_ms`: how much longer the RTTs of its links were, each alone, added up;
-# - `arp_ms`: what ARP adds to the mean of 25 pings, at every link of the path (see Lab 04);
-# - `percent`: its throughput in percent of the ceiling in its network (1448 of 1514 of the bottleneck's rate).
+# </details>
+#
+# ## 5. What the report measured
+#
+# The course report measured the same, in real time in a virtual machine, on *its* network: L1, L2 and L3 with
+# 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other numbers.) The RTTs of its links,
+# each alone, were 21.855, 44.678 and 22.815 ms.
+#
+# **Your turn:** the report's RTT of h1-h9 is 12.3 ms above theory. `links_ms`: how much longer than theory were
+# the RTTs of its three links, each alone, added up? `percent`: its throughput of h1-h9, which was 17.29
+# Mbit/s, in percent of the
+# ceiling (1448 of 1514 of the bottleneck's rate).
 
-# %% answer="report"
-crossed = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": ("L1", "L2", "L3")}
-theory_ms = {"L1": 20, "L2": 40, "L3": 20, "h1-h4": 60, "h7-h9": 60, "h1-h9": 80}
-rate_mbps = {"h1-h4": 30, "h7-h9": 20, "h1-h9": 20}
-report_answers = {
+# %% answer="reported"
+rows = lab05.beside_report(3, rtt_ms, mbps, pings, transfers)
+reported = {
     ### BEGIN SOLUTION
-    "excess_ms": {name: report_rtt_ms[name] - theory_ms[name] for name in ends},
-    "links_ms": {
-        name: sum(report_rtt_ms[it] - theory_ms[it] for it in crossed[name]) for name in ends
-    },
-    "arp_ms": {name: theory_ms[name] / 25 for name in ends},
-    "percent": {
-        name: 100 * report_mbps[name] / (rate_mbps[name] * 1448 / 1514) for name in ends
-    },
+    "links_ms": (21.855 - 20) + (44.678 - 40) + (22.815 - 20),
+    "percent": 100 * 17.29 / (20 * 1448 / 1514),
     ### STARTER
-    # "excess_ms": {"h1-h4": None, "h7-h9": None, "h1-h9": None},
-    # "links_ms": {"h1-h4": None, "h7-h9": None, "h1-h9": None},
-    # "arp_ms": {"h1-h4": None, "h7-h9": None, "h1-h9": None},
-    # "percent": {"h1-h4": None, "h7-h9": None, "h1-h9": None},
+    # "links_ms": None,
+    # "percent": None,
     ### END SOLUTION
 }
-
-# %% check="report" points=2
-lab05.check_report(report_answers).require()
-
-# %% [markdown] id="report-question"
-# **Question.** Explain the report's RTTs with your numbers: which part is ARP, which part was there on the links
-# already, and what is left? Why is nothing of it in our numbers on virtual time? And does the report's throughput
-# point to the same cause?
-
-# %% [markdown] reflect="report" points=1
-# Of 9.6 ms on h1-h4 the links alone had 6.5, ARP included (2.4 of it at most); 3.1 are left for hosts, routers and
-# their timers. h7-h9 has 7.5 of 9.4, h1-h9 9.3 of 12.3: most of it was there on the links and added up along the
-# path, as delays do. Each crossing ends with a timer, and a busy virtual machine serves timers late. On virtual time
-# no timer is late, and our lab needs no ARP. Throughput was 96, 94 and 90 % of the ceiling. A longer RTT makes TCP's
-# start slower, which fits; but ours on that network are 99, 94 and 85 % without any late timer, so the two lower ones
-# are queues and slow start, not the machine.
-
-# %% [markdown] id="beside-intro"
-# ### Side by side
-#
-# Your predictions, theory, the report's numbers (of the plain course network) and yours. The remark says why the
-# report's number is not ours:
-
-# %% id="beside-table"
-rows = beside_report(3, predicted_rtt_ms, predicted_mbps, pings, transfers)
 show.comparison(rows, "Paths: predicted, theory, report, measured")
 
-# %% id="beside-figure"
-show.compared(rows, "Paths beside theory")
+# %% check="reported" points=1
+lab05.check_reported(reported).require()
 
-# %% [markdown] id="loaded-intro"
-# ## 5. Ping and transfer at once
+# %% [markdown] id="report-question"
+# **Question.** Explain the report's RTT of h1-h9 with your numbers: which part is ARP (Lab 04), which part was
+# there on the links already, what is left? Why is nothing of it in our numbers on virtual time? Does its
+# throughput point to the same cause?
+
+# %% [markdown] reflect="report" points=2
+# Of 12.3 ms the links alone had 9.3. ARP may be in that: if each link's first ping met it once, it adds
+# the path's RTT in one of 25 pings, 80/25 = 3.2 ms. The other 6.1 ms of the links, and the 3 ms that are left for
+# hosts and two more cables, are probably timers: each crossing of a link ends with one, and a busy virtual
+# machine serves timers late. On virtual time no timer is late, and our lab needs no ARP. Throughput was 90 % of
+# the ceiling; ours is 85 % on that network without any late timer. So the throughput needs no bad machine: a
+# short queue and slow start explain it.
 #
-# Now a ping beside a transfer, from h1 to h4. The transfer fills the queue before its bottleneck, and the ping
-# waits there.
+# **Rubric.** 2 points: excesses add up as delays do (9.3 of 12.3), ARP with a number, and the throughput has another
+# cause; 1 point: two of these. Typical wrong: (1) "ARP explains it all" - 3.2 ms of 12.3; (2) "the machine was too
+# slow, so throughput was low" - ours on virtual time is even lower; (3) mean of the links in place of their sum.
+
+# %% [markdown] id="loaded-task"
+# ## 6. Ping next to a transfer
 #
-# **Your turn:** predict the highest RTT, in ms.
+# **Your turn:** a transfer from h1 to h4 fills the queue of its bottleneck, and pings go the same path. Predict
+# the highest RTT of a ping, in ms. Then measure: 25 pings, one each second (`interval_s=1`), next to a transfer
+# of 25 s, both from h1 to h4, with `show.watched(measure.at_once, lab, [flow, flow])`.
 
 # %% answer="loaded"
-predicted_highest_ms = None
 ### BEGIN SOLUTION
-frame_ms = 1514 * 8 / (1000 * L2.rate_mbps)
-predicted_highest_ms = predicted_rtt_ms["h1-h4"] + room_packets["h1-h4"] * frame_ms
+full_ms = idle_ms["h1-h4"] + room["h1-h4"] * frame_ms["h1-h4"]
+highest_ms = lab05.predict("loaded_prediction", full_ms, sure=80)
 ### STARTER
-# predicted_highest_ms = None
+# highest_ms = lab05.predict("loaded_prediction", None, sure=None)
 ### END SOLUTION
+highest_ms
 
 # %% check="loaded" points=1
-lab05.check_loaded_prediction(predicted_highest_ms).require()
-
-# %% [markdown] id="together-task"
-# **Your turn:** 25 pings, one each second (`interval_s=1`), beside a transfer of 25 s, both from h1 to h4, with
-# `show.watched(measure.at_once, lab, [flow, flow])`.
+lab05.check_predicted(highest_ms).require()
 
 # %% answer="together"
-together = None
 ### BEGIN SOLUTION
-ping = PingFlow("h1", "h4", count=25, interval_s=1)
-transfer = SimpleperfFlow("h1", "h4", duration_s=25, program=program)
+ping = measure.PingFlow("h1", "h4", count=25, interval_s=1)
+transfer = measure.SimpleperfFlow("h1", "h4", duration_s=25, program=program)
 together = show.watched(measure.at_once, lab, [ping, transfer])
 ### STARTER
-# # YOUR TURN: together = show.watched(measure.at_once, lab, [PingFlow(...), SimpleperfFlow(...)])
+# together = ...  # YOUR TURN: show.watched(measure.at_once, lab, [...])
 ### END SOLUTION
+lab05.queue_over_time(together, "h1-h4", ("h1", "h4"))
 
 # %% check="together" points=1
 lab05.check_together(together).require()
 
-# %% id="queue-figure"
-queue_over_time(together, "h1-h4", ("h1", "h4"))
+# %% [markdown] id="clocking-question"
+# **Question.** L1 is faster than L2. Yet frames of h1-h4 were dropped before L1 too (see the table in section
+# 4), while the pings show the queue of L2 alone. When was the queue of L1 full, and why not later? And if L1
+# had 1000 Mbit/s: before which link would frames be dropped then?
 
-# %% [markdown] id="seen-task"
-# **Your turn:** which link's queue was it? What did it add to the RTT on average, in ms? And how many packets were
-# waiting there on average? (A ping without an answer, `None`, met a full queue and was dropped. Leave it out.)
-
-# %% answer="seen"
-### BEGIN SOLUTION
-answered = [rtt for rtt in together.results[0].rtt_ms if rtt is not None]
-mean_added_ms = sum(answered) / len(answered) - predicted_rtt_ms["h1-h4"]
-frame_ms = 1514 * 8 / (1000 * L2.rate_mbps)
-seen = {"link": "L2", "mean_added_ms": mean_added_ms, "mean_packets": mean_added_ms / frame_ms}
-### STARTER
-# seen = {"link": None, "mean_added_ms": None, "mean_packets": None}
-### END SOLUTION
-
-# %% check="seen" points=2
-lab05.check_queue_seen(seen, together).require()
-
-# %% [markdown] id="loaded-question"
-# **Question.** L1 has a queue too, and frames were dropped before it as well (see the table above). Yet the RTT shows
-# only L2's queue. When was L1's queue full, and why not later?
-
-# %% [markdown] reflect="loaded" points=1
-# At the very start. The hosts' cables are as fast as the machine, so in slow start each doubled window reaches L1 as
-# one burst, faster than its rate, and overflows its places. Once TCP is paced by the acknowledgements, packets
-# come at the rate of L2. L1 sends faster, so nothing waits there, and all waiting is before L2. The pings, one a
-# second, are too rare to see a burst of some ms.
-
-# %% [markdown] id="stop-intro"
-# ## 6. Stop
+# %% [markdown] reflect="clocking" points=2
+# (With the plain course network's numbers.) At the start. In slow start each acknowledged packet lets two go. They
+# leave h1 back to back, since its cable is as fast as the machine, so they reach L1 at up to twice the rate at which
+# acknowledgements come. These come at the rate of the bottleneck, 30 Mbit/s: twice that is 60, more than the 40 of
+# L1, and its queue grows until it overflows. After slow start one packet leaves for each acknowledged one (*ACK
+# clocking*). So packets come at 30 Mbit/s. L1 sends 40, and nothing waits there: all waiting is before L2. With 1000
+# Mbit/s on L1 the pairs of slow start reach L2 as they left h1, and all drops are before L2 (the kit measures 60
+# there, instead of 36 before L1 and 6 before L2). The pings, one a second, are too rare to meet the queue of L1 in
+# the few RTTs in which it is there.
+#
+# **Rubric.** 2 points: slow start, with arrivals faster than L1's 40 Mbit/s and the reason (two packets for
+# each acknowledged one, or the doubled window), *and* ACK clocking at the rate of L2 later; 1 point: one of the
+# two. Typical wrong: (1) "L1 is full since it carries the same traffic" - 30 of 40 Mbit/s; (2) "the window was
+# too large for both queues" - later it is as large, and waits before L2 alone; (3) "at random".
 
 # %% id="stop"
 lab.stop()
 
 # %% [markdown] id="end-of-lab"
-# **What you know now:** delays add up, rates do not: the slowest link decides. One TCP connection fills a path only if
-# the queue at its bottleneck has room for a good part of the BDP. And a number that is off can be taken apart: ARP,
-# late timers, queues, slow start, each with its share. The next lab lets several flows meet.
+# <details><summary>Open this when you have written your answer</summary>
+#
+# A queue grows where packets come faster than they leave. On average that is the bottleneck alone. In a burst
+# it can be each link that is slower than the link before it. **ACK clocking** (Jacobson, 1988) makes a sender
+# send at the rate at which the bottleneck lets packets through; slow start sends at up to twice that rate.
+#
+# </details>
+#
+# ## Summary
+#
+# - Delays add up along a path. The capacity is that of the slowest link, the bottleneck.
+# - One TCP connection fills a path only if its window after a loss is still a BDP. CUBIC needs room for 0.43 BDP at
+#   the bottleneck, and a path's BDP is larger than that of its bottleneck link alone.
+# - Slow start can overflow a short queue before the path is full. HyStart is meant to end it in time.
+# - A number that is off can be taken apart: ARP, late timers, queues, slow start, each with its share.
+#
+# ### Review (no points)
+#
+# 1. Somebody doubles the rate of L3, and leaves its queue. What happens to the BDP of h1-h9, and to the share of the
+#    capacity that one connection gets?
+# 2. `ss` shows `cwnd:99 rtt:80` on a path with a bottleneck of 20 Mbit/s. What is the throughput?
+# 3. Ten connections share h1-h9 instead of one. Do they fill L3 better?
+#
+# <details><summary>Answers</summary>
+#
+# 1. L2, with 30 Mbit/s, becomes the bottleneck. The BDP grows to 198 frames; the room before L2 is 50: a quarter
+#    of it, and before it was an eighth. After a loss 88 % of the BDP is left in place of 79 %. So one connection gets a
+#    larger share of a larger capacity.
+# 2. A window in each RTT: 99 times 1448 times 8 bits in 80 ms are 14.3 Mbit/s. The path is not full.
+# 3. Yes: they rarely lose at the same time, so their sum falls less after a loss (BDP/√n, Lab 04).
+#
+# </details>
+#
+# ### Where to read on
+#
+# Kurose and Ross, chapter 3 ("TCP Congestion Control"); Peterson and Davie, chapter 6 ("Congestion Control").
+# Slow start is RFC 5681, CUBIC RFC 9438, HyStart++ RFC 9406, the initial window of ten RFC 6928. Jacobson,
+# "Congestion Avoidance and Control", SIGCOMM 1988; Ha and Rhee, "Taming the Elephants: New TCP Slow Start",
+# Computer Networks 2011 (HyStart). The next lab lets several flows meet.

@@ -6,231 +6,209 @@
 # were faster than the link: up to 31.5 Mbit/s on a link of 10. No cable does that.
 #
 # You repeat their measurement, find the cause, and remove it. Then you look into a *tunnel*: packets that
-# travel inside of packets, as theirs did.
+# travel inside packets, as theirs did. At the end a packet does not fit, and you see who is told.
+#
+# **Time:** 165 minutes (and 20 for the optional part). **You need:** headers and frames (Lab 00), `lab[...].cmd`
+# and routes (Lab 01), packet trains (Lab 03).
 #
 # The study: *International Journal on Advances in Networks and Services*, vol. 9, no. 3 & 4, 2016.
 
 # %% id="imports"
-import linklab
-from linklab import measure, show
-from linklab.labs import lab08
-from linklab.labs.lab08 import figures as figures
-from linklab.measure import TrainFlow, capture
-from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
+from linklab import lab08, measure, show, start
+
+lab08.progress()
 
 # %% id="start"
-lab = linklab.start(mtu_direct(frame_bytes=7999, link_mbps=10))
+lab = start(lab08.mtu_direct(frame_bytes=7999, link_mbps=10))
 show.draw(lab)
 
 # %% [markdown] id="sizes-intro"
-# ## 1. What is a packet's size?
+# ## 1. How large is a packet? (15 minutes)
 #
-# Each link above takes IP packets of up to 7981 bytes: that is its *MTU* (maximum transmission unit). Such a
-# packet needs a header of 14 bytes before it and a checksum of 4 behind it to be an Ethernet *frame*: 7999
-# bytes. The study says "MTU" where it means the frame. It has three sizes: 1518 (Ethernet), 4370 (FDDI) and
-# 7999 (802.11). We add a small one, 100.
+# A link's *MTU* (maximum transmission unit) is the size of the largest IP packet that it takes. An Ethernet
+# *frame* is more than that: a header of 14 bytes stands before the IP packet, and a checksum of 4 bytes behind
+# it. A virtual cable has no checksum. The study says "MTU" where it means the frame with its checksum: 1518
+# (Ethernet), 4370 (FDDI) or 7999 bytes (802.11). We add a small frame of 100 bytes.
 #
-# | part | bytes |
-# | --- | --- |
-# | Ethernet header | 14 |
-# | IPv4 header | 20 |
-# | UDP header | 8 |
-# | your data | the rest |
-# | Ethernet checksum | 4 |
+# | frame of 1518 | Ethernet header | IPv4 header | UDP or ICMP header | your data | checksum |
+# | --- | --- | --- | --- | --- | --- |
+# | bytes | 14 | 20 | 8 | 1472 | 4 |
 #
-# > **A virtual cable has no checksum.** Where nothing can be damaged, nothing is checked. So a frame of 1518
-# > bytes is one of 1514 for a link in Mininet, and its rate is counted in these.
-#
-# ## 2. Predict: what is left for data?
-#
-# The link carries 10 Mbit/s of frames, without a pause.
-#
-# **Your turn:** how much *data* is that for each size of frame, in Mbit/s? Give four digits.
+# **Your turn:** read the MTU of `h1-eth0` with `ip link show h1-eth0`. Then find the largest ping that passes
+# whole. `ping -c 1 -M do -s 1000 10.0.0.2` sends 1000 bytes of data, and `-M do` sets the bit *don't fragment*
+# (DF) in the IP header: nobody may cut the packet. Try values of `-s`, and read what `ping` says of too large
+# ones.
 
-# %% answer="data"
-predicted_mbps = {
+# %% answer="ping"
+### BEGIN SOLUTION
+print(lab["h1"].cmd("ip link show h1-eth0"))
+print(lab["h1"].cmd("ping -c 1 -M do -s 7954 10.0.0.2"))
+print(lab["h1"].cmd("ping -c 1 -M do -s 7953 10.0.0.2"))
+largest_ping = 7953
+### STARTER
+# # YOUR TURN: print(lab["h1"].cmd("ip link ...")), then pings
+# largest_ping = None  # the largest -s that passes
+### END SOLUTION
+
+# %% check="ping" points=1
+lab08.check_ping(largest_ping).require()
+
+# %% [markdown] id="curve-task"
+# ## 2. Does size matter? (30 minutes)
+#
+# Now we fill the link: `h1` sends UDP as fast as it can, without a pause. The link carries 10 Mbit/s of
+# frames. How much of that is *data*, for frames of different size?
+#
+# **Your turn:** sketch the curve, from frames of 100 bytes to frames of 7999. A sketch is a list of three
+# points or more, from left to right: `[(100, ...), (1518, ...), ...]`, with the frame in bytes and the data in
+# Mbit/s. `sure` says how sure you are, in percent. There is no wrong sketch; your figure will show it.
+
+# %% answer="curve"
+curve = lab08.predict(
+    "curve",
     ### BEGIN SOLUTION
-    100: 10 * (100 - 46) / (100 - 4),
-    1518: 10 * (1518 - 46) / (1518 - 4),  # 14 + 20 + 8 + 4 bytes are no data
-    4370: 10 * (4370 - 46) / (4370 - 4),
-    7999: 10 * (7999 - 46) / (7999 - 4),
+    [(100, 5.6), (1518, 9.7), (4370, 9.9), (7999, 9.9)],
+    sure=80,
     ### STARTER
-    # 100: None,
-    # 1518: None,
-    # 4370: None,
-    # 7999: None,
+    # None,
+    # sure=None,
     ### END SOLUTION
-}
+)
+curve
 
-# %% check="data" points=2
-lab08.check_data(predicted_mbps).require()
+# %% check="curve" points=1
+lab08.check_predicted(curve).require()
 
-# %% [markdown] id="bucket-intro"
-# ## 3. Predict: the second packet
+# %% [markdown] id="runs-task"
+# `measure.run(lab, measure.TrainFlow("h1", "h2", 400, 1472))` sends 400 datagrams with 1472 bytes of data each,
+# as fast as `h1` can. It returns when each one left and arrived. The kernel notes the time of arrival, so a
+# slow program does not change it.
 #
-# How does a computer act as if its link had 10 Mbit/s? With a *token bucket*. Tokens drip into the bucket at
-# the link's rate, one for each byte, until it is full. A packet takes as many as it has bytes. When the bucket
-# is empty, packets wait.
-#
-# And when nobody sends? Then the bucket is *full*. Here is the one of `h1`:
-
-# %% id="bucket"
-print(lab["h1"].cmd("tc class show dev h1-eth0"))
-
-# %% [markdown] id="first-task"
-# There are two: `burst` and `cburst`. HTB, Linux's token bucket, asks both, and the smaller one decides:
-# **1600 bytes**. HTB lets a packet go as long as the bucket is *not in debt*. The packet itself may put it
-# there.
-#
-# So the first packet leaves at once. A frame of 4370 bytes takes 4366 tokens of 1600, and the second one waits
-# until the debt is paid.
-#
-# **Your turn:** the *bandwidth from the first packet to the second*, in Mbit/s: one frame's bits (whole, with
-# its checksum), divided by the time between the two. For 4370 and 7999 bytes.
-
-# %% answer="first"
-predicted_first_mbps = {
-    ### BEGIN SOLUTION
-    4370: 4370 * 10 / (4366 - 1600),  # it waits (4366 - 1600) * 8 bits at 10 Mbit/s
-    7999: 7999 * 10 / (7995 - 1600),
-    ### STARTER
-    # 4370: None,
-    # 7999: None,
-    ### END SOLUTION
-}
-
-# %% check="first" points=2
-lab08.check_first(predicted_first_mbps).require()
-
-# %% [markdown] id="prediction-question"
-# **Question.** What about 1518 bytes? When does its second packet come, and what bandwidth is that?
-
-# %% [markdown] reflect="prediction" points=1
-# 1514 bytes are less than 1600, so the bucket is not in debt after the first packet: the second comes right
-# behind it, as fast as the computer can send it. A frame's bits divided by almost no time is a very high
-# bandwidth, far above the link's.
-
-# %% [markdown] id="bandwidth-task"
-# ## 4. Write: bandwidth and jitter
-#
-# The study shows the bandwidth at each packet. It does not say how it reckons it. We take the mean since the
-# first packet. If packet k arrived at the time t_k, then k - 1 frames have come since t_1:
-#
-# $$B_k = \frac{8 \cdot \mathrm{size} \cdot (k - 1)}{t_k - t_1}$$
-#
-# **Your turn:** write it. `arrivals_s` is a list of times in seconds, in order. Return a list in Mbit/s, for
-# packets 2, 3, and so on.
-
-
-# %% answer="bandwidth"
-def bandwidth(arrivals_s, frame_bytes):
-    ### BEGIN SOLUTION
-    first = arrivals_s[0]
-    later = enumerate(arrivals_s[1:], 1)
-    return [8e-6 * frame_bytes * k / (time - first) for k, time in later]
-    ### STARTER
-    # return None
-    ### END SOLUTION
-
-
-# %% check="bandwidth" points=2
-lab08.check_bandwidth(bandwidth).require()
-
-# %% [markdown] id="jitter-task"
-# *Jitter* is how uneven delays are. RFC 4689, which the study uses, takes two packets i and j that were
-# received one after the other. S is when a packet was sent, R when it was received:
-#
-# $$J = |(R_j - S_j) - (R_i - S_i)|$$
-#
-# **Your turn:** write it. The first packet of `departures_s` is the first of `arrivals_s`, and so on. A packet
-# that was lost has `None` as its arrival: leave it out. And packets may overtake each other, so sort by
-# arrival. Return a list in **milliseconds**.
-
-
-# %% answer="jitter"
-def jitter(departures_s, arrivals_s):
-    ### BEGIN SOLUTION
-    pairs = zip(departures_s, arrivals_s)
-    received = sorted((there, left) for left, there in pairs if there is not None)
-    delays = [there - left for there, left in received]
-    return [1000 * abs(late - early) for early, late in zip(delays, delays[1:])]
-    ### STARTER
-    # return None
-    ### END SOLUTION
-
-
-# %% check="jitter" points=3
-lab08.check_jitter(jitter).require()
-
-# %% [markdown] id="measure-task"
-# ## 5. Measure
-#
-# `measure.run(lab, TrainFlow("h1", "h2", 400, 1472))` sends 400 datagrams with 1472 bytes of data each, as fast as
-# `h1` can. It returns when each one left and arrived. The time of arrival is the kernel's, so a slow program
-# moves nothing.
-#
-# **Your turn:** measure all four sizes. Mind that `TrainFlow` asks for the *data* in a packet.
+# **Your turn:** measure all four sizes of frame. `TrainFlow` asks for the *data* in a packet: use the table in
+# section 1.
 
 # %% answer="runs"
-runs = dict.fromkeys(predicted_mbps)
+runs = dict.fromkeys([100, 1518, 4370, 7999])
 ### BEGIN SOLUTION
 for size in runs:
-    runs[size] = measure.run(lab, TrainFlow("h1", "h2", 400, size - 46))
+    runs[size] = measure.run(lab, measure.TrainFlow("h1", "h2", 400, size - 46))
 ### STARTER
-# # YOUR TURN: runs[1518] = measure.run(lab, TrainFlow("h1", "h2", 400, 1472)), and so on
+# # YOUR TURN: runs[1518] = measure.run(lab, measure.TrainFlow("h1", "h2", 400, 1472)), and so on
 ### END SOLUTION
 
 # %% check="runs" points=2
 lab08.check_runs(runs).require()
 
-# %% [markdown] id="explain-intro"
-# ## 6. Explain: small packets waste a link, and first packets overtake it
+# %% id="data-figure"
+lab08.data_figure(runs, sketch=curve.sketch)
 
-# %% id="data-table"
-figures.data_table(runs, predicted_mbps)
+# %% answer="waste"
+print(lab08.question("waste"))
+### BEGIN SOLUTION
+waste = "b"
+### STARTER
+# waste = None  # a letter, as "a"
+### END SOLUTION
 
-# %% id="first-table"
-figures.first_table(runs, None, predicted_first_mbps)
+# %% check="waste" points=1
+lab08.check_waste(waste).require()
+
+# %% [markdown] id="bucket-intro"
+# ## 3. The second packet (40 minutes)
+#
+# Your figure shows what the link carries in the long run. The study found its surprise in the first packets.
+#
+# How does a computer act as if its link had 10 Mbit/s? With a *token bucket*. Tokens drip into the bucket at
+# the link's rate, one for each byte, until the bucket is full. A packet takes as many tokens as it has bytes.
+# When the bucket is empty, packets wait. When nobody sends, the bucket fills.
+#
+# Linux calls this queueing discipline HTB. It has two buckets, `burst` and `cburst`, and asks both, so the
+# smaller one decides. HTB lets a packet go as long as the bucket is *not in debt*. The packet itself may put
+# the bucket into debt.
+#
+# **Your turn:** read the size of the bucket of `h1` with `tc class show dev h1-eth0`. Then predict: two frames
+# of 4370 bytes (4366 on the virtual cable) meet a full bucket. The first one leaves at once. What is the
+# bandwidth from the first packet to the second, in Mbit/s: one frame's bits, divided by the time between the
+# two?
+
+# %% answer="first"
+### BEGIN SOLUTION
+print(lab["h1"].cmd("tc class show dev h1-eth0"))
+first = lab08.predict("first", 4370 * 10 / (4366 - 1600), sure=70)
+### STARTER
+# # YOUR TURN: print(lab["h1"].cmd("tc ..."))
+# first = lab08.predict("first", None, sure=None)
+### END SOLUTION
+first
+
+# %% check="first" points=1
+lab08.check_predicted(first).require()
+
+# %% [markdown] id="bandwidth-task"
+# The study shows the bandwidth at each packet. It does not say how it computes it. We take the mean since the
+# first packet. If packet k arrived at the time t_k, then k - 1 frames have come since t_1:
+#
+# $$B_k = \frac{8 \cdot \mathrm{size} \cdot (k - 1)}{t_k - t_1}$$
+#
+# **Your turn:** write it. `arrivals_s` is a list of times in seconds, in order. Return a list in Mbit/s, for
+# packets 2, 3, and so on. The check tries your function, and then shows your prediction next to your own run.
+
+
+# %% answer="bandwidth"
+def bandwidth(arrivals_s, frame_bytes):
+    ### BEGIN SOLUTION
+    first_s = arrivals_s[0]
+    later = enumerate(arrivals_s[1:], 1)
+    return [8e-6 * frame_bytes * k / (time_s - first_s) for k, time_s in later]
+    ### STARTER
+    # ...  # YOUR TURN
+    ### END SOLUTION
+
+
+# %% check="bandwidth" points=2
+lab08.check_bandwidth(bandwidth).require()
+lab08.check_second(runs).require()
 
 # %% id="first-figure"
-figures.first_figure(runs)
+lab08.first_figure(runs)
 
-# %% [markdown] id="explain-notice"
-# **What to notice.** The study says that packet size hardly matters for bandwidth. That is true of frames, and
-# of large ones. Of *data*, frames of 100 bytes carry little more than half.
+# %% [markdown] id="bucket-question"
+# **Question.** Look at the second packet of each size, 1518 too. (1) What does the bucket do that a real cable
+# cannot do, and why can a cable not do it? (2) Why does the curve fall so slowly? (3) Real devices have token
+# buckets too. Name a case where such a burst is wanted.
+
+# %% [markdown] reflect="bucket" points=3
+# (1) The bucket saves up time. While nobody sends, it fills with 1600 tokens, and these let 1600 bytes pass
+# early. With 1518 bytes the bucket is not in debt after the first packet (1514 tokens), so the second comes
+# right behind it. On a cable each frame takes its transmission time, 3.5 ms for 4370 bytes at 10 Mbit/s, and
+# the next frame starts after that. The past does not matter: a cable cannot be faster than its rate.
+# (2) It happens once. From then on packets are spaced at the link's rate, but the curve is a mean since the
+# first packet, so the early bytes weigh less and less. (3) A provider limits the mean rate of a customer and
+# lets short transfers pass quickly.
 #
-# And the first packets are faster than the link, as in the study. "early" is what came too soon: 1600 bytes,
-# the bucket, at every size. It happens once, while the bucket is full, and then the link is as slow as it
-# should be. The curve falls slowly only because it is a mean since the first packet.
-#
-# The study's values are not the same as yours, and it does not say how it counts. If the *first* packet's bits are
-# counted too, every value is higher, and 4370 bytes give 31.6 Mbit/s, where the study has 31.5. The other two do
-# not fit as well. A first packet that was late by itself would look alike.
-#
-# **Question.** Is it Mininet's fault? Real devices have token buckets too. What would a real cable do with the
-# second packet, and why can it not do what the bucket does?
-
-# %% [markdown] reflect="bucket" points=1
-# On a real cable a frame takes its time: 4370 bytes last 3.5 ms at 10 Mbit/s, and the next one begins after
-# that, whatever happened before. A cable cannot save up time. A bucket limits the mean rate only: what was not
-# used before may be used later. That is wanted where a provider limits customers, but as a picture of a cable
-# it is wrong for the first packets.
-
-# %% [markdown] id="jitter-intro"
-# What does your function say? A sender that is faster than the link fills its own queue, so its packets wait
-# longer and longer. That is not the network's jitter. So here the sender waits between packets (`gap_us`), just
-# as long as the link needs for one. The study's Mininet had up to 0.607 ms of jitter there, its real network
-# 3.169 ms.
-
-# %% id="paced"
-paced = measure.run(lab, TrainFlow("h1", "h2", 400, 1472, gap_us=1518 * 8 / 10))
-found = jitter(paced.departure_s, paced.arrival_s)
-print(f"largest jitter: {max(found):.4f} ms" if found else "write jitter first (section 4)")
+# **Rubric.** 3 points: saved tokens against a fixed transmission time, and the mean, and a case. 2 points: two
+# of these. 1 point: "the bucket was full" without what a cable does. Typical wrong: (1) "Mininet is faster than
+# 10 Mbit/s" - only the first 1600 bytes are early, the lasting rate is right; (2) "the queue was empty" - an
+# empty queue saves queueing delay, and never transmission time; (3) "the link gets slower" - the link has its
+# rate all the time, the mean carries the burst along.
 
 # %% [markdown] id="calm-task"
-# ## 7. Remove the burst
+# <details><summary>Open this when you have written your answer</summary>
 #
-# What if the bucket were very small? `tc class change` changes HTB's class of an interface:
+# A token bucket limits the *mean* rate, and permits a burst. What was not used before may be used later. RFC 2697
+# describes such buckets for providers: what exceeds them is marked, and may be dropped. As a picture of a cable it is
+# wrong for the first packets. Your pings of section 1 show it too: they took almost no time, where a cable at 10
+# Mbit/s needs 6.4 ms for 7995 bytes, on each of the two links, in each direction.
+#
+# The early bytes are 1600 at every size. If the first packet's bits are counted as well, 4370 bytes give
+# 31.6 Mbit/s, where the study has 31.5. The study's other two values do not fit as well, so this is likely and
+# not proven.
+#
+# </details>
+#
+# ## 4. Remove the burst (15 minutes)
+#
+# `tc class change` changes the class of an interface:
 #
 # `tc class change dev h1-eth0 parent 5: classid 5:1 htb rate 10mbit burst ...`
 #
@@ -245,166 +223,227 @@ calm = dict.fromkeys([1518, 4370, 7999])
 change = "tc class change dev h1-eth0 parent 5: classid 5:1 htb rate 10mbit burst 1"
 print(lab["h1"].cmd(change))
 for size in calm:
-    calm[size] = measure.run(lab, TrainFlow("h1", "h2", 400, size - 46))
+    calm[size] = measure.run(lab, measure.TrainFlow("h1", "h2", 400, size - 46))
 ### STARTER
 # # YOUR TURN: lab["h1"].cmd("tc class change ..."), then calm[1518] = measure.run(...), and so on
 ### END SOLUTION
 
-# %% check="calm" points=3
+# %% check="calm" points=2
 lab08.check_calm(calm).require()
 
 # %% id="calm-figure"
-figures.first_figure(runs, calm)
+lab08.first_figure(runs, calm)
 
 # %% id="calm-table"
-figures.first_table(runs, calm, predicted_first_mbps)
+lab08.first_table(runs, calm)
 
-# %% [markdown] id="calm-notice"
-# **What to notice.** One command, and Mininet's first packets are as slow as a cable's. 10.03 and not 10.00: a
-# frame is counted with 4 bytes that the virtual cable does not carry.
+# %% [markdown] id="tunnel-intro"
+# One command, and the first packets are as slow as a cable's. The table says 10.03 for 1518 bytes and 10.01 for the
+# others, because the study counts a checksum of 4 bytes that the virtual cable does not carry. `s1` has a full bucket
+# too. It does no harm: packets reach `s1` evenly now.
 #
-# Only `h1`'s bucket was changed, and `s1` has one too, full as ever. It does not matter: packets reach `s1`
-# evenly now, and a bucket lets nobody pass who does not come.
+# ## 5. A tunnel (25 minutes)
 #
-# ## 8. A tunnel
-#
-# The study joined *two* Mininet networks on two computers. Between them was a physical switch. A **GRE tunnel**
-# made one network of them: each computer puts whole frames into IP packets and sends these to the other one.
+# The study joined *two* Mininet networks on two computers, with a physical switch between them. A **GRE
+# tunnel** made one network of the two: each computer puts whole frames into IP packets, and sends these to the
+# other computer.
 
 # %% id="tunnel-start"
 lab.stop()
-lab = linklab.start(mtu_gre(frame_bytes=1518, link_mbps=10))
+lab = start(lab08.mtu_gre(frame_bytes=1518, link_mbps=10))
 show.draw(lab)
 
 # %% [markdown] id="tunnel-task"
 # `h1` and `s1` are inside the computer `pc1`, `h2` and `s2` inside `pc2`. Above is what `h1` sees: a cable from
-# `s1` to `s2`. Below is what there really is.
+# `s1` to `s2`. Below is what there really is. A frame in the tunnel becomes the data of a packet from `pc1` to
+# `pc2`. It stands behind a header of GRE with 4 bytes.
 #
-# A frame in the tunnel becomes the data of a packet from `pc1` to `pc2`:
-#
-# | Ethernet | IPv4 | GRE | the whole frame of h1 |
-# | --- | --- | --- | --- |
-# | 14 | 20 | 4 | Ethernet 14, IPv4 20, UDP 8, data |
-#
-# **Your turn:** predict. How many bytes longer is a frame outside than inside? If the cables between the
-# computers had the usual MTU of 1500, what MTU would be left inside? (What counts towards the MTU outside? All
-# but the *outer* Ethernet header.) And how much bandwidth is left for frames of 1518 bytes, counted as before,
-# when the cables between the computers have 10 Mbit/s too?
+# **Your turn:** predict. How many bytes longer is the frame that leaves `pc1` than the frame that left `h1`?
 
 # %% answer="tunnel"
-predicted_tunnel = {
-    ### BEGIN SOLUTION
-    "overhead_bytes": 14 + 20 + 4,
-    "mtu_left_bytes": 1500 - 20 - 4 - 14,
-    "frames_mbps": 10 * 1518 / (1514 + 38),
-    ### STARTER
-    # "overhead_bytes": None,
-    # "mtu_left_bytes": None,
-    # "frames_mbps": None,
-    ### END SOLUTION
-}
+### BEGIN SOLUTION
+tunnel = lab08.predict("tunnel", 14 + 20 + 4, sure=60)
+### STARTER
+# tunnel = lab08.predict("tunnel", None, sure=None)
+### END SOLUTION
+tunnel
 
-# %% check="tunnel" points=3
-lab08.check_tunnel(predicted_tunnel).require()
-
-# %% [markdown] id="capture-task"
-# Is it so? `capture` keeps what passes an interface, like Wireshark. Two captures at once: one *inside*, at
-# `h1`, and one *outside*, at `pc1`.
-
-# %% id="capture"
-with capture(lab, "h1", "h1-eth0") as inside, capture(lab, "pc1", "pc1-eth0") as outside:
-    through = measure.run(lab, TrainFlow("h1", "h2", 200, 1472))
-print(inside.packets[0].summary())
-print(outside.packets[0].summary())
-
-# %% [markdown] id="overhead-task"
-# `inside.packets` is a list of packets. The `wirelen` of a packet is its length on the cable, in bytes.
-#
-# **Your turn:** what does the tunnel add to a frame? Take it from the two captures.
+# %% check="tunnel" points=1
+lab08.check_predicted(tunnel).require()
 
 # %% answer="overhead"
+# Two captures at once, as tcpdump makes them: inside at h1, and outside at pc1.
+# `wirelen` is a packet's length on the cable in bytes: inside.packets[0].wirelen
+with (
+    measure.capture(lab, "h1", "h1-eth0", "ip") as inside,
+    measure.capture(lab, "pc1", "pc1-eth0", "ip") as outside,
+):
+    print(lab["h1"].cmd("ping -c 3 -s 1472 10.0.0.2"))
+print(inside.packets[0].summary(), outside.packets[0].summary(), sep="\n")
 ### BEGIN SOLUTION
 overhead_bytes = outside.packets[0].wirelen - inside.packets[0].wirelen
 ### STARTER
-# overhead_bytes = None
+# overhead_bytes = None  # what the tunnel adds to a frame
 ### END SOLUTION
 
 # %% check="overhead" points=1
 lab08.check_overhead(overhead_bytes, inside, outside).require()
-lab08.check_through(through).require()
 
 # %% id="frames-figure"
-figures.frames_figure(inside, outside)
+lab08.frames_figure(inside, outside)
 
-# %% [markdown] id="fragments-intro"
-# ## 9. No room
+# %% [markdown] id="hole-task"
+# ## 6. No room (30 minutes)
 #
-# Here the cables outside take packets of 1538 bytes: somebody made room. What if they take the usual 1500?
-# Then `pc1` must cut each packet in two *fragments*, and `pc2` puts them together again.
-
-# %% id="fragments"
-with linklab.start(mtu_gre(frame_bytes=1518, outside_mtu_bytes=1500)) as other:
-    with capture(other, "pc1", "pc1-eth0") as cut:
-        arrived = measure.run(other, TrainFlow("h1", "h2", 20, 1472))
-print(f"{arrived.received} of {arrived.sent} packets arrived")
-figures.frames_figure(inside, cut)
-
-# %% [markdown] id="fragments-notice"
-# **What to notice.** A second frame for the last 38 bytes, with two headers of its own. And if one of the two
-# is lost, the whole packet is. So the study's authors set the MTU of every interface, as they write: for 4370
-# and 7999 bytes the cables outside had to take more than Ethernet's 1500.
+# The cables outside take packets of 1538 bytes here: somebody made room. The study's authors did that too, on
+# every interface. Without it the cables take 1500, and Linux gives the port of such a tunnel an MTU of 1462.
 #
-# ## 10. What the study saw
+# **Your turn:** take the room away with `ip link set s1-gre1 mtu 1462` on `s1`. Then ping `10.0.0.2` from `h1`
+# with `-M do`, with 1472 and with 1400 bytes of data. Who tells `h1` that a packet does not fit?
+
+# %% answer="hole"
+### BEGIN SOLUTION
+print(lab["s1"].cmd("ip link set s1-gre1 mtu 1462"))
+print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1472 10.0.0.2"))
+print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1400 10.0.0.2"))
+### STARTER
+# # YOUR TURN: lab["s1"].cmd("ip link ..."), and two pings: add -W 1, to wait one second only
+### END SOLUTION
+
+# %% [markdown] id="narrow-task"
+# Now the same with a *router*. `h1` (10.0.1.1) reaches `h2` (10.0.2.1) across `r1`, and the second link has an
+# MTU of 1400.
 #
-# Its **real** network, two computers across a Cisco switch, carried 96 Mbit/s of frames of 1518 bytes over a
-# link of 100, and 98.6 and 98.9 of the larger ones. A real cable spends 20 bytes more on each frame: a preamble
-# of 8 bytes, and a gap of 12. And it does carry the checksum.
+# **Your turn:** send two pings of 1472 bytes to `h2`: first with `-M dont` (DF is clear), then with `-M do` (DF
+# is set). tcpdump shows what arrives at `h2` of the first one. After the second one, ask `h1` what it has
+# learned: `ip route get 10.0.2.1`.
 
-# %% id="questions"
-print(lab08.question_text())
+# %% answer="narrow"
+lab.stop()
+lab = start(lab08.NARROW)
+arriving = lab["h2"].popen("tcpdump -n -v -c 2 -i h2-eth0 icmp and src host 10.0.1.1")
+lab.sleep(1)
+### BEGIN SOLUTION
+print(lab["h1"].cmd("ping -c 1 -M dont -s 1472 10.0.2.1"))
+arriving.wait(5)
+print(arriving.output)
+print(lab["h1"].cmd("ping -c 2 -M do -s 1472 10.0.2.1"))
+print(lab["h1"].cmd("ip route get 10.0.2.1"))
+### STARTER
+# # YOUR TURN: a ping; arriving.wait(5) and print(arriving.output); another ping; ip route get
+### END SOLUTION
 
-# %% [markdown] id="questions-task"
-# **Your turn:** two numbers, and two letters.
+# %% [markdown] id="mtu-question"
+# **Question.** A packet of 1500 bytes did not fit three times: at the port of `s1`, at `r1` with DF clear, and
+# at `r1` with DF set. (1) What became of it each time, and why did `s1` not do what `r1` did? (2) TCP and QUIC
+# send with DF set. Through `s1` no message comes, but acknowledgements do. How can a sender find the size that fits?
+
+# %% [markdown] reflect="mtu" points=3
+# (1) `s1` dropped it and told nobody. A switch forwards frames: it does not make fragments of an IP packet, and
+# on this path it has no IP address from which to send an ICMP message. `r1` is an IPv4 router. With DF clear it
+# cut the packet in two fragments, and `h2` put them together. With DF set it dropped the packet and sent ICMP
+# "fragmentation needed" with the MTU of the next link, 1400. `h1` keeps that for this destination (path-MTU
+# discovery). (2) Through `s1` no message comes: a *black hole*. The sender must find the size from what is
+# acknowledged. QUIC starts with 1200 bytes, which fit (RFC 9000, section 14), and probes upwards (RFC 8899). TCP starts
+# with full segments: with probing (RFC 4821, off by default in Linux) it goes down to what is acknowledged, without it
+# the connection hangs. Or somebody gives the hosts a smaller MTU, or TCP a smaller MSS.
 #
-# - `counted_mbps`: the bandwidth at packet 2 of an *ideal* link of 10 Mbit/s, if somebody counts the first
-#   packet's bits too.
-# - `real_mbps`: what a *real* cable of 100 Mbit/s carries of frames of 1518 bytes, each of them in a GRE tunnel.
-#   Compare it with the study's 96.
-
-# %% answer="questions"
-answers = {
-    ### BEGIN SOLUTION
-    "counted_mbps": 20,
-    "real_mbps": 100 * 1518 / (1518 + 20 + 38),
-    "light_load": "b",
-    "no_room": "c",
-    ### STARTER
-    # "counted_mbps": None,
-    # "real_mbps": None,
-    # "light_load": None,
-    # "no_room": None,
-    ### END SOLUTION
-}
-
-# %% check="questions" points=4
-lab08.check_questions(answers).require()
+# **Rubric.** 3 points: the three outcomes, a switch against a router, and probing (or a smaller MTU or MSS).
+# 2 points: two of these. 1 point: the outcomes alone. Typical wrong: (1) "the switch cuts the packet" - only an
+# IPv4 router or the sender makes fragments; (2) "routers always fragment" - with DF set they must not, and IPv6
+# routers never do; (3) "TCP hears of it by the loss" - a loss does not say that the size was the cause, and
+# the same size is sent again.
 
 # %% [markdown] id="trust-question"
-# **Question.** Can you trust Mininet? Say for which question you would use it without a second thought, and for
-# which you would look at the buckets first.
+# <details><summary>Open this when you have written your answer</summary>
+#
+# IPv4 routers fragment packets with DF clear (RFC 791). With DF set they drop the packet and send ICMP type 3,
+# code 4, with the MTU of the next hop: path-MTU discovery (RFC 1191). Where the message never comes, large
+# packets vanish and small ones pass: connections open and then hang (RFC 2923). Packetization-layer path-MTU
+# discovery needs no ICMP: RFC 4821 for TCP, RFC 8899 for UDP and QUIC. In IPv6 only the sender makes fragments
+# (RFC 8200). If one fragment is lost, the whole packet is lost (RFC 8900 calls fragmentation fragile).
+#
+# </details>
+#
+# ## 7. What you trust (10 minutes)
+#
+# The study's **real** network, two computers and a Cisco switch, carried 96 Mbit/s of frames of 1518 bytes over a
+# link of 100. That fits a cable with a tunnel: 38 bytes of headers and 20 of preamble and gap go with every
+# frame, and 1518 / (1518 + 38 + 20) is 96.3 %.
+#
+# **Question.** Can you trust Mininet? Name one question that you would give to it without a second thought, and
+# one for which you would look at the buckets first. Support both with a measurement of this lab.
 
-# %% [markdown] reflect="trust" points=1
-# For what lasts: throughput of long transfers, lasting bandwidth, the effect of packet size, all of which agree
-# with theory to a fraction of a percent. For what is short I would look at the buckets first: the first packets
-# of a flow, short transfers, bursts, and jitter, where a bucket or a busy computer makes what no cable does.
+# %% [markdown] reflect="trust" points=3
+# For what lasts: the throughput of a long transfer, or the effect of packet size. My lasting rates in section 2
+# agree with theory within 0.3 %. For what is short I would look at the buckets first: the first packets of a
+# flow, short transfers, bursts, jitter. In section 3 the second packet of 4370 bytes gave 15.8 Mbit/s on a link
+# of 10, and after one `tc` command 10.01.
+#
+# **Rubric.** 3 points: a lasting and a short quantity, each with a number of the lab. 2 points: both without
+# numbers. 1 point: one of the two. Typical wrong: (1) "Mininet is wrong, it is only software" - the lasting
+# rates are right; (2) "virtual time makes everything exact" - the bucket's burst is exact, and still not a
+# cable's; (3) "larger packets are always better" - a lost one costs more, and they must fit the whole path.
 
-# %% [markdown] id="stop-intro"
-# ## 11. Stop
+# %% [markdown] id="jitter-task"
+# ## 8. Jitter by RFC 4689 (optional)
+#
+# *Jitter* is how uneven delays are. RFC 4689, which the study uses, takes two packets i and j that were received
+# one after the other. S is when a packet was sent, R when it was received: $J = |(R_j - S_j) - (R_i - S_i)|$.
+# That is the absolute value of RFC 3393's IPDV, for packets in the order of arrival.
+#
+# **Your turn:** write it. `departures_s` and `arrivals_s` belong together, packet by packet. A lost packet has
+# `None` as its arrival: leave it out. Packets may overtake each other, so sort by arrival. Return a list in
+# **milliseconds**. The next cell tries it, with a sender that waits between packets (`gap_us`), just as long as
+# the link needs for one. The study's Mininet had up to 0.607 ms of jitter there, its real network 3.169 ms.
+
+
+# %% answer="jitter"
+def jitter(departures_s, arrivals_s):
+    ### BEGIN SOLUTION
+    pairs = zip(departures_s, arrivals_s)
+    received = sorted((came, left) for left, came in pairs if came is not None)
+    delays = [came - left for came, left in received]
+    return [1000 * abs(late - early) for early, late in zip(delays, delays[1:])]
+    ### STARTER
+    # ...  # YOUR TURN
+    ### END SOLUTION
+
+
+# %% id="paced"
+with start(lab08.mtu_direct(frame_bytes=1518, link_mbps=10)) as quiet:
+    flow = measure.TrainFlow("h1", "h2", 400, 1472, gap_us=1518 * 8 / 10)
+    paced = measure.run(quiet, flow)
+found = jitter(paced.departure_s, paced.arrival_s)
+print(f"largest jitter: {max(found):.4f} ms" if found else "write jitter first")
+lab08.check_jitter(jitter)
 
 # %% id="stop"
 lab.stop()
 
 # %% [markdown] id="end-of-lab"
-# **What you know now:** headers cost the same for every frame, so small packets waste a link. A token bucket
-# limits the mean and not the first packets, and one setting makes it behave like a cable. A tunnel adds headers
-# to every frame, and somebody must make room for them.
+# ## Summary
+#
+# - The headers of a frame have the same size in every frame, so small packets waste a link.
+# - A token bucket limits the mean rate. After a pause it lets a burst pass, and a cable does not.
+# - A tunnel adds headers to every frame (GRE: 38 bytes), and the links below must have room for them.
+# - IPv4 with DF clear is fragmented by a router. With DF set the sender is told (path-MTU discovery). A switch
+#   tells nobody.
+#
+# **Review questions** (no points)
+#
+# 1. With 10 Mbit/s of traffic on a link of 100, the study's first packets were not too fast. Why?
+#    <details><summary>Answer</summary>The sender spaces the packets itself. Tokens come faster
+#    than its packets, so no packet meets a debt, and none leaves early.</details>
+# 2. Cables outside a GRE tunnel take 1500 bytes. What MTU is left inside, and why not 1500 - 24?
+#    <details><summary>Answer</summary>1462. The outer IPv4 header (20), GRE (4) and the inner Ethernet header (14)
+#    count towards the outer MTU. Only the outer Ethernet header does not.</details>
+# 3. Why do many VPNs lower the MSS of TCP connections that cross them?
+#    <details><summary>Answer</summary>So that TCP's packets fit even where the ICMP messages of path-MTU discovery are
+#    lost or filtered.</details>
+#
+# ### Where to read on
+#
+# RFC 791 (section 2.3, fragmentation), RFC 1191 and RFC 8899 (path-MTU discovery), RFC 2784
+# (GRE), RFC 8900 (why fragmentation is fragile). Kurose & Ross: IPv4, datagram format and fragmentation. Peterson &
+# Davie: internetworking, fragmentation and reassembly, and tunnels.

@@ -1,9 +1,12 @@
 # %% [markdown] id="goal"
 # # Lab 10: Switches
 #
-# One switch can be several networks. You divide a switch into *VLANs*, join them again by a router on a
-# single cable, and look at the tags that make this work. Then you predict what a frame's way costs on real
-# cables, measure it as a published study did, and ask why the study saw what it saw.
+# One switch can be several networks. You divide a switch into *VLANs*, join them again by a router on a single
+# cable, and look at the tags that make this work. Then you predict what the path costs a frame on real cables,
+# measure it as a published study did, and ask why the study saw what it saw.
+#
+# **Time:** 140 minutes (and 15 for the optional part). **You need:** `lab[...].cmd`, subnets and gateways (Lab 01),
+# transmission delay (Lab 04), sharing a link (Lab 06).
 #
 # The study: F. Sans and E. Gamess compared a Cisco switch with two switches made of PCs (2013). It prints
 # curves and no numbers, so in this lab "published" is what its text says.
@@ -11,19 +14,17 @@
 # %% id="imports"
 from mininet.topo import Topo
 
-import linklab
-from linklab import measure, show
-from linklab.labs import lab10
-from linklab.labs.lab10 import figures as look
-from linklab.measure import EchoFlow, capture, moderated
-from linklab.network import by_name, path
-from linklab.published.switches_loads import senders
+from linklab import lab10, measure, show, start
+
+lab10.progress()
 
 # %% [markdown] id="cables-intro"
-# ## 1. Five cables, one switch
+# ## 1. Five cables, one switch (10 minutes)
 #
-# Four hosts and a router are plugged into `s1`. The hosts have their addresses and their gateways already:
-# h1 and h2 those of subnet 10.0.10.0/24, h3 and h4 those of 10.0.20.0/24. The router has nothing yet.
+# Four hosts and a router are plugged into `s1`. This is a plain Mininet topology. The hosts have their
+# addresses and their gateways already: h1 and h2 those of subnet 10.0.10.0/24, h3 and h4 those of 10.0.20.0/24.
+# The router has nothing yet. The figure below the next cell is what you will build: the trunk to `r1` carries
+# both VLANs.
 
 
 # %% id="cables"
@@ -38,16 +39,13 @@ class Cables(Topo):
         self.addLink("r1", "s1")
 
 
-lab = linklab.start(Cables())
+lab = start(Cables())
 
-# %% [markdown] id="aim-intro"
-# This is where we want to be. The trunk to `r1` carries both VLANs.
-
-# %% id="aim-figure"
-show.draw(by_name("router-on-a-stick-10"))
+# %% id="aim"
+show.draw(lab10.by_name("router-on-a-stick-10"))
 
 # %% [markdown] id="ports-task"
-# ## 2. Divide the switch
+# ## 2. Divide the switch (20 minutes)
 #
 # A Linux bridge tells VLANs apart once `vlan_filtering` is on. Then each port needs its VLANs:
 #
@@ -57,7 +55,8 @@ show.draw(by_name("router-on-a-stick-10"))
 #   **trunk**.
 #
 # **Your turn:** the commands for all five ports. `s1-eth1` to `s1-eth4` lead to h1 to h4, and `s1-eth5` to
-# r1.
+# r1: `print(lab.cli("net"))` lists the cables, as Mininet's own prompt does. To put a port right, take its
+# VLAN away (`bridge vlan del dev s1-eth1 vid 20`), correct the list, and run the cells again.
 
 # %% answer="ports"
 switch_commands = [
@@ -79,15 +78,11 @@ for command in switch_commands:
     print("s1#", command, lab["s1"].cmd(command))
 print(lab["s1"].cmd("bridge vlan"))
 
-# %% check="ports" points=3
+# %% check="ports" points=2
 lab10.check_ports(lab).require()
 
-# %% [markdown] id="ports-notice"
-# A port in the wrong VLAN, or one VLAN too few on the trunk, is a mistake that no host can see: frames just
-# do not come. To put a port right, take its VLAN away (`bridge vlan del dev s1-eth1 vid 20`), correct the
-# list and run the cells again.
-#
-# ## 3. A router on a stick
+# %% [markdown] id="gateways-task"
+# ## 3. A router on a stick (20 minutes)
 #
 # r1 has *one* cable and must be in both VLANs. It gets a **sub-interface** for each: frames that leave by
 # `r1-eth0.10` carry the tag 10. Three commands make one, for example
@@ -119,206 +114,198 @@ for command in router_commands:
     print("r1#", command, lab["r1"].cmd(command))
 print(lab["r1"].cmd("ip -brief address"))
 
-# %% check="gateways" points=3
+# %% check="gateways" points=2
 lab10.check_gateways(lab).require()
 
 # %% check="reachability" points=1
 lab10.check_reachability(lab).require()
 
-# %% [markdown] id="tags-intro"
-# ## 4. See the tags
+# %% [markdown] id="tags-task"
+# ## 4. See the tags (25 minutes)
 #
-# h1 pings h3, and we capture on r1's only cable. Each packet passes here twice.
+# **Your turn:** h1 pings h3, and tcpdump on r1's only cable shows the frames. `-e` prints the Ethernet header
+# with its tag, `-v` the TTL. Read the interface's own account too: `ip -d link show r1-eth0.10`. How often does
+# the request pass this cable, and what is different each time?
 
-# %% id="tags"
-with capture(lab, "r1", "r1-eth0", "ip or vlan") as caught:
-    print(lab["h1"].cmd("ping -n -c 1 10.0.20.3"))
-look.tags(caught)
+# %% answer="tags"
+passing = lab["r1"].popen("tcpdump -n -e -v -c 4 -i r1-eth0 vlan and icmp")
+lab.sleep(1)
+### BEGIN SOLUTION
+print(lab["h1"].cmd("ping -n -c 1 10.0.20.3"))
+passing.wait(5)
+print(passing.output)
+print(lab["r1"].cmd("ip -d link show r1-eth0.10"))
+### STARTER
+# # YOUR TURN: one ping; passing.wait(5) and print(passing.output); ip -d link
+### END SOLUTION
 
-# %% [markdown] id="tags-notice"
-# **What to notice.** The request comes in with tag 10 and leaves with tag 20, and its TTL is one less: r1 has
-# routed it. On the cables of the hosts there is no tag at all.
+# %% answer="tag"
+print(lab10.question("tag"))
+### BEGIN SOLUTION
+tag = "a"
+### STARTER
+# tag = None  # a letter, as "a"
+### END SOLUTION
+
+# %% check="tag" points=1
+lab10.check_tag(tag).require()
+
+# %% [markdown] id="trunk-question"
+# **Question.** (1) The request passes r1's cable twice. Name what differs between the two frames, and who
+# changed it. (2) h1 and h2 are on the same switch as the others. Why does a ping from h1 to h2 not pass r1?
+# (3) Somebody takes VLAN 20 off the trunk. Which pings still work? You may try it.
+
+# %% [markdown] reflect="trunk" points=3
+# (1) The tag is 10 and then 20, the MAC addresses are h1 to r1 and then r1 to h3, and the TTL is 64 and then 63.
+# r1 changed all of them: it has *routed* the packet, and made a new frame for it. (2) h2 is in h1's subnet, so
+# h1 asks for its MAC address by ARP and sends to it directly. The switch forwards the frame within VLAN 10.
+# (3) h1 and h2 still reach each other, and so do h3 and h4: that stays in the switch. h1 and h3 do not: the
+# request reaches r1, but what r1 sends with tag 20 is dropped at the trunk port.
+#
+# **Rubric.** 3 points: two differences with r1 as the cause, the subnet (or ARP) for h2, and the right pings.
+# 2 points: two of the three. 1 point: one. Typical wrong: (1) "the switch changed the tag" - a switch keeps the
+# VLAN of a frame, only a router takes a packet from one to the other; (2) "h1 finds h2 in the switch" - h1 does
+# not know of the switch, its own mask says that h2 is near; (3) "nothing works" - frames within a VLAN need no
+# trunk here.
 
 # %% [markdown] id="rtt-task"
-# ## 5. Predict: what does the way cost?
+# <details><summary>Open this when you have written your answer</summary>
 #
-# From here on links are cables of 10 Mbit/s: each frame occupies each cable for all its bytes. A UDP datagram
-# of L bytes becomes
+# A VLAN is a broadcast domain: ARP does not leave it, so hosts of two VLANs need a router even on one switch. A
+# port in the wrong VLAN, or a VLAN that is missing on a trunk, is a mistake that no host can see: frames are
+# dropped without a message. h1 may read "Destination Host Unreachable" after some seconds. That comes from
+# r1, which gets no answer to its own ARP request for h3.
 #
-# - L + 8 (UDP) + 20 (IPv4) + 14 (Ethernet) bytes of frame,
-# - 24 bytes more that only the cable sees: preamble 8, checksum 4, gap 12,
-# - and on a trunk a tag of 4.
+# </details>
 #
-# A switch takes in a whole frame before it passes it on (*store and forward*), and so does a router. The
-# network is idle, and propagation takes no time.
+# ## 5. What does the path cost? (30 minutes)
 #
-# **Your turn:** round trips in ms for payloads of 100 and 1440 bytes. `inside`: h1 and h2. The other two: h1
-# and h3, first where `s1` itself routes between its VLANs (a *layer-3 switch*), then over the router on a
-# stick.
-
+# From here on links are cables of 10 Mbit/s: each frame occupies each cable for all its bytes. A UDP payload of
+# 1440 bytes becomes 1506 bytes on the cable: 8 of UDP header, 20 of IPv4, 14 of Ethernet, and 24 that only the
+# cable sees (preamble 8, checksum 4, gap 12). On a trunk a tag adds 4 bytes. A switch takes in a whole frame
+# before it passes it on (*store and forward*), and so does a router. The network is idle, and cables are short.
+#
+# So h1 to h2 and back takes four times 1506 * 8 / 10,000 = 1.205 ms: 4.82 ms.
+#
+# **Your turn:** predict the round trip of h1 and h3 in ms, with the same 1440 bytes: first where `s1` itself
+# routes between its VLANs (a *layer-3 switch*), then over the router on a stick.
 
 # %% answer="rtt"
-### BEGIN SOLUTION
-def cable_ms(payload, tag=0):
-    return (payload + 8 + 20 + 14 + 24 + tag) * 8 / 10_000
-
-
-### STARTER
-# # YOUR TURN: a function may help
-### END SOLUTION
-predicted_ms = {
-    ### BEGIN SOLUTION
-    "inside, 100": 4 * cable_ms(100),
-    "inside, 1440": 4 * cable_ms(1440),
-    "layer-3 switch, 1440": 4 * cable_ms(1440),
-    "router on a stick, 1440": 4 * cable_ms(1440) + 4 * cable_ms(1440, tag=4),
+rtt_ms = lab10.predict(
+    "rtt",
+    {
+        ### BEGIN SOLUTION
+        "layer-3 switch, 1440": 4 * 1506 * 8 / 10_000,
+        "router on a stick, 1440": 4 * (1506 + 1510) * 8 / 10_000,
+    },
+    sure=70,
     ### STARTER
-    # "inside, 100": None,
-    # "inside, 1440": None,
-    # "layer-3 switch, 1440": None,
-    # "router on a stick, 1440": None,
+    #     "layer-3 switch, 1440": None,
+    #     "router on a stick, 1440": None,
+    # },
+    # sure=None,
     ### END SOLUTION
-}
+)
+rtt_ms
 
-# %% check="rtt" points=4
-lab10.check_rtt(predicted_ms).require()
+# %% check="rtt" points=1
+lab10.check_predicted(rtt_ms).require()
 
-# %% [markdown] id="rtt-measure-intro"
-# ## 6. Measure
-#
+# %% [markdown] id="rtt-measure-task"
 # The study sends a datagram, waits until it comes back, sends the next one, and so on. *One* clock takes the
-# time of all of them, and divides by their number. Why one clock? Two clocks never agree to microseconds.
+# time of all of them, and divides by their number. One clock needs no synchronisation. For a *one-way* delay two
+# clocks must agree: NTP brings them to some tens of microseconds on a fast LAN at best, and to
+# milliseconds across the Internet. PTP (IEEE 1588), with hardware that notes the time, reaches a microsecond
+# and less.
 #
-# `measure.run(net, EchoFlow("h1", "h2", count=100, payload_bytes=100))` does that. The two networks are in the
-# catalogue; Linklab builds their VLANs and reads them back.
+# `measure.run(net, measure.EchoFlow("h1", "h2", count=100, payload_bytes=100))` does what the study does.
+#
+# **Your turn:** four measurements, under the names in the dictionary. `inside` is h1 and h2, on either network.
+# The other two are h1 and h3.
 
 # %% id="rtt-networks"
 networks = {
-    "layer-3": linklab.start(by_name("l3-switch-10")),
-    "stick": linklab.start(by_name("router-on-a-stick-10")),
+    "layer-3": start(lab10.by_name("l3-switch-10")),
+    "stick": start(lab10.by_name("router-on-a-stick-10")),
 }
-print(path(by_name("l3-switch-10"), "h1", "h3"))
-print(path(by_name("router-on-a-stick-10"), "h1", "h3"))
-
-# %% [markdown] id="rtt-measure-task"
-# **Your turn:** the four measurements, under the names of your predictions.
+print(lab10.path(lab10.by_name("l3-switch-10"), "h1", "h3"))
+print(lab10.path(lab10.by_name("router-on-a-stick-10"), "h1", "h3"))
 
 # %% answer="rtt-runs"
-rtt_runs = dict.fromkeys(predicted_ms)
+names = ["inside, 100", "inside, 1440", "layer-3 switch, 1440", "router on a stick, 1440"]
+rtt_runs = dict.fromkeys(names)
 ### BEGIN SOLUTION
-small = EchoFlow("h1", "h2", count=100, payload_bytes=100)
-large = EchoFlow("h1", "h2", count=100, payload_bytes=1440)
-between = EchoFlow("h1", "h3", count=100, payload_bytes=1440)
+small = measure.EchoFlow("h1", "h2", count=100, payload_bytes=100)
+large = measure.EchoFlow("h1", "h2", count=100, payload_bytes=1440)
+between = measure.EchoFlow("h1", "h3", count=100, payload_bytes=1440)
 rtt_runs["inside, 100"] = measure.run(networks["layer-3"], small)
 rtt_runs["inside, 1440"] = measure.run(networks["layer-3"], large)
 rtt_runs["layer-3 switch, 1440"] = measure.run(networks["layer-3"], between)
 rtt_runs["router on a stick, 1440"] = measure.run(networks["stick"], between)
 ### STARTER
 # # YOUR TURN, this one and the others:
-# # rtt_runs["inside, 100"] = measure.run(networks["layer-3"], EchoFlow(...))
+# # rtt_runs["inside, 100"] = measure.run(networks["layer-3"], measure.EchoFlow(...))
 ### END SOLUTION
 
-# %% check="rtt-runs" points=4
+# %% check="rtt-runs" points=2
 lab10.check_rtt_runs(rtt_runs).require()
 
-# %% id="rtt-table"
-look.rtt_table(predicted_ms, rtt_runs)
+# %% answer="kinds"
+print(lab10.question("kinds"))
+### BEGIN SOLUTION
+kinds = "b"
+### STARTER
+# kinds = None
+### END SOLUTION
 
-# %% [markdown] id="rtt-notice"
-# **What to notice.** Routing inside the switch adds nothing: no link more is crossed. The router on a stick
-# doubles the way, and the tag adds a little. The study saw the same order.
-#
-# > **What this clock cannot show.** On virtual time computing takes no time. So what a switch needs to think
-# > about a packet is not in these numbers, and a switch of any kind gives the same ones. On hardware that
-# > time is there, and it may well be why the study's Cisco switch was faster than its PCs.
-#
-# ## 7. Explain: a round trip that does not grow
-#
-# At 100 Mbit/s the study's PCs had the *same* round trip from 750 to 1440 bytes, and its authors found no
-# cause. Your formula says that it must grow. What if a network card does not tell the processor of each frame
-# at once, but only every 250 microseconds? (Linux's driver for these cards did limit their interrupts to 4000
-# a second at this rate.)
-#
-# `moderated` lets a program take over two ports of the bridge and hold its interrupts back: here, each card
-# *ticks* every 250 microseconds, and the second one in between.
-
-
-# %% id="flat"
-def by_payload(net):
-    sizes = (100, 250, 500, 750, 1000, 1250, 1440)
-    flows = [EchoFlow("h1", "h2", payload_bytes=size) for size in sizes]
-    return {flow.payload_bytes: measure.run(net, flow).rtt_mean_ms for flow in flows}
-
-
-curves = {}
-with linklab.start(by_name("l3-switch-100")) as fast:
-    curves["plain"] = by_payload(fast)
-    with moderated(fast, ("s1-eth1", "s1-eth2"), 250, "ticking"):
-        curves["ticking cards"] = by_payload(fast)
-look.rtt_figure(curves, "h1 to h2 at 100 Mbit/s")
-
-# %% [markdown] id="flat-notice"
-# **What to notice.** With ticking cards a round trip is a whole number of ticks, and so it is the same for
-# whole ranges of payloads. One of them runs from 750 to 1440 bytes. That looks like the study's figure 14. It
-# does not *prove* that this was the cause: it shows that such a cause would look so.
-
-# %% [markdown] id="flat-question"
-# **Question.** At 10 Mbit/s the study saw no such range. Does that fit to ticking cards? What would you
-# measure on the study's own PC to find out?
-
-# %% [markdown] reflect="flat" points=1
-# It fits: at 10 Mbit/s 250 bytes more take 0.2 ms on each of four links, 0.8 ms in all, so each payload needs
-# some ticks more, and the steps hide in the slope. On the PC itself one would switch the limit off (ethtool
-# -C, or the driver's InterruptThrottleRate=0) and measure again: if the flat range is gone, that was it.
+# %% check="kinds" points=1
+lab10.check_kinds(kinds).require()
 
 # %% [markdown] id="shares-task"
-# ## 8. Predict: who gets how much?
+# ## 6. Who gets how much? (35 minutes)
 #
-# Two hosts in VLAN 10 send UDP to `t1` in VLAN 20, at constant rates, more together than t1's link carries.
-# UDP does not slow down. A full queue drops whatever comes next, so over time every sender loses the same
-# *share* of its packets.
+# Two hosts in VLAN 10 send UDP to `t1` in VLAN 20, at constant rates, more together than t1's link carries. The
+# link has 10 Mbit/s. Of that 9.57 Mbit/s are payload, when datagrams have 1470 bytes (1536 on the cable). UDP
+# does not slow down. `70/70` means that h1 and h2 each offer 7 Mbit/s of payload, `30/90` that h1 offers 3 and
+# h2 9.
 #
-# The link carries 10 Mbit/s. The datagrams have 1470 bytes of payload, 1536 on the cable. `70/70` means that
-# each offers 7 Mbit/s of payload, `30/90` that h1 offers 3 and h2 9.
-#
-# **Your turn:** what arrives of each, in Mbit/s of payload.
+# **Your turn:** what arrives of h1, in Mbit/s of payload, with each of the two settings?
 
 # %% answer="shares"
-predicted_mbps = {
+share_mbps = lab10.predict(
+    "shares",
     ### BEGIN SOLUTION
-    "70/70 h1": 10 * 1470 / 1536 / 2,
-    "70/70 h2": 10 * 1470 / 1536 / 2,
-    "30/90 h1": 10 * 1470 / 1536 * 3 / 12,
-    "30/90 h2": 10 * 1470 / 1536 * 9 / 12,
+    {"70/70 h1": 9.57 / 2, "30/90 h1": 9.57 * 3 / 12},
+    sure=60,
     ### STARTER
-    # "70/70 h1": None,
-    # "70/70 h2": None,
-    # "30/90 h1": None,
-    # "30/90 h2": None,
+    # {"70/70 h1": None, "30/90 h1": None},
+    # sure=None,
     ### END SOLUTION
-}
+)
+share_mbps
 
-# %% check="shares" points=4
-lab10.check_shares(predicted_mbps).require()
+# %% check="shares" points=1
+lab10.check_predicted(share_mbps).require()
 
 # %% [markdown] id="shares-measure-task"
-# ## 9. Measure
+# `lab10.senders("70/70", 10, duration_s=6, window_s=(2, 6))` is the list of both flows at 10 Mbit/s: each lasts
+# 6 s, and what arrives in the last 4 counts. `measure.at_once(fair, flows)` sends both at one time.
 #
-# `senders("70/70", 10, duration_s=6, window_s=(2, 6))` is the list of both flows at 10 Mbit/s: each lasts 6 s, and
-# what arrives in the last 4 counts. `measure.at_once(net, flows)` sends both at one time.
-#
-# **Your turn:** both settings on the network `fairness-2-10` of the catalogue.
+# **Your turn:** measure both settings. Then read on `s1` where packets were dropped:
+# `tc -s qdisc show dev s1-eth3` is the port of t1, and `s1-eth2` the one of h2.
 
 # %% answer="share-runs"
-share_runs = dict.fromkeys(lab10.SETTINGS)
-fair = linklab.start(by_name("fairness-2-10"))
+share_runs = dict.fromkeys(["70/70", "30/90"])
+fair = start(lab10.by_name("fairness-2-10"))
 ### BEGIN SOLUTION
-for setting in lab10.SETTINGS:
-    flows = senders(setting, 10, duration_s=6, window_s=(2, 6))
+for setting in share_runs:
+    flows = lab10.senders(setting, 10, duration_s=6, window_s=(2, 6))
     share_runs[setting] = measure.at_once(fair, flows)
+print(fair["s1"].cmd("tc -s qdisc show dev s1-eth3"))
+print(fair["s1"].cmd("tc -s qdisc show dev s1-eth2"))
 ### STARTER
-# # YOUR TURN, this one and the other:
-# # flows = senders("70/70", 10, duration_s=6, window_s=(2, 6))
+# # YOUR TURN, this one and the other, and then tc:
+# # flows = lab10.senders("70/70", 10, duration_s=6, window_s=(2, 6))
 # # share_runs["70/70"] = measure.at_once(fair, flows)
 ### END SOLUTION
 
@@ -326,73 +313,123 @@ for setting in lab10.SETTINGS:
 lab10.check_share_runs(share_runs).require()
 
 # %% [markdown] id="step-intro"
-# These senders shift each packet by a random part of its turn, as PCs do without being told. What if they do
-# not, and send every packet exactly when the rate asks for it?
+# These senders shift each packet by a random part of the time between two packets, as PCs do without being
+# told. What if they do not, and send every packet exactly when the rate asks for it?
 
 # %% id="step"
 stepped = {}
-for setting in lab10.SETTINGS:
-    flows = senders(setting, 10, duration_s=6, window_s=(2, 6), dither=False)
+for setting in ["70/70", "30/90"]:
+    flows = lab10.senders(setting, 10, duration_s=6, window_s=(2, 6), dither=False)
     stepped[setting] = measure.at_once(fair, flows)
-look.shares_table(predicted_mbps, share_runs, stepped)
+lab10.shares_table(share_runs, stepped)
 
-# %% [markdown] id="step-notice"
-# **What to notice.** Out of step, shares are near proportion, and not quite: at 30/90 the packets of h2 come
-# back to back, one just when the queue has a place again, and h1's come at any time. In exact step it is
-# always the same sender who finds the place. The study saw unfair shares most of all with its Cisco switch,
-# and took them for the switch's own. Senders in step would be enough.
-#
-# ## 10. Questions
-#
-# `tag`: why do frames on the trunk carry a tag, and frames to h1 none? (a) The trunk carries two VLANs, and
-# without a tag nobody could tell whose a frame is. (b) The tag says which host is to have the frame. (c) r1
-# is a router, and routers need tags to forward. (d) Frames to h1 are too short for a tag.
-#
-# `growth_us`: by how many *microseconds* must a round trip between h1 and h2 grow from 750 to 1440 bytes at
-# 100 Mbit/s?
-#
-# `flat`: the study saw no growth at all there. What can hide it? (a) The switch begins to send a frame before
-# it has all of it. (b) Network cards that tell of frames only at fixed instants. (c) Longer frames travel
-# faster. (d) The queue of the switch is full.
-#
-# `kinds`: on virtual time the Linux bridge and Open vSwitch in the kernel have the same round trip. What
-# follows? (a) Both need the same processor time for a packet. (b) Both pass on every frame whole and at once;
-# how much work that is cannot be seen here. (c) The measurement is wrong. (d) Virtual time slows Open vSwitch
-# down until they are equal.
-#
-# `step`: two senders, 30/90, in exact step: h1 loses nothing, h2 a quarter. Who is unfair? (a) The switch: it
-# prefers port 1. (b) h2: it sends too much, so it alone is punished. (c) Nobody: the queue takes who comes
-# when a place is free, and in step it is always the same one. (d) The VLANs: h1's has priority.
+# %% [markdown] id="step-question"
+# **Question.** Compare the last two columns. (1) In exact step, all losses of a run fall on one sender: why? Think of
+# the queue of `s1-eth3`: how many slots become free between two pairs, and who of a pair comes first? (2) Why are the
+# shares near proportion when they are out of step, and not equal? (3) Who is unfair: the switch, or a sender?
 
-# %% answer="questions"
-answers = {
-    ### BEGIN SOLUTION
-    "tag": "a",
-    "growth_us": (1440 - 750) * 8 / 100 * 4,
-    "flat": "b",
-    "kinds": "b",
-    "step": "c",
-    ### STARTER
-    # "tag": None,
-    # "growth_us": None,
-    # "flat": None,
-    # "kinds": None,
-    # "step": None,
-    ### END SOLUTION
-}
+# %% [markdown] reflect="step" points=3
+# (1) The queue is full and drops what comes next. A slot becomes free each time a frame has left. In exact step the
+# packets of both come as a pair, always in the same order. The first takes the slot that has become free since the
+# last pair. The second finds one only when two have become free meanwhile (70/70: 1.37 on average). (2) Out of step
+# each packet finds a free slot with about the same probability, so each sender loses about the same *share* of its
+# packets: who sends more gets more. Nothing makes shares equal, for UDP does not slow down. (3) Nobody: a queue that
+# drops its tail does not know who sends how much. It is the timing.
+#
+# **Rubric.** 3 points: the same order at each arrival, equal probability of loss, and no preference in the
+# queue. 2 points: two of these. 1 point: one. Typical wrong: (1) "the switch prefers port 1" - random starts
+# remove the preference; (2) "h2 is punished because it sends too much" - drop-tail does not count by sender;
+# (3) "each gets half" - that is what TCP tends to with equal round trips, because it slows down after a loss.
 
-# %% check="questions" points=5
-lab10.check_questions(answers).require()
+# %% [markdown] id="study-question"
+# <details><summary>Open this when you have written your answer</summary>
+#
+# Regular traffic at a drop-tail queue shows *phase effects*: small differences in timing decide who loses (Floyd
+# and Jacobson, 1992). At 30/90 even the dithered senders are not quite in proportion: the packets of h2 come
+# nearly back to back, one of them just when a slot is free, and those of h1 come at any time.
+#
+# </details>
+#
+# **Question.** The study saw two things: its Cisco switch passed frames faster than its PCs did, and it shared
+# less fairly. For each, name one possible cause, say whether your measurements could show it, and say how one would
+# test it.
 
-# %% [markdown] id="stop-intro"
-# ## 11. Stop
+# %% [markdown] reflect="study" points=2
+# Unfair shares: senders in step are enough, without any preference in the switch. Test: start the senders at
+# random instants, many times, on the same switch. If the preference goes, it was the timing. Faster frames: PCs
+# need time to process each packet, and their cards may hold interrupts back. My numbers cannot show that, since
+# computing takes no time on virtual time. Test: measure on the hardware, with the cards' interrupt limit on and
+# off.
+#
+# **Rubric.** 2 points: a cause and a test for both. 1 point: for one. Typical wrong: (1) "the measurement proves
+# that the study is wrong" - it shows another possible cause, no more; (2) "switches in hardware are unfair" -
+# drop-tail in software did the same here.
+
+# %% [markdown] id="interrupts"
+# ## 7. A round trip that does not grow (optional)
+#
+# At 100 Mbit/s the study's PCs had the *same* round trip from 750 to 1440 bytes, and its authors found no cause.
+# By theory it must grow by 221 microseconds: 690 bytes more on four links. What if a network card does not tell
+# the processor of each frame at once, but only every 250 microseconds? (Linux's driver for these cards limited
+# their interrupts to 4000 a second at this rate.)
+#
+# `measure.moderated` lets a program take over two ports of the bridge and hold its interrupts back: each card
+# *ticks* every 250 microseconds, and the second one in between. Before you run it: what will the curve be?
+
+
+# %% id="flat"
+def by_payload(net):
+    sizes = (100, 250, 500, 750, 1000, 1250, 1440)
+    flows = [measure.EchoFlow("h1", "h2", payload_bytes=size) for size in sizes]
+    return {flow.payload_bytes: measure.run(net, flow).rtt_mean_ms for flow in flows}
+
+
+curves = {}
+with start(lab10.by_name("l3-switch-100")) as fast:
+    curves["plain"] = by_payload(fast)
+    with measure.moderated(fast, ("s1-eth1", "s1-eth2"), 250, "ticking"):
+        curves["ticking cards"] = by_payload(fast)
+lab10.rtt_figure(curves, "h1 to h2 at 100 Mbit/s")
+
+# %% [markdown] id="flat-told"
+# **Think:** at 10 Mbit/s the study saw no such range. Does that fit ticking cards?
+#
+# <details><summary>Open this when you have an answer</summary>
+#
+# With ticking cards a round trip ends on a tick, so it is the same for whole ranges of payloads, one of them from
+# 750 to 1440 bytes. That looks like the study's figure 14. It does not prove that this was the cause. At 10 Mbit/s
+# 250 bytes more take 0.2 ms on each of four links, 0.8 ms in all: each payload needs some ticks more, and the
+# steps hide in the slope. On the PC itself one would switch the limit off (`ethtool -C`) and measure again.
+#
+# </details>
 
 # %% id="stop"
 for each in (lab, fair, *networks.values()):
     each.stop()
 
 # %% [markdown] id="end-of-lab"
-# **What you know now:** a VLAN is a switch within a switch, and a tag tells whose a frame is where several
-# share a cable. A round trip on an idle network is serialisation, link by link. And two numbers that look
-# strange in a paper, a flat curve and an unfair switch, can come from a card that ticks and from senders in
-# step.
+# ## Summary
+#
+# - A VLAN is a broadcast domain within a switch. A tag says whose a frame is where several share a cable.
+# - Between VLANs packets are routed: by the switch itself, or by a router on a stick, for twice the links.
+# - On short, idle cables a round trip is transmission delay, link by link (long cables add propagation delay, Lab 04),
+#   plus processing, which virtual time does not show.
+# - Constant senders at a full drop-tail queue share in proportion to what they offer, unless they are in step.
+#
+# **Review questions** (no points)
+#
+# 1. A tag has 12 bits for the VLAN. How many VLANs are there, and what do the other bits say?
+#    <details><summary>Answer</summary>4094: of the 4096 values 0 and 4095 are reserved. The others are the type 0x8100
+#    (16 bits), a priority (3) and a mark for frames that may be dropped first (1).</details>
+# 2. A switch could start to send a frame before it has all of it (cut-through). What would that save here?
+#    <details><summary>Answer</summary>Nearly one transmission time in each direction, 1.2 ms for the long frames. It
+#    works only if the outgoing port is idle and no faster than the incoming link, and damaged frames are passed
+#    on.</details>
+# 3. Two TCP connections instead of the UDP senders: what would they get?
+#    <details><summary>Answer</summary>With equal round trips about half each, over a long time. Loss-based congestion
+#    control slows down after a loss, and both see losses.</details>
+#
+# ### Where to read on
+#
+# IEEE 802.1Q (VLANs), IEEE 1588 (PTP), RFC 5905 (NTP), RFC 2544 (benchmarks of devices). Kurose &
+# Ross: link layer, switches and VLANs. Peterson & Davie: switched Ethernet, virtual LANs.

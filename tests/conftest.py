@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
+from linklab.grade.predictions import forget_locks
 from linklab.grade.result import forget_failures
 from linklab.runtime.backends import Kind, choose
 from linklab.signals import SIGNALS
@@ -66,6 +67,7 @@ def _kind_or_skip(clock: str, name: str | None = None) -> Kind:
 def first_hints() -> None:
     """Has each test's checks fail for the first time."""
     forget_failures()
+    forget_locks()
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,19 @@ from linklab.errors import (
 
 if TYPE_CHECKING:
     from linklab.course import course_network
+    from linklab.grade import simpleperf as simpleperf
     from linklab.lab import Lab, Node, start
+    from linklab.labs import lab00 as lab00
+    from linklab.labs import lab01 as lab01
+    from linklab.labs import lab02 as lab02
+    from linklab.labs import lab03 as lab03
+    from linklab.labs import lab04 as lab04
+    from linklab.labs import lab05 as lab05
+    from linklab.labs import lab06 as lab06
+    from linklab.labs import lab07 as lab07
+    from linklab.labs import lab08 as lab08
+    from linklab.labs import lab09 as lab09
+    from linklab.labs import lab10 as lab10
     from linklab.program import Program
 
 __version__ = "0.1.0"
@@ -46,12 +58,23 @@ _LATER = {
 if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every name for one of ours
 
     def __getattr__(name: str) -> object:
-        """Loads the lab when first asked for: the agent inside a lab imports this package too, and must start fast."""
-        if name not in _LATER:
-            raise AttributeError(f"module 'linklab' has no attribute {name!r}")
+        """Loads the lab when first asked for: the agent inside a lab imports this package too, and must start fast.
+
+        For notebooks, labs by number are there as well (``from linklab import lab04, measure, show, start``), an
+        instructor's too, and the checks of simpleperf.
+        """
         import importlib
 
-        return getattr(importlib.import_module(_LATER[name]), name)
+        if name in _LATER:
+            return getattr(importlib.import_module(_LATER[name]), name)
+        if name == "simpleperf":
+            return importlib.import_module("linklab.grade.simpleperf")
+        if name.startswith("lab") and name[3:].isdigit():
+            from linklab.discovery import lab_names, load
+
+            if name in lab_names():
+                return load(name)
+        raise AttributeError(f"module 'linklab' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

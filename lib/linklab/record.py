@@ -16,17 +16,31 @@ RESULT_MIME: Final = "application/vnd.linklab.result+json"
 """The checks of a question: `linklab.grade.Result.to_json`, and the Linklab that made it under ``linklab``."""
 LAB_MIME: Final = "application/vnd.linklab.lab+json"
 """What a lab ran on: ``linklab``, ``kind``, ``clock``, ``kernel``."""
+PROGRESS_MIME: Final = "application/vnd.linklab.progress+json"
+"""With the list of what is done (`linklab.grade.progress`), which is for the page alone: nothing but the version."""
+TEXT_STUB: Final = "*Write your answer here. (Enter opens this cell, Shift+Enter closes it.)*"
+"""What students find in place of a model answer."""
 TALLY_VARIABLE: Final = "LINKLAB_TALLY"
 """The environment variable that names the file into which the labs of a run write how long they lived."""
 
 
 def publish(mime: str, data: dict[str, Any]) -> None:
     """Adds data to the outputs of the cell that runs; does nothing outside of a notebook."""
+    if (shell := _kernels_shell()) is not None:
+        shell.display_pub.publish({mime: data})
+
+
+def in_a_kernel() -> bool:
+    """Returns whether a notebook's kernel runs this."""
+    return _kernels_shell() is not None
+
+
+def _kernels_shell() -> Any:
+    """IPython's shell in a notebook's kernel; None where no kernel runs this."""
     # a program that has not loaded IPython is not run by it
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    if shell is not None and getattr(shell, "kernel", None) is not None:
-        shell.display_pub.publish({mime: data})
+    return shell if getattr(shell, "kernel", None) is not None else None
 
 
 def tally(virtual_s: float) -> None:

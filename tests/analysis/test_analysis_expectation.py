@@ -13,7 +13,6 @@ from linklab.analysis import (
     Load,
     MeasuredPath,
     experiment,
-    from_baseline,
     full_queue_rtt,
     loaded_rtt,
     measured_path,
@@ -233,31 +232,6 @@ def test_where_answers_wait_behind_the_data_there_is_no_model() -> None:
 
 THEORY = Expectation(28.0, 26.0, 28.7, "Mbit/s", "theory", source="theory")
 FLOOR = Expectation(60.0, 59.95, 60.2, "ms", "theory", "above", source="theory")
-
-
-def test_a_baseline_moves_the_interval_and_its_spread_widens_it() -> None:
-    one = from_baseline(THEORY, [27.0])
-    assert one.value == 27
-    assert one.low == pytest.approx(27 - 2**0.5 * 2 * 27 / 28)
-    assert one.high == pytest.approx(27 + 2**0.5 * 0.7 * 27 / 28)
-    three = from_baseline(THEORY, [26.5, 27.0, 27.3])
-    assert three.value == 27
-    assert three.low == pytest.approx(one.low - 2 * 0.4041, abs=1e-3)
-    assert "3 baselines" in three.why
-    assert "two standard deviations of the baseline" in three.allowance
-    many = from_baseline(THEORY, [26.5, 27.0, 27.3] * 10)
-    assert three.low < many.low < one.low
-
-
-def test_a_baseline_makes_nothing_possible_that_is_not() -> None:
-    assert from_baseline(THEORY, [28.6]).high == THEORY.high
-    assert from_baseline(FLOOR, [69.6]).low >= FLOOR.low
-    with pytest.raises(MeasurementError, match=r"baseline of 30 Mbit/s is beyond .*lab\.check"):
-        from_baseline(THEORY, [30])
-    with pytest.raises(MeasurementError, match="baseline of 30 ms is beyond"):
-        from_baseline(FLOOR, [30])
-    with pytest.raises(MeasurementError, match="no baseline"):
-        from_baseline(THEORY, [])
 
 
 def test_a_busy_machine_is_known_by_its_side() -> None:

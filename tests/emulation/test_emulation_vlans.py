@@ -54,7 +54,7 @@ def test_a_port_in_the_wrong_vlan_is_read_back(virtual: Kind, lab_folder: Path, 
         assert (port.vlans, trunk.vlans) == (Membership(20), Membership(None, (10,)))
         difference = first_difference(expected_state(network), state)
         assert difference is not None
-        assert "s1-eth2 on s1: VLAN is VLAN 20, expected VLAN 10" in str(difference)
+        assert "s1-eth2 on s1: VLAN 20, expected VLAN 10" in str(difference)
         assert not answered(lab, "h1", "10.0.10.2")
 
 
@@ -81,7 +81,7 @@ def test_what_is_not_as_asked_is_refused(virtual: Kind, lab_folder: Path, monkey
         for node in plan.nodes
     )  # fmt: skip
     monkeypatch.setattr("linklab.lab.expected_state", lambda _: replace(plan, nodes=wrong))
-    with pytest.raises(LabError, match="the network is not as asked: s1-eth1 on s1: VLAN is VLAN 10, expected VLAN 20"):
+    with pytest.raises(LabError, match="the network is not as asked: s1-eth1 on s1: VLAN 10, expected VLAN 20"):
         linklab.start(network, "virtual", folder=lab_folder)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -109,6 +110,15 @@ def test_files_go_in_and_out(course: linklab.Lab) -> None:
     assert course["h3"].cmd("/tmp/hello") == "hello\n"
     with pytest.raises(LabError, match="/no/such cannot be read in the lab: No such file"):
         course.read_file("/no/such")
+
+
+def test_a_ping_in_a_young_guest_keeps_its_interval_in_real_time(real: Kind, tmp_path: Path) -> None:
+    """While its clock says 0 s, ping takes it for not set, and waits for nothing between two pings."""
+    with linklab.start(TWO_HOSTS, "real", kind="guest", folder=tmp_path) as lab:
+        said = lab["h1"].cmd(f"ping -i 0.2 -c 6 {lab['h2'].address}")
+    took = re.search(r"6 received, .*time (\d+)ms", said)
+    assert took is not None, said
+    assert int(took[1]) >= 900
 
 
 def test_call_runs_with_the_real_mininet(course: linklab.Lab) -> None:

@@ -187,6 +187,12 @@ def test_many_passed_checks_are_folded_and_failed_ones_are_not() -> None:
     assert "<details>" not in MIXED._repr_html_()
 
 
+def test_no_line_ends_between_a_number_and_its_unit_or_within_a_short_text() -> None:
+    page = Result("Lab", (Check.passing("it", "one of a, b, c, d", "lost at most 0.5 % of all that was sent"),))
+    assert '<span style="white-space:nowrap">one of a, b, c, d</span>' in page._repr_html_()
+    assert "0.5\u00a0% of all" in page._repr_html_()
+
+
 def test_json_is_plain_and_versioned() -> None:
     data = json.loads(json.dumps(MIXED.to_json()))
     assert data["linklab_result"] == 1

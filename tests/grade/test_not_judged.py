@@ -55,10 +55,10 @@ def test_the_place_of_the_fault_is_linklabs(monkeypatch: pytest.MonkeyPatch) -> 
         raise TypeError("a fault\nof two lines")
 
     monkeypatch.setattr("linklab.labs.lab04.rules.asked", broken)
-    result = lab04.check_rtt({"L1": 20})
+    result = lab04.check_queue_seen({}, None)
     assert result.outcome == "inconclusive"
     assert result.fault.startswith("TypeError: a fault of two lines (labs/lab04/")
-    assert result.title == "check_rtt"
+    assert result.title == "check_queue_seen"
 
 
 def test_what_is_said_to_people_is_said_as_it_is() -> None:

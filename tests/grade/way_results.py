@@ -16,7 +16,6 @@ from linklab.measure import (
     SimpleperfFlow,
     SimpleperfResult,
     Stream,
-    TcpFlow,
     TcpResult,
 )
 from linklab.network import COURSE, NetworkState, expected_state
@@ -87,12 +86,6 @@ def sent(
     row = (Stream(mbps, samples),) * streams
     where = origin(fidelity, network)
     return SimpleperfResult(flow, where, mbps, mbps, None, row, samples, "", "", fidelity=fidelity)
-
-
-def by_iperf3(source: str, destination: str, mbps: float, fidelity: Fidelity = QUIET) -> TcpResult:
-    """A transfer by iperf3 that gave this."""
-    flow, stream = TcpFlow(source, destination, 25), Stream(mbps, ())
-    return TcpResult(flow, origin(fidelity), mbps, 1, 25.0, 0, "cubic", (stream,), (), fidelity=fidelity)
 
 
 def beside(pings: PingResult, transfer: SimpleperfResult | TcpResult) -> AtOnce:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from linklab.grade.result import Result, guarded
 from linklab.grading import judge
-from linklab.labs import lab04
 
 
-def check_crash(given: object) -> Result:
+def check_crash(*given: object) -> Result:
     """Crashes, whatever it is given."""
     raise TypeError("a fault of the check's own")
 
 
-lab04.check_rtt = check_crash  # type: ignore[assignment]
-lab04.check_throughput = guarded(check_crash)  # type: ignore[arg-type]
+class CrashingJudge(judge.Judge):
+    """Breaks the checks once the room is there: a lab loads numpy, whose threads would keep a room from being made."""
+
+    def run(self) -> None:
+        """Judge, with the two checks broken."""
+        from linklab.labs import lab04
+
+        lab04.check_summary = check_crash  # type: ignore[assignment]
+        lab04.check_parsed = guarded(check_crash)  # type: ignore[arg-type]
+        super().run()
+
+
+judge.Judge = CrashingJudge  # type: ignore[misc]
 judge.main()

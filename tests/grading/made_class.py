@@ -22,8 +22,10 @@ from tests.notebooks.run_notebook import ROOT
 LAB: Final = "00-start-here"
 CHECKS: Final = (
     "check-network", "check-prediction-rtt", "check-prediction-throughput", "check-measured-rtt",
-    "check-measured-throughput",
+    "check-measured-throughput", "check-queue",
 )  # fmt: skip
+PREDICTED: Final = 'predicted_rtt_ms = lab00.predict("rtt", 20, sure=90)'
+"""A student's own prediction: any number would do."""
 TEXTS: Final = ("reflect-throughput", "reflect-queue")
 Files = dict[str, bytes]
 
@@ -200,7 +202,7 @@ except OSError as _error:
 
 def _hostile(name: str) -> Case:
     code = HOSTILE[name]
-    last = "predicted_rtt_ms = 1\n" if name == "patches-the-checks" else "predicted_rtt_ms = 20\n"
+    last = "predicted_rtt_ms = 1\n" if name == "patches-the-checks" else f"{PREDICTED}\n"
     # what ends its kernel, or its cell, never comes to its answer; the other cells get a new kernel
     spoilt = {"waits-for-ever", "floods", "kills-its-kernel", "eats-memory", "forks", "patches-the-checks"}
     passed = _but("check-prediction-rtt") if name in spoilt else CHECKS
@@ -215,14 +217,14 @@ CASES: Final[tuple[Case, ...]] = (
     _case("right-other-ids", "right", lambda: _one(_renamed_ids()), CHECKS),
     _case(
         "right-helper", "right",
-        lambda: _one(added(put(solved(), answer_prediction_rtt="predicted_rtt_ms = twice(10)"),
-                           "predict-rtt-task", "def twice(value):\n    return 2 * value")), CHECKS,
+        lambda: _one(added(put(solved(), answer_prediction_rtt=PREDICTED.replace("20", "twice(10)")),
+                           "predict-rtt-intro", "def twice(value):\n    return 2 * value")), CHECKS,
     ),
     _case(
         "twice", "right", lambda: {f"old/{LAB}.ipynb": data(starter()), f"new/{LAB}.ipynb": data(solved())}, CHECKS,
         notes=("came more than once: new/",),
     ),
-    _case("wrong-rtt", "wrong", lambda: _one(put(solved(), answer_prediction_rtt="predicted_rtt_ms = 10")),
+    _case("no-prediction", "wrong", lambda: _one(put(solved(), answer_prediction_rtt="predicted_rtt_ms = 10")),
           _but("check-prediction-rtt")),
     _case("wrong-throughput", "wrong",
           lambda: _one(put(solved(), answer_prediction_throughput="predicted_mbps = 10")),
@@ -256,11 +258,11 @@ CASES: Final[tuple[Case, ...]] = (
     _case("huge", "damaged", lambda: {f"{LAB}.ipynb": data(added(solved(), "ping", "x = 1 #" + "x" * 21_000_000))},
           answered=frozenset(), notes=("is the most",), found=False),
     _case("no-checks", "hostile", lambda: _one(_no_checks()), answered=frozenset(),
-          notes=("4 checks had been removed", "1 check has been changed")),
+          notes=("5 checks had been removed", "1 check has been changed")),
     _case("pasted-outputs", "hostile", lambda: _one(_pasted()), answered=frozenset()),
     _case("markup", "hostile",
           lambda: _one(put(solved(), reflect_queue=MARKUP,
-                           answer_prediction_rtt=f"# {MARKUP}\npredicted_rtt_ms = 20")), CHECKS),
+                           answer_prediction_rtt=f"# {MARKUP}\n{PREDICTED}")), CHECKS),
     *map(_hostile, HOSTILE),
 )  # fmt: skip
 BY_NAME: Final = {case.name: case for case in CASES}

@@ -21,6 +21,7 @@ from tests.grading.made_class import (
     CASES,
     CHECKS,
     LAB,
+    PREDICTED,
     TEXTS,
     Case,
     Files,
@@ -101,7 +102,7 @@ def test_every_lab_is_recognised_by_its_cells(tmp_path: Path, kit: Kit) -> None:
 def test_answers_of_a_right_notebook_stand_in_it(tmp_path: Path, kit: Kit) -> None:
     assembled = _assembled(tmp_path, solved(), kit)
     book = {each.id: each.source for each in _book(assembled).cells}
-    assert "predicted_rtt_ms = 20" in book["answer-prediction-rtt"]
+    assert PREDICTED in book["answer-prediction-rtt"]
     assert set(assembled.free_texts) == set(TEXTS)
     assert "66 of the 1514 bytes" in assembled.free_texts["reflect-throughput"]
     assert assembled.notes == ()
@@ -122,7 +123,7 @@ def test_added_cells_stand_where_they_stood_and_cannot_be_graded(tmp_path: Path,
 def test_a_second_cell_of_the_same_name_is_no_answer(tmp_path: Path, kit: Kit) -> None:
     book = added(solved(), "ping", "predicted_rtt_ms = 7", id="answer-prediction-rtt")
     assembled = _assembled(tmp_path, book, kit)
-    assert "= 20" in assembled.answers["answer-prediction-rtt"]
+    assert PREDICTED in assembled.answers["answer-prediction-rtt"]
     assert "more than one cell is called answer-prediction-rtt: the first counts" in assembled.notes
 
 
@@ -130,7 +131,7 @@ def test_an_answer_that_is_no_code_any_more_is_the_starter(tmp_path: Path, kit: 
     book = solved()
     cell(book, "answer-prediction-rtt")["cell_type"] = "markdown"
     assembled = _assembled(tmp_path, book, kit)
-    assert assembled.answers["answer-prediction-rtt"] == "predicted_rtt_ms = None"
+    assert assembled.answers["answer-prediction-rtt"] == source(cell(starter(), "answer-prediction-rtt"))
     assert any("is no longer code" in note for note in assembled.notes)
 
 
@@ -197,7 +198,7 @@ def test_the_list_of_cases_is_of_this_lab(kit: Kit) -> None:
     roles = {part.cell_id: part.role for part in kit.labs[LAB].parts}
     assert [name for name, role in roles.items() if role == "check"] == list(CHECKS)
     assert [name for name, role in roles.items() if role == "free text"] == list(TEXTS)
-    assert kit.labs[LAB].max_points == 8
+    assert kit.labs[LAB].max_points == 11
 
 
 USES_FRAMING = program() + b"\nimport framing\n"

@@ -25,8 +25,8 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.usefixtures("virtual"),
 ]
-FOUR = tuple(BY_NAME[name] for name in ("right", "wrong-rtt", "no-checks", "patches-the-checks"))
-ON_A_CLUSTER = tuple(BY_NAME[name] for name in ("right", "wrong-rtt", "no-checks", "raises", "starter"))
+FOUR = tuple(BY_NAME[name] for name in ("right", "no-prediction", "no-checks", "patches-the-checks"))
+ON_A_CLUSTER = tuple(BY_NAME[name] for name in ("right", "no-prediction", "no-checks", "raises", "starter"))
 
 
 def _words(folder: Path) -> list[str]:

@@ -20,10 +20,10 @@ from tests.thorough import some_cases
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(900)]
 
 KEPT = (
-    "imports", "start", "answer-rtt", "check-rtt", "answer-throughput", "check-throughput", "answer-serialisation",
-    "check-serialisation", "answer-summary", "check-summary",
+    "imports", "start", "answer-rtt", "check-rtt", "answer-throughput", "check-throughput", "answer-swing",
+    "check-swing", "answer-summary", "check-summary",
 )  # fmt: skip
-WRONG = 'predicted_rtt_ms = {"L1": 1, "L2": 2, "L3": 3}\n'
+WRONG = 'rtt_ms = lab04.predict("rtt", None)\n'
 LIMITS = Limits(wall_s=900, cell_s=45, disk_mb=16, processes=96)
 
 
@@ -42,8 +42,8 @@ def test_the_short_notebook_passes_unharmed(virtual: Kind, tmp_path: Path) -> No
     "harm",
     some_cases(
         [
-            "import linklab.labs.lab04 as lab04\nlab04.check_rtt = lambda *_: __import__('types').SimpleNamespace("
-            "require=lambda: None)",
+            "import linklab.labs.lab04 as lab04\nlab04.check_predicted = lambda *_: __import__('types')"
+            ".SimpleNamespace(require=lambda: None)",
             "from linklab.grade.result import Result\nResult.require = lambda self: self\nResult.passed = True",
             "from linklab.grade import check\ncheck.Check.passed = property(lambda self: True)",
             "import linklab.grade.result\nlinklab.grade.result.GradeError.__init__ = lambda *_: None\n"
@@ -79,8 +79,8 @@ def test_it_finds_no_solution_and_no_other_submission(virtual: Kind, tmp_path: P
         f"{search(words, places)}\n"
         f"print('IN LAB', lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* {other}/* /root/.bash* 2>/dev/null'))\n"
     )
-    done = judged(tmp_path / "mine", {"answer-serialisation": _solved("answer-serialisation") + "\n" + code})
-    said = done.shown("answer-serialisation")
+    done = judged(tmp_path / "mine", {"answer-swing": _solved("answer-swing") + "\n" + code})
+    said = done.shown("answer-swing")
     # Linklab's own source names the marks that it looks for, and is there to be read
     assert "ANSWER-OF-SOMEBODY-ELSE" not in said
     assert "simpleperf.py.starter" not in said
@@ -100,8 +100,8 @@ except OSError as error:
     print("REFUSED")
 print(lab["r1"].cmd("ping -c 1 -W 1 192.0.2.1").count("1 received"), "from the lab")
 """
-    done = judged(tmp_path, {"answer-serialisation": _solved("answer-serialisation") + code})
-    said = done.shown("answer-serialisation")
+    done = judged(tmp_path, {"answer-swing": _solved("answer-swing") + code})
+    said = done.shown("answer-swing")
     assert "REFUSED" in said
     assert "0 from the lab" in said
     assert done.failed == [], done.why()
@@ -170,7 +170,7 @@ for folder in (".", "/tmp", "/dev/shm"):
 
 def test_escape_sequences_come_nowhere(virtual: Kind, tmp_path: Path) -> None:
     harm = "print('\\x1b]0;owned\\x07\\x1b[2J\\x9b31mred')\nraise ValueError('\\x1b[31m')"
-    done = judged(tmp_path, {"answer-rtt": "predicted_rtt_ms = {'L1': '\\x1b[2J', 'L2': '\\x1b]0;x\\x07'}\n" + harm})
+    done = judged(tmp_path, {"answer-rtt": "rtt_ms = {'L1': '\\x1b[2J', 'L2': '\\x1b]0;x\\x07'}\n" + harm})
     for path in (tmp_path / "judged").iterdir():
         text = path.read_text("utf-8")
         assert "\\u001b" not in text
@@ -216,7 +216,7 @@ class Hostile(dict):
     def __float__(self): return 20.0
     def __iter__(self): raise SystemExit
     def items(self): return [("L1", self), ("L2", self), ("L3", self)]
-predicted_rtt_ms = Hostile(L1=20, L2=40, L3=20)
+rtt_ms = Hostile(L1=20, L2=40, L3=20)
 """
 
 
@@ -225,14 +225,14 @@ predicted_rtt_ms = Hostile(L1=20, L2=40, L3=20)
     some_cases(
         [
             HOSTILE,
-            HOSTILE + "predicted_rtt_ms = {'L1': predicted_rtt_ms, 'L2': 40, 'L3': 20}",
-            "predicted_rtt_ms = []\nfor _ in range(100_000):\n    predicted_rtt_ms = [predicted_rtt_ms]",
-            "predicted_rtt_ms = {'L1': 10**5000, 'L2': float('nan'), 'L3': float('inf')}",
-            "predicted_rtt_ms = {number: number for number in range(3_000_000)}",
-            "predicted_rtt_ms = {'L1': 'x' * 200_000_000}",
-            "predicted_rtt_ms = iter(int, 1)",
-            "del predicted_rtt_ms",
-            "predicted_rtt_ms = lab.process",
+            HOSTILE + "rtt_ms = {'L1': rtt_ms, 'L2': 40, 'L3': 20}",
+            "rtt_ms = []\nfor _ in range(100_000):\n    rtt_ms = [rtt_ms]",
+            "rtt_ms = {'L1': 10**5000, 'L2': float('nan'), 'L3': float('inf')}",
+            "rtt_ms = {number: number for number in range(3_000_000)}",
+            "rtt_ms = {'L1': 'x' * 200_000_000}",
+            "rtt_ms = iter(int, 1)",
+            "del rtt_ms",
+            "rtt_ms = lab.process",
         ],
         ["mapping", "number", "deep", "numbers", "large", "long", "endless", "missing", "process"],
         "mapping",
@@ -274,7 +274,7 @@ pings = {"L1": PingResult(PingFlow("r1", "r2"), Origin("ping", "real", "6"), (20
 
 @pytest.mark.thorough
 def test_all_of_a_notebook_ends_when_its_time_is_over(virtual: Kind, tmp_path: Path) -> None:
-    done = judged(tmp_path, {"answer-serialisation": "import time\ntime.sleep(1000)"}, Limits(wall_s=30, cell_s=600))
+    done = judged(tmp_path, {"answer-swing": "import time\ntime.sleep(1000)"}, Limits(wall_s=30, cell_s=600))
     assert done.status("rtt") == "passed"
     assert done.status("throughput") == "passed"
     assert "had run for 30 s" in done.judged.ended

@@ -53,21 +53,21 @@ def test_a_starter_fails_all_checks(virtual: Kind, tmp_path: Path, lab: str) -> 
 def test_who_has_no_simpleperf_measures_with_linklabs(virtual: Kind, tmp_path: Path) -> None:
     done = judge(solution("04"), tmp_path)
     assert done.failed == [], done.why()
-    assert "Measuring with Linklab" in done.shown("program")
+    assert "Measuring with Linklab" in done.shown("answer-transfers")
 
 
 def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) -> None:
-    kept = [f"{role}-{name}" for name in ("rtt", "throughput", "serialisation") for role in ("answer", "check")]
+    kept = [f"{role}-{name}" for name in ("rtt", "parsed", "summary") for role in ("answer", "check")]
     book = without(solution("04"), "imports", "start", *kept)
     done = judge(book, tmp_path, program=[str(Path(__file__).with_name("crashing_judge.py"))])
     cells = {cell.cell_id: cell for cell in done.judged.cells}
-    for name in ("rtt", "throughput"):
+    for name in ("parsed", "summary"):
         assert (done.status(name), cells[f"check-{name}"].points) == ("inconclusive", 0.0)
         (check,) = cells[f"check-{name}"].checks
         assert "not your fault" in check.reason
         assert "Traceback" not in done.shown(f"check-{name}")
-    assert done.status("serialisation") == "passed"
-    assert done.judged.open_points == cells["check-rtt"].max_points + cells["check-throughput"].max_points > 0
+    assert done.status("rtt") == "passed"
+    assert done.judged.open_points == cells["check-parsed"].max_points + cells["check-summary"].max_points > 0
     notes = [note for note in done.judged.notes if "TypeError: a fault of the check's own" in note]
     assert len(notes) == 2
     assert done.judged.ended == ""
@@ -98,11 +98,11 @@ def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -
 def test_the_students_own_variant_counts_for_nothing(virtual: Kind, tmp_path: Path) -> None:
     tmp_path.joinpath("given").mkdir()
     path = write_variant(variant("ada", b"a secret of the course that is long enough"), tmp_path / "given")
-    book = changed(solution("04"), {"answer-rtt": re.sub(r"\bL1\.delay_ms", "20", _source("04", "answer-rtt"))})
+    book = changed(solution("04"), {"answer-seen": re.sub(r"\bL1\.delay_ms", "20", _source("04", "answer-seen"))})
     done = judge(book, tmp_path, files=SIMPLEPERF | {"linklab-variant.json": path})
     assert done.judged.network == "course"
-    assert done.status("rtt") == "failed"
-    assert done.status("throughput") == "passed"
+    assert done.status("seen") == "failed"
+    assert done.status("together") == "passed"
 
 
 def _source(lab: str, cell: str) -> str:

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.by import By
 
+from linklab.grade.check import Surprise
 from linklab.grading import overview
 from linklab.grading.alike import Alike
-from linklab.grading.grades import LabGrade, to_csv, to_json
+from linklab.grading.grades import LabGrade, StudentGrade, to_csv, to_json
 from linklab.grading.kit import read_kit
+from linklab.grading.model import Judged
 from linklab.grading.pages import class_page, feedback, with_verdicts
 from linklab.report.model import Verdict
 from tests.commands.browser import Page, missing
@@ -57,6 +59,32 @@ def test_a_reason_is_counted_once_a_student() -> None:
     others = [student(f"s{number}", judged(replace(bad(), reason="no route"))) for number in range(2)]
     (counts,) = overview.lab_counts(graded(student("many", many), *others))
     assert (counts.cells[0].reason, counts.cells[0].often) == ("no route", 2)
+
+
+def _predicted(name: str, number: float, theory: float, slip: str = "", measured: float | None = 20.0) -> StudentGrade:
+    row = Surprise("RTT of L1", "ms", number, 80, theory, measured, f"said {EVIL}", slip)
+    one = judged(GOOD)
+    return student(name, replace(one, cells=(replace(one.cells[0], surprises=(row,)), *one.cells[1:])))
+
+
+def test_what_a_class_predicted_stands_next_to_what_it_measured() -> None:
+    one_way = "that is one direction"
+    grades = graded(
+        _predicted("ada", 10, 20, one_way),
+        _predicted("bob", 8, 16, one_way, measured=None),  # a network of his own
+        _predicted("cyd", 20.5, 20),
+        _predicted("dan", 90, 20, EVIL),
+        student("eve", judged(GOOD)),
+    )
+    ((row,),) = (counts.predictions for counts in overview.lab_counts(grades))
+    assert (row.what, row.bands) == ("RTT of L1", (0, 2, 1, 0, 1))
+    assert (row.median_percent, row.measured_percent, row.sure_percent) == (76.25, 100, 80)
+    assert row.slips[0] == (one_way, 2)
+    seen = look(class_page(grades))
+    assert "2\u00d7: that is one direction" in seen.words
+    assert seen.all("script", "img") == []
+    stored = json.loads(json.dumps(grades.students[0].labs[LAB.name].judged.to_json()))  # type: ignore[union-attr]
+    assert Judged.from_json(stored).cells[0].surprises[0].slip == one_way
 
 
 def test_what_is_to_be_looked_at() -> None:

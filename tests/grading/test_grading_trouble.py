@@ -35,11 +35,11 @@ def test_a_failing_judge_costs_its_own_notebook_and_is_tried_again(
     for _ in range(2):
         grades = group.grade()
         ada, bob = grades.students
-        assert bob.points == 6
+        assert bob.points == 7
         assert ada.labs[LAB].state == "judge failed"
         assert trouble in ada.labs[LAB].trouble
         assert ada.labs[LAB].trouble.isprintable()
-        assert (ada.points, ada.open_points) == (0, 2), "its free texts can still be read"
+        assert (ada.points, ada.open_points) == (0, 4), "its free texts can still be read"
         assert [row[:2] for row in grades.failed] == [("ada", LAB)]
     assert group.judged == 1, "of the two, the one that failed"
 
@@ -57,7 +57,7 @@ def test_a_verdict_that_cannot_be_written_costs_its_own_notebook(
         group.hand_in(student, solved())
     ada, bob = group.grade().students
     assert "No space left on device" in ada.labs[LAB].trouble
-    assert bob.points == 6
+    assert bob.points == 7
 
 
 @pytest.mark.parametrize("word", ["hang", "hang-hard"])
@@ -112,5 +112,5 @@ def test_an_interrupted_run_leaves_nothing_behind_and_keeps_what_is_done(
         assert states == {"ada": "judged", "bob": "not judged", "cyd": "not judged", "dan": "not judged"}
     for name in ("bob", "cyd", "dan"):
         group.hand_in(name, solved())
-    assert [one.points for one in group.grade().students] == [6, 6, 6, 6]
+    assert [one.points for one in group.grade().students] == [7, 7, 7, 7]
     assert group.judged == 3, "ada's verdict was kept"

@@ -25,16 +25,16 @@ class Variation:
     passes: bool | None = True
 
 
-RTT: Final = "lab04.check_rtt(predicted_rtt_ms)"
-LINKS_OF: Final = "lab03.check_bottlenecks(bottlenecks)"
+BDP: Final = "lab05.check_bdp(bdp_packets)"
+SHOWS: Final = "lab03.check_busy(train_shows)"
 SUMMARY: Final = "lab04.check_summary(summary)"
 JAIN: Final = "lab06.check_jain(jain)"
 TRAIN: Final = "lab03.check_train(estimate_from_train)"
 BANDWIDTH: Final = "lab08.check_bandwidth(bandwidth)"
 JITTER: Final = "lab08.check_jitter(jitter)"
 RTP: Final = "lab09.check_jitter(jitter_ms)"
-PREDICTED: Final = "lab00.check_prediction_rtt(predicted)"
-QUESTIONS: Final = "lab10.check_questions(answers)"
+PREDICTED: Final = "lab00.check_measured_rtt(predicted, 'virtual')"
+TAG: Final = "lab10.check_tag(tag)"
 PLAN: Final = "lab01.check_plan(plan)"
 
 IMPORTS: Final = """
@@ -45,9 +45,10 @@ import numpy as np
 import pandas as pd
 import linklab
 from linklab import measure
-from linklab.labs import lab00, lab01, lab03, lab04, lab06, lab08, lab09, lab10
+from linklab.labs import lab00, lab01, lab03, lab04, lab05, lab06, lab08, lab09, lab10
 from linklab.grade import simpleperf
 from linklab.measure import PingFlow, SimpleperfFlow, UdpFlow
+PATHS = ("h1-h4", "h7-h9", "h1-h9")
 """
 HELPERS: Final[Mapping[str, str]] = {
     "helpers.py": "from parts import pairs\n\ndef mean(values):\n    values = list(values)\n    return sum(values) / len(values)\n",
@@ -80,22 +81,22 @@ HONEST: Final = (
     Variation("an array without a dimension", PREDICTED, "predicted = np.array(20.0)", None),
     Variation("a text", PREDICTED, "predicted = '20 ms'", False),
     Variation("the mean of a list", PREDICTED, "predicted = statistics.mean([20, 20])"),
-    Variation("numpy in a dictionary", RTT, "predicted_rtt_ms = dict(zip(('L1', 'L2', 'L3'), 2 * np.array([10, 20, 10])))"),
-    Variation("fractions in a dictionary", RTT, "predicted_rtt_ms = {f'L{n}': Fraction(2 * d) for n, d in ((1, 10), (2, 20), (3, 10))}"),
-    Variation("an ordered dictionary", RTT, "predicted_rtt_ms = collections.OrderedDict(L1=20, L2=40, L3=20)"),
-    Variation("a default dictionary", RTT, "predicted_rtt_ms = collections.defaultdict(lambda: 20, L2=40, L1=20, L3=20)"),
-    Variation("a dictionary that cannot change", RTT, "predicted_rtt_ms = types.MappingProxyType({'L1': 20, 'L2': 40, 'L3': 20})"),
-    Variation("a dictionary over another", RTT, "predicted_rtt_ms = collections.ChainMap({'L2': 40}, dict.fromkeys(('L1', 'L2', 'L3'), 20))"),
-    Variation("a dictionary of one's own", RTT, "class Mine(collections.UserDict):\n    pass\npredicted_rtt_ms = Mine(L1=20, L2=40, L3=20)"),
-    Variation("names of an Enum", RTT, "class Link(str, enum.Enum):\n    L1 = 'L1'\n    L2 = 'L2'\n    L3 = 'L3'\npredicted_rtt_ms = {Link.L1: 20, Link.L2: 40, Link.L3: 20}"),
-    Variation("a named tuple", RTT, "predicted_rtt_ms = collections.namedtuple('Links', 'L1 L2 L3')(20, 40, 20)", None),
-    Variation("a series", RTT, "predicted_rtt_ms = pd.Series({'L1': 20, 'L2': 40, 'L3': 20})", None),
-    Variation("one key more", RTT, "predicted_rtt_ms = {'L1': 20, 'L2': 40, 'L3': 20, 'L4': 1}", None),
-    Variation("one number wrong", RTT, "predicted_rtt_ms = {'L1': 20, 'L2': np.float64(20), 'L3': 20}", False),
-    Variation("values of an Enum", LINKS_OF, "class Link(str, enum.Enum):\n    two = 'L2'\n    three = 'L3'\nbottlenecks = {'h1-h4': Link.two, 'h1-h9': Link.three, 'h7-h9': Link.three}"),
-    Variation("texts of numpy's", LINKS_OF, "bottlenecks = dict(zip(['h1-h4', 'h1-h9', 'h7-h9'], np.array(['L2', 'L3', 'L3'])))"),
-    Variation("letters of an Enum", QUESTIONS, "Is = enum.StrEnum('Is', 'a b c')\nanswers = {'tag': Is.a, 'growth_us': Fraction(1104, 5), 'flat': Is.b, 'kinds': Is.b, 'step': Is.c}"),
-    Variation("capital letters with blanks", QUESTIONS, "answers = {'tag': ' A', 'growth_us': 220.8, 'flat': 'B', 'kinds': 'b ', 'step': 'C'}", None),
+    Variation("numpy in a dictionary", BDP, "bdp_packets = dict(zip(PATHS, np.array([149, 99, 132])))"),
+    Variation("fractions in a dictionary", BDP, "bdp_packets = {name: Fraction(2 * n, 2) for name, n in zip(PATHS, (149, 99, 132))}"),
+    Variation("an ordered dictionary", BDP, "bdp_packets = collections.OrderedDict(zip(PATHS, (149, 99, 132)))"),
+    Variation("a default dictionary", BDP, "bdp_packets = collections.defaultdict(lambda: 132, {'h1-h4': 149, 'h7-h9': 99, 'h1-h9': 132})"),
+    Variation("a dictionary that cannot change", BDP, "bdp_packets = types.MappingProxyType({'h1-h4': 149, 'h7-h9': 99, 'h1-h9': 132})"),
+    Variation("a dictionary over another", BDP, "bdp_packets = collections.ChainMap({'h1-h4': 149, 'h7-h9': 99}, dict.fromkeys(PATHS, 132))"),
+    Variation("a dictionary of one's own", BDP, "class Mine(collections.UserDict):\n    pass\nbdp_packets = Mine(zip(PATHS, (149, 99, 132)))"),
+    Variation("names of an Enum", BDP, "class Path(str, enum.Enum):\n    one = 'h1-h4'\n    two = 'h7-h9'\n    three = 'h1-h9'\nbdp_packets = {Path.one: 149, Path.two: 99, Path.three: 132}"),
+    Variation("a named tuple", BDP, "bdp_packets = collections.namedtuple('Paths', 'one two three')(149, 99, 132)", None),
+    Variation("a series", BDP, "bdp_packets = pd.Series({'h1-h4': 149, 'h7-h9': 99, 'h1-h9': 132})", None),
+    Variation("one key more", BDP, "bdp_packets = {'h1-h4': 149, 'h7-h9': 99, 'h1-h9': 132, 'h2-h5': 1}", None),
+    Variation("one number wrong", BDP, "bdp_packets = {'h1-h4': np.float64(99), 'h7-h9': 99, 'h1-h9': 132}", False),
+    Variation("values of an Enum", SHOWS, "class Is(str, enum.Enum):\n    between = 'c'\ntrain_shows = Is.between"),
+    Variation("texts of numpy's", SHOWS, "train_shows = np.array(['c'])[0]"),
+    Variation("letters of an Enum", TAG, "Is = enum.StrEnum('Is', 'a b c')\ntag = Is.a"),
+    Variation("capital letters with blanks", TAG, "tag = ' A'", None),
     Variation("a summary by statistics", SUMMARY, "def summary(rtt_ms):\n    known = [it for it in rtt_ms if it is not None]\n    return dict(min=min(known), mean=statistics.mean(known), max=max(known), mdev=statistics.pstdev(known))"),
     Variation("a summary by numpy", SUMMARY, "def summary(rtt_ms):\n    known = np.array([np.nan if it is None else it for it in rtt_ms])\n    return {'min': np.nanmin(known), 'mean': np.nanmean(known), 'max': np.nanmax(known), 'mdev': np.nanstd(known)}"),
     Variation("a summary by pandas", SUMMARY, "def summary(rtt_ms):\n    known = pd.Series(rtt_ms, dtype=float).dropna()\n    return {'min': known.min(), 'mean': known.mean(), 'max': known.max(), 'mdev': known.std(ddof=0)}"),
@@ -132,7 +133,7 @@ HONEST: Final = (
     Variation("jitter by recursion", RTP, "def jitter_ms(arrivals_s, timestamps_s):\n    n = len(arrivals_s)\n    if n < 2: return 0\n    before = jitter_ms(arrivals_s[:-1], timestamps_s[:-1])\n    d = abs((arrivals_s[-1] - arrivals_s[-2]) - (timestamps_s[-1] - timestamps_s[-2]))\n    return before + (1000 * d - before) / 16"),
     Variation("another order of hosts", PLAN, _PREFIXES + _HOSTS.replace("A.2", "A.200").replace("E.4", "E.77") + _ROUTERS, False),
     Variation("a host twice", PLAN, _PREFIXES + _HOSTS.replace("A.3", "A.2") + _ROUTERS, False),
-    Variation("a crash of the check", "lab03.check_losses(predicted_loss_percent)", "predicted_loss_percent = {'h1-h4 at 100 %': np.array([1.0, 2.0])}", False),
+    Variation("a crash of the check", "lab03.check_hidden(too_many)", "too_many = np.array([1.0, 2.0])", False),
 )  # fmt: skip
 """Without a lab."""
 
@@ -247,21 +248,20 @@ pings = {"L1": made_up("r1", "r2", 20.0), "L2": made_up("r2", "r3", 40.0), "L3":
 """
 
 CHEATS: Final = (
-    Variation("an object that equals everything", RTT, "class All(float):\n    __eq__ = lambda *_: True\n    __hash__ = float.__hash__\n    __lt__ = __gt__ = __le__ = __ge__ = __eq__\npredicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), All(1))"),
-    Variation("a number that changes", RTT, "class Any(float):\n    tries = itertools.cycle((20.0, 40.0))\n    def __float__(self): return next(self.tries)\n    __abs__ = __float__\npredicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), Any(1))"),
-    Variation("nothing but nan", RTT, "predicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), float('nan'))"),
-    Variation("infinity", RTT, "predicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), float('inf'))"),
-    Variation("an empty dictionary", RTT, "predicted_rtt_ms = {}"),
-    Variation("a constant of the lab's", RTT, "predicted_rtt_ms = lab04.LINKS"),
-    Variation("what the check returned", RTT, "predicted_rtt_ms = lab04.check_rtt({'L1': 1, 'L2': 2, 'L3': 3})"),
-    Variation("a result that has passed", RTT, "from linklab.grade import Check, Result\npredicted_rtt_ms = Result('mine', (Check.passing('all', ''),))"),
-    Variation("an error that has passed", RTT, "from linklab.grade import Check, GradeError, Result\nclass Lazy(dict):\n    def get(self, *_): raise GradeError(Result('mine', (Check.passing('all', ''),)))\n    items = get\npredicted_rtt_ms = Lazy(L1=1)"),
-    Variation("a result printed by oneself", RTT, "from IPython.display import publish_display_data\npublish_display_data({'application/vnd.linklab.result+json': {'linklab_result': 1, 'title': 'x', 'outcome': 'passed', 'checks': []}, 'text/plain': 'passed'})\npredicted_rtt_ms = {}"),
-    Variation("one round trip for all", RTT, "predicted_rtt_ms = dict.fromkeys(('L1', 'L2', 'L3'), 20)"),
-    Variation("letters that are all letters", QUESTIONS, "class Each(str):\n    __eq__ = lambda *_: True\n    __hash__ = str.__hash__\n    strip = lower = lambda self: self\nanswers = dict.fromkeys(('tag', 'flat', 'kinds', 'step'), Each('a')) | {'growth_us': 1}"),
-    Variation("all letters at once", QUESTIONS, "answers = dict.fromkeys(('tag', 'growth_us', 'flat', 'kinds', 'step'), ['a', 'b', 'c'])"),
-    Variation("keys that are read", QUESTIONS, "import json, pathlib\nanswers = {'growth_us': 220.8}\nfor key, one in json.loads((pathlib.Path(linklab.__file__).parent / 'labs/lab10/choices.json').read_text()).items():\n    answers[key] = one.get('right') or next((letter for letter, text in one['sealed'].items() if 'right' in text.lower() or 'passed' in text.lower()), 'b')"),
-    Variation("one letter for all", QUESTIONS, "answers = dict.fromkeys(('tag', 'flat', 'kinds', 'step'), 'b') | {'growth_us': 220.8}"),
+    Variation("an object that equals everything", BDP, "class All(float):\n    __eq__ = lambda *_: True\n    __hash__ = float.__hash__\n    __lt__ = __gt__ = __le__ = __ge__ = __eq__\nbdp_packets = dict.fromkeys(PATHS, All(1))"),
+    Variation("a number that changes", BDP, "class Any(float):\n    tries = itertools.cycle((149.0, 132.0))\n    def __float__(self): return next(self.tries)\n    __abs__ = __float__\nbdp_packets = dict.fromkeys(PATHS, Any(1))"),
+    Variation("nothing but nan", BDP, "bdp_packets = dict.fromkeys(PATHS, float('nan'))"),
+    Variation("infinity", BDP, "bdp_packets = dict.fromkeys(PATHS, float('inf'))"),
+    Variation("an empty dictionary", BDP, "bdp_packets = {}"),
+    Variation("a constant of the lab's", BDP, "bdp_packets = lab05.PATHS"),
+    Variation("what the check returned", BDP, "bdp_packets = lab05.check_bdp({'h1-h4': 1, 'h7-h9': 2, 'h1-h9': 3})"),
+    Variation("a result that has passed", BDP, "from linklab.grade import Check, Result\nbdp_packets = Result('mine', (Check.passing('all', ''),))"),
+    Variation("an error that has passed", BDP, "from linklab.grade import Check, GradeError, Result\nclass Lazy(dict):\n    def get(self, *_): raise GradeError(Result('mine', (Check.passing('all', ''),)))\n    items = get\nbdp_packets = Lazy(one=1)"),
+    Variation("a result printed by oneself", BDP, "from IPython.display import publish_display_data\npublish_display_data({'application/vnd.linklab.result+json': {'linklab_result': 1, 'title': 'x', 'outcome': 'passed', 'checks': []}, 'text/plain': 'passed'})\nbdp_packets = {}"),
+    Variation("one number for all", BDP, "bdp_packets = dict.fromkeys(PATHS, 132)"),
+    Variation("a letter that is all letters", TAG, "class Each(str):\n    __eq__ = lambda *_: True\n    __hash__ = str.__hash__\n    strip = lower = casefold = lambda self: self\ntag = Each('b')"),
+    Variation("all letters at once", TAG, "tag = ['a', 'b', 'c']"),
+    Variation("a key that is read", TAG, "import json, pathlib\none = json.loads((pathlib.Path(linklab.__file__).parent / 'labs/lab10/choices.json').read_text())['tag']\ntag = one.get('right') or next((letter for letter, text in one['sealed'].items() if 'right' in text.lower() or 'passed' in text.lower()), 'b')"),
     Variation("an index that is imported", JAIN, "from linklab.analysis import jain_index as jain"),
     Variation("a bandwidth that is imported", BANDWIDTH, "from linklab.analysis.packets import bandwidth_mbps as bandwidth"),
     Variation("a jitter that is imported", JITTER, "from linklab.analysis.packets import jitter_ms as jitter"),
@@ -277,18 +277,18 @@ CHEATS: Final = (
     Variation("a series that is any series", BANDWIDTH, "class Any(list):\n    __eq__ = lambda *_: True\n    __len__ = lambda self: 3\n    __iter__ = lambda self: iter([1.0] * 3)\nbandwidth = lambda *_: Any()"),
     Variation("an empty series", BANDWIDTH, "bandwidth = lambda *_: []"),
     Variation("a series from the check's module", BANDWIDTH, "from linklab.labs.lab08 import functions\ncases = iter(vars(functions).get('_ARRIVALS', {}).values())\nbandwidth = lambda *_: next(cases)"),
-    Variation("a check that is replaced", RTT, "from linklab.grade import Check, Result\ndef passed(*_): return Result('mine', (Check.passing('all', ''),))\nfor module in (lab04, sys.modules['linklab.labs.lab04.rules']):\n    module.check_rtt = passed\npredicted_rtt_ms = {}"),
-    Variation("a require that is replaced", RTT, "from linklab.grade.result import Result as R\nR.require = lambda self: self\nR.passed = property(lambda self: True)\npredicted_rtt_ms = {}"),
-    Variation("a module that is replaced", RTT, "class Anything(types.ModuleType):\n    def __getattr__(self, name): return lambda *_: self\nsys.modules['linklab.labs.lab04'] = lab04 = Anything('lab04')\npredicted_rtt_ms = {}"),
-    Variation("files that shadow the judge's", RTT, "for name in ('linklab', 'statistics', 'json', 'sitecustomize', 'usercustomize'):\n    open(f'{name}.py', 'w').write('raise SystemExit(0)')\npredicted_rtt_ms = {}"),
-    Variation("a kernel that hands over what it likes", RTT, "from linklab.grading import values\nvalues.to_text = lambda *_: '{\"$\": \"data\", \"class\": \"linklab.grade.result.Result\", \"fields\": {}}'\npredicted_rtt_ms = {}"),
-    Variation("a pickle in the place of a value", RTT, "from linklab.grading import values\nvalues.to_text = lambda *_: '{\"$\": \"exception\", \"kind\": \"GradeError\", \"bases\": [\"Result\"], \"says\": \"\"}'\npredicted_rtt_ms = {}"),
+    Variation("a check that is replaced", BDP, "from linklab.grade import Check, Result\ndef passed(*_): return Result('mine', (Check.passing('all', ''),))\nfor module in (lab05, sys.modules['linklab.labs.lab05.rules']):\n    module.check_bdp = passed\nbdp_packets = {}"),
+    Variation("a require that is replaced", BDP, "from linklab.grade.result import Result as R\nR.require = lambda self: self\nR.passed = property(lambda self: True)\nbdp_packets = {}"),
+    Variation("a module that is replaced", BDP, "class Anything(types.ModuleType):\n    def __getattr__(self, name): return lambda *_: self\nsys.modules['linklab.labs.lab05'] = lab05 = Anything('lab05')\nbdp_packets = {}"),
+    Variation("files that shadow the judge's", BDP, "for name in ('linklab', 'statistics', 'json', 'sitecustomize', 'usercustomize'):\n    open(f'{name}.py', 'w').write('raise SystemExit(0)')\nbdp_packets = {}"),
+    Variation("a kernel that hands over what it likes", BDP, "from linklab.grading import values\nvalues.to_text = lambda *_: '{\"$\": \"data\", \"class\": \"linklab.grade.result.Result\", \"fields\": {}}'\nbdp_packets = {}"),
+    Variation("a pickle in the place of a value", BDP, "from linklab.grading import values\nvalues.to_text = lambda *_: '{\"$\": \"exception\", \"kind\": \"GradeError\", \"bases\": [\"Result\"], \"says\": \"\"}'\nbdp_packets = {}"),
 )  # fmt: skip
 """Attempts to pass without the work: none may pass through the judge. The last ones harm their own kernel for good."""
 
 KNOWN_TO_PASS: Final = (
-    Variation("letters that are guessed with the check", QUESTIONS, "answers = {'growth_us': 220.8}\nfor key in ('tag', 'flat', 'kinds', 'step'):\n    for letter in 'abcd':\n        answers[key] = letter\n        if sum(it.passed for it in lab10.check_questions(answers).checks) == len(answers): break"),
-    Variation("numbers that are guessed with the check", PREDICTED, "predicted = next(it for it in range(1, 1000) if lab00.check_prediction_rtt(it).passed)"),
+    Variation("numbers that are guessed with the check", PREDICTED, "predicted = next(it for it in range(1, 1000) if lab00.check_measured_rtt(it, 'virtual').passed)"),
+    Variation("letters that are guessed with the check", TAG, "tag = next(letter for letter in 'abcd' if lab10.check_tag(letter).passed)"),
     Variation("measurements that are made up", "lab04.check_pings(pings)", _MADE_UP),
 )  # fmt: skip
 """Those that pass today, since the package that checks is the one that students import: see docs/sandbox.md."""

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from linklab.course import FILE, read_variant, using
-from linklab.grade import Outcome, Result
+from linklab.grade import Check, Outcome, Result
+from linklab.grade.predictions import Predictions, Sketch, remark
 from linklab.grading.values import Reader
 from linklab.network import COURSE, Network
 
@@ -35,10 +36,31 @@ class Recorded:
     network: str
     outcome: Outcome
 
+    @property
+    def is_prediction(self) -> bool:
+        """Return True if what was judged once is a prediction now, of the same name."""
+        lab = importlib.import_module(f"linklab.labs.{self.lab}")
+        return not hasattr(lab, self.check) and self._name in getattr(lab, "PREDICTIONS", _NONE).names
+
+    @property
+    def is_gone(self) -> bool:
+        """Return True if nothing of that name is asked any more."""
+        lab = importlib.import_module(f"linklab.labs.{self.lab}")
+        return not hasattr(lab, self.check) and not self.is_prediction
+
+    @property
+    def _name(self) -> str:
+        return self.check.removeprefix("check_").removeprefix("prediction_")
+
     def judged(self) -> Result:
-        """Judge the same answers now."""
+        """Judge the same answers now; of a prediction, what would be said of it after the measurement."""
         reader = Reader()
-        function = getattr(importlib.import_module(f"linklab.labs.{self.lab}"), self.check)
+        lab = importlib.import_module(f"linklab.labs.{self.lab}")
+        if self.is_prediction:
+            with using(_network(self.network)):
+                given: list[object] = reader.read(self.positional)  # type: ignore[assignment]
+                return _said_of(lab.PREDICTIONS, self._name, given[0])
+        function = getattr(lab, self.check)
         positional: list[object] = reader.read(self.positional)  # type: ignore[assignment]
         named: dict[str, object] = reader.read(self.named)  # type: ignore[assignment]
         with using(_network(self.network)):
@@ -50,6 +72,22 @@ class Recorded:
 def recorded(lab: str) -> Iterator[Recorded]:
     """Give all calls of a lab's checks."""
     return (each for each in _all() if each.lab == lab)
+
+
+def _said_of(predictions: Predictions, name: str, given: object) -> Result:
+    """A check for each number: passed where it is called right."""
+    asked = predictions.asked(name)
+    assert not isinstance(asked, Sketch)
+    prediction = predictions.predict(name, given, 50)
+    checks = [Check.failing(what, reason, "") for what, reason in prediction.problems]
+    for question in asked if not checks else ():
+        said, _ = remark(question, prediction[question.key])
+        right = said in ("as theory says", "close to theory")
+        checks.append(Check.passing(question.what, "") if right else Check.failing(question.what, said, ""))
+    return Result(name, tuple(checks), tuple(asked))
+
+
+_NONE = Predictions("", {})
 
 
 @functools.cache

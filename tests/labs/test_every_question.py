@@ -27,7 +27,7 @@ def _questions(lab: str) -> tuple[tuple[str, Value | OneOf], ...]:
 def _found(lab: str) -> Iterator[tuple[str, Value | OneOf]]:
     seen = set()
     for one in recorded(lab):
-        if one.outcome != "passed":
+        if one.outcome != "passed" or one.is_gone:
             continue
         for question in one.judged().questions:
             if not isinstance(question, Value | OneOf):
@@ -118,15 +118,9 @@ def test_nothing_and_what_is_no_number_fail(lab: str) -> None:
             assert not _judged(question, answer).passed, (name, answer)
 
 
-def test_what_follows_from_a_rounded_bandwidth_that_passed_passes_too() -> None:
-    ceilings = {"h1-h4": 29.2, "h1-h9": 19.4, "h7-h9": 19.4}
-    assert lab03.check_ceilings(ceilings).passed
-    losses = {"h1-h4 at 100 %": 100 * (30 - 29.2) / 30}
-    losses |= {f"{name} at 110 %": 100 * (1 - ceilings[name] / sent) for name, sent in (("h1-h4", 33), ("h1-h9", 22))}
-    assert lab03.check_losses(losses).passed
-    answers = {"iperf2_m": 2**20, "report_loss": 100 * (1 - 30 * 1470 / 1512 / (30 * 2**20 / 1e6))}
-    assert lab03.check_questions(answers | {"extra_packets": (30 - 29.2) * 1e6 / 1448 / 8}).passed
+def test_what_follows_from_a_rounded_bandwidth_passes_too() -> None:
+    assert lab03.check_hidden((30 - 29.2) * 1e6 / 1448 / 8).passed
 
 
 def test_a_number_that_no_float_holds_is_wrong_and_no_fault_of_the_check() -> None:
-    assert lab03.check_ceilings({"h1-h4": 10**400, "h1-h9": 19.4, "h7-h9": 19.4}).outcome == "failed"
+    assert lab03.check_hidden(10**400).outcome == "failed"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from linklab.errors import MeasurementError
+from linklab.errors import LinklabError, MeasurementError
 from linklab.labs import lab00, lab01
 
 
@@ -21,12 +21,30 @@ def test_an_unknown_clock_is_refused(clock: Any) -> None:
             check(answer, clock)
 
 
-@pytest.mark.parametrize("wrong", [10, 40, 0.02, 0.01, None])
-def test_a_failed_prediction_does_not_give_the_answer_away(wrong: Any) -> None:
-    for found in (lab00.check_prediction_rtt(wrong), lab00.check_prediction_throughput(wrong)):
-        (check,) = found.checks
-        assert not check.passed
-        assert not {"20", "9.564", "9.56", "9.6"} & set(f"{check.reason} {check.hint} {check.expected}".split())
+@pytest.mark.parametrize("guess", [10, 40, 0.02, 0.01])
+def test_a_prediction_has_its_point_whatever_it_says_and_gives_no_answer_away(guess: float) -> None:
+    for name in ("rtt", "throughput"):
+        found = lab00.check_predicted(lab00.predict(name, guess, sure=50))
+        assert found.passed
+        assert not {"20", "9.564", "9.56", "9.6"} & set(str(found).replace(",", " ").split())
+
+
+def test_one_way_for_round_trip_is_named_once_it_was_measured() -> None:
+    lab00.predict("rtt", 10, sure=90)
+    assert lab00.check_measured_rtt(14, "virtual").surprises == ()
+    (row,) = lab00.check_measured_rtt(20.0, "virtual").surprises
+    assert (row.slip, row.measured) == ("that is one direction", 20.0)
+    lab00.predict("throughput", 10, sure=100)
+    (row,) = lab00.check_measured_throughput(9.5, "virtual").surprises
+    assert row.slip == "that counts headers as data"
+
+
+def test_a_check_that_is_gone_is_said_in_one_line() -> None:
+    with pytest.raises(LinklabError, match="this notebook is of another version of Linklab"):
+        lab00.check_prediction_rtt(20)  # type: ignore[attr-defined]
+    assert not hasattr(lab00, "check_prediction_rtt")
+    with pytest.raises(AttributeError, match=r"linklab\.labs\.lab00' has no attribute 'predcit'"):
+        lab00.predcit  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_one_key_more_changes_nothing_and_one_less_names_it() -> None:

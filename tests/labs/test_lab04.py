@@ -1,11 +1,11 @@
-"""Lab 04's function in many styles, right and wrong; what is no answer at all. Numbers and runs: `test_recorded`."""
+"""Lab 04's functions in many styles, right and wrong; what is no answer at all. Numbers and runs: `test_recorded`."""
 
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,9 +14,8 @@ import pytest
 
 from linklab.labs import lab04
 from linklab.labs.lab04 import functions
-from linklab.measure import QueueCounters
 from linklab.network import NetworkState
-from tests.grade.way_results import QUIET, beside, pinged, sent
+from tests.grade.way_results import beside, pinged, sent
 from tests.states import PLAN, reshape
 
 Rtts = list[float | None]
@@ -131,16 +130,102 @@ def test_a_run_on_a_network_of_which_theory_knows_nothing_fails_and_raises_nothi
         assert result.checks[0].hint
 
 
-def test_counters_that_cannot_be_raise_nothing() -> None:
-    for frames, size in ((0, 0), (1, 0), (-1, -1)):
-        seen = replace(QUIET, queues=(QueueCounters("r1", "r1-eth1", frames, size, 0, 0, 0),))
-        assert not lab04.check_headers({}, {"L1": sent("r1", "r2", 38.0, seen)}).passed
+TC = """qdisc htb 5: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000
+ Sent 256440445 bytes 169490 pkt (dropped {1}, overlimits 165799 requeues 0)
+ backlog 0b 0p requeues 0
+qdisc netem 10: parent 5:1 limit {0} delay 10ms
+ Sent 256440445 bytes 169490 pkt (dropped {1}, overlimits 0 requeues 0)
+ backlog 0b 0p requeues 0
+"""
+
+
+def test_the_counters_are_read_off_the_student_s_own_output() -> None:
+    printed = TC.format(67, 76)
+    result = lab04.check_counters(printed, {"dropped": 76, "limit": "c"})
+    assert result.passed
+    assert all(check.told for check in result.checks)
+    assert not lab04.check_counters(printed, {"dropped": 75, "limit": "c"}).passed
+    assert not lab04.check_counters(printed, {"dropped": 76, "limit": "a"}).passed
+    assert "that is the queue's limit" in str(lab04.check_counters(printed, {"dropped": 67, "limit": "c"}))
+
+
+@pytest.mark.parametrize(
+    ("printed", "says"),
+    [
+        ("", "not filled in yet"),
+        ("qdisc noqueue 0: root refcnt 2", "no output of tc -s qdisc with a queue"),
+        (TC.format(100, 3), "another interface"),
+        (TC.format(67, 0), "no frame was dropped yet"),
+        (7, "no output"),
+    ],
+)
+def test_what_is_no_output_of_tc_is_said(printed: object, says: str) -> None:
+    assert says in str(lab04.check_counters(printed, {"dropped": 76, "limit": "c"}))
+
+
+def _pinged(address: str = "10.0.1.2", sent: int = 25, received: int = 25) -> str:
+    head = f"PING {address} ({address}) 56(84) bytes of data.\n"
+    return f"{head}\n--- statistics ---\n{sent} packets transmitted, {received} received, 0% packet loss, time 4s\n"
+
+
+def _rtts_of(text: str) -> list[float]:
+    return [float(line.split("time=")[1].split()[0]) for line in text.splitlines() if "time=" in line]
+
+
+def test_round_trips_are_read_in_any_style() -> None:
+    def by_pattern(text: str) -> list[float]:
+        return list(map(float, re.findall(r"time=([\d.]+)", text)))
+
+    for function in (_rtts_of, by_pattern):
+        assert lab04.check_parsed(function, _pinged()).passed
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (None, "not written yet"),
+        (lambda text: [], "it finds nothing"),
+        (lambda text: [20.3, 103, 21.4], "it finds"),
+        (lambda text: re.findall(r"time=([\d.]+)", text), "texts in it"),
+        (lambda text: [float(it) for it in re.findall(r"time[= ]([\d.]+)", text)], "2003 ms is how long all of it"),
+        (lambda text: len(text), "returns one number"),
+        (lambda text: 1 / 0, "raises ZeroDivisionError"),
+    ],
+)
+def test_a_wrong_reading_is_named(function: object, says: str) -> None:
+    assert says in str(lab04.check_parsed(function, _pinged()))
+
+
+@pytest.mark.parametrize(
+    ("printed", "says"),
+    [
+        ("", "not filled in yet"),
+        ("ping: usage error", "no output of ping"),
+        (_pinged("10.0.3.2"), "r2's end of L1 is 10.0.1.2"),
+        (_pinged(sent=3, received=3), "3 pings, 3 answered"),
+        (_pinged(received=24), "25 pings, 24 answered"),
+    ],
+)
+def test_what_ping_printed_must_be_25_pings_of_l1(printed: str, says: str) -> None:
+    assert says in str(lab04.check_parsed(_rtts_of, printed))
+
+
+def test_a_prediction_is_put_next_to_the_measurement() -> None:
+    measured = {
+        name: pinged(*ends, rtt) for (name, ends), rtt in zip(lab04.LINKS.items(), (20.0, 40.0, 20.0), strict=True)
+    }
+    (row,) = lab04.check_pings(measured, lab04.predict("rtt", 10, sure=60)).surprises
+    assert (row.slip, row.measured) == ("that is one direction", 20.0)
+    over = {
+        name: sent(*ends, mbps) for (name, ends), mbps in zip(lab04.LINKS.items(), (38.05, 28.5, 19.05), strict=True)
+    }
+    (row,) = lab04.check_transfers(over, lab04.predict("throughput", 40, sure=60)).surprises
+    assert row.slip == "that counts headers as data"
 
 
 @pytest.mark.parametrize("given", [None, ..., 3, "20", [1], {}, {"L1": object()}, {"L1": {}}, {None: math.nan}])
 def test_nothing_strange_makes_a_check_raise(given: object) -> None:
-    alone = ("rtt", "throughput", "serialisation", "arp", "queue", "pings", "transfers", "together", "summary")
-    for name in alone:
+    for name in ("pings", "transfers", "together", "summary", "predicted"):
         assert not getattr(lab04, f"check_{name}")(given).passed
-    for name in ("headers", "queue_seen"):
+    for name in ("counters", "queue_seen", "parsed"):
         assert not getattr(lab04, f"check_{name}")(given, given).passed

@@ -1,4 +1,4 @@
-"""Lab 06's functions in many styles, right and wrong, and networks; numbers and runs: `test_recorded`."""
+"""Lab 06's functions in many styles, right and wrong, and what students type; numbers and runs: `test_recorded`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ import numpy as np
 import pytest
 
 from linklab.analysis import jain_index
-from linklab.grade.questions import index_question
+from linklab.grade.predictions import remark
+from linklab.grade.questions import Value
 from linklab.labs import lab06
 from linklab.labs.lab06.functions import packets_held
-from linklab.network import COURSE, Network
+from linklab.measure import AtOnce
+from linklab.network import NodeState
 from tests.grade.made_runs import pinged, together, transfer
+from tests.states import PLAN
 
 PACKET_MS = 1514 * 8 / 30_000
 
@@ -92,7 +95,6 @@ def test_a_right_index_passes_in_any_style(function: object) -> None:
         (lambda v: str(right_index(v)), "returns a str"),
         (lambda v: sum(v) ** 2 / (3 * squares(v)), "it gives"),
         (jain_index, "PermissionError"),
-        (lambda v: index_question("", "", v, "").expected.value, "PermissionError"),
     ],
 )
 def test_a_wrong_index_or_ours_is_known_by_its_answers(formula: Callable[[Sequence[float]], Any], says: str) -> None:
@@ -154,61 +156,151 @@ def test_a_wrong_count_of_packets_or_ours_is_known_by_its_answers(formula: objec
     assert all(check.outcome == "failed" and says in check.reason for check in result.checks), result
 
 
-def with_queue(packets: int, name: str = "L2", rate_mbps: float | None = None) -> Network:
-    links = tuple(
-        replace(link, queue_packets=packets, rate_mbps=rate_mbps or link.rate_mbps) if link.name == name else link
-        for link in COURSE.links
-    )
-    return replace(COURSE, links=links)
+ROW = """\
+[ ID] Interval           Transfer     Bitrate         Retr
+[  7]   0.00-{0:.2f}  sec  29.0 MBytes  {1} Mbits/sec   58             sender
+[  7]   0.00-{0:.2f}  sec  28.9 MBytes  {1} Mbits/sec                  receiver
+"""
 
 
-def test_new_networks_have_another_queue_and_nothing_else() -> None:
-    right = {50: with_queue(50), 200: with_queue(200)}
-    assert lab06.check_new_networks({**right, 100: COURSE}).passed
-    assert lab06.check_new_networks({**right, 50: replace(with_queue(50), name="mine")}).passed
-    for wrong, says in (
-        (COURSE, "nothing is changed"),
-        (with_queue(50, "L1"), "the queue of L2 is 100"),
-        (with_queue(200), "the queue of L2 is 200"),
-        (replace(COURSE, links=tuple(replace(it, queue_packets=50) for it in COURSE.links)), "something else"),
-        (with_queue(50, rate_mbps=15), "something else is changed too: L2"),
-        (replace(with_queue(50), links=with_queue(50).links[::-1]), "something else"),
-        (None, "not made yet"),
-        (COURSE.link("L2"), "this is a Link"),
+def printed(*mbps: float, seconds: float = 25.08) -> dict[str, str]:
+    return {pair: ROW.format(seconds, rate) for pair, rate in zip(("h1-h4", "h2-h5"), mbps, strict=False)}
+
+
+@pytest.mark.parametrize("shares", [(9.67, 18.8), (14.3, 14.3), (28.6, 0.0), (18.8, 9.92)])
+def test_two_flows_by_hand_may_share_in_any_way_but_fill_the_link(shares: tuple[float, float]) -> None:
+    assert lab06.check_by_hand(printed(*shares), "virtual").passed
+
+
+@pytest.mark.parametrize(
+    ("given", "clock", "outcome", "says"),
+    [
+        (None, "virtual", "failed", "not measured yet"),
+        ({}, "virtual", "failed", "not measured yet"),
+        ("text", "virtual", "failed", "not a dictionary"),
+        (printed(28.3), "virtual", "failed", "not measured yet"),
+        (printed(28.3, 28.3), "virtual", "failed", "one after the other"),
+        (printed(28.3, 9.0), "virtual", "failed", "more than this network can give"),
+        (printed(9.0, 9.0), "virtual", "failed", "too little"),
+        (printed(9.0, 9.0), "real", "inconclusive", "busy"),
+        (printed(28.3, 28.3), "real", "failed", "one after the other"),
+        (printed(14.0, 14.0, seconds=10.0), "virtual", "failed", "ran for 10 s"),
+        ({**printed(14.0, 14.0), "h2-h5": 14.0}, "virtual", "failed", "no text"),
+        ({**printed(14.0, 14.0), "h2-h5": "iperf3: error - the server is busy"}, "virtual", "failed", "server is busy"),
+    ],
+)
+def test_what_is_no_run_of_both_by_hand_is_said(given: object, clock: str, outcome: str, says: str) -> None:
+    result = lab06.check_by_hand(given, clock)
+    assert result.outcome == outcome
+    assert any(says in check.reason and check.hint for check in result.checks), str(result)
+
+
+PING = "64 bytes from 10.0.5.2: icmp_seq=1 ttl=61 time={} ms\n\n1 packets transmitted, 1 received\n"
+LOST = "1 packets transmitted, 0 received, 100% packet loss\n"
+TC = """\
+qdisc htb 5: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000
+ Sent 520842073 bytes 344302 pkt (dropped 305, overlimits 342116 requeues 0)
+ backlog 137774b 91p requeues 0
+qdisc netem 10: parent 5:1 limit {} delay 20ms
+ Sent 520842073 bytes 344302 pkt (dropped 304, overlimits 0 requeues 0)
+ backlog 137774b {}p requeues 0
+"""
+LOOKS = [(PING.format(rtt), TC.format(100, held)) for rtt, held in ((79.9, 100), (66.8, 65), (60.2, 52))]
+
+
+def test_ping_and_the_kernel_tell_of_the_same_packets() -> None:
+    result = lab06.check_look([*LOOKS, (LOST, TC.format(100, 100))], "virtual")
+    assert result.passed
+    assert "79.9 ms tells of 99, tc of 100" in result.checks[0].found
+
+
+@pytest.mark.parametrize(
+    ("looks", "says"),
+    [
+        (None, "not measured yet"),
+        ([], "not measured yet"),
+        (7, "not a list"),
+        ([*LOOKS, 7], "not ping's text"),
+        ([(tc, ping) for ping, tc in LOOKS], "not what ping printed"),
+        ([(ping, "qdisc noqueue 0: root") for ping, _ in LOOKS], "not what tc -s qdisc printed"),
+        (LOOKS[:2], "2 pings were answered"),
+        ([*LOOKS[:2], (LOST, TC.format(100, 100))], "2 pings were answered"),
+        ([(ping, TC.format(67, 3)) for ping, _ in LOOKS], "a queue of 67 packets"),
+        ([(PING.format(60.0), TC.format(100, 0))] * 3, "nearly empty"),
+        ([(PING.format(60.0), TC.format(100, 99))] * 3, "other numbers"),
+    ],
+)
+def test_what_is_no_look_is_said(looks: object, says: str) -> None:
+    (check,) = lab06.check_look(looks, "virtual").checks
+    assert says in check.reason
+    assert check.outcome == "failed"
+    assert check.hint
+
+
+def test_a_busy_machine_that_looks_late_in_real_time_takes_no_points() -> None:
+    late = [(PING.format(60.0), TC.format(100, 99))] * 3
+    assert lab06.check_look(late, "real").outcome == "inconclusive"
+
+
+def half_run(rtt_ms: float = 61.2, mbps: float = 8.7, *, packets: int = 50, delay_ms: float = 20) -> AtOnce:
+    """Combination two, where r2's end of L2 was changed with tc."""
+    state = replace(PLAN, nodes=tuple(_changed(node, packets, delay_ms) for node in PLAN.nodes))
+    both = ((pinged(pair, 60.2, rtt_ms, state=state), transfer(pair, mbps, state=state)) for pair in ("h1-h4", "h2-h5"))
+    return together(*(it for flows in both for it in flows))
+
+
+def _changed(node: NodeState, packets: int, delay_ms: float) -> NodeState:
+    if node.name != "r2":
+        return node
+    faces = tuple(
+        replace(face, shape=replace(face.shape, queue_packets=packets, delay_ms=delay_ms))
+        if face.name == "r2-eth2" else face
+        for face in node.interfaces
+    )  # fmt: skip
+    return replace(node, interfaces=faces)
+
+
+def test_half_of_the_queue_is_known_by_what_was_read_back() -> None:
+    assert lab06.check_half(half_run()).passed
+    for run, says in (
+        (None, "not measured yet"),
+        (half_run(packets=100), "a queue of 100 packets"),
+        (half_run(packets=200), "a queue of 200 packets"),
+        (half_run(delay_ms=0), "a delay of 0 ms now"),
+        (half_run(rtt_ms=79), "is too much"),
+        (half_run(mbps=15), "more than this network can give"),
     ):
-        (failed,) = [check for check in lab06.check_new_networks({**right, 50: wrong}).checks if not check.passed]
-        assert says in failed.reason
-        assert failed.hint
+        result = lab06.check_half(run)
+        assert result.outcome == "failed"
+        assert any(says in check.reason and check.hint for check in result.checks), (says, str(result))
 
 
-def test_nearly_fair_is_not_fair() -> None:
-    """Of 14.0 and 14.6 the index is 0.9996: a constant does not pass, the number does with four digits."""
-    flows = [
-        it for pair, mbps in (("h1-h4", 14.0), ("h2-h5", 14.6)) for it in (pinged(pair, 70, 79), transfer(pair, mbps))
-    ]
-    runs = {"two": together(*flows)}
-    assert not lab06.check_fairness({"two": 1.0}, runs).checks[0].passed
-    assert lab06.check_fairness({"two": 0.9996}, runs).checks[0].passed
+def test_who_scales_the_queue_s_share_hears_of_the_packets_in_flight() -> None:
+    right = 40 + 50 * PACKET_MS
+    for predicted, slip in ((right, ""), (60 + (80.37 - 60) / 2, "that scales the growth with the queue")):
+        (row,) = lab06.check_half(half_run(), lab06.predict("new_rtt", {50: predicted}, 70)).surprises
+        assert (row.slip, row.measured) == (slip, 61.2)
+
+
+def test_who_takes_the_slowest_link_for_the_bottleneck_hears_of_shares() -> None:
+    (_, crossing) = lab06.PREDICTIONS.asked("shares")  # type: ignore[misc]
+    assert isinstance(crossing, Value)
+    assert "L3" in remark(crossing, 20 * 1448 / 1514)[1]
+    assert remark(crossing, 30 * 1448 / 1514)[1] == "that is the sum of all connections"
 
 
 def test_a_stopped_run_is_not_graded() -> None:
     flows = [it for pair in ("h1-h4", "h2-h5") for it in (pinged(pair, 70, 79), transfer(pair, 14.2))]
-    for check, name in ((lab06.check_runs, "two"), (lab06.check_new_runs, 50)):
-        result = check({name: together(*flows, interrupted=True)})
+    run = together(*flows, interrupted=True)
+    for result in (lab06.check_runs({"two": run}), lab06.check_half(run)):
         assert "stopped" in result.checks[0].reason
-
-
-@pytest.mark.parametrize("rate", [0.0, -3.0, math.nan, math.inf])
-def test_rates_that_cannot_be_make_no_check_raise(rate: float) -> None:
-    runs = {"two": together(pinged("h1-h4", rate, 79), transfer("h1-h4", rate), transfer("h2-h5", rate))}
-    assert not lab06.check_fairness({"two": 1.0}, runs).passed
-    assert not lab06.check_queueing({"two": 1.0}, runs).passed
 
 
 @pytest.mark.parametrize("given", [None, ..., 3, "L2", [1], {}, {"two": object()}, {50: {}}, {None: math.nan}])
 def test_nothing_strange_makes_a_check_raise(given: object) -> None:
-    alone = ("bottlenecks", "shares", "full_rtt", "runs", "jain", "packets_in_queue", "new_networks")
-    for name in (*alone, "new_rtt", "new_runs", "questions"):
+    for name in ("runs", "jain", "packets_in_queue", "half", "seen", "small_queue", "predicted"):
         assert not getattr(lab06, f"check_{name}")(given).passed
-    for name in ("fairness", "queueing"):
-        assert not getattr(lab06, f"check_{name}")(given, given).passed
+    assert not lab06.check_by_hand(given, "virtual").passed
+    assert not lab06.check_look(given, "virtual").passed
+    for name in ("shares", "swing"):
+        assert not lab06.predict(name, given, 50).is_locked

@@ -139,11 +139,9 @@ def test_who_stumbles_over_a_lost_packet_is_told_what_it_looks_like() -> None:
 # --- Trains
 
 
-def greedy(
-    size: int, bucket: int = 1600, *, count: int = 400, rate: float = 10, more: int = 0, **flow: Any
-) -> TrainResult:
+def greedy(size: int, bucket: int = 1600, *, count: int = 400, rate: float = 10, **flow: Any) -> TrainResult:
     """As HTB lets packets through: packet k waits for what those before it took beyond the bucket."""
-    on_link = size - 4 + more
+    on_link = size - 4
     arrivals = [0.001 + max(0.0, 8e-6 * (k * on_link - bucket) / rate) + 3e-5 * min(k, 1) for k in range(count)]
     settings: dict[str, Any] = {"source": "h1", "destination": "h2", "count": count, "payload_bytes": size - 46} | flow
     return TrainResult(
@@ -196,11 +194,29 @@ def test_a_burst_that_is_still_there_and_another_rate_are_told(run: TrainResult,
     assert any(says in check.reason for check in _failed(lab08.check_calm({**CALM, 4370: run})))
 
 
-def test_a_burst_that_is_gone_too_early_and_a_train_beside_the_tunnel_are_told() -> None:
+def test_a_burst_that_is_gone_too_early_is_told() -> None:
     assert lab08.check_runs(RUNS).passed
     assert "nothing passes early" in _failed(lab08.check_runs({**RUNS, 4370: greedy(4370, 0)}))[0].reason
-    assert lab08.check_through(greedy(1518, more=38)).passed
-    assert "without a tunnel" in _failed(lab08.check_through(greedy(1518)))[0].reason
+
+
+def test_the_second_packet_stands_next_to_its_prediction() -> None:
+    links_rate = lab08.predict("first", 10, sure=90)
+    (found,) = lab08.check_second(RUNS, links_rate).surprises
+    assert found.slip == "that is the link's rate"
+    assert found.measured == pytest.approx(15.8, rel=0.02)
+    for runs in (None, {4370: None}, CALM):
+        assert not lab08.check_second(runs, links_rate).passed
+        assert lab08.check_second(runs, links_rate).surprises == ()
+
+
+@pytest.mark.parametrize(("answer", "says"), [(7981, "that is the MTU"), (7954, "first one that does not pass")])
+def test_the_largest_ping_leaves_room_for_its_headers(answer: int, says: str) -> None:
+    assert lab08.check_ping(7953).passed
+    assert says in _failed(lab08.check_ping(answer))[0].reason
+
+
+def test_the_network_with_a_narrow_link_has_a_router() -> None:
+    assert [link.mtu_bytes for link in lab08.NARROW.links] == [1500, 1400]
 
 
 def test_real_time_is_inconclusive_where_single_packets_moved() -> None:
@@ -238,6 +254,8 @@ DAMAGED = Capture("h1", "h1-eth0", INSIDE.pcap[:24] + struct.pack("<IIII", 0, 0,
 )
 def test_captures_that_are_not_as_asked_are_named(inside: object, outside: object, says: str) -> None:
     assert lab08.check_overhead(38, INSIDE, OUTSIDE).passed
+    (found,) = lab08.check_overhead(38, INSIDE, OUTSIDE, lab08.predict("tunnel", 24, sure=50)).surprises
+    assert "leaves out the new Ethernet header" in found.slip
     for answer in (38, 0):
         (failed,) = _failed(lab08.check_overhead(answer, inside, outside))
         assert says in failed.reason

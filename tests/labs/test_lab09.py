@@ -184,28 +184,94 @@ def test_a_busy_machine_in_real_time_is_nobodys_fault(video: Video) -> None:
 
 
 def test_without_a_video_nothing_is_judged_and_nothing_raises(video: Video) -> None:
-    assert _failed(lab09.check_packets({}, None))
     assert _failed(lab09.check_runs(runs_of(video), None))
+    assert _failed(lab09.check_bucket("", None, None))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "slip"),
+    [
+        ({"ip_kbps": 1026, "spacing_ms": 5.48}, "that is the video's own rate"),
+        ({"ip_kbps": 144.6, "spacing_ms": 5.48}, "that looks like kByte/s"),
+        ({"ip_kbps": 1156.8, "spacing_ms": 5.424}, "that is the IP packet alone"),
+        ({"ip_kbps": 1156.8, "spacing_ms": 0.685}, "that is an eighth of it"),
+        ({"ip_kbps": 1156.8, "spacing_ms": 9.4}, "that is the mean"),
+    ],
+)
+def test_a_wrong_prediction_is_named_after_the_runs(video: Video, predicted: dict[str, float], slip: str) -> None:
+    runs = {it: run for it, run in runs_of(video).items() if it in lab09.NETWORKS}
+    prediction = lab09.predict("packets", predicted, sure=50)
+    assert lab09.check_predicted(prediction).passed
+    rows = lab09.check_runs(runs, video, predicted=prediction).surprises
+    assert slip in [row.slip for row in rows], rows
+    assert all(row.measured is not None for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("percent", "said"),
+    [
+        (1, "the share of the packets"),
+        (2, "lose a packet of their own"),
+        (100, "A keyframe is built on no other"),
+        (60, "as theory says"),
+    ],
+)
+def test_a_predicted_damage_is_shown_next_to_what_was_damaged(video: Video, percent: float, said: str) -> None:
+    runs, qualities, right = damaged_runs(video)
+    prediction = lab09.predict("damaged", percent, sure=50)
+    (row,) = lab09.check_damage(right, runs, qualities, prediction).surprises
+    assert said in row.said
+    assert row.measured == pytest.approx(100 * 400 / 600)
+
+
+# --- What tools printed
+
+LINE = "14:47:26.449225 IP 10.0.0.2.33499 > 10.0.2.2.5004: UDP, length 1328\n"
+PINGS = "".join(f"64 bytes from 10.0.2.2: icmp_seq={it} ttl=62 time={5 * it} ms\n" for it in range(40))
+CLASS = "class htb 5:1 root prio 0 rate 2Mbit ceil 2Mbit burst 15Kb cburst 1600b"
+
+
+@pytest.mark.parametrize(
+    ("dump", "pings", "says"),
+    [
+        ("", PINGS, "no UDP packet"),
+        (None, PINGS, "no UDP packet"),
+        (2 * LINE, PINGS, "2 packets between h1 and h2"),
+        (9 * LINE.replace("1328", "64"), PINGS, "UDP lengths 64"),
+        (9 * LINE.replace("10.0.2.2", "10.0.0.1"), PINGS, "0 packets between h1 and h2"),
+        (9 * LINE, "", "0 replies"),
+        (9 * LINE, PINGS.replace("time=", "time=0.0"), "40 replies, 0 to"),
+    ],
+)
+def test_what_was_not_watched_is_named(dump: object, pings: object, says: str) -> None:
+    (failed,) = _failed(lab09.check_watch(dump, pings))
+    assert says in failed.reason
+    assert failed.hint
+
+
+def test_what_was_watched_passes(video: Video) -> None:
+    assert lab09.check_watch("listening on r1-eth1\n" + 10 * LINE, PINGS).passed
+    one = runs_of(video)["one frame"]
+    assert lab09.check_bucket(CLASS, one, video).passed
+    assert "was not shown" in _failed(lab09.check_bucket("", one, video))[0].reason
 
 
 # --- What the runs say
 
 
-def test_the_least_time_is_that_of_each_run(video: Video) -> None:
-    runs = {**runs_of(video), "wan": made_stream([9.4, 2.122] * 3, video=video.digest)}
-    right = {name: min(video_statistics.delays(runs[name])) for name in ("gigabit", "wan", "one frame")}
-    assert lab09.check_least(right, runs).passed
-    for wrong, says in ((9.4, "the largest"), ((9.4 + 2.122) / 2, "the mean"), (0.002122, "seconds")):
-        (failed,) = _failed(lab09.check_least({**right, "wan": wrong}, runs))
-        assert says in failed.reason
-    assert all("run is missing" in check.reason for check in _failed(lab09.check_least(right, {})))
+def damaged_runs(video: Video) -> tuple[dict[str, VideoResult], dict[str, Quality], dict[str, float]]:
+    """Runs, what became of their pictures (400 of 600 are damaged), and how many that are for each lost packet."""
+    runs = runs_of(video)
+    frames = [FrameQuality(it / 60, 0 if it < 200 else 9.0, 1 if it < 200 else 0.5) for it in range(600)]
+    return (
+        runs,
+        {name: Quality(tuple(frames)) for name in lab09.LOSSY},
+        {name: 400 / runs[name].lost_packets for name in lab09.LOSSY},
+    )
 
 
 def test_damage_is_counted_by_lost_packets(video: Video) -> None:
-    runs = runs_of(video)
-    frames = [FrameQuality(it / 60, 0 if it < 200 else 9.0, 1 if it < 200 else 0.5) for it in range(600)]
-    qualities = {name: Quality(tuple(frames)) for name in lab09.LOSSY}
-    right = {name: 400 / runs[name].lost_packets for name in lab09.LOSSY}
+    runs, qualities, right = damaged_runs(video)
     assert lab09.check_damage(right, runs, qualities).passed
     lost = runs["loss"].lost_packets
     for wrong, says in (

@@ -14,6 +14,7 @@ from linklab.network import NetworkState, expected_state
 from linklab.network.state import Membership
 from linklab.network.switch_testbeds import router_on_a_stick
 from tests.grade.failures import failed, hints, the_failure
+from tests.labs import lab10_runs
 
 BUILT = expected_state(router_on_a_stick(10))
 
@@ -114,3 +115,14 @@ def test_a_ping_that_is_lost_names_what_is_configured_wrong() -> None:
     assert "tcpdump" in found.hint
     with pytest.raises(LabError, match="sends packets"):
         lab10.check_reachability(BUILT)
+
+
+def test_predictions_stand_next_to_what_was_measured() -> None:
+    stick = {"layer-3 switch, 1440": lab10.RTTS["layer-3 switch, 1440"].rtt_ms / 2, "router on a stick, 1440": 7.24}
+    result = lab10.check_rtt_runs(lab10_runs.RUNS, lab10.predict("rtt", stick, sure=50))
+    slips = ["that is one direction, or one link in each", "that crosses the trunk once each way"]
+    assert [it.slip for it in result.surprises] == slips
+    shares = lab10.predict("shares", {"70/70 h1": 7, "30/90 h1": 4.785}, sure=50)
+    found = lab10.check_share_runs(lab10_runs.SHARE_RUNS, shares).surprises
+    assert [it.slip for it in found] == ["that is what it offers", "that shares equally, as TCP tends to"]
+    assert [it.measured for it in found] == pytest.approx([4.7, 2.0], rel=0.01)

@@ -1,4 +1,7 @@
-"""Answers that were judged before the question engine was written anew get the verdicts that they got then."""
+"""Answers that were judged before the question engine was written anew get the verdicts that they got then.
+
+What is a prediction now fails nobody; the answers that were right then are called right after the measurement.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,10 @@ CHANGED: Mapping[tuple[str, str, str], str] = {
     ("lab00", "check_prediction_throughput", "[9.414824447334201]"): f"with a real cable's preamble: {_G9}",
     # lab 04
     **{("lab04", f"check_{check}", '["L4",1]'): _NOT_ASKED
-       for check in ("arp", "headers", "queue", "queue_seen", "rtt", "serialisation", "throughput")},
-    ("lab04", "check_serialisation", '["L1",0.3],["L2",0.4]'): "G9: 0.3 ms is a frame without Ethernet's header",
+       for check in ("queue_seen",)},
     # lab 05
     **{("lab05", f"check_{check}", '["h2-h5",1]'): _NOT_ASKED
-       for check in ("after_loss", "bdp", "bottlenecks", "queue_seen", "room", "rtt", "throughput")},
-    ("lab05", "check_bottlenecks", '["h1-h4","l2"]'): "G6: case does not count",
+       for check in ("after_loss", "bdp")},
     ("lab05", "check_bdp", '["h1-h4",150]'): "G9: that is with frames of 1500 bytes, without Ethernet's header",
     ("lab05", "check_after_loss", '["h1-h4",93.3]'): "G9: that follows from a wrong BDP",
     # lab 06
@@ -35,6 +36,29 @@ CHANGED: Mapping[tuple[str, str, str], str] = {
     ("lab06", "check_new_rtt", "[50,60],[200,121]"): "G9: 60 ms is the idle path's, as if the queue added nothing",
 }  # fmt: skip
 """Verdicts that were wrong, by lab, check and what is in the answers: why they are others now."""
+
+
+GONE: Mapping[str, frozenset[str]] = {
+    "lab09": frozenset({"check_least", "check_loss", "check_questions", "check_spacing"}),
+    "lab03": frozenset({"check_bandwidth", "check_bottlenecks", "check_losses", "check_questions"}),
+    "lab06": frozenset(
+        {
+            "check_bottlenecks",
+            "check_fairness",
+            "check_full_rtt",
+            "check_new_networks",
+            "check_new_runs",
+            "check_questions",
+            "check_queueing",
+        }
+    ),
+    "lab07": frozenset({"check_fairness", "check_predicted_fairness", "check_questions"}),
+    "lab08": frozenset({"check_data", "check_questions", "check_through"}),
+    "lab10": frozenset({"check_questions"}),
+    "lab04": frozenset({"check_arp", "check_headers", "check_queue", "check_serialisation"}),
+    "lab05": frozenset({"check_bottlenecks", "check_queue_seen", "check_report", "check_room", "check_tools"}),
+}
+"""Checks of which nothing is asked any more, by lab: their recorded calls have no verdict."""
 
 
 def _reason(one: Recorded) -> str:
@@ -48,6 +72,10 @@ def _reason(one: Recorded) -> str:
 def test_the_same_verdicts(lab: str) -> None:
     others = {}
     for one in recorded(lab):
+        if one.is_gone and one.check in GONE.get(lab, ()):
+            continue
+        if one.is_prediction and one.outcome != "passed":
+            continue  # not all that was asked then is asked now, and nothing fails it
         found = one.judged()
         if found.outcome != one.outcome and not _reason(one):
             said = next((f"{check.description}: {check.reason}" for check in found.checks if not check.passed), "")

@@ -24,9 +24,14 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
 def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution = read(f"solutions/{NAME}.ipynb")
     assert run(solution, tmp_path).errors == {}
-    assert "0/6473 (0%)  receiver" in shown(solution, "by-hand")
-    lost = int(re.findall(r"\d+", shown(solution, "queue"))[-1])
-    assert 73 - lost in range(45, 56), "some 50 can wait"
+    lost, dropped = (int(re.findall(form, shown(solution, cell))[-1]) for form, cell in (
+        (r"(\d+)/\d+ \(\d+%\)  receiver", "answer-client"), (r"dropped (\d+)", "answer-drops")
+    ))  # fmt: skip
+    assert lost == dropped > 900, "all is lost in one queue"
+    hidden = int(re.findall(r"\d+", shown(solution, "answer-hidden"))[-1])
+    assert 73 - hidden in range(45, 56), "some 50 can wait"
+    capacity, free, train = map(float, re.findall(r"[\d.]+\d", shown(solution, "busy")))
+    assert 1.2 * free < train < 0.9 * capacity, "a train shows neither where others send"
     losses = [float(it) for it in re.findall(r"([\d.]+) % lost", shown(solution, "sweep"))]
     assert losses[:4] == [0, 0, 0, 0], "below the line of theory all arrives"
     assert 0 < losses[4] < 2.8, "less is lost at 30 than predicted"

@@ -102,7 +102,7 @@ def test_a_client_without_end_is_ended(
 
 def test_without_the_file_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(LinklabError, match=r"no simpleperf\.py beside this notebook"):
+    with pytest.raises(LinklabError, match=r"no simpleperf\.py next to this notebook"):
         trying.loopback()
 
 

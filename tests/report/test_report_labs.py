@@ -31,22 +31,26 @@ def statuses(marks: tuple[Graded, ...]) -> list[str]:
 
 def test_a_solution(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = executed("solutions/00-start-here.ipynb", tmp_path, monkeypatch)
-    assert (lab.title, lab.points, lab.max_points, lab.notes) == ("Lab 00: Start here", 6, 8, ())
-    assert statuses(lab.graded) == ["passed"] * 5 + ["answered"] * 2
+    assert (lab.title, lab.points, lab.max_points, lab.notes) == ("Lab 00: Start here", 7, 11, ())
+    assert statuses(lab.graded) == ["passed"] * 5 + ["answered", "passed", "answered"]
     assert all(mark.checks for mark in lab.of("check"))
     assert lab.network is not None
     assert lab.network.alt.split(":", 1)[1] == describe(TWO_HOSTS).split(":", 1)[1]
     seen = look(page_of(lab))
     assert "0% packet loss" in seen.words
-    assert "Where does the rest go?" in " ".join(seen.words.split())
+    assert "How much of the rest do the headers explain" in " ".join(seen.words.split())
     assert "so at most 95.6 % is data." in " ".join(seen.words.split())
     assert "BEGIN SOLUTION" not in seen.words
+    assert [surprise.slip for surprise in lab.surprises] == ["", ""]
+    assert seen.words.index("In my own words") < seen.words.index("Predicted and measured")
+    assert "2 of 2 predictions came near theory" in " ".join(seen.words.split())
+    assert "parts done" not in seen.words
 
 
 def test_a_starter(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = executed("labs/00-start-here.ipynb", tmp_path, monkeypatch)
-    assert (lab.points, lab.max_points) == (0, 8)
-    assert statuses(lab.graded) == ["failed"] * 5 + ["not answered"] * 2
+    assert (lab.points, lab.max_points) == (0, 11)
+    assert statuses(lab.graded) == ["failed"] * 5 + ["not answered", "failed", "not answered"]
     assert all(mark.checks and not mark.trouble for mark in lab.of("check")), "the results are kept with the errors"
     assert [check.outcome for check in lab.graded[0].checks].count("failed") == 2
     pictures = [item for section in lab.sections for item in section.items if isinstance(item, Picture)]

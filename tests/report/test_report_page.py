@@ -50,6 +50,40 @@ def test_the_page_needs_nothing_else() -> None:
     assert "@import" not in css
 
 
+def test_a_misconception_is_named_on_the_last_page_and_the_student_s_own_words_come_first() -> None:
+    rows = [
+        {"what": "RTT of L1", "unit": "ms", "predicted": 10, "sure_percent": 90, "theory": 20, "measured": 20.1,
+         "said": "you predicted 10: that is one direction. A round trip has two.", "slip": "that is one direction"},
+        {"what": "rate $x", "unit": "Mbit/s", "predicted": 9.5, "sure_percent": 50, "theory": 9.56, "measured": None,
+         "said": "close to theory", "slip": ""},
+        {"what": "forged", "unit": "", "predicted": "many", "sure_percent": 1, "theory": 1, "measured": 1, "said": "",
+         "slip": ""},
+        {"what": "endless", "unit": "", "predicted": float("inf"), "sure_percent": 1, "theory": 1, "measured": 1,
+         "said": "", "slip": ""},
+        {"what": "huge", "unit": "", "predicted": 10**400, "sure_percent": 1, "theory": 1, "measured": 1, "said": "",
+         "slip": ""},
+        "nothing",
+    ]  # fmt: skip
+    rows[0]["said"] += "\ud800" + "x" * 100_000  # type: ignore[index]
+    told = result(GOOD, title="Lab 03, pings")
+    told.data[RESULT_MIME]["surprises"] = rows
+    record = lab(
+        text("goal", "# Lab 03: Bandwidth\n\n## 1. Look"),
+        code("answer-rate", source="rate = 3", solution=True, grade=False),
+        check("check-rate", told),
+        text("q", "## 2. Explain\n\n**Question.** Why?"),
+        free_text("reflect-why", "Because *so*."),
+    )
+    assert [it.what for it in record.surprises] == ["RTT of L1", "rate x"]
+    words = " ".join(look(page_of(record)).words.split())
+    order = ["Because so.", "Predicted and measured", "rate = 3", "Method and limits", "What surprised me", "Points of"]
+    places = [words.rindex(part) for part in order]
+    assert places == sorted(places)
+    said = "1 of 2 predictions came near theory, with no known mistake behind. Likely mistakes behind the others:"
+    assert f"{said} that is one direction." in words
+    assert "predicted 10 ms, 90 % sure; measured 20.1. you predicted 10: that is one direction" in words
+
+
 def test_the_page_can_be_found_through_and_read_aloud() -> None:
     seen = look(page_of(a_lab(), lab(code("a", prints("x")))))
     assert seen.all("html")[0]["lang"] == "en"

@@ -55,6 +55,8 @@ ROWS = [
     Comparison("throughput of h1-h4, connection 1", "Mbit/s", 0.9, 7.17, 6.04, 5.55),
     Comparison("Jain's index", "", None, 1.0),
 ]
+SKETCH = ((0.0, 20.0), (1.0, 35.0), (2.0, 40.0))
+SKETCHED = (Sample(0.0, 1.0, 12.0), Sample(1.0, 2.0, 27.0))
 LOADS = [Load("h1", "h4", 2), Load("h2", "h5"), Load("h1", "h9"), Load("h9", "h8")]
 INSIDE = [("Ethernet", 14), ("IPv4", 20), ("UDP", 8), ("data", 1472)]
 LATE = {"Mininet's bucket": [(2, 15.8), (3, 12.3), (20, 10.1)], "without the burst": [(2, 10.0), (20, 10.0)]}
@@ -87,6 +89,9 @@ def figures() -> dict[str, Drawing]:
         "fairness": show.fairness({"h1-h4": [6.04, 7.88], "h2-h5": [7.48], "h3-h6": [7.82]}),
         "fairness: of hosts": show.fairness({"h1-h4": [28.39], "h8-h9": [19.09]}),
         "fairness: unfair": show.fairness({"h1-h4": [0.001] * 5, "h2-h5": [28.0]}),
+        "round_trips: a sketch": show.round_trips([show.RoundTrips("L1", (20.0, 31.0, 44.0), 1.0, 20.0, 50.3, SKETCH)]),
+        "throughput: a sketch": show.throughput({"h1-h4": SKETCHED}, ceiling_mbps=28.7, sketch=SKETCH),
+        "sweep: a sketch": show.sweep([Sent(33, 12), Sent(25, 0)], 29.15, sketch=((25, 25), (29, 29), (33, 29))),
         "sweep": show.sweep([Sent(33, 12), Sent(25, 0), Sent(29, 1)], ceiling_mbps=29.15),
         "arrivals": show.arrivals([1 + 0.001 * number for number in range(20)]),
         "first_packets": packets.first_packets({"1518 bytes": LATE, "4370 bytes": LATE}, 10),

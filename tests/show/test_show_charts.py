@@ -211,11 +211,11 @@ def test_a_use_where_no_cable_is_is_refused() -> None:
 def test_the_table_of_comparisons() -> None:
     lines = str(show.comparison(ROWS, "Beside theory")).splitlines()
     assert lines[1].split("  ")[0] == "quantity"
-    for heading in ("unit", "predicted", "theory", "sound from - to", "report", "measured", "remark"):
+    for heading in ("unit", "predicted", "theory", "expected", "report", "measured", "remark"):
         assert heading in lines[1]
-    assert "59.95 - 60.14" in lines[3]
+    assert "59.95 to 60.14" in lines[3]
     assert "69.61" in lines[3]
     assert "one way?" in lines[3]
     page = show.comparison(ROWS)._repr_html_()
     assert '<td style="text-align:right">69.61</td>' in page
-    assert "sound from" not in str(show.comparison(ROWS[2:]))
+    assert "expected" not in str(show.comparison(ROWS[2:]))

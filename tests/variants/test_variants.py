@@ -7,8 +7,10 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -33,28 +35,26 @@ from tests.grade.way_results import pinged
 SECRET = b"a course secret of some length"
 STUDENTS = tuple(f"s{number}" for number in range(500))
 PREDICTIONS = {
-    "lab03": ("check_ceilings", "check_losses", "check_questions"),
-    "lab04": ("check_rtt", "check_throughput", "check_serialisation", "check_queue", "check_arp"),
-    "lab05": (
-        "check_rtt",
-        "check_throughput",
-        "check_bdp",
-        "check_room",
-        "check_after_loss",
-        "check_loaded_prediction",
-    ),
-    "lab06": ("check_shares", "check_full_rtt", "check_new_rtt"),
-    "lab07": ("check_shares",),
+    "lab03": ("ceilings", "check_hidden"),
+    "lab04": ("rtt", "throughput"),
+    "lab05": ("rtt", "throughput", "loaded_prediction", "check_bdp", "check_after_loss"),
+    "lab06": ("shares", "new_rtt"),
+    "lab07": ("shares",),
 }
-"""Checks of numbers that are computed from the network before anything is measured, by lab."""
+"""Checks and predictions of numbers that are computed from the network, by lab."""
 
 
 def predicted(network: Network, lab: str) -> list[Value]:
     """The numbers that a lab asks for on that network."""
     module = importlib.import_module(f"linklab.labs.{lab}")
     with course.using(network):
-        results = [getattr(module, check)({}) for check in PREDICTIONS[lab]]
-    return [question for result in results for question in result.questions]
+        return [question for name in PREDICTIONS[lab] for question in _asked(module, name)]
+
+
+def _asked(module: Any, name: str) -> Sequence[Value]:
+    """What a check asks, or a prediction."""
+    found = getattr(module, name)({}).questions if name.startswith("check_") else module.PREDICTIONS.asked(name)
+    return cast("Sequence[Value]", found)
 
 
 def passes(question: Value, number: float) -> bool:

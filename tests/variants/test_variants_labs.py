@@ -6,6 +6,7 @@ on those of a whole class.
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ def test_the_solution_passes(lab: str, tmp_path: Path) -> None:
         for output in cell.get("outputs", [])
         if output.get("data", {}).get("text/html", "").count(">report")
     ]
-    if lab not in ("01-router-network",):
+    if lab not in ("01-router-network", "03-udp-bandwidth"):
         assert reports
     assert all("(course network)" in one for one in reports if ">measured<" in one)  # a remark may say the word
 
@@ -67,16 +68,15 @@ NEIGHBOUR = (
 @pytest.mark.parametrize(
     ("lab", "fail"),
     [
-        ("01-router-network", {"check-plan", "check-addresses", "check-links", "check-rtt"}),
-        ("04-link-latency", {"check-rtt", "check-throughput", "check-serialisation", "check-queue", "check-pings",
-                             "check-transfers", "check-together"}),
+        ("01-router-network", {"check-plan", "check-nodes", "check-links", "check-rtt"}),
+        ("04-link-latency", {"check-pings", "check-transfers", "check-together"}),
     ],
-)  # fmt: skip
+)
 def test_a_neighbour_s_finished_work_fails(lab: str, fail: set[str], tmp_path: Path) -> None:
     """Made for other numbers and on another network, then judged where the student's own variant lies."""
     notebook = read(f"solutions/{lab}.ipynb")
     for cell in notebook.cells:
-        cell.source = cell.source.replace("network = linklab.course_network()", NEIGHBOUR)
+        cell.source = re.sub(r"network = (linklab\.)?course_network\(\)", NEIGHBOUR, cell.source)
     write_variant(variant("dan", SECRET), tmp_path).rename(tmp_path / "other.json")
     assert not (tmp_path / FILE).exists()
     errors = _errors(notebook, "eve", tmp_path, "solutions/simpleperf.py")

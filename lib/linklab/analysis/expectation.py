@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -99,55 +99,6 @@ class Expectation:
     def __str__(self) -> str:
         wide = f" (wide: {self.carried_by} decides)" if self.carried_by else ""
         return f"{self.low:.4g} to {self.high:.4g} {self.unit}{wide}"
-
-
-def from_baseline(theory: Expectation, baseline: Sequence[float]) -> Expectation:
-    """What a measurement should give beside others of the same quantity, made in the same session.
-
-    ``theory`` is the expectation without them; ``baseline`` are one or more results of a tool that is trusted (the
-    reference simpleperf, iperf3), in theory's unit. The value is their median. Both the baseline and the measurement
-    scatter as theory says, so their difference scatters by the root of 2 more, relative to the median; two standard
-    deviations of the baseline are allowed besides (not its range, which grows with every baseline more). Beyond
-    theory's bound on the side where no busy machine leads (more than the ceiling, less than the floor) nothing becomes
-    right by a baseline.
-
-    Raises MeasurementError for no baseline, or one that lies beyond that bound itself: then it is the baseline, or the
-    network, that is wrong.
-    """
-    if not baseline:
-        raise MeasurementError("there is no baseline: measure at least once with the reference in this session")
-    middle = statistics.median(baseline)
-    too_fast = {"below": middle > theory.high, "above": middle < theory.low, "both": False}
-    if too_fast[theory.slow_side]:
-        raise MeasurementError(
-            f"the baseline of {middle:.4g} {theory.unit} is beyond what the network can give ({theory}): "
-            "check the network with lab.check(), and measure the baseline again"
-        )
-    scale = math.sqrt(2) * (middle / theory.value if theory.value else 1.0)
-    apart = 2 * statistics.stdev(baseline) if len(baseline) > 1 else 0.0
-    low = middle - scale * (theory.value - theory.low) - apart
-    high = middle + scale * (theory.high - theory.value) + apart
-    if theory.slow_side == "below":
-        low, high = max(low, 0.0), min(high, theory.high)
-    elif theory.slow_side == "above":
-        low = max(low, theory.low)
-    else:
-        low = max(low, 0.0)
-    count = "1 baseline" if len(baseline) == 1 else f"the median of {len(baseline)} baselines"
-    why = (
-        f"{count} of this session is {middle:.4g} {theory.unit}; a measurement next to it scatters as the baseline "
-        f"does ({theory.why})"
-    )
-    return Expectation(
-        middle,
-        min(low, middle),
-        max(high, middle),
-        theory.unit,
-        why,
-        theory.slow_side,
-        source=f"theory's interval, times the root of 2 for the difference of two ({theory.source})",
-        allowance=f"{apart:.2g} {theory.unit}, two standard deviations of the baseline" if apart else theory.allowance,
-    )
 
 
 def between(value: float, low: float, high: float) -> float:

@@ -28,6 +28,7 @@ _STARTER_MARKS: Final = ("<<<<<<<", ">>>>>>>")
 class Contents:
     """All that students get of a kit, by name (``given``), and the instructors' notebooks (``solved``).
 
+    What is for reading (``labs/*.md``: the glossary) comes along as it is.
     With an added lab comes what its notebook imports, and settings by which it is found there: ``added`` has the names
     of these files for each notebook that needs some. How many hints the instructor gives is in the settings too.
     """
@@ -54,6 +55,7 @@ class Contents:
                 files[f"{lab.name}/{SEALED}"] = sealed.encode()
             given |= files
             added[f"{lab.source.stem}.ipynb"] = tuple(files)
+        given |= {path.name: path.read_bytes() for path in sorted((root / LABS).glob("*.md"))}
         settings = ['labs_path = ["."]'] if added else []
         if (hints := number("hints", root)) is not None:
             settings.append(f"hints = {hints}")

@@ -23,8 +23,9 @@ class Check:
     """One thing that was looked at.
 
     ``expected`` and ``found`` are for reading and carry their units. ``reason`` says what is wrong and
-    ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth. ``further`` are
-    hints for later failures of the same cell, which say more each time; a `Result` takes its pick, and leaves none.
+    ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth. ``told`` is the
+    explanation that a right answer opens, in Markdown. ``further`` are hints for later failures of the same cell, which
+    say more each time; a `Result` takes its pick, and leaves none.
     """
 
     description: str
@@ -34,6 +35,7 @@ class Check:
     points: float = 1.0
     expected: str = ""
     found: str = ""
+    told: str = field(default="", kw_only=True)
     further: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
@@ -42,9 +44,9 @@ class Check:
         return self.outcome == "passed"
 
     @staticmethod
-    def passing(description: str, expected: str, found: str = "as expected") -> Check:
+    def passing(description: str, expected: str, found: str = "as expected", told: str = "") -> Check:
         """A check that passed."""
-        return Check(description, "passed", expected=expected, found=found)
+        return Check(description, "passed", expected=expected, found=found, told=told)
 
     @staticmethod
     def failing(description: str, reason: str, hint: Hints, expected: str = "", found: str = "") -> Check:
@@ -65,6 +67,24 @@ class Check:
             expected=expected,
             found=listed(dict.fromkeys(difference.found for difference in all_of_them), ", "),
         )
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """A number that a student predicted, next to theory and to what was measured; all in ``unit``.
+
+    ``said`` is for the student. ``slip`` is the likeliest mistake behind it, and empty where it is right or none
+    is known.
+    """
+
+    what: str
+    unit: str
+    predicted: float
+    sure_percent: float
+    theory: float
+    measured: float | None
+    said: str
+    slip: str = ""
 
 
 def a_kind(value: object) -> str:
@@ -103,7 +123,7 @@ def _where(difference: Difference) -> str:
 
 
 def _sentence(difference: Difference) -> str:
-    return f"{_where(difference)}: {difference.field} is {difference.found}, expected {difference.expected}"
+    return f"{_where(difference)}: {difference.said}"
 
 
 def _remedy(difference: Difference) -> str:

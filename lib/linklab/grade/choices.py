@@ -12,8 +12,9 @@ An instructor writes them into ``NN-choices.toml`` beside the lab's notebook sou
     [third_flow.remarks]
     b = "all packets that leave r2 for r3 wait in one queue"
 
-`seal` makes of it what the lab's folder carries: question and options as they are, and for each option its verdict and
-remark as a text that only this option opens. So a check can judge an answer, and who reads the file finds no key. It is
+`told` may come to it: the explanation, in Markdown, that a right answer opens (ask first, then tell). `seal` makes of
+it what the lab's folder carries: question and options as they are, and for each option its verdict and remark as a text
+that only this option opens. So a check can judge an answer, and who reads the file finds no key. It is
 no secret from somebody who tries all options; neither is it from somebody who gives all of them to the check.
 """
 
@@ -67,10 +68,11 @@ def seal(text: str) -> str:
 
 def _sealed(key: str, one: Mapping[str, Any]) -> dict[str, Any]:
     wanted = {"question", "right", "options", "remarks", "hints"}
-    if not isinstance(one, dict) or set(one) != wanted:
+    if not isinstance(one, dict) or set(one) - {"told"} != wanted:
         raise LinklabError(f"question {key} has {', '.join(sorted(one))}: give {', '.join(sorted(wanted))}")
     options, remarks, right = one["options"], one["remarks"], one["right"]
-    texts = [one["question"], right, *one["hints"], *_values(key, options), *_values(key, remarks)]
+    told = one.get("told", "")
+    texts = [one["question"], right, told, *one["hints"], *_values(key, options), *_values(key, remarks)]
     if isinstance(one["hints"], str) or not all(isinstance(text, str) for text in texts):
         raise LinklabError(f"question {key}: write texts, and hints as a list of them")
     wrong = set(options) - {right}
@@ -78,7 +80,7 @@ def _sealed(key: str, one: Mapping[str, Any]) -> dict[str, Any]:
         raise LinklabError(
             f"question {key}: give a remark for each wrong option ({', '.join(sorted(wrong))}) and for no other"
         )
-    said = {letter: (_RIGHT if letter == right else _WRONG) + remarks.get(letter, "") for letter in options}
+    said = {letter: _RIGHT + told if letter == right else _WRONG + remarks[letter] for letter in options}
     longest = max(len(text.encode()) for text in said.values())
     sealed = {letter: _crossed(key, letter, text.encode().ljust(longest)) for letter, text in said.items()}
     return {

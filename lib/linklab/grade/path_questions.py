@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from linklab.analysis import Expectation, Load, MeasuredPath, Share, max_min_shares, measured_path, unloaded_rtt
-from linklab.analysis.tcp_model import bottleneck_hop, full_queue_share_ms, pipe_of
+from linklab.analysis.tcp_model import bottleneck_hop, full_queue_share_ms
 from linklab.course import course_network
 from linklab.grade.questions import Slip, Value, stated
 from linklab.network import Link, NetworkState, goodput_ceiling_mbps, path_mtu_bytes, queueing_delay_ms
@@ -23,7 +23,6 @@ from linklab.units import (
     TCP_HEADER_BYTES,
     TCP_TIMESTAMPS_BYTES,
     UDP_HEADER_BYTES,
-    transmission_ms,
 )
 
 FRAME_BYTES: Final = ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES
@@ -32,8 +31,6 @@ HEADER_BYTES: Final = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYT
 DATA_BYTES: Final = FRAME_BYTES - HEADER_BYTES
 PING_DATA_BYTES: Final = 56
 """What ping sends unless it is told otherwise (iputils)."""
-_ICMP_HEADER_BYTES: Final = 8
-PING_FRAME_BYTES: Final = PING_DATA_BYTES + _ICMP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES
 
 HEADERS: Final = (
     "of each frame of 1514 bytes Ethernet takes 14, IP 20 and TCP 32 (20, and 12 for timestamps): 1448 are data"
@@ -84,6 +81,8 @@ def _rtt_slips(path: MeasuredPath) -> Iterator[Slip]:
     links, floor = _delaying(path), path.rtt_floor_ms
     if len(links) < 2:
         return
+    # first: one direction may be as long as one of several links is in both, and is the likelier slip
+    yield Slip(floor / 2, "that is one direction", "a round trip has two")
     every = f"the path crosses {len(links)} links with a delay ({', '.join(link.label for link in links)}): add up"
     yield Slip(2 * sum(link.delay_ms for link in links) / len(links), "that is the mean of the links", every)
     for link in links:
@@ -141,31 +140,6 @@ def _full_queue_slips(path: MeasuredPath, narrow: Link) -> Iterator[Slip]:
             yield Slip(others + queueing_delay_ms(link), f"that is with the queue of {link.label}", only)
 
 
-def queue_room(key: object, what: str, path: MeasuredPath) -> Value:
-    """Ask how many packets can really wait at the bottleneck: its limit less those in flight. A whole one will do."""
-    pipe, label = pipe_of(path), bottleneck_hop(path).link.label
-    right, flying = pipe.room_packets, pipe.delay_ms / pipe.packet_ms
-    why = "the limit less the packets in flight"
-    rounded, whole = stated(right, "packets", why), round(right)
-    expected = Expectation(
-        right, min(rounded.low, whole), max(rounded.high, whole), "packets", why,
-        allowance=f"{rounded.allowance}, or to a whole packet",
-    )  # fmt: skip
-    off = f"how many frames does {label} send in the time that one of them is in flight? Take those off"
-    hints = (
-        f"the limit of {label} counts packets in flight on the link too, and they do not wait",
-        off,
-        f"{pipe.limit_packets} - {pipe.delay_ms:g} / {pipe.packet_ms:.4g}",
-    )
-    slips = (
-        Slip(pipe.limit_packets, "that is the whole limit", off),
-        Slip(flying, "that is how many are in flight", "the others wait"),
-        Slip(2 * flying, "that is how many are in flight in a round trip", off),
-        Slip(pipe.limit_packets - pipe.delay_ms, "that takes ms off packets", off),
-    )
-    return Value(key, what, expected, hints, slips)
-
-
 # --- Rates
 
 
@@ -217,32 +191,6 @@ def header_slips(rate_mbps: float, parts: float = 1.0) -> Iterator[Slip]:
     )
     for part, reason in said:
         yield Slip(parts * rate_mbps * part, reason, HEADERS)
-
-
-def frame_time(key: object, link: Link, frame_bytes: int = FRAME_BYTES) -> Value:
-    """Ask for the time, in ms, that a link needs to send one frame."""
-    rate_mbps = link.rate_mbps or 0.0
-    right = transmission_ms(frame_bytes, rate_mbps)
-    hints = (
-        "a link sends a frame bit by bit, at its rate",
-        "a byte has 8 bits, and 1 Mbit/s is 1000 bits in a ms",
-        f"{frame_bytes} * 8 / ({rate_mbps:g} * 1000)",
-    )
-    data = DATA_BYTES if frame_bytes == FRAME_BYTES else PING_DATA_BYTES
-    slips = (
-        Slip(right / 8e3, "that is an eighth of it, in seconds", hints[1]),
-        Slip(right / 8 * 1000, "that is an eighth of it, in microseconds", hints[1]),
-        Slip(2 * right, "that is there and back", "one link sends one frame, once"),
-        Slip(right + link.delay_ms, "that has the link's delay in it", "the delay is not part of sending"),
-        Slip(1 / right, "that is how many frames in a ms", "turn it round: ms for one frame"),
-        Slip(transmission_ms(data, rate_mbps), "that is the data alone", "the headers of a frame are sent too"),
-        Slip(transmission_ms(frame_bytes - ETHERNET_HEADER_BYTES, rate_mbps), "that leaves out Ethernet's header",
-             "the whole frame is sent"),
-    )  # fmt: skip
-    # a ping's 0.0392 ms may be written as 0.04
-    digits = 2 if right < 0.1 else 3
-    return Value(key, f"time for a frame of {frame_bytes} bytes on {link.label}",
-                 stated(right, "ms", "bits over rate", digits), hints, slips)  # fmt: skip
 
 
 # --- Shares of a link

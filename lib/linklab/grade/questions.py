@@ -20,13 +20,13 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any, Final, Protocol
 
-from linklab.analysis import Expectation, jain_index
+from linklab.analysis import Expectation
 from linklab.grade.check import Check, Hints, a_kind, as_tuple
 from linklab.grade.result import Result
 
 CLOSE: Final = 0.005
 """A number this near to a slip's, relative to it, is that slip's: as near as rounding to three digits leaves it."""
-AGAIN: Final = 'run it again on a quiet machine, or measure on the virtual clock: linklab.start(..., clock="virtual")'
+AGAIN: Final = 'run it again on a quiet machine, or measure on the virtual clock: start(..., clock="virtual")'
 
 
 # --- Wrong numbers that have a cause
@@ -131,10 +131,10 @@ class Value:
 
     ``hints`` are for numbers that no slip explains, and stand behind a slip's own step otherwise. ``trouble`` is what
     the fidelity gate says against the machine: then a number that a busy machine can have made is inconclusive.
-    ``baseline`` is a second interval, of the same session. ``shown`` is whether the interval may be seen before the
-    answer is right: of what tools measured, yes; of what is to be predicted or computed, no. ``by_tool`` is whether a
-    tool gave the number in the question's unit, so that no unit can be wrong. ``slips_first`` is whether a slip counts
-    even where a busy machine can have made the number.
+    ``shown`` is whether the interval may be seen before the answer is right: of what tools measured, yes; of what is to
+    be predicted or computed, no. ``by_tool`` is whether a tool gave the number in the question's unit, so that no unit
+    can be wrong. ``slips_first`` is whether a slip counts even where a busy machine can have made the number. ``told``
+    is the explanation that the right number opens, in Markdown.
     """
 
     key: object
@@ -144,10 +144,10 @@ class Value:
     slips: Sequence[Slip] = ()
     round_trip: bool = False
     trouble: str | None = None
-    baseline: Expectation | None = None
     shown: bool = False
     by_tool: bool = False
     slips_first: bool = False
+    told: str = ""
 
     @property
     def all_slips(self) -> tuple[Slip, ...]:
@@ -186,11 +186,9 @@ class Value:
             return (problem,)
         number = as_number(answer)
         low, high = self.interval
-        found, asked_for = f"{number:.5g} {unit}".rstrip(), _interval(low, high, unit)
-        if self.baseline is not None:
-            asked_for += f" by theory, {self.baseline} beside this session's baseline"
-        if low <= number <= high or (self.baseline is not None and self.baseline.holds(number)):
-            return (Check.passing(self.what, asked_for, found),)
+        found, asked_for = f"{number:.5g} {unit}".rstrip(), self._asked_for(low, high)
+        if low <= number <= high:
+            return (Check.passing(self.what, asked_for, found, self.told),)
         spread = (high - low) / 2 / abs(self.expected.value) if self.shown and self.expected.value else 0.0
         slip = likeliest(number, self.all_slips, spread)
         hints = _after(slip, self.hints)
@@ -201,6 +199,13 @@ class Value:
             return (Check(self.what, "inconclusive", said, busy, expected=asked_for, found=found),)
         reason = f"{found}: {slip.reason}" if slip else f"{found} is {self._side(number)}"
         return (Check.failing(self.what, reason, hints, asked_for, found),)
+
+    def _asked_for(self, low: float, high: float) -> str:
+        """The interval in words; a count of connections is one whole number, whatever rounding is allowed."""
+        right, unit = self.expected.value, self.expected.unit
+        if unit == "connections" and right == round(right):
+            return f"{right:g} {unit}"
+        return _interval(low, high, unit)
 
     def _side(self, number: float) -> str:
         if number > self.expected.high:
@@ -214,8 +219,9 @@ class Value:
 class OneOf:
     """One of some names, or of some texts by letter. Case and blanks around an answer do not count.
 
-    ``remark`` says of an option whether it is right, and what there is to say to who chose it. See `among` for names,
-    `linklab.grade.choices` for questions whose keys students must not find.
+    ``remark`` says of an option whether it is right, and what there is to say to who chose it: to the right one the
+    explanation, in Markdown. See `among` for names, `linklab.grade.choices` for questions whose keys students must not
+    find.
     """
 
     key: object
@@ -238,7 +244,7 @@ class OneOf:
         chosen = f"{option}: {text}" if text else option
         right, said = self.remark(option)
         if right:
-            return (Check.passing(self.what, expected, chosen),)
+            return (Check.passing(self.what, expected, chosen, said),)
         hints = (said, *as_tuple(self.hints)) if said else as_tuple(self.hints)
         return (Check.failing(self.what, f"{chosen}: that is not it", hints, expected, chosen),)
 
@@ -336,7 +342,8 @@ def not_a_number(what: str, value: object, unit: str, *, may_be_zero: bool = Fal
         kind = type(value).__name__
         return Check.failing(what, f"this is {a_kind(value)}, not a number", example, expected, kind)
     if not math.isfinite(number) or number < 0 or (number == 0 and not may_be_zero):
-        return Check.failing(what, f"{number:g} is not a number above 0", example, expected, f"{number:g} {unit}")
+        bad = "below 0" if may_be_zero and number < 0 else "not a number above 0"
+        return Check.failing(what, f"{number:g} is {bad}", example, expected, f"{number:g} {unit}")
     return None
 
 
@@ -362,7 +369,8 @@ def _after(slip: Slip | None, hints: Hints) -> tuple[str, ...]:
 
 
 def _interval(low: float, high: float, unit: str) -> str:
-    return f"{low:.4g} to {high:.4g} {unit}".rstrip()
+    first, last = f"{low:.4g}", f"{high:.4g}"
+    return f"{first} {unit}".rstrip() if first == last else f"{first} to {last} {unit}".rstrip()
 
 
 def _number_in(unit: str) -> str:
@@ -372,24 +380,3 @@ def _number_in(unit: str) -> str:
 def _nearest(key: object, strange: Sequence[object]) -> object:
     near = difflib.get_close_matches(str(key), [str(each) for each in strange], n=1, cutoff=0.0)
     return next(each for each in strange if str(each) == near[0])
-
-
-# --- Jain's index
-
-
-def index_question(key: object, what: str, takers: Sequence[float], hints: Hints, slips: Sequence[Slip] = ()) -> Value:
-    """Ask for Jain's index of what several takers get, to three decimals; but fair is told apart from nearly fair."""
-    squares, total, count = sum(value * value for value in takers), sum(takers), len(takers)
-    mixed = "above, add and then square; below, square each one and then add"
-    right = jain_index(takers)
-    own = (
-        Slip(total**2 / squares, "the division by n is missing", "n * the sum of squares stands below"),
-        Slip(squares / total**2, "squares are mixed up", mixed),
-        Slip(1 / count, "square of the sum and sum of squares are taken for one thing", mixed),
-        Slip(1.0, "that is the index of equal shares", "are they equal?"),
-    )
-    expected = Expectation(
-        right, right - 0.0005, right + 0.0005, "", "of these takers", allowance="rounding to three decimals"
-    )
-    formula = "J = (the sum of all x)^2 / (n * the sum of all x^2)"
-    return Value(key, what, expected, (*as_tuple(hints), formula), (*slips, *own))

@@ -9,7 +9,11 @@ from html import escape
 from textwrap import wrap
 from typing import Any, Final
 
-from linklab.grade.check import Check, Outcome
+from markdown_it import MarkdownIt
+
+from linklab.analysis import Comparison
+from linklab.grade.check import Check, Outcome, Surprise
+from linklab.show import Table, compared, table
 from linklab.show.chart import BLUE, BLUISH_GREEN, VERMILLION
 
 # --- Failures that say the same are said once
@@ -20,6 +24,9 @@ _SAID_AT_MOST: Final = 3
 
 # "r1-eth1 on r1: delay is 0 ms" is about r1-eth1 on r1; "the rate: ..." is about nothing that has a name.
 _ABOUT: Final = re.compile(r"([a-z]+\d[\w-]*(?: on [a-z]+\d[\w-]*)?): (.+)", re.DOTALL)
+_NO_BREAK: Final = "\u00a0"
+_SHORT: Final = 20
+_UNIT: Final = re.compile(r"(?<=\d) (?=(?:%|[mµ]?s|[kM]?bit/s|Mbps|[kKM]?B|bytes|packets)(?!\w))")
 _MORE: Final = re.compile(r"and \d+ more")
 _PARTICULAR: Final = re.compile(r"\b[A-Z]\b|[\w./-]*\d[\w./-]*")
 _SERIES: Final = re.compile(r"#(?:(?:, | and |, and )#)+")
@@ -140,7 +147,7 @@ def _groups(keyed: Iterable[tuple[object, Check]]) -> list[list[Check]]:
 
 
 # A word stands beside each sign, and the signs differ in shape: colour alone tells nobody anything.
-_SIGNS: Final[dict[Outcome, str]] = {"passed": "\u2713", "failed": "\u2717", "inconclusive": "?"}
+SIGNS: Final[dict[Outcome, str]] = {"passed": "\u2713", "failed": "\u2717", "inconclusive": "?"}
 _COLOURS: Final[dict[Outcome, str]] = {"passed": BLUISH_GREEN, "failed": VERMILLION, "inconclusive": BLUE}
 _ORDER: Final[tuple[Outcome, ...]] = ("failed", "inconclusive", "passed")
 _SHOWN_AT_ONCE: Final = 8
@@ -149,6 +156,8 @@ _COLUMNS: Final = 80
 _HANGING: Final = " " * 4
 _LINES_AT_MOST: Final = 25
 
+_PREDICTED: Final = "What you predicted, and what came of it"
+_TOLD: Final = MarkdownIt("commonmark", {"html": False})
 _CELL: Final = "text-align:left;vertical-align:top;padding:3px 10px 3px 6px;white-space:normal"
 
 
@@ -163,9 +172,10 @@ def headline(title: str, checks: Sequence[Check]) -> str:
     return line
 
 
-def text(title: str, checks: Sequence[Check]) -> str:
-    """One line for each check, with reason and hint under those that did not pass."""
-    return "\n".join([headline(title, checks), *(line for check in checks for line in _lines(check))])
+def text(title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = ()) -> str:
+    """One line for each check, with reason and hint under those that did not pass; then predictions, if any."""
+    lines = [headline(title, checks), *(line for check in checks for line in _lines(check))]
+    return "\n".join([*lines, *([str(surprises_table(surprises))] if surprises else [])])
 
 
 def failures(title: str, checks: Sequence[Check]) -> str:
@@ -224,16 +234,17 @@ def _message(head: str, groups: Sequence[Group], shown: int) -> str:
 
 
 def _block(group: Group) -> Iterable[str]:
-    yield f"  {_SIGNS[group.outcome]} {group.outcome}: {group.title}"
+    yield f"  {SIGNS[group.outcome]} {group.outcome}: {group.title}"
     yield f"      the first of them: {group.reason}" if group.first_only else f"      {group.reason}"
     if group.hint:
         yield f"      Hint: {group.hint}"
 
 
 def _lines(check: Check) -> Iterable[str]:
-    line = f"  {_SIGNS[check.outcome]} {check.outcome}: {check.description}"
+    line = f"  {SIGNS[check.outcome]} {check.outcome}: {check.description}"
     if check.passed:
         yield f"{line} ({check.expected})" if check.expected else line
+        yield from (f"      {row}" for row in check.told.splitlines() if row)
         return
     yield line
     yield f"      {check.reason}"
@@ -241,8 +252,11 @@ def _lines(check: Check) -> Iterable[str]:
         yield f"      Hint: {merged([check.hint])}"
 
 
-def html(title: str, checks: Sequence[Check]) -> str:
-    """A table, with the checks that did not pass on top; a long list of passed ones is folded."""
+def html(title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = ()) -> str:
+    """A table, with the checks that did not pass on top; a long list of passed ones is folded.
+
+    Below it stands what right answers open, and what was predicted: a figure and a table.
+    """
     troubled = [check for outcome in _ORDER[:2] for check in checks if check.outcome == outcome]
     passed = [check for check in checks if check.passed]
     parts = [f'<div class="linklab-result"><strong>{escape(headline(title, checks))}</strong>']
@@ -251,9 +265,32 @@ def html(title: str, checks: Sequence[Check]) -> str:
     else:
         if troubled:
             parts.append(_table(title, troubled))
-        summary = f"{_SIGNS['passed']} {len(passed)} checks passed"
+        summary = f"{SIGNS['passed']} {len(passed)} checks passed"
         parts.append(f"<details><summary>{escape(summary)}</summary>{_table(title, passed)}</details>")
+    parts += [_TOLD.render(check.told) for check in checks if check.told]
+    if surprises:
+        parts += [surprises_figure(surprises), surprises_table(surprises)._repr_html_()]
     return "".join([*parts, "</div>"])
+
+
+def surprises_table(rows: Iterable[Surprise]) -> Table:
+    """Predictions next to theory and measurement, a row each, with what is to be said."""
+    return table(
+        ["what", "unit", "predicted", "sure (%)", "theory", "measured", "your prediction"],
+        [
+            [row.what, row.unit, row.predicted, row.sure_percent, row.theory, row.measured, row.said]
+            for row in rows
+        ],
+        _PREDICTED,
+    )  # fmt: skip
+
+
+def surprises_figure(rows: Sequence[Surprise]) -> str:
+    """The same as an image of HTML: each number in percent of theory. Empty where theory has none but zeros."""
+    drawn = [
+        Comparison(row.what, row.unit, row.predicted, row.theory, None, row.measured) for row in rows if row.theory
+    ]
+    return compared(drawn, _PREDICTED)._repr_mimebundle_()["text/html"] if drawn else ""
 
 
 def _table(title: str, checks: Sequence[Check]) -> str:
@@ -269,12 +306,19 @@ def _table(title: str, checks: Sequence[Check]) -> str:
     )
 
 
+def _unbroken(words: str) -> str:
+    """The text as HTML in which no line ends in a short text, or between a number and its unit."""
+    if len(words) <= _SHORT:
+        return f'<span style="white-space:nowrap">{escape(words)}</span>'
+    return escape(_UNIT.sub(_NO_BREAK, words))
+
+
 def _row(check: Check, with_hints: bool) -> str:
     # The reader's theme may be dark or light, so text keeps the theme's colour and only signs are coloured.
-    sign = f'<span style="color:{_COLOURS[check.outcome]};font-weight:bold">{_SIGNS[check.outcome]}</span>'
+    sign = f'<span style="color:{_COLOURS[check.outcome]};font-weight:bold">{SIGNS[check.outcome]}</span>'
     found = check.reason or check.found
     cells = [f"{sign}&nbsp;{escape(check.outcome)}"]
-    cells += [escape(words) for words in (check.description, check.expected, found)]
+    cells += [escape(check.description), _unbroken(check.expected), _unbroken(found)]
     if with_hints:
         cells.append(escape(merged([check.hint])))
     mark = f"border-left:4px solid {_COLOURS[check.outcome]}"

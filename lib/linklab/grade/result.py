@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import traceback
 from collections import Counter
@@ -14,7 +15,7 @@ import linklab
 from linklab import record, settings
 from linklab.errors import LinklabError
 from linklab.grade import render
-from linklab.grade.check import Check, Outcome
+from linklab.grade.check import Check, Outcome, Surprise
 
 RESULT_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_result``."""
@@ -69,14 +70,16 @@ class Result:
 
     Points are given for checks that passed. An inconclusive check gives none yet and costs none: its
     points are ``open_points`` until the measurement is repeated. ``questions`` are what was asked, as data, where the
-    checks come from questions (`linklab.grade.questions`). ``fault`` is for the instructor, and empty unless the checks
-    themselves crashed (`not_judged`). Raises LinklabError, for who writes a lab, where there are no checks.
+    checks come from questions (`linklab.grade.questions`). ``surprises`` are a measurement's predictions, and cost
+    nothing. ``fault`` is for the instructor, and empty unless the checks themselves crashed (`not_judged`). Raises
+    LinklabError, for who writes a lab, where there are no checks.
     """
 
     title: str
     checks: tuple[Check, ...]
     questions: tuple[object, ...] = field(default=(), repr=False, compare=False)
     fault: str = ""
+    surprises: tuple[Surprise, ...] = ()
     _counted: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -136,14 +139,15 @@ class Result:
             "checks": [
                 {name: value for name, value in asdict(check).items() if name != "further"} for check in self.checks
             ],
+            "surprises": [asdict(surprise) for surprise in self.surprises],
         }
 
     def __str__(self) -> str:
-        return render.text(self.title, self.checks)
+        return render.text(self.title, self.checks, self.surprises)
 
     def _repr_html_(self) -> str:
         """What a notebook shows for it."""
-        return render.html(self.title, self.checks)
+        return render.html(self.title, self.checks, self.surprises)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """What a notebook keeps for `linklab report` beside the text and the table that it shows."""
@@ -151,6 +155,13 @@ class Result:
 
 
 Given = ParamSpec("Given")
+_listeners: list[Callable[[Result], None]] = []
+
+
+def on_result(listener: Callable[[Result], None]) -> None:
+    """Have a function called with each check's result, as `linklab.grade.progress` needs it; once for each function."""
+    if listener not in _listeners:
+        _listeners.append(listener)
 
 
 def guarded(check: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -162,11 +173,15 @@ def guarded(check: Callable[Given, Result]) -> Callable[Given, Result]:
     @functools.wraps(check)
     def called(*positional: Given.args, **named: Given.kwargs) -> Result:
         try:
-            return check(*positional, **named)
+            result = check(*positional, **named)
         except LinklabError:
             raise
         except Exception as fault:
-            return not_judged(check.__name__, fault)
+            result = not_judged(check.__name__, fault)
+        for listener in _listeners:
+            with contextlib.suppress(Exception):  # a list of what is done may fail, and no check with it
+                listener(result)
+        return result
 
     return called
 

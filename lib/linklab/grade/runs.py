@@ -20,7 +20,6 @@ from linklab.analysis import (
     MeasuredPath,
     answered,
     experiment,
-    from_baseline,
     full_queue_rtt,
     loaded_rtt,
     tcp_throughput,
@@ -257,15 +256,10 @@ def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
     return measured(what, value.rtt_mean_ms, expected, trouble)
 
 
-def transfer_check(
-    name: str, value: object, ends: tuple[str, str], baseline_mbps: Sequence[float] = (), kinds: Any = TRANSFERS
-) -> Check:
-    """Judge a transfer of 25 s over one connection that has the path to itself: the throughput that theory expects.
-
-    With ``baseline_mbps``, of the same path and session, what fits beside it passes too.
-    """
+def transfer_check(name: str, value: object, ends: tuple[str, str]) -> Check:
+    """Judge a transfer of 25 s over one connection that has the path to itself: the throughput that theory expects."""
     what = f"transfer over {name}"
-    problem = unfit(what, value, kinds, "give the result of measure.run for this one", ends)
+    problem = unfit(what, value, TRANSFERS, "give the result of measure.run for this one", ends)
     if problem is not None or not isinstance(value, TRANSFERS):
         return problem or Check.failing(what, "not measured yet", "measure it")
     if value.flow.streams != 1:
@@ -281,9 +275,8 @@ def transfer_check(
             "measure once with Linklab's simpleperf (program=None): if that gives another number, your program's clock "
             f"or units are wrong; see Lab 02. If it gives the same: {_IDLE}"
         )
-    baseline = from_baseline(theory, baseline_mbps) if baseline_mbps else None
     expected = in_its_time(theory, value.fidelity, path)
-    return measured(what, value.throughput_mbps, expected, verdict_on(value).trouble, hint, baseline)
+    return measured(what, value.throughput_mbps, expected, verdict_on(value).trouble, hint)
 
 
 def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check, ...]:
@@ -331,12 +324,11 @@ def measured(
     expected: Expectation,
     trouble: str | None,
     hints: Hints = "",
-    baseline: Expectation | None = None,
     slips: Sequence[Slip] = (),
 ) -> Check:
     """Judge a number that a tool measured, in which no unit can be wrong, against theory."""
     hints = hints or (_IDLE, f"theory: {expected.explanation}")
-    question = Value("", what, expected, hints, slips, trouble=trouble, baseline=baseline, shown=True, by_tool=True)
+    question = Value("", what, expected, hints, slips, trouble=trouble, shown=True, by_tool=True)
     (check,) = question.checks(value)
     return check
 

@@ -20,6 +20,7 @@ from linklab.errors import LinklabError
 from linklab.measure.tools import TOOLS
 
 _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
+    "grade.predictions": ("Prediction",),
     "measure.results": ("AtOnce", "Origin", "Sample", "Stream"),
     "measure.trust": ("Machine", "QueueCounters", "Fidelity"),
     "measure.repeats": ("Spread", "Repeats"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from linklab.errors import LinklabError
-from linklab.grade.check import Check, Outcome
+from linklab.grade.check import Check, Outcome, Surprise
 from linklab.report.model import Graded, Kind, Status
 
 VERSION: Final = 1
@@ -133,4 +133,5 @@ def _cell(data: dict[str, Any]) -> Graded:
     checks = tuple(Check(**check) for check in data["checks"])
     if any(check.outcome not in get_args(Outcome) for check in checks):
         raise ValueError("an outcome that is none")
-    return Graded(**{**data, "checks": checks})
+    surprises = tuple(Surprise(**surprise) for surprise in data.get("surprises", ()))
+    return Graded(**{**data, "checks": checks, "surprises": surprises})

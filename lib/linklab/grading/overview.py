@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from linklab.grade.check import Check
+from linklab.grade.check import Check, Surprise
 from linklab.grade.render import first_reason
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, reason_of
 from linklab.grading.kit import KitLab
+from linklab.grading.model import Judged
 from linklab.report.model import Graded, Status
 
 _SLOWEST: Final = 10
+_SLIPS: Final = 2
+"""How many of the mistakes behind a prediction are named."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,34 @@ class CellCount:
 
 
 @dataclass(frozen=True)
+class PredictionCount:
+    """What a class predicted of one thing, in percent of what theory says for each student's own network.
+
+    `bands` counts students by `BANDS`. `measured_percent` is the median of what they measured, and `sure_percent` how
+    sure the median student was. `slips` are the likeliest mistakes behind the numbers, the most frequent first.
+    """
+
+    what: str
+    bands: tuple[int, ...]
+    median_percent: float
+    measured_percent: float | None
+    sure_percent: float
+    slips: tuple[tuple[str, int], ...]
+
+
+BANDS: Final = (
+    ("under half", -math.inf, 50.0),
+    ("too little", 50.0, 95.0),
+    ("within 5 %", 95.0, 105.0),
+    ("too much", 105.0, 200.0),
+    ("over twice", 200.0, math.inf),
+)
+"""Predictions in percent of theory: a name, from, below."""
+
+
+@dataclass(frozen=True)
 class LabCount:
-    """How one lab went: how many handed it in, the median of their points, and its cells."""
+    """How one lab went: how many handed it in, the median of their points, its cells, and what was predicted."""
 
     name: str
     title: str
@@ -48,6 +78,7 @@ class LabCount:
     handed_in: int
     median_points: float | None
     cells: tuple[CellCount, ...]
+    predictions: tuple[PredictionCount, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,7 +101,31 @@ def _lab_count(lab: KitLab, all_of_them: list[LabGrade]) -> LabCount:
     columns = zip(*(one.cells for one in judged), strict=True)
     missing = sum(one.state == "not handed in" for one in all_of_them)
     cells = tuple(_cell_count(column, missing) for column in columns)
-    return LabCount(lab.name, lab.title, lab.max_points, len(judged), median(points) if points else None, cells)
+    middle = median(points) if points else None
+    return LabCount(lab.name, lab.title, lab.max_points, len(judged), middle, cells, tuple(_predictions(judged)))
+
+
+def _predictions(judged: Sequence[Judged]) -> Iterator[PredictionCount]:
+    """What students predicted, each thing once, in the notebook's order. What theory says nothing of is left out."""
+    found: dict[tuple[str, str], list[Surprise]] = {}
+    for one in judged:
+        for cell in one.cells:
+            for surprise in cell.surprises:
+                if surprise.theory:
+                    found.setdefault((surprise.what, surprise.unit), []).append(surprise)
+    for (what, _), all_of_them in found.items():
+        percents = [100 * each.predicted / each.theory for each in all_of_them]
+        bands = tuple(sum(low <= percent < high for percent in percents) for _, low, high in BANDS)
+        measured = [100 * each.measured / each.theory for each in all_of_them if each.measured is not None]
+        slips = Counter(each.slip for each in all_of_them if each.slip)
+        yield PredictionCount(
+            what,
+            bands,
+            median(percents),
+            median(measured) if measured else None,
+            median(each.sure_percent for each in all_of_them),
+            tuple(slips.most_common(_SLIPS)),
+        )
 
 
 def _cell_count(column: tuple[Graded, ...], missing: int) -> CellCount:

@@ -80,6 +80,7 @@ def class_page(grades: ClassGrade) -> str:
         "class.jinja",
         grades=grades,
         labs=overview.lab_counts(grades),
+        bands=overview.BANDS,
         slowest=overview.slowest(grades),
         inconclusive=list(overview.inconclusive(grades)),
         ended=list(overview.ended_early(grades)),

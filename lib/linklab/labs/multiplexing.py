@@ -1,8 +1,7 @@
-"""What Labs 06 and 07 need of several flows at once, and how they look into a queue."""
+"""What Labs 06 and 07 need of several flows at once."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from linklab.errors import MeasurementError
@@ -37,21 +36,6 @@ def mean_rtt_ms(run: AtOnce | None) -> dict[str, float]:
     """The mean round trip of each flow's pings in ms, by pair. Empty if there is no run."""
     found = {} if run is None else {name: result.rtt_mean_ms for name, result in pings(run).items()}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def backlog_packets(lab: Lab, node: str, interface: str) -> int:
-    """How many packets netem holds at an interface at this moment, in flight or waiting (``tc -s qdisc``).
-
-    Raises MeasurementError if there is no netem.
-    """
-    said = lab[node].cmd(f"tc -j -s qdisc show dev {interface}")
-    try:
-        queues = [queue for queue in json.loads(said) if queue["kind"] == "netem"]
-        return int(queues[0]["qlen"])
-    except (ValueError, LookupError, TypeError):
-        raise MeasurementError(
-            f"{interface} of {node} has no netem to look into: choose an end of L1, L2 or L3, as r2-eth2"
-        ) from None
 
 
 def own_parallel_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str | None:

@@ -32,7 +32,13 @@ class Difference:
 
     def __str__(self) -> str:
         where = f"{self.interface} on {self.node}" if self.interface else self.node
-        return f"{where}: {self.field} is {self.found}, expected {self.expected}: {self.cause}"
+        return f"{where}: {self.said}: {self.cause}"
+
+    @property
+    def said(self) -> str:
+        """What was found and expected: ``"rate is 10 Mbit/s, expected 30 Mbit/s"``; a VLAN says what it is."""
+        named = "" if self.field == "VLAN" else f"{self.field} is "
+        return f"{named}{self.found}, expected {self.expected}"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import nbformat
 
 from linklab.notebooks.regions import solution_text, student_text
 from linklab.notebooks.source import Cell
+from linklab.record import TEXT_STUB as TEXT_STUB
 
 # nbformat's constructors carry no types.
 _v4: Any = nbformat.v4
@@ -17,8 +18,6 @@ _v4: Any = nbformat.v4
 Audience = Literal["solution", "student", "source"]
 """``source`` is for nbgrader: the solution, with the starters still in it as comments."""
 NBGRADER_SCHEMA: Final = 3
-TEXT_STUB: Final = "*Write your answer here. (Enter opens this cell, Shift+Enter closes it.)*"
-"""What students find in place of a model answer."""
 
 _KERNELSPEC: Final = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 # What JupyterLab would add when it opens a notebook, which would then count as changed.

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any, Final, get_args
 
-from linklab.grade.check import Check, Outcome
+from linklab.grade.check import Check, Outcome, Surprise
 from linklab.notebooks.render import TEXT_STUB
 from linklab.record import RESULT_MIME
 from linklab.report.model import Graded, Kind, Status
 
+_LARGEST: Final = 1e12
+_SURPRISES_AT_MOST: Final = 50
+_CHARACTERS_AT_MOST: Final = 300
 _OUTCOMES: Final = get_args(Outcome)
 
 
@@ -29,7 +34,7 @@ def nbgrader(cell: Any) -> dict[str, Any]:
 def graded(cell: Any) -> Graded:
     """A graded cell as it is now."""
     worth = nbgrader(cell).get("points")
-    max_points = float(worth) if isinstance(worth, int | float) and 0 <= worth < float("inf") else 0.0
+    max_points = float(worth) if isinstance(worth, int | float) and 0 <= worth <= _LARGEST else 0.0
     name = str(cell.get("id") or nbgrader(cell).get("grade_id") or "without name")
     if kind_of(cell) == "free text":
         title = name.removeprefix("reflect-").replace("-", " ")
@@ -59,7 +64,9 @@ def _check(cell: Any, name: str, max_points: float) -> Graded:
         status = "failed"
     points = max_points if status == "passed" else 0.0
     title = title or name.removeprefix("check-").replace("-", " ")
-    return Graded(name, "check", title, status, points, max_points, checks, trouble)
+    every = (surprise for result in results for surprise in _surprises(result))
+    surprises = tuple(itertools.islice(every, _SURPRISES_AT_MOST))
+    return Graded(name, "check", title, status, points, max_points, checks, trouble, surprises)
 
 
 def _status(checks: tuple[Check, ...], stopped: bool, ran: bool) -> Status:
@@ -86,6 +93,30 @@ def _checks(result: dict[str, Any]) -> list[Check]:
             points = worth if isinstance(worth, int | float) else 0
             found.append(Check(description, entry["outcome"], reason, hint, points, expected, seen))
     return found
+
+
+def _surprises(result: dict[str, Any]) -> Iterator[Surprise]:
+    """The predictions of a result's JSON form; what is not of that form is left out."""
+    entries = result.get("surprises")
+    for entry in entries if isinstance(entries, list) else []:
+        if not isinstance(entry, dict):
+            continue
+        numbers = [entry.get(name) for name in ("predicted", "sure_percent", "theory")]
+        measured = entry.get("measured")
+        if all(map(_is_finite, numbers)) and (measured is None or _is_finite(measured)):
+            predicted, sure_percent, theory = map(float, numbers)  # type: ignore[arg-type]
+            what, unit, said, slip = (_for_a_figure(_text(entry, name)) for name in ("what", "unit", "said", "slip"))
+            seen = None if measured is None else float(measured)
+            yield Surprise(what, unit, predicted, sure_percent, theory, seen, said, slip)
+
+
+def _for_a_figure(text: str) -> str:
+    """A text that matplotlib can draw: not too long, no halves of characters, and no mathematics."""
+    return text[:_CHARACTERS_AT_MOST].encode("utf-8", "replace").decode().replace("$", "")
+
+
+def _is_finite(number: object) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= _LARGEST
 
 
 def _text(entry: dict[str, Any], name: str) -> str:

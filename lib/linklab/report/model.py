@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from linklab.grade.check import Check
+from linklab.grade.check import Check, Surprise
 
 Kind = Literal["check", "free text"]
 Status = Literal["passed", "failed", "inconclusive", "not run", "no result", "answered", "not answered"]
@@ -16,7 +16,7 @@ class Graded:
     """A graded cell: `points` are what it has now, `max_points` what it is worth.
 
     `checks` are empty where the cell kept none: then `trouble` is the error that it stopped with, if it did. The points
-    of a free text are the instructor's to give.
+    of a free text are the instructor's to give. `surprises` are what was predicted of what this cell measured.
     """
 
     cell_id: str
@@ -27,6 +27,7 @@ class Graded:
     max_points: float
     checks: tuple[Check, ...] = ()
     trouble: str = ""
+    surprises: tuple[Surprise, ...] = ()
 
     @property
     def open_points(self) -> float:
@@ -153,6 +154,25 @@ class LabRecord:
     def open_points(self, kind: Kind) -> float:
         """Points that wait for another measurement, or (of free texts) for the instructor."""
         return sum(it.open_points for it in self.graded if it.kind == kind)
+
+    @property
+    def surprises(self) -> tuple[Surprise, ...]:
+        """All that was predicted and then measured."""
+        return tuple(surprise for it in self.graded for surprise in it.surprises)
+
+    @property
+    def texts(self) -> tuple[FreeText, ...]:
+        """The student's own words, answered or not, in order."""
+        return tuple(it for section in self.sections for it in section.items if isinstance(it, FreeText))
+
+    @property
+    def work(self) -> tuple[Section, ...]:
+        """The sections without the student's own words and without verdicts, which stand elsewhere."""
+        rest = [
+            Section(one.title, tuple(it for it in one.items if not isinstance(it, FreeText | Verdict)))
+            for one in self.sections
+        ]
+        return tuple(section for section in rest if section.items)
 
     def of(self, kind: Kind) -> tuple[Graded, ...]:
         """The graded cells of a kind."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from linklab.record import LAB_MIME, RESULT_MIME
+from linklab.record import LAB_MIME, PROGRESS_MIME, RESULT_MIME
 from linklab.report import pictures, widgets
 from linklab.report.model import Gone, Item, Markup, Printed, Written
 
@@ -35,7 +35,7 @@ def items(outputs: Iterable[Any], states: Mapping[str, Any], where: str, *, grad
         if output.output_type == "error":
             if not graded:
                 yield printed(f"{output.ename}: {output.evalue}", is_error=True)
-        elif not (graded and RESULT_MIME in output.data):
+        elif not (graded and RESULT_MIME in output.data) and PROGRESS_MIME not in output.data:
             yield from bundle(output.data, states, where)
     yield from _spoken(said)
 

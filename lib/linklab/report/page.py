@@ -7,7 +7,7 @@ in the page forbids whatever might still want to run or load.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,8 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Safe
 
-from linklab.grade.render import first_reason
+from linklab.grade.check import Surprise
+from linklab.grade.render import first_reason, surprises_figure
 from linklab.report import markdown
 from linklab.report.clean import clean
 from linklab.report.model import Facts, Graded, Item, LabRecord, Markup, Portfolio, Status, Written
@@ -41,6 +42,7 @@ def page(portfolio: Portfolio) -> str:
         css=style(),
         conditions=conditions(portfolio),
         unfinished=[(lab.title, found) for lab in portfolio.labs if (found := unfinished(lab))],
+        surprising=[(lab.title, off) for lab in portfolio.labs if (off := [*filter(_is_off, lab.surprises)])],
     )  # fmt: skip
     return encodable(text)
 
@@ -73,6 +75,52 @@ def unfinished(lab: LabRecord) -> list[tuple[str, str]]:
     if lab.executed < lab.cells:
         found.append(("Cells", f"{lab.cells - lab.executed} of {lab.cells} cells with code were not run."))
     return found
+
+
+_CLOSE: Final = 0.05
+
+
+def _is_off(surprise: Surprise) -> bool:
+    """A prediction that was not near theory, or has a mistake behind it that is known."""
+    return bool(surprise.slip) or abs(surprise.predicted - surprise.theory) > _CLOSE * abs(surprise.theory)
+
+
+def summed_up(surprises: Sequence[Surprise]) -> str:
+    """How predictions went, in a sentence. Pure."""
+    off = [*filter(_is_off, surprises)]
+    near = len(surprises) - len(off)
+    text = f"{near} of {_counted(len(surprises), 'prediction')} came near theory, with no known mistake behind."
+    slips = dict.fromkeys(it.slip for it in off if it.slip)
+    return f"{text} Likely mistakes behind the others: {'; '.join(slips)}." if slips else text
+
+
+def method(lab: LabRecord) -> str:
+    """How a lab was measured, in sentences. Pure."""
+    tools = ", ".join(f"{name} {words}" for name, words in lab.facts.tools)
+    sentences = [f"Measured with Linklab {lab.facts.linklab or '(version not noted)'} on {clock_of(lab.facts)}."]
+    sentences += [f"Tools: {tools}."] if tools else []
+    sentences.append(f"Of {_counted(lab.cells, 'cell')} with code {lab.executed} ran.")
+    return " ".join(sentences)
+
+
+def limits(lab: LabRecord) -> list[str]:
+    """What a reader must know before trusting a lab's numbers. Pure."""
+    found = list(lab.notes)
+    if lab.facts.clock == "real":
+        found.append("On real time a busy machine can be seen in the numbers: timers fire late, and rates are missed.")
+    elif lab.facts.clock == "virtual":
+        found.append(
+            "On virtual time programs compute in no time at all: what a real host's processor would add is not there."
+        )
+    found.append("Links are Linux's htb and netem: exact rates and delays, no bit errors, 1514 bytes for a full frame.")
+    for mark in lab.graded:
+        reasons = dict.fromkeys(check.reason for check in mark.checks if check.outcome == "inconclusive")
+        found += [f"{mark.title} is inconclusive: {'; '.join(reasons)}."] if reasons else []
+    return found
+
+
+def _drawn(surprises: Sequence[Surprise]) -> Safe:
+    return Safe(surprises_figure(surprises))
 
 
 def conditions(portfolio: Portfolio) -> list[tuple[str, str]]:
@@ -114,7 +162,8 @@ def environment(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"cleaned": _cleaned, "written": _written, "points": "{:g}".format, "counted": _counted}
-    environment.filters |= {"clock": clock_of, "grouped": first_reason}
+    environment.filters |= {"clock": clock_of, "grouped": first_reason, "method": method, "limits": limits}
+    environment.filters |= {"summed_up": summed_up, "drawn": _drawn}
     environment.tests |= {"troubled": _is_troubled}
     environment.globals |= {"signs": _SIGNS, "kind_of_item": _kind_of_item, "short_alt": _SHORT_ALT}
     return environment

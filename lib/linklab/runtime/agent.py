@@ -30,6 +30,7 @@ from linklab.runtime.channel import FROM_GUEST_BYTES, Channel, ChannelClosed
 from linklab.runtime.printed import Printed
 
 MATURE_S = 16.0
+_CLOCK_SET_S = 1.0
 BEAT_NS = 10_000_000
 PHASE_NS = 5_000_000
 _BEATS = 20
@@ -236,13 +237,14 @@ class Context:
                 self._announce(False)
 
 
-def grow_up() -> None:
-    """Lets a guest on virtual time grow old enough to be taken for a computer, which costs next to nothing there.
+def grow_up(virtual: bool) -> None:
+    """Lets a guest grow old enough to be taken for a computer, which costs next to nothing on virtual time.
 
     ping sends without its interval while the clock's seconds are 0, which it takes for "not set yet", and Open
-    vSwitch forwards nothing in its first 10 s, because it has not counted the processor's cores.
+    vSwitch forwards nothing in its first 10 s, because it has not counted the processor's cores: in real time nobody
+    waits for that.
     """
-    time.sleep(max(0.0, MATURE_S - time.monotonic()))
+    time.sleep(max(0.0, (MATURE_S if virtual else _CLOCK_SET_S) - time.monotonic()))
 
 
 def await_beat() -> None:
@@ -277,13 +279,15 @@ def main() -> None:
         boot.boot_guest(options["folder"], options["private"], options["modules"])
         boot.become_init("guest")
         line = boot.serial_line("/dev/ttyS1")
-        if options["clock"] == "virtual":
+        virtual = options["clock"] == "virtual"
+        if virtual:
             boot.exact_timers()
-            grow_up()
+        grow_up(virtual)
+        if virtual:
             boot.whole_seconds_apart()
             await_beat()
             boot.seed_kernel(seed)
-        channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=options["clock"] == "virtual")
+        channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=virtual)
     else:
         boot.boot_native(options["folder"])
         boot.become_init("native")

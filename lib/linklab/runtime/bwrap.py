@@ -190,7 +190,7 @@ def for_program(
 def program_environment() -> dict[str, str]:
     """All that the program finds in its environment. Python writes each line at once, also into a pipe."""
     return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": HOME,
         "LC_ALL": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",

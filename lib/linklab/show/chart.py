@@ -21,7 +21,7 @@ themes show them inverted (`linklab.show.figure`). Text and lines therefore need
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from linklab.errors import MeasurementError
@@ -61,6 +61,10 @@ LINES: Final[tuple[tuple[str, Any, str], ...]] = (
 """Colour, dashes and marker of the first, second, ... line. Their greys differ too."""
 
 _Values = TypeVar("_Values")
+Points = Sequence[tuple[float, float]]
+"""A sketch: x and y, from left to right."""
+PREDICTED: Final = "#7A4B00"
+"""The colour of all that was predicted."""
 
 
 def chart(
@@ -159,6 +163,23 @@ def level(axes: Axes, value: float, text: str, *, below: bool = False) -> None:
         zorder=3,
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.85},
     )
+
+
+def sketched(axes: Axes, points: Points) -> None:
+    """Draw what a student sketched before the measurement, dashed, on the axes of the measurement; nothing if empty.
+
+    The axes grow with it, to twice their height at most. `legend` comes after it.
+    """
+    if not points:
+        return
+    low, high = axes.get_ylim()
+    axes.plot(*zip(*points, strict=True), color=PREDICTED, linewidth=2, linestyle=(0, (5, 3)), label="your sketch")
+    axes.set_ylim(low, max(high, min(2 * high, 1.05 * max(y for _, y in points))))
+
+
+def sketch_in_words(points: Points) -> str:
+    """Return the sketch for a figure's description, empty if there is none."""
+    return " Your sketch: " + ", ".join(f"{y:g} at {x:g}" for x, y in points) + "." if points else ""
 
 
 def logarithmic(axes: Axes, which: Literal["x", "y"], least: float, most: float) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from linklab.analysis import Comparison, between
 from linklab.errors import MeasurementError
-from linklab.show.chart import BLACK, BLUE, GREY, SKY_BLUE, SMALL_POINTS, VERMILLION, chart, legend
+from linklab.show.chart import BLACK, BLUE, GREY, PREDICTED, SKY_BLUE, SMALL_POINTS, VERMILLION, chart, legend
 from linklab.show.tables import Table, table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ROW_INCHES: Final = 0.44
 _WIDEST_PERCENT: Final = (40.0, 180.0)
 _MARKS: Final[tuple[tuple[str, dict[str, Any], float], ...]] = (
-    ("predicted", {"marker": "D", "color": "#7A4B00", "markerfacecolor": "white", "markeredgewidth": 1.8}, -0.24),
+    ("predicted", {"marker": "D", "color": PREDICTED, "markerfacecolor": "white", "markeredgewidth": 1.8}, -0.24),
     ("report", {"marker": "s", "color": VERMILLION}, 0.0),
     ("measured", {"marker": "o", "color": BLUE}, 0.24),
 )
@@ -29,7 +29,7 @@ _MARKS: Final[tuple[tuple[str, dict[str, Any], float], ...]] = (
 def comparison(rows: Sequence[Comparison], title: str = "") -> Table:
     """Return a table: quantity, unit, predicted, theory, its interval where it has one, report, measured, remark."""
     with_interval = any(row.interval is not None for row in rows)
-    headings = ["quantity", "unit", "predicted", "theory", *(["sound from - to"] if with_interval else [])]
+    headings = ["quantity", "unit", "predicted", "theory", *(["expected"] if with_interval else [])]
     return table(
         [*headings, _named("report", rows), "measured", "remark"],
         [
@@ -56,7 +56,7 @@ def _named(column: str, rows: Sequence[Comparison]) -> str:
 
 
 def _interval(row: Comparison) -> str | None:
-    return None if row.interval is None else f"{row.interval[0]:.4g} - {row.interval[1]:.4g}"
+    return None if row.interval is None else f"{row.interval[0]:.4g} to {row.interval[1]:.4g}"
 
 
 def compared(rows: Sequence[Comparison], title: str = "Compared with theory") -> Drawing:
@@ -150,7 +150,7 @@ def _handles(rows: Sequence[Comparison]) -> Iterator[Artist]:
         if any(_numbers(row)[name] is not None for row in rows):
             yield Line2D([], [], linestyle="", label=_named(name, rows), **style)
     if any(row.interval is not None for row in rows):
-        yield Patch(facecolor=SKY_BLUE, alpha=0.4, linewidth=0, label="sound by theory")
+        yield Patch(facecolor=SKY_BLUE, alpha=0.4, linewidth=0, label="expected by theory")
 
 
 def _in_words(row: Comparison) -> str:

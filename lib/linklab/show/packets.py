@@ -19,6 +19,7 @@ from linklab.show.chart import (
     SMALL_POINTS,
     VERMILLION,
     WIDTH_INCHES,
+    Points,
     blended,
     chart,
     label_axes,
@@ -26,6 +27,8 @@ from linklab.show.chart import (
     level,
     logarithmic,
     panels,
+    sketch_in_words,
+    sketched,
     told_apart,
 )
 
@@ -58,18 +61,19 @@ class Sent(Protocol):
         ...
 
 
-def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None) -> Drawing:
+def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None, sketch: Points = ()) -> Drawing:
     """Return a figure of what arrived of each rate that was sent, in Mbit/s of payload over the time of sending.
 
     The thin line is "all arrives"; ``ceiling_mbps`` draws what theory says the path carries. The loss stands at each
-    point where there was one. Raises MeasurementError for no results.
+    point where there was one; ``sketch`` is what a student drew before, in Mbit/s both. Raises MeasurementError for no
+    results.
     """
     if not results:
         raise MeasurementError("there is nothing to draw: measure at one rate at least")
     points = sorted((it.sent_mbps, it.sent_mbps * (1 - it.loss_percent / 100), it.loss_percent) for it in results)
     words = "; ".join(f"{sent:.1f} sent, {arrived:.2f} arrived, {loss:.2f} % lost" for sent, arrived, loss in points)
     figure, axes = chart(
-        f"What arrives of what is sent, in Mbit/s: {words}.",
+        f"What arrives of what is sent, in Mbit/s: {words}.{sketch_in_words(sketch)}",
         x="sent (Mbit/s of payload); the dashed line is where all arrives",
         y="arrived (Mbit/s)",
         title="Sent, arrived",
@@ -78,15 +82,19 @@ def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None) -> Drawing
     least, most = 0.9 * points[0][0], 1.06 * points[-1][0]
     axes.plot([0, most], [0, most], color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     if ceiling_mbps is not None:
-        level(axes, ceiling_mbps, f"theory: {ceiling_mbps:.2f} Mbit/s")
+        level(axes, ceiling_mbps, f"theory: {ceiling_mbps:.2f} Mbit/s", below=True)
     axes.plot([sent for sent, _, _ in points], [arrived for _, arrived, _ in points], color=BLUE, linewidth=2)
     for sent, arrived, loss in points:
         colour, marker = (VERMILLION, "X") if loss else (BLUE, "o")
         axes.plot([sent], [arrived], color=colour, marker=marker, markersize=8)
         if loss:
-            at: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": SMALL_POINTS}
-            axes.annotate(f"{loss:.1f} %\nlost", (sent, arrived), (0, -7), **at)
-    axes.set(xlim=(least, most), ylim=(least, most))
+            above: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "bottom"}
+            above["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # the dashed line passes here
+            axes.annotate(f"{loss:.1f} %\nlost", (sent, arrived), (0, 7), fontsize=SMALL_POINTS, **above)
+    axes.set(xlim=(least, most), ylim=(min([least, *(0.9 * y for _, y in sketch)]), most))
+    sketched(axes, sketch)
+    if sketch:
+        legend(axes)
     return figure
 
 

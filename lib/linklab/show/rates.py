@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure import Sample, SimpleperfResult, TcpResult, UdpResult
-from linklab.show.chart import BLACK, GREY, chart, legend, told_apart
+from linklab.show.chart import BLACK, GREY, Points, chart, legend, sketch_in_words, sketched, told_apart
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -28,12 +28,14 @@ def throughput(
     fair_mbps: float | None = None,
     duration_s: float | None = None,
     together: bool = False,
+    sketch: Points = (),
 ) -> Drawing:
     """Return a figure of intervals in Mbit/s over seconds, one line for each name.
 
     ``ceiling_mbps`` is what theory allows (`linklab.network.goodput_ceiling_mbps`), ``fair_mbps`` the fair share of a
     line; ``duration_s`` sets the end of the time axis, so that it stands still while intervals are added; ``together``
-    draws the sum as well where there are several lines. Raises MeasurementError for more lines than can be told apart.
+    draws the sum as well where there are several lines; ``sketch`` is what a student drew before, seconds and
+    Mbit/s. Raises MeasurementError for more lines than can be told apart.
     """
     shown = {name: tuple(samples) for name, samples in curves.items() if samples}
     total = _sum(list(shown.values())) if together and len(shown) > 1 else ()
@@ -43,7 +45,7 @@ def throughput(
         "fair share:": (fair_mbps, (0, (5, 2, 1, 2))),
     }
     figure, axes = chart(
-        _in_words(spans, ceiling_mbps, fair_mbps),
+        _in_words(spans, ceiling_mbps, fair_mbps) + sketch_in_words(sketch),
         x="seconds since the start",
         y="throughput (Mbit/s)",
         title="Throughput",
@@ -59,7 +61,8 @@ def throughput(
     highest = max([it.throughput_mbps for samples in spans.values() for it in samples] + [ceiling_mbps or 0])
     last_s = max([samples[-1].end_s for samples in spans.values()] + [duration_s or 0])
     axes.set(xlim=(0, last_s or 1), ylim=(0, _HEADROOM * highest or 1))
-    if shown or ceiling_mbps is not None:
+    sketched(axes, sketch)
+    if shown or ceiling_mbps is not None or sketch:
         legend(axes)
     if not shown:
         axes.text(0.5, 0.45, "no interval yet", transform=axes.transAxes, ha="center", color=GREY)
@@ -72,6 +75,7 @@ def flows(
     ceiling_mbps: float | None = None,
     fair_mbps: float | None = None,
     together: bool = True,
+    sketch: Points = (),
 ) -> Drawing:
     """Return `throughput`'s figure of results that were measured at one time, with a line for each connection.
 
@@ -84,7 +88,7 @@ def flows(
         curves[f"{name} ({again + 1})" if again else name] = samples
     if not curves:
         raise MeasurementError("there is nothing to draw over time: measure with an interval, say one second")
-    return throughput(curves, ceiling_mbps=ceiling_mbps, fair_mbps=fair_mbps, together=together)
+    return throughput(curves, ceiling_mbps=ceiling_mbps, fair_mbps=fair_mbps, together=together, sketch=sketch)
 
 
 def summed(curves: Curves) -> Curves:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Final
 from linklab.analysis import LoadExpectation
 from linklab.errors import MeasurementError
 from linklab.measure import PingResult
-from linklab.show.chart import BLUE, SKY_BLUE, VERMILLION, label_axes, legend, level, panels
+from linklab.show.chart import (
+    BLUE,
+    SKY_BLUE,
+    VERMILLION,
+    Points,
+    label_axes,
+    legend,
+    level,
+    panels,
+    sketch_in_words,
+    sketched,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +35,7 @@ class RoundTrips:
     """One path's round trips: ``rtt_ms`` one per ping, None for one that was lost, sent every ``interval_s``.
 
     ``floor_ms`` is the delay of all links, forward and reverse; ``full_ms`` the round trip with the queue full, None
-    where nothing fills it.
+    where nothing fills it. ``sketch`` is what a student drew before: seconds and ms.
     """
 
     name: str
@@ -32,6 +43,7 @@ class RoundTrips:
     interval_s: float
     floor_ms: float
     full_ms: float | None = None
+    sketch: Points = ()
 
     @staticmethod
     def of(result: PingResult, expected: LoadExpectation) -> RoundTrips:
@@ -76,6 +88,7 @@ def _panel(axes: Axes, it: RoundTrips, last_s: float) -> None:
     margin = 0.02 * last_s
     top = max([*seen, it.floor_ms, it.full_ms or 0.0])
     axes.set(xlim=(-margin, last_s + margin), ylim=(0, 1.18 * top))
+    sketched(axes, it.sketch)
     legend(axes)
 
 
@@ -89,4 +102,5 @@ def _in_words(it: RoundTrips) -> str:
             f", {min(seen):.1f} to {max(seen):.1f} ms, mean {mean:.1f}, of which queues make {mean - it.floor_ms:.1f}"
         )
     said += f". The links' delays make {it.floor_ms:g} ms"
-    return f"{said}; with a full queue it is {it.full_ms:.1f} ms." if it.full_ms is not None else f"{said}."
+    said += f"; with a full queue it is {it.full_ms:.1f} ms." if it.full_ms is not None else "."
+    return said + sketch_in_words(it.sketch)

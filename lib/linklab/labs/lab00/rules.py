@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from linklab.analysis import Expectation, measured_path
+from linklab.grade.choices import choices
 from linklab.grade.path_questions import ceiling, rtt
-from linklab.grade.questions import Value, asked_one
+from linklab.grade.predictions import Predictions
+from linklab.grade.questions import Value, as_number, asked, asked_one
 from linklab.grade.reachability import Checkable, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import typed, typed_rtt
@@ -30,16 +33,13 @@ def check_network(lab: Checkable) -> Result:
     return Result("Lab 00, the network", tuple(check for checks in every for check in checks(TWO_HOSTS, state)))
 
 
-@guarded
-def check_prediction_rtt(rtt_ms: object) -> Result:
-    """Judge the predicted round-trip time of an idle link, in ms."""
-    return asked_one("Lab 00, predicted round-trip time", rtt_ms, _RTT)
+PREDICTIONS: Final = Predictions("Lab 00", {"rtt": lambda: [_RTT], "throughput": lambda: [_CEILING]})
 
 
 @guarded
-def check_prediction_throughput(mbps: object) -> Result:
-    """Judge the predicted TCP throughput, in Mbit/s."""
-    return asked_one("Lab 00, predicted throughput", mbps, _CEILING)
+def check_queue(answers: object) -> Result:
+    """Judge ``where`` a ping waits next to a transfer, by letter."""
+    return asked("Lab 00, the queue", answers, choices(Path(__file__).parent))
 
 
 @guarded
@@ -52,7 +52,8 @@ def check_measured_rtt(rtt_ms: object, clock: str) -> Result:
     Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
     """
     question = typed_rtt("rtt", "round-trip time of h1 to h2", _PATH.rtt_floor_ms, clock)
-    return asked_one("Lab 00, measured round-trip time", rtt_ms, question)
+    result = asked_one("Lab 00, measured round-trip time", rtt_ms, question)
+    return PREDICTIONS.compared(result, "rtt", {"rtt": as_number(rtt_ms)})
 
 
 @guarded
@@ -76,4 +77,5 @@ def check_measured_throughput(mbps: object, clock: str) -> Result:
         "transfer is mostly TCP's start",
     )
     question = Value("throughput", "measured TCP throughput from h1 to h2", expected, hints, shown=True)
-    return asked_one("Lab 00, measured throughput", mbps, typed(question, clock))
+    result = asked_one("Lab 00, measured throughput", mbps, typed(question, clock))
+    return PREDICTIONS.compared(result, "throughput", {"throughput": as_number(mbps)})

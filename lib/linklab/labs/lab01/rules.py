@@ -10,10 +10,14 @@ cable is in, and MAC addresses, are free; so is the choice of routes, as long as
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from linklab.course import course_network
-from linklab.grade.questions import Value, asked
+from linklab.grade.choices import choices
+from linklab.grade.path_questions import path_between, rtt
+from linklab.grade.predictions import Predictions
+from linklab.grade.questions import OneOf, Value, as_number, asked
 from linklab.grade.reachability import Checkable, reachability_checks, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
@@ -100,7 +104,31 @@ def check_rtt(measured: object, clock: str) -> Result:
     Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
     """
     questions = [_rtt(name, clock) for name in RTT_PAIRS]
-    return asked("Lab 01, measured round-trip times", measured, questions, '{"L1": 20.1, ...}, in ms')
+    result = asked("Lab 01, measured round-trip times", measured, questions, '{"L1": 20.1, ...}, in ms')
+    numbers = {name: as_number(value) for name, value in measured.items()} if isinstance(measured, Mapping) else {}
+    return PREDICTIONS.compared(result, "round_trips", numbers)
+
+
+@guarded
+def check_prefix(answers: object) -> Result:
+    """Judge which of several routes that match counts, by letter."""
+    return asked("Lab 01, which route counts", answers, [_choice("longest_prefix")])
+
+
+@guarded
+def check_jump(answers: object) -> Result:
+    """Judge why the RTT jumps from router to router, by letter."""
+    return asked("Lab 01, traceroute", answers, [_choice("jump")])
+
+
+def _choice(key: str) -> OneOf:
+    return next(question for question in choices(Path(__file__).parent) if question.key == key)
+
+
+PREDICTIONS: Final = Predictions(
+    "Lab 01",
+    {"round_trips": lambda: [rtt(name, path_between(*RTT_PAIRS[name])) for name in ("L2", "h1-h4", "h1-h9")]},
+)
 
 
 def _rtt(name: str, clock: str) -> Value:

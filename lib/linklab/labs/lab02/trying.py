@@ -101,7 +101,7 @@ def loopback(flags: str = "", file: str = FILE) -> None:
     Raises LinklabError if there is no such file.
     """
     if not Path(file).is_file():
-        raise LinklabError(f"there is no {file} beside this notebook: copy it from labs/ again")
+        raise LinklabError(f"there is no {file} next to this notebook: copy it from labs/ again")
     port = _free_port()
     with _process([file, "-s", "-b", _LOOPBACK, "-p", str(port)]) as server:
         deadline_s = time.monotonic() + _START_S

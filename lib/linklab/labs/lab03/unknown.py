@@ -225,7 +225,7 @@ def _answer_check(it: _Try) -> Check:
             slips.append(Slip(probe.rate_mbps, reason, "a longer probe fills it; a train tells at once"))
     coarse = "too coarse: go on until the range is narrow, with steps in proportion to the rate"
     wild = "print each rate that you try and what is lost there: does the range close around the right one?"
-    trouble = _doubt([it]) if right / _WILD < answer < right * _WILD else None
+    trouble = (_doubt([it]) or _lost_by_the_machine(it)) if right / _WILD < answer < right * _WILD else None
     hints = coarse if abs(answer / right - 1) <= _COARSE else wild
     (check,) = Value("", it.name, expected, hints, slips, trouble=trouble, shown=True, by_tool=True).checks(it.answer)
     return check
@@ -234,6 +234,17 @@ def _answer_check(it: _Try) -> Check:
 def _doubt(tries: Sequence[_Try]) -> str | None:
     """What spoke against the machine while the searches sent; None where nothing did."""
     return next((doubt for it in tries for doubt in it.prober.doubts), None)
+
+
+def _lost_by_the_machine(it: _Try) -> str | None:
+    """What a probe lost at a rate that the path carries, in words; None where none did. On virtual time nothing is."""
+    if it.clock == "virtual":
+        return None
+    for probe in it.prober.probes:
+        if probe.rate_mbps <= (1 - TOLERANCE) * it.truth_mbps and probe.loss_percent > STRAY_PERCENT:
+            sent = f"{probe.loss_percent:.1f} % of a probe at {probe.rate_mbps:.4g} Mbit/s"
+            return f"{sent} was lost at a rate that this path carries, which only this machine can have done"
+    return None
 
 
 def _confirmed_check(tries: Sequence[_Try]) -> Check:

@@ -6,7 +6,6 @@ Cells that students have not filled in yet give rows with gaps, not errors.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 
 from linklab.analysis import (
     Comparison,
@@ -19,11 +18,13 @@ from linklab.analysis import (
 )
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network, is_variant
+from linklab.grade.predictions import Prediction
 from linklab.grade.runs import pings
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, NetworkState
 from linklab.published.report import ReportRow, rows
 from linklab.show import RoundTrips, round_trips
+from linklab.show.chart import Points
 from linklab.show.figure import Drawing
 
 Given = Mapping[str, object]
@@ -31,52 +32,41 @@ _MISSING = "not measured yet: fill in the cells above and run them"
 
 
 def beside_report(
-    case: int, predicted_rtt_ms: Given, predicted_mbps: Given, pings: Given, transfers: Given
+    case: int, predicted_rtt_ms: object, predicted_mbps: object, pings: Given, transfers: Given
 ) -> list[Comparison]:
     """Each number of the course report's test case, next to theory and what the student predicted and measured.
 
-    ``pings`` and ``transfers`` are results by the report's names. Theory is for the network as read back before each
-    measurement, or as planned where there is none yet.
+    ``predicted_...`` are predictions. ``pings`` and ``transfers`` are results by the report's names. Theory is for the
+    network as read back before each measurement, or as planned where there is none yet.
     """
     found = []
     for row in rows(case):
         is_rtt = row.quantity == "rtt_ms"
         result = (pings if is_rtt else transfers).get(row.name)
-        predicted = (predicted_rtt_ms if is_rtt else predicted_mbps).get(row.name)
+        predicted = _predicted(predicted_rtt_ms if is_rtt else predicted_mbps, row.name)
         theirs = _theory(row, None, COURSE).value if is_variant() else None
         theory = _theory(row, result, course_network())
-        found.append(compared_with_report(row, theory, _measured(result), _number(predicted), theirs))
+        found.append(compared_with_report(row, theory, _measured(result), predicted, theirs))
     return found
 
 
-def queue_over_time(run: object, name: str, ends: tuple[str, str]) -> Drawing | str:
-    """The round trips of pings next to a transfer between ``ends``, with the queue's share; else words."""
+def queue_over_time(run: object, name: str, ends: tuple[str, str], sketch: Points = ()) -> Drawing | str:
+    """The round trips of pings next to a transfer between ``ends``, with the queue's share and a sketch; else words."""
     seen = pings(run).get("-".join(ends)) if isinstance(run, AtOnce) else None
     if seen is None:
         return _MISSING
     it = measured_path(course_network(), *ends, seen.origin.network)
     full = it.rtt_floor_ms + full_queue_share_ms(bottleneck_hop(it).link)
-    return round_trips([RoundTrips(name, seen.rtt_ms, seen.flow.interval_s, it.rtt_floor_ms, full)])
-
-
-def frames_sent(result: object, interface: str) -> tuple[int | None, int | None]:
-    """How many frames left ``interface`` during a measurement, and how many bytes they had in all; None without one."""
-    counters = _counters(result, interface)
-    return (None, None) if counters is None else counters[:2]
+    return round_trips([RoundTrips(name, seen.rtt_ms, seen.flow.interval_s, it.rtt_floor_ms, full, sketch)])
 
 
 def frames_dropped(result: object, interface: str) -> int | None:
     """How many frames found the queue of ``interface`` full; None where nothing was measured."""
-    counters = _counters(result, interface)
-    return None if counters is None else counters[2]
-
-
-def _counters(result: object, interface: str) -> tuple[int, int, int] | None:
     if not isinstance(result, AtOnce | PingResult | SimpleperfResult | TcpResult):
         return None
     fidelity = result.fidelity
     found = fidelity.queue(interface.partition("-")[0], interface) if fidelity is not None else None
-    return None if found is None else (found.sent_packets, found.sent_bytes, found.dropped_packets)
+    return None if found is None else found.dropped_packets
 
 
 def _theory(row: ReportRow, result: object, network: Network) -> Expectation:
@@ -93,5 +83,5 @@ def _measured(result: object) -> float | None:
     return result.throughput_mbps if isinstance(result, SimpleperfResult | TcpResult) else None
 
 
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
+def _predicted(prediction: object, name: str) -> float | None:
+    return dict(prediction.numbers).get(name) if isinstance(prediction, Prediction) else None

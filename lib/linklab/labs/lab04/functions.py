@@ -1,16 +1,109 @@
-"""The function that Lab 04 asks for: min, mean, max and mdev of round trips, tried on series with gaps and jumps."""
+"""The functions that Lab 04 asks for: round trips out of what ping prints; their min, mean, max and mdev."""
 
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from linklab.grade.check import Check
+from linklab.course import course_network
+from linklab.grade.check import Check, a_kind
+from linklab.grade.questions import is_missing
 from linklab.grade.result import Result, guarded
-from linklab.grade.trials import Formula, Trial, call, out_of_reach
+from linklab.grade.trials import Formula, Trial, call, numbers, out_of_reach, shown
+
+# --- Round trips out of what ping prints
+
+_HEAD: Final = "PING 10.0.9.9 (10.0.9.9) 56(84) bytes of data.\n"
+_END: Final = "\n--- 10.0.9.9 ping statistics ---\n3 packets transmitted, {}, time 2003ms\n"
+_LINE: Final = "64 bytes from {}: icmp_seq={} ttl=64 time={} ms\n"
+_HERE: Final = "10.0.9.9"
+_ROUND: Final = "rtt min/avg/max/mdev = 21.400/48.230/103.001/38.704 ms\n"
+_PRINTED: Final[Mapping[str, tuple[str, list[float]]]] = {
+    "three answers": (
+        _HEAD + _LINE.format(_HERE, 1, "20.3") + _LINE.format(_HERE, 2, "103") + _LINE.format(_HERE, 3, "21.4")
+        + _END.format("3 received, 0% packet loss") + _ROUND,
+        [20.3, 103, 21.4],
+    ),
+    "one that was lost": (
+        _HEAD + _LINE.format(_HERE, 1, "9.87") + _LINE.format(_HERE, 3, "10.0")
+        + _END.format("2 received, 33.3333% packet loss") + _ROUND,
+        [9.87, 10.0],
+    ),
+    "a name in place of an address": (
+        _HEAD + _LINE.format("r2 (10.0.9.9)", 1, "0.035") + _LINE.format("r2 (10.0.9.9)", 2, "1204")
+        + _END.format("2 received, 33.3333% packet loss") + _ROUND,
+        [0.035, 1204],
+    ),
+    "no answer at all": (_HEAD + _END.format("0 received, 100% packet loss"), []),
+}  # fmt: skip
+"""What ping (iputils) prints, and the round trips in it. It shows three digits of each, and all before the point."""
+_EACH_LINE: Final = "each answer has a line of its own, with time= in it: what stands between that and ms?"
+
+
+@guarded
+def check_parsed(rtts_of: object, printed: object) -> Result:
+    """Judge what a student's 25 pings of L1 printed, and the function that reads round trips in ms out of such a text.
+
+    The function is tried on other outputs: a ping that was lost has no line, and all may be lost.
+    """
+    checks = [_printed(printed)]
+    if not callable(rtts_of):
+        checks.append(Check.failing("the function", "not written yet", "give the function itself, without parentheses"))
+        return Result("Lab 04, round trips out of a text", tuple(checks))
+    answers = {name: call(rtts_of, (text,)) for name, (text, _) in _PRINTED.items()}
+    if all(answer is None or answer == [] for answer in answers.values()):
+        checks.append(Check.failing("the function", "not filled in yet: it finds nothing", _EACH_LINE))
+    else:
+        checks += [_parsed(name, answers[name], right) for name, (_, right) in _PRINTED.items()]
+    return Result("Lab 04, round trips out of a text", tuple(checks))
+
+
+def _printed(text: object) -> Check:
+    address = str(course_network().link("L1").b.address).partition("/")[0]
+    what, command = "what ping printed", f'lab["r1"].cmd("ping -c 25 {address}")'
+    if is_missing(text):
+        return Check.failing(what, "not filled in yet", ("-c says how many", command), "a text")
+    found = re.search(r"PING .*?\(([\d.]+)\)", text) if isinstance(text, str) else None
+    counts = re.search(r"(\d+) packets transmitted, (\d+) received", text) if isinstance(text, str) else None
+    if found is None or counts is None:
+        return Check.failing(what, "this is no output of ping", ("-c says how many", command), "a text")
+    if found[1] != address:
+        reason = f"this was sent to {found[1]}, and r2's end of L1 is {address}"
+        return Check.failing(what, reason, ("far_end has the addresses", command))
+    sent, received = map(int, counts.groups())
+    if (sent, received) != (25, 25):
+        return Check.failing(what, f"{sent} pings, {received} answered", ("send 25, on the idle link", command))
+    return Check.passing(what, f"25 pings to {address}", "25 answered")
+
+
+def _parsed(name: str, answer: object, right: list[float]) -> Check:
+    what, expected = f"the function, for {name}", shown(right)
+    found = numbers(answer)
+    if isinstance(answer, Exception):
+        hints = ("this is an ordinary output", _EACH_LINE)
+        return Check.failing(what, f"it raises {type(answer).__name__}: {answer}", hints, expected)
+    if isinstance(answer, list) and any(isinstance(each, str) for each in answer):
+        return Check.failing(what, "its list has texts in it", "float(...) makes a number of a text", expected)
+    if found is None or not isinstance(answer, list):
+        kind = "one number" if found else a_kind(answer)
+        return Check.failing(what, f"it returns {kind}", "return a list of numbers", expected)
+    if len(found) == len(right) and all(map(math.isclose, found, right)):
+        return Check.passing(what, expected, shown(found))
+    reason = f"it finds {shown(found)}"
+    if 2003 in found:
+        return Check.failing(
+            what, reason, "2003 ms is how long all of it took: take the lines with time= alone", expected
+        )
+    if len(found) > len(right):
+        return Check.failing(what, reason, "a ping that was lost has no line, and no number", expected)
+    return Check.failing(what, reason, (_EACH_LINE, "a number may have any count of digits"), expected)
+
+
+# --- Their min, mean, max and mdev
 
 Series = Sequence[float | None]
 """Round trips in ms, None for one that was not answered."""

@@ -1,18 +1,22 @@
 """What Lab 05, path latency and throughput, asks of paths over several links, and how it is judged.
 
 What is expected of a measurement comes from theory for the network as it was read back right before it; what students
-compute is held against their own measurement; what they predict against their course network. What they compute of the
-course report's numbers is of its network, the plain course network.
+compute is held against their own measurement; what they predict is put next to both. What they compute of the course
+report's numbers is of its network, the plain course network.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
 from linklab.analysis import MeasuredPath, measured_path
-from linklab.analysis.tcp_model import BETA, bottleneck_hop, full_queue_share_ms, pipe_of
-from linklab.grade.check import Check
+from linklab.analysis.tcp_model import BETA, INITIAL_WINDOW_PACKETS, bottleneck_hop, pipe_of
+from linklab.course import course_network
+from linklab.grade import choices
+from linklab.grade.check import Check, listed
 from linklab.grade.path_questions import (
     DATA_BYTES,
     FRAME_BYTES,
@@ -22,14 +26,16 @@ from linklab.grade.path_questions import (
     limited,
     packet_ms,
     path_between,
-    queue_room,
     rtt,
 )
-from linklab.grade.questions import Judged, OneOf, Slip, Value, among, asked, asked_one, checks_of, stated
+from linklab.grade.predictions import Predictions
+from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import loaded_checks, ping_check, queue_questions, transfer_check
-from linklab.measure import SimpleperfResult, TcpResult
-from linklab.network import COURSE, Link, goodput_ceiling_mbps
+from linklab.grade.runs import loaded_checks, ping_check, transfer_check
+from linklab.grade.runs import pings as pings_of
+from linklab.grade.trials import is_one, numbers
+from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
+from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published.report import find
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
@@ -38,11 +44,10 @@ PATHS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h7-h9": (
 LOADED: Final = "h1-h4"
 """The path on which ping and transfer run at once."""
 _LABELS: Final = ("L1", "L2", "L3")
-_PINGS: Final = 25
 _RESULTS: Final = "a dictionary of results, one for each path"
 
 
-def _each_path(title: str, given: object, question: Callable[[str, MeasuredPath], Value | OneOf], unit: str) -> Result:
+def _each_path(title: str, given: object, question: Callable[[str, MeasuredPath], Value], unit: str) -> Result:
     """Ask for one number of each of `PATHS`."""
     questions = [question(name, path_between(*ends)) for name, ends in PATHS.items()]
     return asked(title, given, questions, f'{{"h1-h4": 12.3, ...}}, in {unit}')
@@ -54,97 +59,118 @@ def _bottleneck(path: MeasuredPath) -> Link:
 
 # --- Predictions
 
+PREDICTIONS: Final = Predictions(
+    "Lab 05",
+    {
+        "rtt": lambda: [rtt("h1-h9", path_between("h1", "h9"))],
+        "throughput": lambda: [ceiling("h1-h9", path_between("h1", "h9"), "throughput of h1-h9, by theory at most")],
+        "loaded_prediction": lambda: [
+            full_queue_rtt(LOADED, f"highest RTT of {LOADED} next to a transfer", path_between(*PATHS[LOADED]))
+        ],
+    },
+)
 
-@guarded
-def check_bottlenecks(bottlenecks: object) -> Result:
-    """Judge the name of the link that limits each of `PATHS`: ``{"h1-h4": "L1", ...}``."""
 
-    def question(name: str, path: MeasuredPath) -> OneOf:
-        on_it = [link.label for link in limited(path)]
-        remarks = {
-            label: f"{label} is on the path: is it the slowest there?" if label in on_it
-            else f"the path of {name} does not cross {label}: follow it in the figure"
-            for label in _LABELS
-        }  # fmt: skip
-        rates = ", ".join(f"{link.label} {link.rate_mbps:g}" for link in limited(path))
-        hints = (WEAKEST, f"the rates on the path, in Mbit/s: {rates}")
-        return among(name, f"bottleneck of {name}", _LABELS, _bottleneck(path).label, remarks, hints)
-
-    questions = [question(name, path_between(*ends)) for name, ends in PATHS.items()]
-    return asked("Lab 05, the bottlenecks", bottlenecks, questions, '{"h1-h4": "L1", ...}')
+def question_text() -> str:
+    """The question with options to choose from."""
+    return choices.question_text(choices.choices(Path(__file__).parent))
 
 
 @guarded
-def check_rtt(predicted_ms: object) -> Result:
-    """Judge the predicted round trip of each of `PATHS`, idle, in ms."""
-    return _each_path("Lab 05, predicted round-trip times", predicted_ms, rtt, "ms")
-
-
-@guarded
-def check_throughput(predicted_mbps: object) -> Result:
-    """Judge the predicted ceiling of TCP's throughput on each of `PATHS`, in Mbit/s."""
-    return _each_path("Lab 05, predicted throughput", predicted_mbps, ceiling, "Mbit/s")
-
-
-@guarded
-def check_loaded_prediction(predicted_ms: object) -> Result:
-    """Judge the predicted highest RTT of pings on `LOADED` next to a transfer, in ms."""
-    question = full_queue_rtt("", f"highest RTT of {LOADED} next to a transfer", path_between(*PATHS[LOADED]))
-    return asked_one("Lab 05, a full queue on the path", predicted_ms, question)
+def check_questions(answer: object) -> Result:
+    """Judge the choice about the start of TCP: a letter."""
+    (question,) = choices.choices(Path(__file__).parent)
+    return asked_one("Lab 05, the start of TCP", answer, question)
 
 
 # --- Measurements
 
 
 @guarded
-def check_pings(pings: object) -> Result:
+def check_pings(pings: object, prediction: object = "rtt") -> Result:
     """Judge 25 pings on each of `PATHS`, idle: results of `linklab.measure.run` by name."""
     questions = [Judged(name, lambda key, given: ping_check(key, given, PATHS[key])) for name in PATHS]
-    return asked("Lab 05, measured round-trip times", pings, questions, _RESULTS)
+    result = asked("Lab 05, measured round-trip times", pings, questions, _RESULTS)
+    measured = {name: each.rtt_mean_ms for name, each in _items(pings) if isinstance(each, PingResult)}
+    return PREDICTIONS.compared(result, prediction, measured)
 
 
 @guarded
-def check_transfers(transfers: object) -> Result:
+def check_transfers(transfers: object, prediction: object = "throughput") -> Result:
     """Judge a transfer of 25 s over each of `PATHS`: results of `linklab.measure.run` by name."""
     questions = [Judged(name, lambda key, given: transfer_check(key, given, PATHS[key])) for name in PATHS]
-    return asked("Lab 05, measured throughput", transfers, questions, _RESULTS)
+    result = asked("Lab 05, measured throughput", transfers, questions, _RESULTS)
+    kinds = SimpleperfResult | TcpResult
+    measured = {name: each.throughput_mbps for name, each in _items(transfers) if isinstance(each, kinds)}
+    return PREDICTIONS.compared(result, prediction, measured)
+
+
+def _items(results: object) -> list[tuple[str, object]]:
+    return list(results.items()) if isinstance(results, Mapping) else []
 
 
 @guarded
-def check_tools(transfers: object, iperf3: object) -> Result:
-    """Judge iperf3 over `LOADED`, a baseline of this session: it is as theory says, and simpleperf as it is."""
-    title, ends = "Lab 05, compared with iperf3", PATHS[LOADED]
-    baseline = transfer_check(f"{LOADED}, iperf3", iperf3, ends, kinds=TcpResult)
-    if isinstance(iperf3, SimpleperfResult):
-        hint = f'measure it with iperf3: measure.run(lab, TcpFlow("{ends[0]}", "{ends[1]}", duration_s=25))'
-        baseline = Check.failing(baseline.description, "this is simpleperf again", hint, "iperf3")
-    if not isinstance(iperf3, TcpResult):
-        return Result(title, (baseline,))
-    mine = transfers.get(LOADED) if isinstance(transfers, Mapping) else None
-    session = [iperf3.throughput_mbps] if baseline.passed else []
-    return Result(title, (baseline, transfer_check(f"{LOADED}, simpleperf", mine, ends, session)))
-
-
-@guarded
-def check_together(run: object) -> Result:
+def check_together(run: object, prediction: object = "loaded_prediction") -> Result:
     """Judge what `linklab.measure.at_once` gave for 25 pings, one a second, next to a transfer of 25 s, h1 to h4."""
-    return Result("Lab 05, ping and transfer at once", loaded_checks(LOADED, run, PATHS[LOADED]))
+    result = Result("Lab 05, ping and transfer at once", loaded_checks(LOADED, run, PATHS[LOADED]))
+    found = pings_of(run).get(LOADED) if isinstance(run, AtOnce) else None
+    return PREDICTIONS.compared(result, prediction, {LOADED: found.rtt_max_ms if found is not None else None})
+
+
+_HOP: Final = re.compile(r"^ *(\d+) +(\d+\.\d+\.\d+\.\d+) ", re.M)
 
 
 @guarded
-def check_queue_seen(answers: object, run: object) -> Result:
-    """Judge ``link``, whose queue it was, and ``mean_added_ms`` and ``mean_packets`` of the pings in ``run``."""
-    path = path_between(*PATHS[LOADED])
-    narrow, on_it = _bottleneck(path), {link.label: link for link in limited(path)}
-    remarks = {
-        label: f"{label}'s full queue adds {full_queue_share_ms(on_it[label]):.1f} ms: compare that with what you saw"
-        if label in on_it else f"{label} is not on this path"
-        for label in _LABELS
-    }  # fmt: skip
-    where = ("a queue grows where packets arrive faster than they leave", "compare the rates along the path")
-    link = among("link", "the link with the queue", _LABELS, narrow.label, remarks, where)
-    questions = (link, *queue_questions(run, PATHS[LOADED], path.rtt_floor_ms, narrow))
-    return asked("Lab 05, what the queue added", answers, questions, '{"link": "L1", ...}')
+def check_route(printed: object) -> Result:
+    """Judge what ``traceroute -n`` printed on h1, to h9: the routers of the path, and h9."""
+    title, network = "Lab 05, the route", course_network()
+    what, destination = "what traceroute printed", network.address_of("h9")
+    hints = ("-n shows addresses, and needs no names", f'lab["h1"].cmd("traceroute -n -I {destination}")')
+    if is_missing(printed):
+        return Result(title, (Check.failing(what, "not filled in yet", hints, "a text"),))
+    if not isinstance(printed, str) or f"traceroute to {destination} " not in printed:
+        return Result(title, (Check.failing(what, f"this is no traceroute to h9, {destination}", hints, "a text"),))
+    routers = [hop.into.address for hop in path(network, "h1", "h9").hops if hop.into.address is not None]
+    expected = [address.partition("/")[0] for address in routers]
+    found = [address for _, address in _HOP.findall(printed)]
+    if found != expected:
+        reason = f"it names {listed(found, ', ') or 'nobody'}, and the path is {listed(expected, ', ')}"
+        again = (f"measure from h1. A hop that does not answer is a star: {hints[1]} sends what each must answer",)
+        return Result(title, (Check.failing(what, reason, again),))
+    return Result(title, (Check.passing(what, listed(expected, ", "), f"{len(found)} hops"),))
+
+
+_LEAST_WINDOWS: Final = 20
+
+
+@guarded
+def check_windows(windows: object) -> Result:
+    """Judge windows of TCP that a student read off ``ss -ti`` during a transfer from h1 to h9, in packets.
+
+    At its largest a window is near what path and queue hold: at least half of it, and at most twice as much, since slow
+    start can double it before a loss is noticed.
+    """
+    title, what = "Lab 05, the window of TCP", "windows of h1-h9, in packets"
+    how = 'ss -tin says cwnd:10: float or int of what stands behind "cwnd:"'
+    found = numbers(windows)
+    if not found or is_one(windows):
+        return Result(title, (Check.failing(what, "not filled in yet", how, "a list of numbers"),))
+    if len(found) < _LEAST_WINDOWS:
+        reason = f"{len(found)} windows"
+        return Result(title, (Check.failing(what, reason, f"read {_LEAST_WINDOWS} or more, in 25 s"),))
+    pipe, largest = pipe_of(path_between("h1", "h9")), max(found)
+    low, high = pipe.full_window_packets / 2, 2 * pipe.full_window_packets
+    expected = f"the largest from {low:.0f} to {high:.0f}"
+    if low <= largest <= high:
+        return Result(title, (Check.passing(what, expected, f"{len(found)} windows, up to {largest:g}"),))
+    reason = f"the largest is {largest:g}"
+    if largest <= 2 * INITIAL_WINDOW_PACKETS:
+        step = "iperf3 has a second connection, which only controls the test: take the larger window"
+    elif largest > high:
+        step = "that is no count of packets: take the number behind cwnd:, and no other"
+    else:
+        step = "read it while the transfer runs, from its start to its end"
+    return Result(title, (Check.failing(what, reason, step, expected),))
 
 
 # --- A path as a pipe
@@ -183,16 +209,6 @@ def _bdp(name: str, path: MeasuredPath) -> Value:
 
 
 @guarded
-def check_room(room_packets: object) -> Result:
-    """Judge how many packets can really wait at the bottleneck of each of `PATHS`: its limit less those in flight."""
-
-    def question(name: str, path: MeasuredPath) -> Value:
-        return queue_room(name, f"room at the bottleneck of {name}", path)
-
-    return _each_path("Lab 05, room in the queues", room_packets, question, "packets")
-
-
-@guarded
 def check_after_loss(percent: object) -> Result:
     """Judge CUBIC's window after a loss with a full queue, in percent of the bandwidth-delay product."""
     return _each_path("Lab 05, after a loss", percent, _after_loss, "percent")
@@ -221,96 +237,43 @@ def _after_loss(name: str, path: MeasuredPath) -> Value:
 
 # --- The course report's numbers
 
-_CROSSED: Final[Mapping[str, tuple[str, ...]]] = {
-    "h1-h4": ("L1", "L2"),
-    "h7-h9": ("L2", "L3"),
-    "h1-h9": ("L1", "L2", "L3"),
-}
-
 
 @guarded
-def check_report(answers: object) -> Result:
-    """Judge what follows from the course report's numbers for each of `PATHS`, dictionaries by path.
+def check_reported(answers: object) -> Result:
+    """Judge what follows from the course report's numbers for h1-h9.
 
-    ``excess_ms``: how much its RTT is above theory. ``links_ms``: how much of that its links had already, one by one.
-    ``arp_ms``: how much ARP at every link adds to the mean of 25 pings. ``percent``: its throughput in percent of the
-    ceiling that headers leave.
+    ``links_ms``: how much longer the RTTs of its links were than theory, one by one, added up. ``percent``: its
+    throughput in percent of the ceiling that headers leave.
     """
-    rules = {"excess_ms": _excess, "links_ms": _of_links, "arp_ms": _arp, "percent": _percent}
-    questions = {key: [rule(name) for name in PATHS] for key, rule in rules.items()}
-    title, example = "Lab 05, the report's numbers", '{"h1-h4": 1.2, ...}, one number for each path'
-
-    def judge(key: str, given: object) -> tuple[Check, ...]:
-        return checks_of(f"{title}, {key}", given, questions[key], example)
-
-    judged = [Judged(key, judge) for key in rules]
-    checks = checks_of(title, answers, judged, '{"excess_ms": {"h1-h4": 1.2, ...}, ...}')
-    return Result(title, checks, tuple(one for every in questions.values() for one in every))
+    return asked("Lab 05, the report's numbers", answers, (_of_links(), _percent()), '{"links_ms": 1.2, ...}')
 
 
-def _reported(name: str) -> MeasuredPath:
-    return measured_path(COURSE, *PATHS[name])
-
-
-def _excess(name: str) -> Value:
-    reported, floor = find(3, name, "rtt_ms").value, _reported(name).rtt_floor_ms
-    right = reported - floor
-    hints = (
-        "what is above theory is what theory does not explain",
-        "theory for the report's network has the delays of its links, in both directions",
-        f"{reported:g} - {floor:g}",
-    )
-    slips = (
-        Slip(reported - floor / 2, "that takes off one direction", "theory's RTT has both directions"),
-        Slip(100 * right / floor, "that is in percent", "give it in ms"),
-        Slip(reported, "that is the report's RTT", "take off theory's"),
-    )
-    expected = stated(right, "ms", "the report's RTT less theory's")
-    return Value(name, f"excess over theory of {name}", expected, hints, slips)
-
-
-def _of_links(name: str) -> Value:
-    reported, excess = [], []
-    for link in _CROSSED[name]:
+def _of_links() -> Value:
+    excess = []
+    for link in _LABELS:
         row = find(2, link, "rtt_ms")
-        reported.append(row.value)
         excess.append(row.value - measured_path(COURSE, row.source, row.destination).rtt_floor_ms)
     right = sum(excess)
+    of_path = find(3, "h1-h9", "rtt_ms").value - measured_path(COURSE, "h1", "h9").rtt_floor_ms
     add = "a packet crosses all of them: add up"
     hints = (
         "what happens on each link adds up along the path",
-        "for each link of the path: the report's RTT of that link alone (Lab 04) less theory's",
+        "for each link: the report's RTT of that link alone less theory's",
         " + ".join(f"{one:.4g}" for one in excess),
     )
     slips = (
         Slip(right / len(excess), "that is the mean of the links", add),
         Slip(max(excess), "that is the worst link alone", add),
         Slip(min(excess), "that is the best link alone", add),
-        Slip(sum(reported), "that is the sum of their RTTs", "take off theory's"),
+        Slip(of_path, "that is the excess of the path itself", "how much of it did its links have, each alone?"),
+        Slip(of_path - right, "that is what is left", "how much did the links have?"),
     )
-    expected = stated(right, "ms", "the sum of the links' excess")
-    return Value(name, f"excess of the links of {name}", expected, hints, slips)
+    return Value("links_ms", "excess of the links", stated(right, "ms", "the sum of the links' excess"), hints, slips)
 
 
-def _arp(name: str) -> Value:
-    floor = _reported(name).rtt_floor_ms
-    hints = (
-        "at each link ARP takes one round trip of that link, once: only the first ping waits for it",
-        f"how much longer does the first ping take, and what does that add to the mean of {_PINGS}?",
-        f"{floor:g} / {_PINGS}",
-    )
-    slips = (
-        Slip(floor, "that is what the first ping takes longer", "it is one of 25 pings: what does the mean gain?"),
-        Slip(2 * floor / _PINGS, "that has the ping's own time in it", "take only what ARP adds"),
-        Slip(floor / 2 / _PINGS, "that is one direction", "ARP's answer must come back"),
-        Slip(floor / (_PINGS - 1), "that divides by 24", "the first ping is one of the 25"),
-    )
-    expected = stated(floor / _PINGS, "ms", "a round trip of each link, over 25 pings")
-    return Value(name, f"what ARP adds to {name}", expected, hints, slips)
-
-
-def _percent(name: str) -> Value:
-    reported, nominal = find(3, name, "throughput_mbps").value, _bottleneck(_reported(name)).rate_mbps or 0.0
+def _percent() -> Value:
+    way = measured_path(COURSE, "h1", "h9")
+    reported, nominal = find(3, "h1-h9", "throughput_mbps").value, _bottleneck(way).rate_mbps or 0.0
     top = goodput_ceiling_mbps(nominal)
     hints = (
         "the ceiling is what headers leave of the bottleneck's rate",
@@ -318,9 +281,12 @@ def _percent(name: str) -> Value:
         f"100 * {reported:g} / ({nominal:g} * {DATA_BYTES} / {FRAME_BYTES})",
     )
     slips = (
-        Slip(100 * reported / nominal, "that is of the bottleneck's rate", "headers take a part of it: see Lab 04"),
+        Slip(100 * reported / nominal, "that is of the bottleneck's rate", "headers take a part of it"),
         Slip(100 * reported / (nominal * DATA_BYTES / ETHERNET_MTU_BYTES), "that leaves out Ethernet's header",
              "a frame has 1514 bytes"),
+        *(Slip(100 * reported / goodput_ceiling_mbps(link.rate_mbps or 1), f"that is of the ceiling of {link.label}",
+               WEAKEST)
+          for link in limited(way) if link != _bottleneck(way)),
     )  # fmt: skip
     expected = stated(100 * reported / top, "%", "the report's throughput over the ceiling")
-    return Value(name, f"share of the ceiling, {name}", expected, hints, slips)
+    return Value("percent", "the report's throughput, of the ceiling", expected, hints, slips)

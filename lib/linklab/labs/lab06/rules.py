@@ -1,127 +1,92 @@
 """What Lab 06, Multiplexing, asks of flows that share links, and how it is judged.
 
-Expectations of measurements come from `linklab.analysis` for the network as it was read back right before each run,
-those of predictions from the student's course network. What is asked of the course report's numbers is of its network,
-the plain course network.
+Expectations of measurements come from `linklab.analysis` for the network as it was read back right before each run.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from linklab.analysis import Expectation, Load, Share, jain_index, measured_path
+from linklab.analysis import experiment
 from linklab.course import course_network
-from linklab.grade.check import Check
+from linklab.grade.check import Check, a_kind
 from linklab.grade.choices import choices
-from linklab.grade.path_questions import (
-    DATA_BYTES,
-    FRAME_BYTES,
-    fair_share,
-    full_queue_rtt,
-    limited,
-    packet_ms,
-    share_of,
-)
-from linklab.grade.questions import Judged, OneOf, Question, Slip, Value, among, asked, index_question, stated
+from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import name_of, pings, refused, run_checks, transfers
+from linklab.grade.runs import SHORTEST_S, refused, run_checks, throughput_of, typed
+from linklab.labs.lab06.predictions import COMBINATIONS, PREDICTIONS, SHARES
 from linklab.measure import AtOnce
-from linklab.network import COURSE, Link, goodput_ceiling_mbps
-from linklab.published import report
 
-COMBINATIONS: Final[Mapping[str, tuple[Load, ...]]] = {
-    "two": (Load("h1", "h4"), Load("h2", "h5")),
-    "three": (Load("h1", "h4"), Load("h2", "h5"), Load("h3", "h6")),
-    "crossing": (Load("h1", "h4"), Load("h7", "h9")),
-    "apart": (Load("h1", "h4"), Load("h8", "h9")),
-}
-"""The four combinations of the course report's test case 4, in its order."""
-ASKED: Final[Mapping[str, tuple[str, str]]] = {
-    "two": ("two", "h1-h4"),
-    "three": ("three", "h1-h4"),
-    "crossing h1-h4": ("crossing", "h1-h4"),
-    "crossing h7-h9": ("crossing", "h7-h9"),
-    "apart h1-h4": ("apart", "h1-h4"),
-    "apart h8-h9": ("apart", "h8-h9"),
-}
-"""What predictions are asked for: the combination, and the flow. In the first two all flows are alike."""
-_FULL: Final[Mapping[str, tuple[str, str]]] = {
-    "h1-h4": ("two", "h1-h4"),
-    "h7-h9": ("crossing", "h7-h9"),
-    "h8-h9": ("apart", "h8-h9"),
-}
-_LABELS: Final = ("L1", "L2", "L3")
+_BY_HAND: Final = COMBINATIONS["two"]
+_TOTAL: Final = re.compile(
+    r"0\.00-(\d{1,6}(?:\.\d{1,6})?)\s+sec\s+[\d.]+ [KMG]?Bytes\s+(\d{1,6}(?:\.\d{1,6})?) ([KMG]?)bits/sec\s+receiver"
+)
+_LONGEST_S: Final = 300
+_OWN_INTERVALS: Final = 1.01
+"""Each server has a mean over its own interval, with three digits: their sum may be so much more than L2 carries."""
+_IN_MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 
 
-def _share(name: str, flow: str) -> Share:
-    return share_of(COMBINATIONS[name], flow)
-
-
-def _deciding(share: Share) -> Link:
-    assert share.bottleneck is not None
-    return share.bottleneck.link
-
-
-# --- Predictions
+# --- Two flows by hand
 
 
 @guarded
-def check_bottlenecks(bottlenecks: object) -> Result:
-    """Judge the link that decides the rate of each flow in `ASKED`: ``{"two": "L1", ...}``."""
-    questions = [_bottleneck(key, *where) for key, where in ASKED.items()]
-    return asked("Lab 06, the bottlenecks", bottlenecks, questions, '{"two": "L1", ...}')
+def check_by_hand(printed: object, clock: str) -> Result:
+    """Judge what iperf3's clients printed of two flows that ran at one time, by pair. ``clock`` is the lab's."""
+    title, example = "Lab 06, two flows by hand", '{"h1-h4": first.output, "h2-h5": second.output}'
+    given = printed if isinstance(printed, Mapping) else {}
+    found = {load.name: _client_said(load.name, given.get(load.name)) for load in _BY_HAND}
+    checks = [check for check, _ in found.values()]
+    if not all(check.passed for check in checks):
+        if not is_missing(printed) and not isinstance(printed, Mapping):
+            reason = f"this is {a_kind(printed)}, not a dictionary"
+            checks = [Check.failing(title, reason, f"write it as {example}", "a dictionary")]
+        return Result(title, tuple(checks))
+    duration_s = min(total[0] for _, total in found.values())
+    whole = experiment(course_network(), _BY_HAND, duration_s).sums["L2", "r2"]
+    whole = replace(whole, high=_OWN_INTERVALS * whole.high)
+    both = "start both clients with popen before you wait for the first one"
+    hints = ("two flows that share a link cannot have more than it carries, and two long ones fill it", both)
+    slips = (Slip(2 * whole.value, "that is twice what L2 carries: they ran one after the other", both),)
+    question = Value("", "both together, through L2", whole, hints, slips, shown=True, by_tool=True)
+    total_mbps = sum(total[1] for _, total in found.values())
+    return Result(title, (*checks, *typed(question, clock).checks(total_mbps)))
 
 
-def _bottleneck(key: str, name: str, flow: str) -> OneOf:
-    share = _share(name, flow)
-    right, on_it = _deciding(share), {link.label: link for link in limited(share.path)}
-    remarks = {}
-    for label in _LABELS:
-        if label not in on_it:
-            remarks[label] = f"the path of {flow} does not cross {label}: follow it in the figure"
-        elif (on_it[label].rate_mbps or 0) > (right.rate_mbps or 0):
-            remarks[label] = f"{label} is on the path, but another link of it has less to give to each flow"
-        else:
-            remarks[label] = f"{label} is the slowest when it is empty: what is left of the others when shared?"
-    hints = ("what counts is what a link has for one flow", "for each link of the path: its rate over its flows")
-    return among(key, f"bottleneck of {flow} ({name})", _LABELS, right.label, remarks, hints)
+def _client_said(name: str, text: object) -> tuple[Check, tuple[float, float]]:
+    """Return what is to be said of a client's output, and its seconds and Mbit/s."""
+    what, expected = f"iperf3's client of {name}", f"a test of {SHORTEST_S} s or more"
+    nothing = (0.0, 0.0)
+    if is_missing(text):
+        hint = "after client.wait(), client.output is the text that the client printed"
+        return Check.failing(what, "not measured yet", hint, expected, "None"), nothing
+    if not isinstance(text, str):
+        return Check.failing(what, f"this is {a_kind(text)}, no text", "give client.output", expected), nothing
+    total = _TOTAL.search(text)
+    if total is None:
+        said = text.strip().splitlines()[-1] if text.strip() else "nothing"
+        hint = "does the server listen, and is it free? One server takes one test at a time"
+        return Check.failing(what, f"it printed no result, but: {said}", hint, expected, said), nothing
+    seconds, mbps = float(total[1]), float(total[2]) * _IN_MBPS[total[3]]
+    found = f"{mbps:.4g} Mbit/s in {seconds:g} s"
+    if not SHORTEST_S <= seconds <= _LONGEST_S:
+        return Check.failing(what, f"it ran for {seconds:g} s", "give the client -t 25", expected, found), nothing
+    return Check.passing(what, expected, found), (seconds, mbps)
+
+
+# --- Four combinations
 
 
 @guarded
-def check_shares(predicted_mbps: object) -> Result:
-    """Judge the predicted throughput of each flow in `ASKED`, in Mbit/s: its max-min fair share."""
-    questions = [
-        fair_share(key, f"throughput of {flow} ({name})", _share(name, flow)) for key, (name, flow) in ASKED.items()
-    ]
-    return asked("Lab 06, predicted throughput", predicted_mbps, questions, '{"two": 12.3, ...}, in Mbit/s')
-
-
-@guarded
-def check_full_rtt(predicted_ms: object) -> Result:
-    """Judge the predicted RTT in ms next to transfers that have just filled the queue, of three flows.
-
-    h1-h4 and h7-h9 next to each other, h8-h9 alone on L3.
-    """
-    shares = {key: _share(*where) for key, where in _FULL.items()}
-    questions = [
-        full_queue_rtt(key, f"RTT of {key} with a full queue", share.path, _deciding(share))
-        for key, share in shares.items()
-    ]
-    return asked("Lab 06, predicted RTT", predicted_ms, questions, '{"h1-h4": 12.3, ...}, in ms')
-
-
-# --- Measurements
-
-
-@guarded
-def check_runs(runs: object) -> Result:
+def check_runs(runs: object, predicted: object = "shares") -> Result:
     """Judge the four runs, by the names in `COMBINATIONS`: what `linklab.measure.at_once` returned for each.
 
     Each must hold its flows with pings next to them, all at one time; the sums, shares and highest round trips must be
-    what theory expects of the network as read back.
+    what theory expects of the network as read back. ``predicted`` are the shares that the student predicted.
     """
 
     def judge(name: str, run: object) -> Iterable[Check]:
@@ -132,122 +97,29 @@ def check_runs(runs: object) -> Result:
         return run_checks(name, run, course_network(), loads)
 
     questions = [Judged(name, judge) for name in COMBINATIONS]
-    return asked("Lab 06, the four runs", runs, questions, '{"two": measure.at_once(...), ...}')
+    result = asked("Lab 06, the four runs", runs, questions, '{"two": measure.at_once(...), ...}')
+    return PREDICTIONS.compared(result, predicted, dict(_measured_shares(runs)))
+
+
+def _measured_shares(runs: object) -> Iterator[tuple[str, float | None]]:
+    for key, (name, flow) in SHARES.items():
+        run = runs.get(name) if isinstance(runs, Mapping) else None
+        if isinstance(run, AtOnce):
+            yield key, throughput_of(run, flow)
+
+
+# --- Questions with options
 
 
 @guarded
-def check_fairness(index: object, runs: object) -> Result:
-    """Judge Jain's index of the flows of each run, by the names in `COMBINATIONS`."""
-    questions = [_index(name, _run_of(runs, name)) for name in COMBINATIONS]
-    return asked("Lab 06, fairness", index, questions, '{"two": jain([...]), ...}')
-
-
-def _index(name: str, run: AtOnce | None) -> Question:
-    if run is None:
-        return _unmeasured(name)
-    takers = {"round trips": [result.rtt_mean_ms or 0.0 for result in pings(run).values()]}
-    takers |= {f"intervals of {name_of(it)}": [one.throughput_mbps for one in it.samples] for it in transfers(run)}
-    slips = [
-        Slip(jain_index(values), f"that is the index of the {what}", "say first who counts as one: each flow is one x")
-        for what, values in takers.items()
-        if len(values) > 1 and _can_be_shared(values)
-    ]
-    rates = [result.throughput_mbps for result in transfers(run)]
-    hints = ("an index compares what is divided: what does each flow get?", "one number for each flow of this run")
-    return index_question(name, f"Jain's index ({name})", rates, hints, slips)
+def check_seen(answers: object) -> Result:
+    """Judge what two of the figures show: which link decides, and what a third flow changes."""
+    every = [question for question in choices(Path(__file__).parent) if question.key in ("decides", "third_flow")]
+    return asked("Lab 06, what you saw", answers, every, '{"decides": "a", "third_flow": "a"}')
 
 
 @guarded
-def check_queueing(queueing_ms: object, runs: object) -> Result:
-    """Judge the mean queueing delay that h1-h4 met in each run, in ms: its mean RTT less that of the idle path."""
-    questions = [_queueing(name, _run_of(runs, name)) for name in COMBINATIONS]
-    return asked("Lab 06, queueing delay", queueing_ms, questions, '{"two": 1.2, ...}, in ms')
-
-
-def _queueing(name: str, run: AtOnce | None) -> Question:
-    ping = None if run is None else pings(run).get("h1-h4")
-    if ping is None or ping.rtt_mean_ms is None or ping.rtt_max_ms is None:
-        return _unmeasured(name)
-    mean, highest, floor = ping.rtt_mean_ms, ping.rtt_max_ms, _share(name, "h1-h4").path.rtt_floor_ms
-    less = f"take off the {floor:g} ms that the idle path takes"
-    slips = (
-        Slip(mean, "that is the whole round trip", less),
-        Slip(highest, "that is the highest round trip", f"take the mean, and {less}"),
-        Slip(highest - floor, "that is the highest, not the mean", "take the mean of the run"),
-        Slip((mean - floor) / 2, "that is half of it", "only one direction is full: all of it is met there"),
-        Slip(mean - floor / 2, "that takes off one direction only", less),
-    )
-    hints = (
-        "the round trip has the delays of the links in it, which nobody can avoid",
-        less,
-        f"mean_rtt_ms(run)['h1-h4'] - {floor:g}",
-    )
-    expected = stated(mean - floor, "ms", "mean RTT less the idle path's")
-    return Value(name, f"queueing delay of h1-h4 ({name})", expected, hints, slips)
-
-
-def _run_of(runs: object, name: str) -> AtOnce | None:
-    run = runs.get(name) if isinstance(runs, Mapping) else None
-    measured = isinstance(run, AtOnce) and _can_be_shared([it.throughput_mbps for it in transfers(run)])
-    return run if measured else None
-
-
-def _can_be_shared(values: Sequence[float]) -> bool:
-    return any(values) and all(math.isfinite(value) and value >= 0 for value in values)
-
-
-def _unmeasured(name: str) -> Judged:
-    reason, hint = "its run is missing", "measure first: run the cell that makes runs"
-    return Judged(name, lambda key, _: Check.failing(str(key), reason, hint))
-
-
-# --- What the course report's numbers say
-
-
-@guarded
-def check_questions(answers: object) -> Result:
-    """Judge two numbers that follow from the course report's section 4.6.1, and two questions about queues."""
-    every: tuple[Question, ...] = (*_of_the_report(), *choices(Path(__file__).parent))
-    return asked("Lab 06, questions", answers, every)
-
-
-def _of_the_report() -> Iterator[Value]:
-    link, rtt_ms = COURSE.link("L2"), report.find(4, "h1-h4", "rtt_ms", test=1).value
-    floor, one = measured_path(COURSE, "h1", "h4").rtt_floor_ms, packet_ms(link)
-    others, limit, rate = floor - link.delay_ms, link.queue_packets or 0, link.rate_mbps or 0.0
-    counted = "those in flight on L2 are in its queue too, as netem counts"
-    yield Value(
-        "report_frames",
-        f"frames in L2's queue on average, if the report's {rtt_ms:g} ms are all delay and queue",
-        stated((rtt_ms - others) / one, "frames", "your own function, of the report's RTT"),
-        (
-            "your own function says how many packets a round trip tells of",
-            "put in the report's RTT, with the delays and the rate of the report's network",
-            f"({rtt_ms:g} - {others:g}) / (1514 * 8 / {1000 * rate:g})",
-        ),
-        (
-            Slip((rtt_ms - floor) / one, "that leaves out those in flight on L2", counted),
-            Slip(rtt_ms / one, "that takes all of the round trip for the queue", "the links have their delays"),
-            Slip(limit, "that is the limit that L2 has", "what follows from the RTT is not the limit"),
-        ),
-    )
-    total = sum(row.value for row in report.rows(4, 2) if row.quantity == "throughput_mbps")
-    ceiling = goodput_ceiling_mbps(rate)
-    beyond = total - ceiling
-    allowed = "each of the two numbers may be rounded to two decimals"
-    yield Value(
-        "report_beyond_mbps",
-        "by how much the report's sum of three flows is more than L2 can carry of data",
-        Expectation(beyond, beyond - 0.03, beyond + 0.03, "Mbit/s", "the sum less the ceiling", allowance=allowed),
-        (
-            "these flows are data only, and L2 carries headers as well",
-            f"add the three, and compare with what headers leave of {rate:g} Mbit/s",
-            f"{total:g} - {rate:g} * {DATA_BYTES} / {FRAME_BYTES}",
-        ),
-        (
-            Slip(total, "that is the sum", "take off what L2 carries of data"),
-            Slip(rate - total, "that compares with the rate, headers and all", "these flows are data only"),
-            Slip(total / 3, "that is the mean of the three", "add them, then take off what L2 carries"),
-            Slip(total / ceiling, "that is a ratio", "take the difference, in Mbit/s"),
-        ),
-    )
+def check_small_queue(answer: object) -> Result:
+    """Judge what half of the queue costs."""
+    (question,) = (question for question in choices(Path(__file__).parent) if question.key == "small_queue")
+    return asked_one("Lab 06, the small queue", answer, question)

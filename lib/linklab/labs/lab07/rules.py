@@ -7,16 +7,18 @@ course network. A busy machine, in real time, makes a check inconclusive.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from linklab.analysis import Load, jain_index
+from linklab.analysis import Load
 from linklab.course import course_network
 from linklab.errors import MeasurementError
-from linklab.grade.check import Check
+from linklab.grade.check import Check, a_kind
 from linklab.grade.choices import choices
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, header_slips
+from linklab.grade.predictions import Predictions
 from linklab.grade.questions import (
     Judged,
     Question,
@@ -24,7 +26,6 @@ from linklab.grade.questions import (
     Value,
     as_number,
     asked,
-    index_question,
     is_missing,
     stated,
 )  # fmt: skip
@@ -47,7 +48,7 @@ CONNECTIONS: Final = (1, 2, 4, 8)
 HOSTS: Final = 3
 _RIVALS: Final = 2
 _REPEATS: Final = 3
-_TAKERS: Final[Mapping[str, tuple[float, ...]]] = {"per connection": (1, 1, 1, 1), "per host": (2, 1, 1)}
+_TAKERS: Final = ("per connection", "per host")
 
 
 def loads(connections: int) -> tuple[Load, ...]:
@@ -57,17 +58,11 @@ def loads(connections: int) -> tuple[Load, ...]:
 
 # --- Predictions
 
-_PARTS_OF_FOUR: Final[Mapping[str, int]] = {"a connection": 1, "h1": 2, "h2": 1, "h3": 1, "together": 4}
+_PARTS_OF_FOUR: Final[Mapping[str, int]] = {"h1": 2, "h2": 1}
 
 
-@guarded
-def check_shares(predicted_mbps: object) -> Result:
-    """Judge the predicted throughput in Mbit/s of each connection, each host, and all together.
-
-    The keys are "a connection", "h1", "h2", "h3", "together".
-    """
-    questions = [_share(name, parts) for name, parts in _PARTS_OF_FOUR.items()]
-    return asked("Lab 07, predicted throughput", predicted_mbps, questions, '{"h1": 12.3, ...}, in Mbit/s')
+def _shares() -> list[Value]:
+    return [_share(name, parts) for name, parts in _PARTS_OF_FOUR.items()]
 
 
 def _share(name: str, parts: int) -> Value:
@@ -91,36 +86,12 @@ def _share(name: str, parts: int) -> Value:
         "four connections share L2: find what one gets, then count",
         f"{rate:g} * {DATA_BYTES} / {FRAME_BYTES} / 4 * {parts}",
     )
-    what = f"throughput of {name}" if name != "together" else "throughput of all together"
     why = "max-min fair shares by connection"
-    return Value(name, what, stated(ceiling * parts / 4, "Mbit/s", why), hints, slips)
+    return Value(name, f"throughput of {name}", stated(ceiling * parts / 4, "Mbit/s", why), hints, slips)
 
 
-@guarded
-def check_predicted_fairness(predicted: object) -> Result:
-    """Judge the predicted Jain's index, "per connection" and "per host", if all connections get the same."""
-    questions = [_index(name, _TAKERS) for name in _TAKERS]
-    example = '{"per connection": 0.5, "per host": 0.5}'
-    return asked("Lab 07, predicted fairness", predicted, questions, example)
-
-
-def _index(name: str, takers: Mapping[str, Sequence[float]], *ideal: Slip) -> Value:
-    one = name.removeprefix("per ")
-    (other,) = (key for key in takers if key != name)
-    slips = (
-        Slip(jain_index(takers[other]), f"that is the index {other}", f"each {one} is one x"),
-        *ideal,
-    )
-    hints = ("say first who counts as one", f"write down what each {one} gets, and put that into the formula")
-    return index_question(name, f"Jain's index {name}", takers[name], hints, slips)
-
-
-@guarded
-def check_predicted_parts(predicted_percent: object) -> Result:
-    """Judge the predicted part of L2's traffic that is h1's, in percent, for each of `CONNECTIONS`."""
-    questions = [_predicted_part(count) for count in CONNECTIONS]
-    example = "{1: 12.3, 2: ...}, in percent"
-    return asked("Lab 07, predicted parts", predicted_percent, questions, example)
+def _parts() -> list[Value]:
+    return [_predicted_part(max(CONNECTIONS))]
 
 
 def _predicted_part(count: int) -> Value:
@@ -129,10 +100,10 @@ def _predicted_part(count: int) -> Value:
     slips = (
         Slip(100 / HOSTS, "that is a third, whatever h1 opens", "count connections, not hosts"),
         Slip(100 / (count + _RIVALS), "that is one connection of h1", "h1 has all of its connections"),
-        Slip(100 * count / (count + 1), "that is beside one other connection", one_each),
+        Slip(100 * count / (count + 1), "that is next to one other connection", one_each),
         Slip(100 * count / (count + 3), "that counts h1 among the others", one_each),
-        Slip(100 * count / _RIVALS, "that is beside the others, not of all", "divide by all connections"),
-        Slip(goodput_ceiling_mbps(_rate_mbps("L2")) * right / 100, "that is in Mbit/s", "give the part in percent"),
+        Slip(100 * count / _RIVALS, "that is next to the others, not of all", "divide by all connections"),
+        Slip(goodput_ceiling_mbps(_rate_mbps("L2")) * right / 100, "that is in Mbit/s", "give the share in percent"),
     )
     hints = (
         "the link is shared by connection, whoever owns them",
@@ -140,18 +111,65 @@ def _predicted_part(count: int) -> Value:
         f"100 * {count} / ({count} + {_RIVALS})",
     )
     expected = stated(right, "%", "connections of h1 over all connections")
-    return Value(count, f"part of h1, P = {count}", expected, hints, slips)
+    return Value(count, f"share of h1, P = {count}", expected, hints, slips)
+
+
+PREDICTIONS: Final = Predictions("Lab 07", {"shares": _shares, "predicted_parts": _parts})
+
+
+# --- Connections, counted
+
+_PEER: Final = re.compile(r"(?m)^(?:ESTAB\s+)?\d+\s+\d+\s+\S+:\d+\s+\[?(?:::ffff:)?([\d.]+)\]?:\d+")
+_WITH_CONTROL: Final = 3
+"""iperf3 -P 2 opens two connections for data and one for control."""
+
+
+@guarded
+def check_connections(said: object, counted: object) -> Result:
+    """Judge what ``ss -tin`` printed on h1 while ``iperf3 -P 2`` to h4 ran, and how many connections that shows."""
+    title, address = "Lab 07, connections", course_network().address_of("h4")
+    what, expected = "what ss shows", "h1's connections to h4, each with its cwnd"
+    checks: list[Check] = []
+    if is_missing(said):
+        hint = "start the client with popen, and ask ss on h1 while it runs: cmd returns what it prints"
+        checks.append(Check.failing(what, "not measured yet", hint, expected, "None"))
+    elif not isinstance(said, str):
+        checks.append(Check.failing(what, f"this is {a_kind(said)}, no text", "give what cmd returned", expected))
+    else:
+        found = _PEER.findall(said).count(address)
+        shown = f"{found} to {address}"
+        if found != _WITH_CONTROL:
+            reason = f"ss shows {found} connections from h1 to h4 ({address})"
+            hint = "iperf3 -c ... -P 2 must run at that moment, started on h1 with popen, and once"
+            checks.append(Check.failing(what, reason, hint, expected, shown))
+        elif "cwnd:" not in said:
+            hint = "ss -tin: t for TCP, i for what TCP knows of each, n for numbers in place of names"
+            checks.append(Check.failing(what, "no cwnd is in it", hint, expected, shown))
+        else:
+            checks.append(Check.passing(what, expected, shown))
+    hints = ("count the lines that begin with ESTAB", "those to h4's address, with data or without")
+    slips = (Slip(2, "that is those that carry data", "count all: what is the one with a small bytes_sent for?"),)
+    every = stated(_WITH_CONTROL, "connections", "two with data, one for control")
+    question = Value("", "connections from h1 to h4", every, hints, slips, by_tool=True, told=_TOLD_OF_CONNECTIONS)
+    return Result(title, (*checks, *question.checks(counted)))
+
+
+_TOLD_OF_CONNECTIONS: Final = """
+`-P 2` asks for two connections with data. The third one is iperf3's *control connection*: client and server agree on
+the test over it, and exchange the results. `cwnd` is the congestion window in segments. Each connection has one of its
+own, and an `rtt` and a `ssthresh` of its own: to the kernel nothing joins them.
+"""
 
 
 # --- Measurements
 
 
 @guarded
-def check_run(runs: object) -> Result:
+def check_run(runs: object, predicted: object = "shares") -> Result:
     """Judge the measurement, repeated: what `linklab.measure.repeated` returned for the three transfers, h1's with two.
 
     Every run must hold all of them, at one time, and give the sum that theory expects of the network as read back; the
-    shares are judged by run too.
+    shares are judged by run too. ``predicted`` are the shares that the student predicted.
     """
     title = "Lab 07, the measurement"
     if not isinstance(runs, Repeats):
@@ -174,12 +192,19 @@ def check_run(runs: object) -> Result:
             [problem] if problem
             else run_checks(where, run, course_network(), loads(2), each_connection=True, judged=judged)
         )  # fmt: skip
-    return Result(title, tuple(found))
+    result = Result(title, tuple(found))
+    if not result.passed:
+        return result
+    h1, h2, _ = takers(runs.runs)[1]
+    return PREDICTIONS.compared(result, predicted, {"h1": h1, "h2": h2})
 
 
 @guarded
-def check_experiment(runs: object, measured_percent: object) -> Result:
-    """Judge the runs with each of `CONNECTIONS`, and the part of the traffic that h1 had in each, in percent."""
+def check_experiment(runs: object, measured_percent: object, predicted: object = "predicted_parts") -> Result:
+    """Judge the runs with each of `CONNECTIONS`, and the share of the traffic that h1 had in each, in percent.
+
+    ``predicted`` is the share that the student predicted.
+    """
     given = measured_percent if isinstance(measured_percent, Mapping) else {}
 
     def judge(count: int, run: object) -> Iterator[Check]:
@@ -195,7 +220,8 @@ def check_experiment(runs: object, measured_percent: object) -> Result:
             yield measured(f"throughput of h1-h4, {where}", throughput_of(run, "h1-h4"), total, trouble)
 
     questions = [Judged(count, judge) for count in CONNECTIONS]
-    return asked("Lab 07, the experiment", runs, questions, "{1: measure.at_once(...), ...}")
+    result = asked("Lab 07, the experiment", runs, questions, "{1: measure.at_once(...), ...}")
+    return PREDICTIONS.compared(result, predicted, {str(count): as_number(given.get(count)) for count in CONNECTIONS})
 
 
 def _measured_part(where: str, run: AtOnce) -> Value:
@@ -204,11 +230,11 @@ def _measured_part(where: str, run: AtOnce) -> Value:
     slips = (
         Slip(mine, "that is in Mbit/s", "divide by the sum of all three"),
         Slip(100 * mine / _rate_mbps("L2"), "that is of L2's rate, headers and all", "divide by the sum"),
-        Slip(100 * right / (100 - right), "that is beside the others", "divide by the sum of all three"),
+        Slip(100 * right / (100 - right), "that is next to the others", "divide by the sum of all three"),
     )
-    hints = ("a part is of something: of what?", "h1-h4's throughput, divided by the sum of all three, times 100")
+    hints = ("a share is of something: of what?", "h1-h4's throughput, divided by the sum of all three, times 100")
     expected = stated(right, "%", "h1's throughput over the sum of all three")
-    return Value("", f"part of h1, {where}", expected, hints, slips)
+    return Value("", f"share of h1, {where}", expected, hints, slips)
 
 
 # --- Connections and hosts
@@ -282,50 +308,24 @@ def _alike(values: Sequence[float], right: Sequence[float]) -> bool:
 
 
 @guarded
-def check_fairness(index: object, runs: object) -> Result:
-    """Judge Jain's index of the measured throughputs, means over all runs, "per connection" and "per host"."""
-    title = "Lab 07, fairness"
-    found = _takers_of(runs)
-    if found is None:
-        return Result(title, (Check.failing(title, "nothing is measured yet", "run the cell that makes runs"),))
-    questions = [
-        _index(
-            name, found, Slip(jain_index(_TAKERS[name]), "that is the index of ideal shares", "take the measured ones")
-        )
-        for name in found
-    ]
-    return asked(title, index, questions, '{"per connection": 0.5, "per host": 0.5}')
-
-
-@guarded
-def check_questions(answers: object) -> Result:
-    """Judge two numbers and a question on connections, hosts and fairness."""
+def check_meaning(answers: object) -> Result:
+    """Judge a number that follows from shares by connection, and a question on what is fair."""
     solve = "solve P / (P + 2) = 0.9 for P"
     connections = Value(
         "for_90_percent",
         "connections that h1 must open for 90 % of L2, next to one each of h2 and h3",
         stated(18, "connections", "P / (P + 2) = 0.9"),
-        ("the part of h1 is its connections over all connections", "write that down for P connections of h1", solve),
+        ("the share of h1 is its connections over all connections", "write that down for P connections of h1", solve),
         (
             Slip(20, "that is all connections together", "how many of them are h1's?"),
-            Slip(9, "that is beside one other connection", "h2 and h3 have one each"),
+            Slip(9, "that is next to one other connection", "h2 and h3 have one each"),
             Slip(27, "that counts three others", "h2 and h3 have one each"),
-            Slip(90, "that is the percentage itself", "how many connections make that part?"),
+            Slip(90, "that is the percentage itself", "how many connections make that share?"),
             Slip(1.8, "that is a tenth of it", "P is a whole number of connections"),
         ),
     )
-    hosts = index_question(
-        "jain_per_host_8",
-        "Jain's index per host in theory, if h1 opens 8 connections",
-        (8, 1, 1),
-        ("three hosts: what has each, if a connection has 1?", "put 8, 1 and 1 into the formula"),
-        (
-            Slip(1.0, "that is the index of the connections", "three hosts: what has each?"),
-            Slip(100 / 660, "that divides by ten connections", "three hosts: n is 3"),
-        ),
-    )
-    every: tuple[Question, ...] = (connections, hosts, *choices(Path(__file__).parent))
-    return asked("Lab 07, questions", answers, every)
+    every: tuple[Question, ...] = (connections, *choices(Path(__file__).parent))
+    return asked("Lab 07, what it means", answers, every)
 
 
 def _rate_mbps(link: str) -> float:

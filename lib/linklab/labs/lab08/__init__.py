@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-from linklab.labs.lab08.functions import (
-    check_bandwidth as check_bandwidth,
-)
-from linklab.labs.lab08.functions import (
-    check_jitter as check_jitter,
-)
+from functools import partial
+from typing import TYPE_CHECKING
+
+from linklab.grade.progress import progress as _progress
+from linklab.labs import not_here
+from linklab.labs.lab08.figures import data_figure, first_figure, first_table, frames_figure
+from linklab.labs.lab08.functions import check_bandwidth, check_jitter
 from linklab.labs.lab08.rules import (
-    FRAMES as FRAMES,
+    NARROW,
+    PREDICTIONS,
+    check_calm,
+    check_overhead,
+    check_ping,
+    check_runs,
+    check_second,
+    check_waste,
+    question,
 )
-from linklab.labs.lab08.rules import (
-    LINK_MBPS as LINK_MBPS,
-)
-from linklab.labs.lab08.rules import (
-    check_calm as check_calm,
-)
-from linklab.labs.lab08.rules import (
-    check_data as check_data,
-)
-from linklab.labs.lab08.rules import (
-    check_first as check_first,
-)
-from linklab.labs.lab08.rules import (
-    check_overhead as check_overhead,
-)
-from linklab.labs.lab08.rules import (
-    check_questions as check_questions,
-)
-from linklab.labs.lab08.rules import (
-    check_runs as check_runs,
-)
-from linklab.labs.lab08.rules import (
-    check_through as check_through,
-)
-from linklab.labs.lab08.rules import (
-    check_tunnel as check_tunnel,
-)
-from linklab.labs.lab08.rules import (
-    question_text as question_text,
-)
+from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
+
+__all__ = [
+    "NARROW",
+    "PREDICTIONS",
+    "check_bandwidth",
+    "check_calm",
+    "check_jitter",
+    "check_overhead",
+    "check_ping",
+    "check_predicted",
+    "check_runs",
+    "check_second",
+    "check_waste",
+    "data_figure",
+    "first_figure",
+    "first_table",
+    "frames_figure",
+    "mtu_direct",
+    "mtu_gre",
+    "predict",
+    "progress",
+    "question",
+]
+
+predict = PREDICTIONS.predict
+check_predicted = PREDICTIONS.check_predicted
+progress = partial(_progress, __name__)
+
+if not TYPE_CHECKING:
+    __getattr__ = not_here(__name__)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, Final
 
 from linklab.analysis.packets import (
-    MININET_BUCKET_BYTES,
     bandwidth_mbps,
     burst_bytes,
-    first_bandwidth_mbps,
     steady_rate_mbps,
 )
-from linklab.labs.lab08.rules import FRAMES, LATE, LINK_MBPS, SIZES
+from linklab.labs.lab08.rules import FRAMES, LINK_MBPS, SIZES
 from linklab.measure import Capture, TrainResult, layers
 from linklab.network.mtu_testbeds import payload_bytes
 from linklab.published.mtu import find
 from linklab.show import Table, table
+from linklab.show.chart import BLACK, BLUE, Points, chart, legend, sketch_in_words, sketched
 from linklab.show.figure import Drawing
 from linklab.show.packets import first_packets, frames
 from linklab.units import ETHERNET_CHECKSUM_BYTES
@@ -28,42 +26,45 @@ if TYPE_CHECKING:
 NOTHING: Final = "Nothing is measured yet: run the cells above first."
 
 
-def data_table(runs: object, predicted_mbps: object) -> Table | str:
-    """Data rate by frame size: predicted, theory, measured."""
-    rows = []
-    for size, run in _trains(runs, FRAMES):
-        theory = LINK_MBPS * payload_bytes(size) / (size - ETHERNET_CHECKSUM_BYTES)
-        rows.append([size, _number(predicted_mbps, size), theory, steady_rate_mbps(run.arrivals_s, run.payload_bytes)])
-    return table(["frame (bytes)", "predicted", "theory", "measured"], rows, "UDP data, Mbit/s") if rows else NOTHING
+def data_figure(runs: object, sketch: Points = ()) -> Drawing | str:
+    """Data rate by frame size: theory as a line, what was measured, and a sketch."""
+    found = {size: steady_rate_mbps(run.arrivals_s, run.payload_bytes) for size, run in _trains(runs, FRAMES)}
+    if not found:
+        return NOTHING
+    told = ", ".join(f"{rate:.3g} at {size}" for size, rate in found.items())
+    figure, axes = chart(
+        f"Data in Mbit/s by size of frame, on a link of {LINK_MBPS:g}. Measured: {told}.{sketch_in_words(sketch)}",
+        x="frame with its checksum (bytes)",
+        y="UDP data (Mbit/s)",
+        title="Data by size of frame",
+        grid="both",
+    )
+    sizes = range(FRAMES[0], FRAMES[-1] + 1, 50)
+    axes.plot(sizes, [_data_mbps(size) for size in sizes], color=BLACK, linewidth=1.2, label="theory")
+    axes.plot(list(found), list(found.values()), color=BLUE, marker="o", linestyle="none", label="measured")
+    axes.set(xlim=(0, 1.03 * FRAMES[-1]), ylim=(0, 1.1 * LINK_MBPS))
+    sketched(axes, sketch)
+    legend(axes)
+    return figure
 
 
-def first_table(runs: object, calm: object, predicted_mbps: object) -> Table | str:
-    """Largest bandwidth since the first packet: predicted, theory, the study's, measured, and without the burst."""
+def _data_mbps(size: int) -> float:
+    return LINK_MBPS * payload_bytes(size) / (size - ETHERNET_CHECKSUM_BYTES)
+
+
+def first_table(runs: object, calm: object) -> Table | str:
+    """Largest bandwidth since the first packet: the study's, measured, and without the burst."""
     without = dict(_trains(calm, SIZES))
     rows = []
     for size, run in _trains(runs, SIZES):
-        late = size in LATE
-        early = burst_bytes(run.arrivals_s, size - ETHERNET_CHECKSUM_BYTES, LINK_MBPS) - (
-            size - ETHERNET_CHECKSUM_BYTES
-        )
-        counted = max(bandwidth_mbps(run.arrivals_s, size, count_first=True))
-        remark = f"{counted:.1f} if the first packet is counted" if late else "the second comes right behind the first"
-        rows.append(
-            [
-                size,
-                _number(predicted_mbps, size) if late else None,
-                first_bandwidth_mbps(2, size, LINK_MBPS, MININET_BUCKET_BYTES) if late else None,
-                *(find(size, 10, 10, "bandwidth_mbps", platform).maximum for platform in ("real", "virtual")),
-                max(_bandwidth(run, size)),
-                *([max(_bandwidth(without[size], size)) if size in without else None] if without else []),
-                round(early),
-                remark,
-            ]
-        )
-    headings = ["frame (bytes)", "predicted", "theory", "study: real", "study: Mininet", "measured"]
-    headings += ["without the burst"] if without else []
+        on_link = size - ETHERNET_CHECKSUM_BYTES
+        early = burst_bytes(run.arrivals_s, on_link, LINK_MBPS) - on_link
+        published = [find(size, 10, 10, "bandwidth_mbps", where).maximum for where in ("real", "virtual")]
+        quiet = max(_bandwidth(without[size], size)) if size in without else None
+        rows.append([size, *published, max(_bandwidth(run, size)), quiet, round(early)])
+    headings = ["frame (bytes)", "study: real", "study: Mininet", "measured", "without the burst", "early (bytes)"]
     title = "Largest bandwidth since the first packet, Mbit/s, on 10 Mbit/s"
-    return table([*headings, "early (bytes)", "remark"], rows, title) if rows else NOTHING
+    return table(headings, rows, title) if rows else NOTHING
 
 
 def first_figure(runs: object, calm: object = None) -> Drawing | str:
@@ -104,8 +105,3 @@ def _bandwidth(run: TrainResult, size: int) -> tuple[float, ...]:
 def _trains(runs: object, sizes: tuple[int, ...]) -> list[tuple[int, TrainResult]]:
     given = runs if isinstance(runs, Mapping) else {}
     return [(size, run) for size in sizes if isinstance(run := given.get(size), TrainResult) and run.received > 3]
-
-
-def _number(given: object, size: int) -> float | None:
-    value = given.get(size) if isinstance(given, Mapping) else None
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None

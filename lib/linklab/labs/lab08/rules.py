@@ -5,27 +5,30 @@ Frames are counted as the MTU study does: whole, with Ethernet's checksum, which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from linklab.analysis import Expectation
+from linklab.analysis.expectation import ICMP_HEADER_BYTES
 from linklab.analysis.packets import (
     MININET_BUCKET_BYTES,
+    bandwidth_mbps,
     burst_bytes,
     first_bandwidth_mbps,
-    real_mbps,
     steady_rate_mbps,
     virtual_mbps,
 )
 from linklab.errors import MeasurementError
 from linklab.grade import choices
 from linklab.grade.check import Check, Hints
-from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_one, stated
+from linklab.grade.predictions import Predictions, Sketch
+from linklab.grade.questions import Judged, OneOf, Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import late_ms, measured, unfit, unless_busy
 from linklab.measure import Capture, TrainResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
+from linklab.network import End, Host, Link, Network, Router
 from linklab.network.mtu_testbeds import ip_packet_bytes, payload_bytes
 from linklab.units import (
     BITS_PER_BYTE,
@@ -35,7 +38,6 @@ from linklab.units import (
     GRE_HEADER_BYTES,
     GRE_OVERHEAD_BYTES,
     IPV4_HEADER_BYTES,
-    TCP_HEADER_BYTES,
     UDP_HEADER_BYTES,
     transmission_ms,
 )
@@ -43,50 +45,14 @@ from linklab.units import (
 SIZES: Final = (1518, 4370, 7999)
 """The study's sizes of frames."""
 FRAMES: Final = (100, *SIZES)
-LATE: Final = (4370, 7999)
-"""Those whose second packet has to wait for the bucket."""
+FIRST_BYTES: Final = 4370
+"""The frame whose second packet is predicted."""
 LINK_MBPS: Final = 10.0
 _EXACT: Final = 6
 """Digits of sizes in bytes, which are whole numbers."""
 
 
 # --- Predictions
-
-
-@guarded
-def check_data(predicted_mbps: object) -> Result:
-    """Judge how much UDP data a full link of 10 Mbit/s carries, by frame size, in Mbit/s to four digits."""
-    questions = [_data(size) for size in FRAMES]
-    return asked("Lab 08, predicted data rates", predicted_mbps, questions, "{1518: 9.1, ...}, in Mbit/s")
-
-
-def _data(size: int) -> Value:
-    data, on_link = payload_bytes(size), size - ETHERNET_CHECKSUM_BYTES
-    once = "go through the table of headers: what of the frame is no data?"
-    cable = "what does a virtual cable carry of a frame, and what does it not need?"
-    slips = (
-        Slip(LINK_MBPS, "that is all of the link", "headers take their part: data is what is left"),
-        Slip(LINK_MBPS * data / size, "that sends the checksum too", cable),
-        Slip(real_mbps(size, LINK_MBPS) * data / size, "that is a real cable's, with preamble and gap", cable),
-        Slip(LINK_MBPS * ip_packet_bytes(size) / on_link, "that counts IPv4's and UDP's headers as data", once),
-        Slip(LINK_MBPS * (data + UDP_HEADER_BYTES) / on_link, "that counts UDP's header as data", once),
-        Slip(LINK_MBPS * (data + UDP_HEADER_BYTES - TCP_HEADER_BYTES) / on_link, "that takes TCP's header", once),
-        Slip(LINK_MBPS * on_link / data, "that is upside down", "data is less than the whole"),
-    )
-    hints = (
-        "a full link is never idle, but part of each frame on it is no data",
-        "which bytes of a frame does a virtual cable carry, and how many of them are data?",
-        f"{LINK_MBPS:g} * ({size} - 14 - 20 - 8 - 4) / ({size} - 4)",
-    )
-    expected = stated(LINK_MBPS * data / on_link, "Mbit/s", "what headers leave", digits=4)
-    return Value(size, f"data in frames of {size} bytes", expected, hints, slips)
-
-
-@guarded
-def check_first(predicted_mbps: object) -> Result:
-    """Judge the bandwidth from the first to the second packet, behind a bucket of 1600 bytes, in Mbit/s, by size."""
-    questions = [_first(size) for size in LATE]
-    return asked("Lab 08, the second packet", predicted_mbps, questions, "{4370: 12.3, 7999: 12.3}, in Mbit/s")
 
 
 def _first(size: int) -> Value:
@@ -110,55 +76,58 @@ def _first(size: int) -> Value:
     return Value(size, f"bandwidth at packet 2 of {size} bytes", expected, hints, slips)
 
 
-@guarded
-def check_tunnel(predicted: object) -> Result:
-    """Judge what GRE adds to a frame, what MTU it leaves of 1500, and the bandwidth of frames of 1518 bytes in it."""
-    return asked("Lab 08, the tunnel", predicted, _tunnel(), '{"overhead_bytes": 12, ...}')
-
-
-def _tunnel() -> tuple[Value, ...]:
+def _overhead() -> Value:
     concept = "a tunnel puts the whole frame, its Ethernet header too, behind new headers"
-    headers = "read the table from the left: what stands before the frame of h1?"
-    inside = "the MTU counts the IP packet: all but the outer Ethernet header must fit into it"
-    longer = "the cable between the computers carries longer frames: by how much?"
-    whole = "count whole frames, as the study does"
-    new_ip = IPV4_HEADER_BYTES + GRE_HEADER_BYTES
-    frame = SIZES[0]
-    on_link = frame - ETHERNET_CHECKSUM_BYTES + GRE_OVERHEAD_BYTES
-    overhead = (
-        Slip(new_ip, "that leaves out the new Ethernet header", headers),
+    headers = "the frame outside has a header of Ethernet, one of IPv4 and one of GRE before the frame of h1"
+    slips = (
+        Slip(IPV4_HEADER_BYTES + GRE_HEADER_BYTES, "that leaves out the new Ethernet header", headers),
         Slip(GRE_HEADER_BYTES, "that is GRE's own header", headers),
         Slip(ETHERNET_HEADER_BYTES + GRE_HEADER_BYTES, "that leaves out the new IPv4 header", headers),
         Slip(ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES, "that leaves out GRE itself", headers),
         Slip(GRE_OVERHEAD_BYTES + ETHERNET_CHECKSUM_BYTES, "that counts a checksum", "a virtual cable carries none"),
         Slip(GRE_OVERHEAD_BYTES + UDP_HEADER_BYTES, "that counts a UDP header too", "GRE lies in IPv4 directly"),
     )
-    left = (
-        Slip(ETHERNET_MTU_BYTES - new_ip, "that leaves out the inner Ethernet header", inside),
-        Slip(ETHERNET_MTU_BYTES + GRE_OVERHEAD_BYTES, "that is what the outside would need", "what is left inside?"),
-        Slip(frame - GRE_OVERHEAD_BYTES, "that is a frame of 1518 less the tunnel's", "the MTU is the IP packet"),
-        Slip(ETHERNET_MTU_BYTES, "that leaves no room for headers", inside),
+    expected = stated(GRE_OVERHEAD_BYTES, "bytes", "the headers of a frame in a GRE tunnel", _EXACT)
+    return Value("overhead_bytes", "overhead of GRE", expected, (concept, headers, "14 + 20 + 4"), slips)
+
+
+PREDICTIONS: Final = Predictions(
+    "Lab 08",
+    {
+        "curve": lambda: Sketch("data rate by size of frame", "frame (bytes)", "Mbit/s of data"),
+        "first": lambda: [_first(FIRST_BYTES)],
+        "tunnel": lambda: [_overhead()],
+    },
+)
+
+
+@guarded
+def check_ping(largest_ping: object) -> Result:
+    """Judge the largest amount of data of a ping that passes the first lab's link in one packet."""
+    packet = ip_packet_bytes(max(SIZES))
+    right = packet - IPV4_HEADER_BYTES - ICMP_HEADER_BYTES
+    inside = "the MTU counts the whole IP packet: its header, ICMP's and the data"
+    slips = (
+        Slip(packet, "that is the MTU", inside),
+        Slip(packet - IPV4_HEADER_BYTES, "that counts ICMP's header as data", inside),
+        Slip(packet - ICMP_HEADER_BYTES, "that counts IPv4's header as data", inside),
+        Slip(right - ETHERNET_HEADER_BYTES, "that takes the Ethernet header from it", "it does not count in the MTU"),
+        Slip(right + 1, "that is the first one that does not pass", "ping says `message too long`: go one down"),
     )
-    frames = (
-        Slip(virtual_mbps(frame, LINK_MBPS), "that is without a tunnel", longer),
-        Slip(LINK_MBPS * frame / (frame + GRE_OVERHEAD_BYTES), "that sends the checksum too",
-             "no virtual cable carries it"),
-        Slip(LINK_MBPS * (frame - ETHERNET_CHECKSUM_BYTES) / on_link, "that counts frames without checksum", whole),
-        Slip(LINK_MBPS * payload_bytes(frame) / on_link, "that counts data only", whole),
-        Slip(LINK_MBPS * (frame - GRE_OVERHEAD_BYTES) / frame, "that takes the tunnel's bytes away", longer),
-    )  # fmt: skip
-    why = "the headers of a frame in a GRE tunnel"
-    return (
-        Value("overhead_bytes", "overhead of GRE", stated(GRE_OVERHEAD_BYTES, "bytes", why, _EXACT),
-              (concept, headers, "14 + 20 + 4"), overhead),
-        Value("mtu_left_bytes", "MTU inside, of 1500 outside",
-              stated(ETHERNET_MTU_BYTES - GRE_OVERHEAD_BYTES, "bytes", why, _EXACT),
-              (concept, inside, "1500 - 20 - 4 - 14"), left),
-        Value("frames_mbps", "bandwidth of frames in the tunnel",
-              stated(virtual_mbps(frame, LINK_MBPS, GRE_OVERHEAD_BYTES), "Mbit/s", why, digits=4),
-              (longer, "of each frame on that cable, which part is the frame of h1, as the study counts it?",
-               "10 * 1518 / (1514 + 14 + 20 + 4)"), frames),
-    )  # fmt: skip
+    hints = (
+        "the link takes IP packets up to its MTU: what of the packet is not your data?",
+        f"{inside}. Try values of -s with -M do",
+        "the MTU less 20 bytes of IPv4 header and 8 of ICMP header",
+    )
+    told = (
+        f"An IP packet of {packet} bytes fills the MTU: {IPV4_HEADER_BYTES} bytes of IPv4 header, {ICMP_HEADER_BYTES} "
+        f"of ICMP header, {right} of data. One byte more, and the sender's own kernel refuses it: `message too long`. "
+        "Without `-M do` the kernel makes fragments of it."
+    )
+    expected = stated(right, "bytes", "the MTU less the headers in it", _EXACT)
+    return asked_one(
+        "Lab 08, the largest ping", largest_ping, Value("", "largest ping", expected, hints, slips, told=told)
+    )
 
 
 # --- Trains
@@ -168,7 +137,7 @@ _RATE: Final = 0.003
 _BYTES: Final = 40.0
 """A burst is this near: what comes between two readings of the clock, and the kernel's rounding of a bucket."""
 _SLACK: Final = "what the clock tells apart, and in real time how late its timers are"
-_EXAMPLE: Final = 'measure.run(lab, TrainFlow("h1", "h2", 400, 1472))'
+_EXAMPLE: Final = 'measure.run(lab, measure.TrainFlow("h1", "h2", 400, 1472))'
 
 
 @guarded
@@ -204,21 +173,22 @@ def check_calm(runs: object) -> Result:
 
 
 @guarded
-def check_through(run: object) -> Result:
-    """Judge a greedy train of frames of 1518 bytes through the tunnel: its lasting rate."""
-    checks = _train(SIZES[0], run, None, more_bytes=GRE_OVERHEAD_BYTES)
-    return Result("Lab 08, through the tunnel", tuple(checks))
+def check_second(runs: object, first: object = "first") -> Result:
+    """Judge the train of `FIRST_BYTES` again, and put the prediction of its second packet next to it."""
+    run = runs.get(FIRST_BYTES) if isinstance(runs, Mapping) else None
+    result = Result("Lab 08, the second packet", tuple(_train(FIRST_BYTES, run, MININET_BUCKET_BYTES)))
+    found = bandwidth_mbps(run.arrivals_s, FIRST_BYTES)[0] if result.passed and isinstance(run, TrainResult) else None
+    return PREDICTIONS.compared(result, first, {str(FIRST_BYTES): found})
 
 
 def _train(
     size: int,
     run: object,
-    bucket_bytes: int | None,
+    bucket_bytes: int,
     slips: Sequence[Slip] = (),
     hints: Hints = "",
-    more_bytes: int = 0,
 ) -> Iterator[Check]:
-    """Judge a train of frames of a size: its lasting rate, and behind a bucket what passes at once."""
+    """Judge a train of frames of a size: its lasting rate, and what passes at once."""
     problem = _refused(size, run)
     if problem is not None or not isinstance(run, TrainResult):
         if problem is not None:
@@ -230,23 +200,21 @@ def _train(
         yield Check.failing(f"train of frames of {size} bytes", str(wrong), "measure it again")
         return
     trouble, real = verdict_on(run).trouble, run.origin.clock != "virtual"
-    right, direct = virtual_mbps(size, LINK_MBPS, more_bytes), virtual_mbps(size, LINK_MBPS)
+    right = virtual_mbps(size, LINK_MBPS)
     low, high = (1 - MISSED_PERCENT / 100, 1.05) if real else (1 - _RATE, 1 + _RATE)
     rate = Expectation(right, low * right, high * right, "Mbit/s", "what the link carries of frames", allowance=_SLACK)
-    beside = Slip(direct, "that is the rate without a tunnel", "send it in the lab with the tunnel")
     other = ("what lasts is the link's rate", "tc class change sets the rate as well: give it `rate 10mbit`")
-    yield measured(f"lasting bandwidth, {size} bytes", found, rate, trouble, other, slips=(beside,))
-    if bucket_bytes is not None:
-        on_link = size - ETHERNET_CHECKSUM_BYTES
-        # small frames come in steps of one
-        slack = _BYTES + late_ms(run.fidelity) * LINK_MBPS * 1000 / BITS_PER_BYTE
-        slack = max(slack, 4 * on_link) if real else slack
-        at_once = round(burst_bytes(run.arrivals_s, on_link, LINK_MBPS), 3)
-        most = on_link + bucket_bytes
-        why = "a frame, and what the bucket holds"
-        burst = Expectation(most, max(on_link, most - slack), most + slack, "bytes", why, "both", allowance=_SLACK)
-        what = f"bytes that pass at once, frames of {size}"
-        yield measured(what, at_once, burst, trouble, hints, slips=slips)
+    yield measured(f"lasting bandwidth, {size} bytes", found, rate, trouble, other)
+    on_link = size - ETHERNET_CHECKSUM_BYTES
+    # small frames come in steps of one
+    slack = _BYTES + late_ms(run.fidelity) * LINK_MBPS * 1000 / BITS_PER_BYTE
+    slack = max(slack, 4 * on_link) if real else slack
+    at_once = round(burst_bytes(run.arrivals_s, on_link, LINK_MBPS), 3)
+    most = on_link + bucket_bytes
+    why = "a frame, and what the bucket holds"
+    burst = Expectation(most, max(on_link, most - slack), most + slack, "bytes", why, "both", allowance=_SLACK)
+    what = f"bytes that pass at once, frames of {size}"
+    yield measured(what, at_once, burst, trouble, hints, slips=slips)
 
 
 def _refused(size: int, run: object) -> Check | None:
@@ -278,15 +246,15 @@ def _refused(size: int, run: object) -> Check | None:
 
 
 @guarded
-def check_overhead(overhead_bytes: object, inside: object, outside: object) -> Result:
-    """Judge what the captures of h1 and of pc1 say that the tunnel adds to a frame, in bytes.
+def check_overhead(overhead_bytes: object, inside: object, outside: object, tunnel: object = "tunnel") -> Result:
+    """Judge what the captures of h1 and of pc1 say that the tunnel adds to a frame, in bytes, next to the prediction.
 
     No packet is dissected, since somebody else has made the files: their records' headers give the lengths.
     """
     title = "Lab 08, the capture"
     longest = []
     for where, caught, node in (("inside", inside, "h1"), ("outside", outside, "pc1")):
-        what, again = f"the capture {where}", f'with capture(lab, "{node}", "{node}-eth0") as {where}: send the train'
+        what, again = f"the capture {where}", f'with capture(lab, "{node}", "{node}-eth0") as {where}: ping'
         try:
             lengths = caught.frame_bytes if isinstance(caught, Capture) and caught.pcap else ()
         except MeasurementError as damaged:
@@ -299,7 +267,7 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object) -> R
     near, far = longest
     if far <= near:
         reason = "no frame outside is longer than those inside"
-        return Result(title, (Check.failing("the captures", reason, "send the train while both run"),))
+        return Result(title, (Check.failing("the captures", reason, "ping while both run"),))
     slips = (
         Slip(far, "that is the frame outside", "what of it was there before the tunnel?"),
         Slip(near, "that is the frame inside", "compare it with the frame outside"),
@@ -311,54 +279,36 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object) -> R
         "outside.packets[0].wirelen - inside.packets[0].wirelen",
     )
     expected = stated(far - near, "bytes", "the frame outside less the frame inside", _EXACT)
-    return asked_one(title, overhead_bytes, Value("", "overhead", expected, hints, slips))
+    result = asked_one(title, overhead_bytes, Value("", "overhead", expected, hints, slips))
+    return PREDICTIONS.compared(result, tunnel, {"overhead_bytes": far - near})
 
 
-# --- What the study's numbers say
+# --- A question with options, and the network with a router
 
 
-def question_text() -> str:
-    """Return the questions with letters, for reading."""
-    return choices.question_text(choices.choices(Path(__file__).parent))
+def question(key: str) -> str:
+    """Return a question with its options, for reading."""
+    return choices.question_text((_choice(key),))
 
 
 @guarded
-def check_questions(answers: object) -> Result:
-    """Judge two numbers that explain the study's, and two questions."""
-    every: tuple[Question, ...] = (*_numbers(), *choices.choices(Path(__file__).parent))
-    return asked("Lab 08, questions", answers, every)
+def check_waste(answer: object) -> Result:
+    """Judge the letter: does packet size matter for bandwidth?"""
+    return asked_one("Lab 08, small packets", answer, _choice("waste"))
 
 
-def _numbers() -> tuple[Value, ...]:
-    frame, rate = SIZES[0], 100
-    longer = "what does a real cable spend on each frame, and how much longer is it in the tunnel?"
-    counted = (
-        Slip(LINK_MBPS, "that is right only if the first packet's bits are left out", "count both packets"),
-        Slip(1.5 * LINK_MBPS, "that is packet 3", "at packet 2 there are two packets and one gap"),
-    )
-    real = (
-        Slip(real_mbps(frame, rate), "that is without the tunnel", longer),
-        Slip(rate * frame / (frame + GRE_OVERHEAD_BYTES), "that leaves out preamble and gap", longer),
-        Slip(virtual_mbps(frame, rate, GRE_OVERHEAD_BYTES), "that is a virtual cable's", longer),
-        Slip(real_mbps(frame, rate, GRE_OVERHEAD_BYTES) * payload_bytes(frame) / frame, "that counts data only",
-             "count whole frames, as the study does"),
-        Slip(real_mbps(frame, rate / 10, GRE_OVERHEAD_BYTES), "that is on 10 Mbit/s", "the question is about 100"),
-    )  # fmt: skip
-    return (
-        Value(
-            "counted_mbps",
-            "bandwidth at packet 2 of an ideal link of 10 Mbit/s, if the first packet's bits are counted too",
-            stated(2 * LINK_MBPS, "Mbit/s", "two packets' bits over one gap"),
-            ("bits over time: which packets' bits, and which time?", "how many packets, and how many gaps?",
-             "2 packets' bits over 1 gap, which lasts one packet's bits / 10 Mbit/s"),
-            counted,
-        ),
-        Value(
-            "real_mbps",
-            "frames of 1518 bytes that a real cable of 100 Mbit/s carries in a GRE tunnel",
-            stated(real_mbps(frame, rate, GRE_OVERHEAD_BYTES), "Mbit/s", "preamble, gap, and GRE's headers", digits=4),
-            ("each frame takes the time of all that is sent for it, not of itself alone", longer,
-             "100 * 1518 / (1518 + 20 + 38)"),
-            real,
-        ),
-    )  # fmt: skip
+def _choice(key: str) -> OneOf:
+    return next(it for it in choices.choices(Path(__file__).parent) if it.key == key)
+
+
+def _link(number: int, router: str, host: str, mtu_bytes: int) -> Link:
+    ends = End("r1", router, f"10.0.{number}.254/24"), End(host, f"{host}-eth0", f"10.0.{number}.1/24")
+    return Link(*ends, rate_mbps=LINK_MBPS, mtu_bytes=mtu_bytes)
+
+
+NARROW: Final = Network(
+    "narrow",
+    (Host("h1"), Router("r1"), Host("h2")),
+    (_link(1, "r1-eth0", "h1", ETHERNET_MTU_BYTES), _link(2, "r1-eth1", "h2", 1400)),
+)
+"""Two hosts across a router, whose second link takes less than Ethernet's MTU."""

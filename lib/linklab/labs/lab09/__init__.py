@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
+from linklab.grade.progress import progress as _progress
+from linklab.labs import not_here
+from linklab.labs.lab09 import figures
+from linklab.labs.lab09.figures import arrivals
 from linklab.labs.lab09.rules import (
-    LOSSY as LOSSY,
+    LOSSY,
+    NETWORKS,
+    PREDICTIONS,
+    check_bucket,
+    check_close,
+    check_damage,
+    check_jitter,
+    check_runs,
+    check_watch,
 )
-from linklab.labs.lab09.rules import (
-    NETWORKS as NETWORKS,
-)
-from linklab.labs.lab09.rules import (
-    check_damage as check_damage,
-)
-from linklab.labs.lab09.rules import (
-    check_jitter as check_jitter,
-)
-from linklab.labs.lab09.rules import (
-    check_least as check_least,
-)
-from linklab.labs.lab09.rules import (
-    check_loss as check_loss,
-)
-from linklab.labs.lab09.rules import (
-    check_packets as check_packets,
-)
-from linklab.labs.lab09.rules import (
-    check_questions as check_questions,
-)
-from linklab.labs.lab09.rules import (
-    check_runs as check_runs,
-)
-from linklab.labs.lab09.rules import (
-    check_spacing as check_spacing,
-)
+from linklab.network import path
+
+__all__ = [
+    "LOSSY",
+    "NETWORKS",
+    "PREDICTIONS",
+    "arrivals",
+    "check_bucket",
+    "check_close",
+    "check_damage",
+    "check_jitter",
+    "check_predicted",
+    "check_runs",
+    "check_watch",
+    "figures",
+    "path",
+    "predict",
+    "progress",
+]
+
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
+progress = partial(_progress, __name__)
+
+if not TYPE_CHECKING:
+    __getattr__ = not_here(__name__)

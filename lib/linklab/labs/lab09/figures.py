@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from linklab.analysis.video_statistics import bandwidths, delays, each_second_kbps, jitters, summed_up
+from linklab.analysis.video_statistics import bandwidths, delays, each_second_kbps, summed_up
+from linklab.grade.predictions import Prediction
 from linklab.labs.lab09.rules import FRAME_BYTES
 from linklab.measure import Quality, Video, VideoResult, picture_at
 from linklab.measure.video_file import IP_PACKET_BYTES
@@ -34,22 +35,8 @@ def gaps_ms(run: VideoResult) -> list[float]:
     return list(delays(run))
 
 
-def packets_table(run: VideoResult | None, predicted: Mapping[str, float | None]) -> Table | str:
-    """What was predicted of the packets, beside what the gigabit run measured."""
-    if run is None:
-        return NOTHING
-    sizes = sorted({size + 14 for size in run.ip_bytes})
-    lasted_s = run.departure_s[-1] - run.departure_s[0]
-    rows: list[list[object]] = [
-        ["frame (bytes)", predicted.get("frame_bytes"), ", ".join(map(str, sizes))],
-        ["packets in a second", predicted.get("packets_per_s"), run.sent_packets / lasted_s],
-        ["bandwidth (kbit/s)", predicted.get("ip_kbps"), sum(run.ip_bytes) * 8 / 1000 / lasted_s],
-    ]
-    return table(["", "predicted", "measured"], rows, "Packets of the video")
-
-
 def study_table(runs: Runs) -> Table | str:
-    """Mean, least and largest of the study's three quantities beside the runs "gigabit" and "wan"."""
+    """Mean, least and largest of the study's three quantities next to the runs "gigabit" and "wan"."""
     rows: list[list[object]] = []
     for name, link_mbps in _LINKS.items():
         run = runs.get(name)
@@ -72,15 +59,15 @@ def study_table(runs: Runs) -> Table | str:
                 ]
                 rows.append(list(row))
     headings = ["", "", "study, real", "study, Mininet", "yours"]
-    return table(headings, rows, "Beside the study: links of 1000 and 2 Mbit/s") if rows else NOTHING
+    return table(headings, rows, "Next to the study: links of 1000 and 2 Mbit/s") if rows else NOTHING
 
 
 def _digits(value: float) -> str:
-    """As many digits as the study prints; a jitter of nanoseconds is nothing beside its milliseconds."""
+    """As many digits as the study prints; a jitter of nanoseconds is nothing next to its milliseconds."""
     return "<0.001" if 0 < value < 0.001 else f"{value:.4g}"
 
 
-def spacing_table(runs: Runs, predicted_ms: Mapping[int, float | None]) -> Table | str:
+def spacing_table(runs: Runs, predicted: Prediction) -> Table | str:
     """The least time between packets at 2 Mbit/s: predicted, theory, the study's two, with and without a burst."""
     wan, frame = runs.get("wan"), runs.get("one frame")
     if wan is None:
@@ -89,7 +76,15 @@ def spacing_table(runs: Runs, predicted_ms: Mapping[int, float | None]) -> Table
     real, virtual = (find(2, "delay_ms", platform).minimum.value for platform in ("real", "virtual"))
     without = None if frame is None else min(gaps_ms(frame))
     headings = ["", "predicted", "theory", "study, real", "study, Mininet", "yours", "yours, bucket of one frame"]
-    row = ["least time at 2 Mbit/s (ms)", predicted_ms.get(2), theory, real, virtual, min(gaps_ms(wan)), without]
+    row = [
+        "least time at 2 Mbit/s (ms)",
+        dict(predicted.numbers).get("spacing_ms"),
+        theory,
+        real,
+        virtual,
+        min(gaps_ms(wan)),
+        without,
+    ]
     return table(headings, [row], "Two packets, one behind the other")
 
 
@@ -111,22 +106,16 @@ def gaps_figure(runs: Runs) -> Drawing | str:
     return distribution(lines, "time between packets", "ms", marks=marks) if lines else NOTHING
 
 
-def jitter_figure(runs: Runs) -> Drawing | str:
-    """How the jitter of the lossless runs is distributed."""
-    lines = {name: jitters(run) for name in ("gigabit", "wan", "one frame") if (run := runs.get(name)) is not None}
-    return distribution(lines, "jitter", "ms") if lines else NOTHING
-
-
 def normality_table(run: VideoResult | None) -> Table | str:
-    """D'Agostino and Pearson's test on the three quantities of a run, and how far from normal they are."""
+    """D'Agostino and Pearson's test on the three quantities of a run, and the two numbers that it looks at."""
     if run is None:
         return NOTHING
     told = summed_up(run)
     rows: list[list[object]] = []
     for (_, words), series in zip(_QUANTITIES, (told.bandwidth_kbps, told.delay_ms, told.jitter_ms), strict=True):
         p = "-" if series.normal_p is None else f"{series.normal_p:.1e}" if series.normal_p > 0 else "below 1e-300"
-        rows.append([words, series.count, series.deviation, p, series.skewness])
-    return table(["", "values", "standard deviation", "p of the test", "skewness"], rows, "Normally distributed?")
+        rows.append([words, series.count, p, series.skewness, series.excess_kurtosis])
+    return table(["", "values", "p of the test", "skewness", "excess kurtosis"], rows, "Normally distributed?")
 
 
 def damage_table(runs: Runs, qualities: Mapping[str, Quality | None]) -> Table | str:

@@ -5,6 +5,8 @@ Expectations are computed from the video as it was encoded, and from the run its
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,27 +18,25 @@ from linklab.analysis.packets import jitter_ms
 from linklab.analysis.video_statistics import delays, jitters, rtp_jitter_ms
 from linklab.grade.check import Check
 from linklab.grade.choices import choices
+from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import late_ms, unfit, unless_busy
 from linklab.grade.trials import Case, Formula, Trial
 from linklab.measure import Quality, Video, VideoResult, verdict_on
-from linklab.measure.video_file import IP_PACKET_BYTES, RTP_HEADER_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
+from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
 from linklab.network import Network
 from linklab.network.video_testbeds import video_network
-from linklab.published.video import BANDWIDTH_STEP_KBPS, PACKET_BYTES, find
 from linklab.units import (
     BITS_PER_BYTE,
-    ETHERNET_CHECKSUM_BYTES,
     ETHERNET_HEADER_BYTES,
     ETHERNET_MTU_BYTES,
-    IPV4_HEADER_BYTES,
     transmission_ms,
 )
 
 PAYLOAD_BYTES: Final = 7 * TS_PACKET_BYTES
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES
-WAN_MBPS: Final = (2, 4, 8)
+WAN_MBPS: Final = 2
 LOSSY: Final = ("loss", "queue")
 NETWORKS: Final[Mapping[str, Network]] = {
     "gigabit": video_network(1, 1000),
@@ -50,105 +50,76 @@ NETWORKS: Final[Mapping[str, Network]] = {
 # --- Predictions
 
 
-@guarded
-def check_packets(predicted: object, video: object) -> Result:
-    """Judge the predicted ``frame_bytes``, ``packets_per_s`` and ``ip_kbps`` of a video's packets."""
-    title = "Lab 09, predicted packets"
-    if not isinstance(video, Video):
-        return Result(title, (Check.failing(title, "there is no video", "run the cell that makes it"),))
-    questions = (_frame_bytes(), _packets_per_s(video), _ip_kbps(video))
-    return asked(title, predicted, questions, '{"frame_bytes": 123, "packets_per_s": 12.3, "ip_kbps": 123}')
-
-
-def _frame_bytes() -> Value:
-    four = "four headers come before the payload: which ones have you counted?"
-    slips = (
-        Slip(PAYLOAD_BYTES, "that is what RTP carries", four),
-        Slip(RTP_PACKET_BYTES, "that stops behind RTP's header", four),
-        Slip(PAYLOAD_BYTES + IPV4_HEADER_BYTES, "that adds IPv4's header alone", four),
-        Slip(IP_PACKET_BYTES - RTP_HEADER_BYTES, "that leaves out RTP's and Ethernet's header", four),
-        Slip(IP_PACKET_BYTES, "that is the IP packet", "what does Ethernet put before it?"),
-        Slip(FRAME_BYTES - RTP_HEADER_BYTES, "that leaves out RTP's header", four),
-        Slip(FRAME_BYTES + ETHERNET_CHECKSUM_BYTES, "that counts a checksum", "a virtual cable carries none"),
-        Slip(ETHERNET_MTU_BYTES, "that is the MTU", "a packet need not fill it: what does this one carry?"),
-    )
-    hints = (
-        "a packet is put into a packet: each protocol adds its header",
-        "seven times 188 bytes, and the headers of RTP, UDP, IPv4 and Ethernet",
-        "7 * 188 + 12 + 8 + 20 + 14",
-    )
-    expected = stated(FRAME_BYTES, "bytes", "the sizes of headers", digits=6)
-    return Value("frame_bytes", "size of a frame", expected, hints, slips)
-
-
-def _packets_per_s(video: Video) -> Value:
-    right = video.stream_bytes / PAYLOAD_BYTES / video.clip.duration_s
-    coded = video.bitrate_kbps * 1000 / BITS_PER_BYTE / PAYLOAD_BYTES
-    headers = "headers come on top: what is cut up is the stream, without them"
-    slips = (
-        Slip(coded, "that takes the coded video's rate", "the container adds to it: start from its size"),
-        Slip(right * video.clip.duration_s, "that is all packets", "how many is that in one second?"),
-        Slip(right * PAYLOAD_BYTES / TS_PACKET_BYTES, "that counts the container's packets", "seven travel together"),
-        Slip(right * PAYLOAD_BYTES / IP_PACKET_BYTES, "that divides by a size with headers", headers),
-        Slip(right * PAYLOAD_BYTES / FRAME_BYTES, "that divides by a frame, headers and all", headers),
-        Slip(video.clip.frames_per_s, "that is pictures in a second", "a picture takes several packets"),
-    )
-    hints = (
-        "each packet takes its piece of the stream",
-        "how many bytes of the stream travel in one packet, and in how many seconds do all of them leave?",
-        "video.stream_bytes / (7 * 188) / 10",
-    )
-    expected = stated(right, "packets/s", "the stream's bytes, cut up")
-    return Value("packets_per_s", "packets in a second", expected, hints, slips)
-
-
-def _ip_kbps(video: Video) -> Value:
-    right = video.stream_bytes / PAYLOAD_BYTES / video.clip.duration_s * IP_PACKET_BYTES * BITS_PER_BYTE / 1000
+def _ip_kbps(video: Video | None) -> Value:
+    """Ask for the mean rate of the video's IP packets; without one, of a video that has the rate that was asked for."""
+    seconds, coded_kbps = (video.clip.duration_s, video.clip.bitrate_kbps) if video else (1.0, 1026.0)
+    stream_bytes = video.stream_bytes if video else _CONTAINER * coded_kbps * 1000 / BITS_PER_BYTE
+    right = stream_bytes / PAYLOAD_BYTES / seconds * IP_PACKET_BYTES * BITS_PER_BYTE / 1000
     of_ip = "the IP packet has the headers of RTP, UDP and IPv4, and not Ethernet's"
     slips = (
-        Slip(video.clip.bitrate_kbps, "that is the video's own rate", "container and headers add to it"),
+        Slip(coded_kbps, "that is the video's own rate", "container and headers add to it"),
         Slip(right * PAYLOAD_BYTES / IP_PACKET_BYTES, "that leaves out the headers", of_ip),
         Slip(right * FRAME_BYTES / IP_PACKET_BYTES, "that counts Ethernet's header too", of_ip),
+        Slip(right * seconds, "that is of all seconds together", "how many kbit come in one second?"),
     )
     hints = (
-        "a bandwidth is how many packets come in a second, times the bits of each",
+        "a rate is how many packets come in a second, times the bits of each",
         of_ip,
         "packets in a second * (7 * 188 + 12 + 8 + 20) * 8 / 1000",
     )
-    return Value(
-        "ip_kbps", "bandwidth of IP packets", stated(right, "kbit/s", "packets a second, by their bits"), hints, slips
-    )
+    expected = stated(right, "kbit/s", "packets a second, by their bits")
+    return Value("ip_kbps", "mean rate of the IP packets", expected, hints, slips)
 
 
-@guarded
-def check_spacing(predicted_ms: object) -> Result:
-    """Judge the predicted least time between two packets behind a WAN link of 2, 4 and 8 Mbit/s, in ms."""
-    questions = [_spacing(rate) for rate in WAN_MBPS]
-    return asked("Lab 09, predicted spacing", predicted_ms, questions, "{2: 1.2, 4: 1.2, 8: 1.2}, in ms")
-
-
-def _spacing(rate_mbps: int) -> Value:
-    right = transmission_ms(FRAME_BYTES, rate_mbps)
+def _spacing() -> Value:
+    right = transmission_ms(FRAME_BYTES, WAN_MBPS)
     whole = "the link must carry the whole frame, with all headers, before the next one"
     slips = (
-        Slip(transmission_ms(IP_PACKET_BYTES, rate_mbps), "that is the IP packet alone", whole),
-        Slip(transmission_ms(RTP_PACKET_BYTES, rate_mbps), "that leaves out UDP, IPv4 and Ethernet", whole),
-        Slip(transmission_ms(PAYLOAD_BYTES, rate_mbps), "that is what RTP carries alone", whole),
-        Slip(transmission_ms(ETHERNET_MTU_BYTES, rate_mbps), "that is a frame of 1500 bytes", "how large are these?"),
+        Slip(transmission_ms(IP_PACKET_BYTES, WAN_MBPS), "that is the IP packet alone", whole),
+        Slip(transmission_ms(RTP_PACKET_BYTES, WAN_MBPS), "that leaves out UDP, IPv4 and Ethernet", whole),
+        Slip(transmission_ms(PAYLOAD_BYTES, WAN_MBPS), "that is what RTP carries alone", whole),
+        Slip(transmission_ms(ETHERNET_MTU_BYTES, WAN_MBPS), "that is a frame of 1500 bytes", "how large are these?"),
+        Slip(1000 / _NOMINAL_PACKETS_PER_S, "that is the mean", "some come closer: what is the least time for two?"),
         Slip(1 / right, "that is upside down", "which is asked for: time for a frame, or frames in a time?"),
     )
-    hints = (whole, "how many bits has a frame, and how many of them go in a ms?", f"1370 * 8 / ({rate_mbps} * 1000)")
-    return Value(rate_mbps, f"least time at {rate_mbps} Mbit/s", stated(right, "ms", "bits over rate"), hints, slips)
+    hints = (whole, "how many bits has a frame, and how many of them go in a ms?", f"1370 * 8 / ({WAN_MBPS} * 1000)")
+    return Value("spacing_ms", "least time between packets (wan)", stated(right, "ms", "bits over rate"), hints, slips)
 
 
-_HERE: Final = Path(__file__).parent
+def _damaged() -> Value:
+    """Ask for the share of damaged pictures: losses at random moments, and a keyframe every two seconds.
+
+    With n losses, on average, between two keyframes the share after the first of them is ``1 - (1 - exp(-n)) / n``.
+    """
+    losses = _LOSS * _NOMINAL_PACKETS_PER_S * _KEYFRAMES_S
+    right = 100 * (1 - (1 - math.exp(-losses)) / losses)
+    built = "a picture is built on the one before it, so the damage stays until a keyframe"
+    slips = (
+        Slip(100 * _LOSS, "that is the share of the packets", built),
+        Slip(200 * _LOSS, "that counts the pictures that lose a packet of their own", built),
+        Slip(100, "that is all of them", "a keyframe is built on no other: from there on all is well again"),
+        Slip(right / 100, "that is a share of 1", "multiply by 100 for percent"),
+    )
+    expected = Expectation(
+        right, right - 15, right + 15, "%", "after a loss all is damaged up to the next keyframe",
+        allowance="ten losses in ten seconds fall as they fall",
+    )  # fmt: skip
+    return Value("damaged", "pictures that are damaged (loss)", expected, built, slips, by_tool=True)
 
 
-@guarded
-def check_loss(answer: object) -> Result:
-    """Judge which share of the pictures 1 % of lost packets will damage: a letter."""
-    damage, *_ = choices(_HERE)
-    return asked_one("Lab 09, predicted damage", answer, damage)
+_CONTAINER: Final = 1.1
+"""How much larger the stream in its container is than the coded video, about."""
+_NOMINAL_PACKETS_PER_S: Final = 106.0
+_LOSS: Final = 0.01
+_KEYFRAMES_S: Final = 2.0
+
+
+def _predictions(video: Video | None) -> Predictions:
+    return Predictions("Lab 09", {"packets": lambda: [_ip_kbps(video), _spacing()], "damaged": lambda: [_damaged()]})
+
+
+PREDICTIONS: Final = _predictions(None)
+"""What is asked before a video is there to be compared with."""
 
 
 # --- RFC 3550's jitter, a function of arrivals and timestamps in seconds
@@ -221,15 +192,20 @@ _JITTER: Final = Trial(
 
 # --- Runs
 
-_FRAME_MS: Final = transmission_ms(FRAME_BYTES, WAN_MBPS[0])
+_FRAME_MS: Final = transmission_ms(FRAME_BYTES, WAN_MBPS)
 _MOST_LINKS: Final = 4
 _LOST_PERCENT: Final = (0.1, 3.0)
 """1 % of a thousand packets: more than three standard deviations to both sides."""
 
 
 @guarded
-def check_runs(runs: object, video: object, names: tuple[str, ...] = tuple(NETWORKS)) -> Result:
-    """Judge the runs of those names: each the whole video from h1 to h2, over the network that its name says."""
+def check_runs(
+    runs: object, video: object, names: tuple[str, ...] = tuple(NETWORKS), predicted: object = "packets"
+) -> Result:
+    """Judge the runs of those names: each the whole video from h1 to h2, over the network that its name says.
+
+    ``predicted`` is shown next to the rate of "gigabit" and the least time between packets of "wan".
+    """
 
     def judge(name: str, run: object) -> Iterator[Check]:
         how = f'write runs["{name}"] = measure.run(lab, VideoFlow("h1", "h2", video))'
@@ -241,7 +217,19 @@ def check_runs(runs: object, video: object, names: tuple[str, ...] = tuple(NETWO
         yield from _as_named(name, run)
 
     example = '{"gigabit": measure.run(...), ...}'
-    return asked("Lab 09, the runs", runs, [Judged(name, judge) for name in names], example)
+    result = asked("Lab 09, the runs", runs, [Judged(name, judge) for name in names], example)
+    own = _predictions(video if isinstance(video, Video) else None)
+    return own.compared(result, predicted, dict(_seen(runs)) if isinstance(runs, Mapping) else {})
+
+
+def _seen(runs: Mapping[object, object]) -> Iterator[tuple[str, float]]:
+    """What the runs show of the prediction "packets"."""
+    gigabit, wan = runs.get("gigabit"), runs.get("wan")
+    if isinstance(gigabit, VideoResult) and gigabit.sent_packets > 1:
+        lasted_s = gigabit.departure_s[-1] - gigabit.departure_s[0]
+        yield "ip_kbps", sum(gigabit.ip_bytes) * BITS_PER_BYTE / 1000 / lasted_s
+    if isinstance(wan, VideoResult) and len(wan.arrived) > 1:
+        yield "spacing_ms", min(delays(wan))
 
 
 def _same_video(name: str, run: VideoResult, video: object) -> Check:
@@ -290,7 +278,9 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
     else:
         yield check("packets lost", run.lost_packets == 0, "no packet lost", lost, "its links lose nothing")
     if name == "one frame":
-        bucket = 'set the bucket before you send: measure.bucket_of_one_frame(lab, "r1", "r1-eth1", 2, 1370)'
+        bucket = (
+            "set the bucket before you send: tc qdisc replace dev r1-eth1 root tbf rate 2mbit burst 1371 latency 5s"
+        )
         least_ms = min(delays(run))
         # the bucket holds a byte more than the frame
         fits, found = least_ms >= _FRAME_MS - 0.01 - late, f"{least_ms:.4g} ms"
@@ -301,40 +291,79 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
 # --- What the runs say
 
 
+_UDP_LINE: Final = re.compile(r" IP (\S+)\.\d+ > (\S+)\.\d+: UDP, length (\d{1,6})\b")
+_REPLY: Final = re.compile(r"time=(\d{1,6}(?:\.\d{1,6})?) ms")
+_FEWEST: Final = {"packets": 5, "pings": 20}
+
+
 @guarded
-def check_least(least_ms: object, runs: object) -> Result:
-    """Judge the least time between packets in the runs "gigabit", "wan" and "one frame", in ms."""
-    each = runs if isinstance(runs, Mapping) else {}
-    questions = [_least(name, each.get(name)) for name in ("gigabit", "wan", "one frame")]
-    return asked("Lab 09, least time", least_ms, questions, '{"gigabit": 1.2, ...}, in ms')
+def check_watch(dump: object, pings: object) -> Result:
+    """Judge what tcpdump printed of the video's packets, and ping next to them, on the network "wan"."""
+    return Result("Lab 09, tcpdump and ping", (_dump_check(dump), _pings_check(pings)))
 
 
-def _least(name: str, run: object) -> Question:
-    what = f"least time between packets ({name})"
-    if not isinstance(run, VideoResult) or len(run.arrived) < 2:
-        return _missing(name, what)
-    gaps = delays(run)
-    right = min(gaps)
-    least = "of all times between packets, which one is asked for?"
-    slips = (
-        Slip(fmean(gaps), "that is the mean", least),
-        Slip(max(gaps), "that is the largest", least),
+def _dump_check(dump: object) -> Check:
+    what, wanted = "packets in tcpdump", f"{_FEWEST['packets']} or more of the video, from h1 to h2"
+    command = 'dump = lab["r1"].popen("tcpdump -n -c 10 -i r1-eth1 udp"), before the video is sent'
+    lines = _UDP_LINE.findall(dump) if isinstance(dump, str) else []
+    if not lines:
+        return Check.failing(what, "no UDP packet is there", command, wanted)
+    ends = {NETWORKS["wan"].address_of(name) for name in ("h1", "h2")}
+    sizes = [int(size) for source, destination, size in lines if {source, destination} == ends]
+    if len(sizes) < _FEWEST["packets"] or set(sizes) != {RTP_PACKET_BYTES}:
+        reason = f"{len(sizes)} packets between h1 and h2, with UDP lengths {', '.join(map(str, sorted(set(sizes))))}"
+        return Check.failing(what, reason, f"look at the video's packets alone, on wan: {command}", wanted)
+    told = (
+        f"tcpdump's length is what UDP carries: {RTP_PACKET_BYTES} bytes, seven times 188 and RTP's 12. All packets "
+        "have one size. The kernel stamps each one as it leaves r1, and the stamps show the pace of the sender, "
+        "or, where packets waited, that of the link."
     )
-    hints = ("how close packets can come shows in the closest two", f"{least} gaps_ms(run) is a list of them",
-             f'min(gaps_ms(runs["{name}"]))')  # fmt: skip
-    expected = Expectation(
-        right, max(0.0, right - 0.005), right + 0.005, "ms", "the least of this run's own times",
-        allowance="rounding to two decimals",
-    )  # fmt: skip
-    return Value(name, what, expected, hints, slips)
+    return Check.passing(what, wanted, f"{len(sizes)} packets of {RTP_PACKET_BYTES} bytes", told)
+
+
+def _pings_check(pings: object) -> Check:
+    low_ms = 8 * _FRAME_MS
+    what, wanted = "pings next to the video", f"{_FEWEST['pings']} replies or more, some above {low_ms:.0f} ms"
+    hint = 'ping = lab["h1"].popen("ping -i 0.25 -c 40 ADDRESS"), with h2\'s address, before the video is sent'
+    rtts_ms = [float(time_ms) for time_ms in _REPLY.findall(pings)] if isinstance(pings, str) else []
+    found = f"{len(rtts_ms)} replies" + (f", {min(rtts_ms):.3g} to {max(rtts_ms):.3g} ms" if rtts_ms else "")
+    if len(rtts_ms) < _FEWEST["pings"] or max(rtts_ms) < low_ms:
+        return Check.failing(what, found, f"{hint}; and wait for its end after the video", wanted, found)
+    return Check.passing(what, wanted, found)
 
 
 @guarded
-def check_damage(per_lost: object, runs: object, qualities: object) -> Result:
-    """Judge how many pictures each lost packet damaged, in the runs "loss" and "queue"."""
+def check_bucket(shown: object, run: object, video: object) -> Result:
+    """Judge what tc showed of Mininet's bucket, and the run with a bucket of one frame in its place."""
+    what, command = "the bucket of r1-eth1", 'shown = lab["r1"].cmd("tc class show dev r1-eth1")'
+    found = re.search(r"class htb .*burst (\S+)", shown) if isinstance(shown, str) else None
+    if found is None:
+        seen = Check.failing(what, "its class was not shown", f"{command}, before it is replaced", "class htb ...")
+    else:
+        seen = Check.passing(what, "class htb ...", found.group().strip())
+    judged = check_runs({"one frame": run}, video, ("one frame",))
+    return Result("Lab 09, a bucket of one frame", (seen, *judged.checks))
+
+
+@guarded
+def check_close(answer: object) -> Result:
+    """Judge why packets came too close in Mininet: a letter."""
+    (close,) = choices(Path(__file__).parent)
+    return asked_one("Lab 09, packets that come too close", answer, close)
+
+
+@guarded
+def check_damage(per_lost: object, runs: object, qualities: object, predicted: object = "damaged") -> Result:
+    """Judge how many pictures each lost packet damaged, in the runs "loss" and "queue".
+
+    ``predicted`` is shown next to the share of pictures that "loss" damaged.
+    """
     each, seen = (given if isinstance(given, Mapping) else {} for given in (runs, qualities))
     questions = [_damage(name, each.get(name), seen.get(name)) for name in LOSSY]
-    return asked("Lab 09, damage", per_lost, questions, '{"loss": 12.3, "queue": 12.3}')
+    result = asked("Lab 09, damage", per_lost, questions, '{"loss": 12.3, "queue": 12.3}')
+    loss = seen.get("loss")
+    measured = {"damaged": loss.damaged_percent} if isinstance(loss, Quality) else {}
+    return PREDICTIONS.compared(result, predicted, measured)
 
 
 def _damage(name: str, run: object, seen: object) -> Question:
@@ -357,34 +386,3 @@ def _damage(name: str, run: object, seen: object) -> Question:
 
 def _missing(name: str, what: str) -> Judged:
     return Judged(name, lambda _, __: Check.failing(what, "its run is missing", "run the cells above that measure"))
-
-
-# --- What the study's numbers say
-
-
-@guarded
-def check_questions(answers: object) -> Result:
-    """Judge a number and three questions on the study, its token bucket, and pictures."""
-    _, *lettered = choices(_HERE)
-    return asked("Lab 09, questions", answers, (_study_packets(), *lettered))
-
-
-def _study_packets() -> Value:
-    largest_kbps = find(2, "bandwidth_kbps", "real").maximum.value
-    bits = largest_kbps * 1000
-    size = f"the bandwidth is that of IP packets, and these have {PACKET_BYTES} bytes"
-    slips = (
-        Slip(bits / BITS_PER_BYTE / FRAME_BYTES, "that divides by a frame", size),
-        Slip(bits / BITS_PER_BYTE / PAYLOAD_BYTES, "that divides by what RTP carries", size),
-        Slip(largest_kbps / PACKET_BYTES, "that takes kbit for bytes", "how many bits are a kbit, and a byte?"),
-        Slip(WAN_MBPS[0] * 1e6 / BITS_PER_BYTE / FRAME_BYTES, "that is what the link can carry",
-             "what did the study measure?"),
-    )  # fmt: skip
-    hints = (
-        "so many bits come in a second: how many has one packet?",
-        size,
-        f"{largest_kbps:g} * 1000 / (8 * {PACKET_BYTES})",
-    )
-    what = f"packets in a second, if the study's bandwidth is {largest_kbps:g} kbit/s of IP packets"
-    expected = stated(largest_kbps / BANDWIDTH_STEP_KBPS, "packets", "by the bits of a packet")
-    return Value("study_packets", what, expected, hints, slips)

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
+from linklab.grade.progress import progress as _progress
+from linklab.labs import not_here
+from linklab.labs.lab10.figures import rtt_figure, shares_table
 from linklab.labs.lab10.rules import (
-    RATE_MBPS as RATE_MBPS,
+    PREDICTIONS,
+    RTTS,
+    check_gateways,
+    check_kinds,
+    check_ports,
+    check_reachability,
+    check_rtt_runs,
+    check_share_runs,
+    check_tag,
+    question,
 )
-from linklab.labs.lab10.rules import (
-    RTTS as RTTS,
-)
-from linklab.labs.lab10.rules import (
-    SETTINGS as SETTINGS,
-)
-from linklab.labs.lab10.rules import (
-    EchoPath as EchoPath,
-)
-from linklab.labs.lab10.rules import (
-    check_gateways as check_gateways,
-)
-from linklab.labs.lab10.rules import (
-    check_ports as check_ports,
-)
-from linklab.labs.lab10.rules import (
-    check_questions as check_questions,
-)
-from linklab.labs.lab10.rules import (
-    check_reachability as check_reachability,
-)
-from linklab.labs.lab10.rules import (
-    check_rtt as check_rtt,
-)
-from linklab.labs.lab10.rules import (
-    check_rtt_runs as check_rtt_runs,
-)
-from linklab.labs.lab10.rules import (
-    check_share_runs as check_share_runs,
-)
-from linklab.labs.lab10.rules import (
-    check_shares as check_shares,
-)
+from linklab.network import by_name, path
+from linklab.published.switches_loads import senders
+
+__all__ = [
+    "PREDICTIONS",
+    "RTTS",
+    "by_name",
+    "check_gateways",
+    "check_kinds",
+    "check_ports",
+    "check_predicted",
+    "check_reachability",
+    "check_rtt_runs",
+    "check_share_runs",
+    "check_tag",
+    "path",
+    "predict",
+    "progress",
+    "question",
+    "rtt_figure",
+    "senders",
+    "shares_table",
+]
+
+predict = PREDICTIONS.predict
+check_predicted = PREDICTIONS.check_predicted
+progress = partial(_progress, __name__)
+
+if not TYPE_CHECKING:
+    __getattr__ = not_here(__name__)

@@ -1,65 +1,30 @@
-"""What Lab 10's cells call: predictions, theory and measurements side by side, and a look at tags."""
+"""What Lab 10's cells show: the shares of a full link, and round trips by payload."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from linklab.analysis.sharing import proportional
-from linklab.labs import lab10
-from linklab.measure import AtOnce, Capture, ConstantRateResult, EchoResult
+from linklab.labs.lab10.rules import RATE_MBPS, SETTINGS
+from linklab.measure import AtOnce, ConstantRateResult
 from linklab.published.switches_loads import fairness_network, senders
 from linklab.show import Table, table
 from linklab.show.chart import chart, legend, told_apart
 from linklab.show.figure import Drawing
 
-__all__ = ["NOTHING", "rtt_figure", "rtt_table", "shares_table", "tags"]
-
 NOTHING = "Nothing is measured yet: run the cells above first."
-_NO_NUMBER = "a curve, no number"
-_RTT_REMARKS = {
-    "inside, 100": "fig. 13",
-    "inside, 1440": "fig. 13; four links, each with the whole frame",
-    "layer-3 switch, 1440": "fig. 15; routing inside the switch adds no link",
-    "router on a stick, 1440": "fig. 17; four times over the trunk, with a tag",
-}
-
-
-def tags(caught: Capture) -> Table:
-    """Who sent each captured IPv4 frame to whom, and the VLAN in its tag."""
-    rows = []
-    for packet in caught.packets:
-        if "IP" in packet:
-            vlan = packet["Dot1Q"].vlan if "Dot1Q" in packet else None
-            rows.append([packet["IP"].src, packet["IP"].dst, packet["IP"].ttl, vlan, len(packet)])
-    return table(["from", "to", "TTL", "VLAN in the tag", "bytes captured"], rows)
-
-
-def rtt_table(predicted_ms: Mapping[str, float | None], runs: Mapping[str, EchoResult | None]) -> Table | str:
-    """Predicted, theory, published and measured round trips."""
-    if not any(isinstance(run, EchoResult) for run in runs.values()):
-        return NOTHING
-    rows = []
-    for name, way in lab10.RTTS.items():
-        run = runs.get(name)
-        measured = f"{run.rtt_mean_ms:.3f}" if isinstance(run, EchoResult) else None
-        rows.append(
-            [name, _three(predicted_ms.get(name)), _three(way.rtt_ms), _NO_NUMBER, measured, _RTT_REMARKS[name]]
-        )
-    headings = ["round trip (ms)", "predicted", "theory", "published", "measured", "remark"]
-    return table(headings, rows)
 
 
 def shares_table(
-    predicted_mbps: Mapping[str, float | None],
     runs: Mapping[str, AtOnce | None],
     stepped: Mapping[str, AtOnce | None],
 ) -> Table | str:
-    """Predicted and proportional shares, and measured ones of senders out of step and in step, in Mbit/s."""
+    """Proportional shares, and measured ones of senders out of step and in step, in Mbit/s."""
     if not any(isinstance(run, AtOnce) for run in runs.values()):
         return NOTHING
     rows = []
-    for setting in lab10.SETTINGS:
-        fair = proportional(fairness_network(setting, lab10.RATE_MBPS), senders(setting, lab10.RATE_MBPS))
+    for setting in SETTINGS:
+        fair = proportional(fairness_network(setting, RATE_MBPS), senders(setting, RATE_MBPS))
         for number, theory in enumerate(fair):
             name = f"{setting} h{number + 1}"
             found = [
@@ -67,8 +32,8 @@ def shares_table(
                 for run in (runs.get(setting), stepped.get(setting))
             ]
             published = "in proportion" if setting == "30/90" else "in proportion, link nearly full"
-            rows.append([name, predicted_mbps.get(name), theory.throughput_mbps, published, *found])
-    headings = ["share (Mbit/s)", "predicted", "theory", "published (fig. 25)", "measured", "in exact step"]
+            rows.append([name, theory.throughput_mbps, published, *found])
+    headings = ["share (Mbit/s)", "in proportion", "published (fig. 25)", "out of step", "in exact step"]
     return table(headings, rows)
 
 
@@ -85,7 +50,3 @@ def rtt_figure(curves: Mapping[str, Mapping[int, float]], title: str) -> Drawing
     axes.set_xticks(sorted({payload for line in curves.values() for payload in line}))
     legend(axes)
     return figure
-
-
-def _three(value: object) -> str | None:
-    return f"{value:.3f}" if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -13,8 +13,9 @@ from typing import Final
 from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
 from linklab.grade.check import Check
-from linklab.grade.choices import choices
-from linklab.grade.questions import Judged, Slip, Value, asked, is_missing, stated
+from linklab.grade.choices import choices, question_text
+from linklab.grade.predictions import Predictions
+from linklab.grade.questions import Judged, OneOf, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.reachability import Checkable, ping_counts, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import late_ms, measured, stopped, unfit, unless_busy
@@ -23,7 +24,7 @@ from linklab.measure import AtOnce, ConstantRateResult, EchoResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Network, path
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
-from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes, serialisation_ms
+from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.published.switches_loads import ENDS, fairness_network, senders
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
@@ -96,13 +97,6 @@ def check_reachability(lab: Checkable) -> Result:
     return Result("Lab 10, reachability", tuple(checks))
 
 
-@guarded
-def check_rtt(predicted_ms: object) -> Result:
-    """Judge the predicted round trips of `RTTS` in ms: serialisation on all links of the path."""
-    questions = [_rtt(name, path) for name, path in RTTS.items()]
-    return asked("Lab 10, predicted round trips", predicted_ms, questions, '{"inside, 100": 1.2, ...}, in ms')
-
-
 def _rtt(name: str, asked_for: EchoPath) -> Value:
     right, payload = asked_for.rtt_ms, asked_for.payload_bytes
     hops = path(asked_for.network, *asked_for.ends).hops
@@ -114,9 +108,10 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
         Slip(times * transmission_ms(frame_bytes, RATE_MBPS), "that leaves out what only the cable has",
              "add preamble, checksum and gap: 24 bytes"),
         Slip(right / times, "that is one link, in one direction", f"the frame crosses {times} links in all"),
-        Slip(2 * right / times, "that is one link", "a switch takes in the whole frame before it passes it on"),
     ]  # fmt: skip
+    whole = "a switch takes in the whole frame before it passes it on"
     if len(hops) > 2:
+        slips.append(Slip(2 * right / times, "that is one link", whole))
         inside = cable_rtt_ms(_L3, *asked_for.ends, payload)
         slips = [
             Slip(inside, "that leaves out the trunk", "each direction goes up the trunk to r1 and down again"),
@@ -125,7 +120,12 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
         ]
     else:
         longer = cable_rtt_ms(_STICK, "h1", "h3", payload)
-        slips.append(Slip(longer, "that goes over a router outside", "here s1 passes it on itself"))
+        both = f"a round trip has two directions, and {whole}"
+        slips = [
+            Slip(right / 2, "that is one direction, or one link in each", both),
+            Slip(longer, "that goes over a router outside", "here s1 passes it on itself"),
+            *slips,
+        ]
     hints = (
         "every link takes the time that the frame's bits need at its rate, and a switch waits for the whole frame",
         f"bytes on the cable * 8 / rate, for each of the {times} links that the frame and its answer cross",
@@ -136,8 +136,8 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
 
 
 @guarded
-def check_rtt_runs(runs: object) -> Result:
-    """Judge the measured round trips of `RTTS`: what `measure.run` returned for each."""
+def check_rtt_runs(runs: object, predicted: object = "rtt") -> Result:
+    """Judge the measured round trips of `RTTS`: what `measure.run` returned for each, next to the prediction."""
 
     def judge(name: str, run: object) -> Check:
         asked_for = RTTS[name]
@@ -154,11 +154,14 @@ def check_rtt_runs(runs: object) -> Result:
         return measured(f"RTT, {name}", run.rtt_mean_ms, expected, verdict_on(run).trouble, other)
 
     questions = [Judged(name, judge) for name in RTTS]
-    return asked("Lab 10, measured round trips", runs, questions, '{"inside, 100": measure.run(...), ...}')
+    result = asked("Lab 10, measured round trips", runs, questions, '{"inside, 100": measure.run(...), ...}')
+    found = runs if isinstance(runs, Mapping) else {}
+    seen = {name: run.rtt_mean_ms for name, run in found.items() if isinstance(run, EchoResult)}
+    return PREDICTIONS.compared(result, predicted, seen)
 
 
 def _wrong_echo(name: str, run: object, asked_for: EchoPath) -> Check | None:
-    what, how = f"run of {name}", "keep what measure.run(lab, EchoFlow(...)) returns"
+    what, how = f"run of {name}", "keep what measure.run(lab, measure.EchoFlow(...)) returns"
     problem = unfit(what, run, EchoResult, how, asked_for.ends, either_direction=True, of_the_course=False)
     if problem is not None or not isinstance(run, EchoResult):
         return problem
@@ -171,13 +174,6 @@ def _wrong_echo(name: str, run: object, asked_for: EchoPath) -> Check | None:
         failed = Check.failing(what, reason, "give count=100, on an idle network", "100 exchanges, none lost", reason)
         return failed if run.flow.count < _LEAST_EXCHANGES else unless_busy(failed, verdict_on(run).trouble)
     return None
-
-
-@guarded
-def check_shares(predicted_mbps: object) -> Result:
-    """Judge the predicted shares at t1 of both senders in each setting, in Mbit/s of payload."""
-    questions = [_share(setting, number) for setting in SETTINGS for number in (1, 2)]
-    return asked("Lab 10, predicted shares", predicted_mbps, questions, '{"70/70 h1": 1.2, ...}, in Mbit/s')
 
 
 def _share(setting: str, number: int) -> Value:
@@ -200,11 +196,11 @@ def _share(setting: str, number: int) -> Value:
 
 
 @guarded
-def check_share_runs(runs: object) -> Result:
+def check_share_runs(runs: object, predicted: object = "shares") -> Result:
     """Judge what `measure.at_once` returned for each of `SETTINGS`: the right flows, and a full link."""
 
     def judge(setting: str, run: object) -> Check:
-        what, hint = f"run of {setting}", "keep what measure.at_once(lab, senders(...)) returns"
+        what, hint = f"run of {setting}", "keep what measure.at_once(lab, lab10.senders(...)) returns"
         if not isinstance(run, AtOnce):
             reason = "not measured yet" if is_missing(run) else f"this is a {type(run).__name__}"
             return Check.failing(what, reason, hint, "an AtOnce")
@@ -213,7 +209,9 @@ def check_share_runs(runs: object) -> Result:
         found = {it.flow.name: it.flow.rate_mbps for it in results}
         if found != wanted or len(results) != len(run.results):
             text = ", ".join(f"{name} at {rate:g}" for name, rate in found.items()) or "others"
-            return Check.failing(what, f"its flows are {text}", f'send senders("{setting}", 10)', str(wanted), text)
+            return Check.failing(
+                what, f"its flows are {text}", f'send lab10.senders("{setting}", 10)', str(wanted), text
+            )
         if (cut := stopped(what, run)) is not None:
             return cut
         link = fairness_network(setting, RATE_MBPS).link("t1-s1")
@@ -227,31 +225,48 @@ def check_share_runs(runs: object) -> Result:
             RATE_MBPS, low * RATE_MBPS, 1.01 * RATE_MBPS, "Mbit/s", "the link to t1 is full", allowance=allowance
         )
         how = "both must send to t1 at the same time: give measure.at_once() both flows"
-        return measured(f"what reaches t1 at {setting}", passing, expected, verdict_on(run).trouble, how)
+        return measured(f"what reaches t1 at {setting}, with headers", passing, expected, verdict_on(run).trouble, how)
 
     questions = [Judged(setting, judge) for setting in SETTINGS]
-    return asked("Lab 10, measured shares", runs, questions, '{"70/70": measure.at_once(...), ...}')
+    result = asked("Lab 10, measured shares", runs, questions, '{"70/70": measure.at_once(...), ...}')
+    found = runs if isinstance(runs, Mapping) else {}
+    seen = {
+        f"{setting} {it.flow.source}": it.throughput_mbps
+        for setting, run in found.items()
+        if isinstance(run, AtOnce)
+        for it in run.of(ConstantRateResult)
+    }
+    return PREDICTIONS.compared(result, predicted, seen)
+
+
+# --- What is predicted, and questions with options
+
+PREDICTED_RTTS: Final = ("layer-3 switch, 1440", "router on a stick, 1440")
+PREDICTIONS: Final = Predictions(
+    "Lab 10",
+    {
+        "rtt": lambda: [_rtt(name, RTTS[name]) for name in PREDICTED_RTTS],
+        "shares": lambda: [_share(setting, 1) for setting in SETTINGS],
+    },
+)
+
+
+def question(key: str) -> str:
+    """Return a question with its options, for reading."""
+    return question_text((_choice(key),))
 
 
 @guarded
-def check_questions(answers: object) -> Result:
-    """Judge four questions by letter, and one number."""
-    fast = l3_switch(100)
-    long, short = (serialisation_ms(fast, fast.links[0], size) for size in (1440, 750))
-    growth_us = 4000 * (long - short)
-    growth = Value(
-        "growth_us",
-        "by how many microseconds must a round trip between h1 and h2 grow from 750 to 1440 bytes, at 100 Mbit/s",
-        stated(growth_us, "us", "690 bytes more on four links"),
-        (
-            "headers are the same in both: what is more?",
-            "690 bytes more, on every link, in both directions",
-            "4 * 690 * 8 / 100 microseconds",
-        ),
-        (
-            Slip(growth_us / 4, "that is one link", "the frame crosses two links in each direction"),
-            Slip(10 * growth_us, "that is at 10 Mbit/s", "the link is ten times as fast"),
-        ),
-        round_trip=True,
-    )
-    return asked("Lab 10, questions", answers, [*choices(Path(__file__).parent), growth])
+def check_tag(answer: object) -> Result:
+    """Judge the letter: why frames on a trunk carry a tag."""
+    return asked_one("Lab 10, tags", answer, _choice("tag"))
+
+
+@guarded
+def check_kinds(answer: object) -> Result:
+    """Judge the letter: what equal round trips of two kinds of switches say on virtual time."""
+    return asked_one("Lab 10, kinds of switches", answer, _choice("kinds"))
+
+
+def _choice(key: str) -> OneOf:
+    return next(it for it in choices(Path(__file__).parent) if it.key == key)

@@ -1,0 +1,81 @@
+"""The tables and figures of Lab 06. Where nothing is measured yet, one line says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from linklab.course import course_network
+from linklab.grade.runs import expectations, pings
+from linklab.labs import multiplexing_figures
+from linklab.labs.lab06.predictions import COMBINATIONS
+from linklab.labs.lab06.queues import Look, read_look
+from linklab.labs.multiplexing import mean_rtt_ms, rates_mbps
+from linklab.labs.multiplexing_figures import NOTHING, expected_loads, report_heading, three_digits
+from linklab.measure import AtOnce
+from linklab.published import report
+from linklab.show import RoundTrips, Table, round_trips, table
+from linklab.show.chart import Points
+from linklab.show.figure import Drawing
+
+_CASE: Final = 4
+Run = AtOnce | None
+
+
+def throughput_figure(run: Run) -> Drawing | str:
+    """Throughput over time of the flows of combination ``two``, with the fair share and what L2 carries."""
+    return multiplexing_figures.throughput_figure(run, COMBINATIONS["two"])
+
+
+def rtt_figure(run: Run, sketch: Points = ()) -> Drawing | str:
+    """RTT over time of the flows of combination ``two``, with what queues add; the sketch is on that of h1-h4."""
+    if run is None:
+        return NOTHING
+    seen, expected = pings(run), expected_loads(run, COMBINATIONS["two"])
+    found = [RoundTrips.of(seen[one.load.name], one) for one in expected if one.load.name in seen]
+    return round_trips([replace(it, sketch=sketch) if it.name == "h1-h4" else it for it in found])
+
+
+def fairness_table(index: Mapping[str, float | None]) -> Table:
+    """Jain's index of each combination, next to the course report's own."""
+    printed = {row.test: row for row in report.FAIRNESS if row.case == _CASE}
+    rows = [
+        [
+            f"{name} ({', '.join(load.name for load in flows)})",
+            1.0 if name != "apart" else None,  # flows that share no link have nothing to divide
+            printed[test].value,
+            three_digits(index.get(name)),
+            f"computed from its table: {printed[test].recomputed:.3f}",
+        ]
+        for test, (name, flows) in enumerate(COMBINATIONS.items(), 1)
+    ]
+    return table(["Jain's index", "if all equal", report_heading("report"), "measured", "the report's"], rows)
+
+
+def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], float | None]) -> Table | str:
+    """What each look into L2's queue told: by the RTT, with the student's function, and by the kernel."""
+    rows = [
+        [it.rtt_ms, it.rtt_ms and packets_in_queue(it.rtt_ms), it.held, it.dropped]
+        for it in map(read_look, looks)
+        if isinstance(it, Look)
+    ]
+    headings = ["RTT (ms)", "packets, from the RTT", "packets, from the kernel", "dropped so far"]
+    return table(headings, rows) if rows else NOTHING
+
+
+def queues_table(runs: Mapping[int, Run]) -> Table | str:
+    """What another queue at L2 does to round trips and throughput of combination ``two``, by its packets."""
+    rows = [
+        [
+            packets,
+            expectations(run, course_network(), COMBINATIONS["two"]).loads[0].rtt_highest.value,
+            pings(run)["h1-h4"].rtt_max_ms,
+            mean_rtt_ms(run)["h1-h4"],
+            sum(rates_mbps(run).values()),
+        ]
+        for packets, run in sorted(runs.items())
+        if run is not None
+    ]
+    headings = ["queue of L2 (packets)", "theory, full (ms)", "highest RTT (ms)", "mean RTT (ms)", "sum (Mbit/s)"]
+    return table(headings, rows) if rows else NOTHING

@@ -1,0 +1,36 @@
+"""The tables and figures of Lab 07. Where nothing is measured yet, one line says so."""
+
+from __future__ import annotations
+
+from linklab.analysis import jain_index
+from linklab.labs import multiplexing_figures
+from linklab.labs.lab07.rules import loads, takers
+from linklab.labs.multiplexing import mean_connections_mbps
+from linklab.labs.multiplexing_figures import NOTHING, report_heading, three_digits
+from linklab.measure import Repeats
+from linklab.published import report
+from linklab.show import Table, fairness, table
+from linklab.show.figure import Drawing
+
+
+def throughput_figure(runs: Repeats | None) -> Drawing | str:
+    """Throughput over time of each connection of the first run, with the fair share and what L2 carries."""
+    return NOTHING if runs is None else multiplexing_figures.throughput_figure(runs.runs[0], loads(2))
+
+
+def fairness_table(runs: Repeats | None) -> Table | str:
+    """Jain's index of every run of Lab 07 and of the report, per connection and per host, next to ideal shares."""
+    if runs is None:
+        return NOTHING
+    theirs = [row.value for row in report.rows(5)]
+    kinds = {"theory: all connections alike": ([1.0] * 4, [2.0, 1.0, 1.0])}
+    kinds[report_heading("report")] = (theirs, [theirs[0] + theirs[1], *theirs[2:]])
+    kinds |= {f"run {number}": takers([run]) for number, run in enumerate(runs.runs, 1)}
+    kinds[f"mean throughput of all {len(runs.runs)}"] = takers(runs.runs)
+    rows = [[name, *(three_digits(jain_index(values)) for values in both)] for name, both in kinds.items()]
+    return table(["Jain's index", "per connection", "per host"], rows)
+
+
+def fairness_figure(runs: Repeats | None) -> Drawing | str:
+    """Who got how much, per connection and per host: means over all runs."""
+    return NOTHING if runs is None else fairness(mean_connections_mbps(runs))

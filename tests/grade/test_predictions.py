@@ -1,0 +1,213 @@
+"""Predictions: any number is taken and locked, none is failed, and a slip is named once it was measured."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LinklabError
+from linklab.grade import Check, Result
+from linklab.grade.path_questions import ceiling, path_between, rtt
+from linklab.grade.predictions import Prediction, Predictions, Sketch, forget_locks, remark
+from linklab.grading.values import Reader, to_text
+
+LINKS = {"L1": ("r1", "r2"), "L2": ("r2", "r3")}
+LAB = Predictions(
+    "Lab 04",
+    {
+        "rtt": lambda: [rtt(name, path_between(*ends)) for name, ends in LINKS.items()],
+        "rate": lambda: [ceiling("rate", path_between("h1", "h4"))],
+        "swing": lambda: Sketch("RTT of L1", "seconds", "ms"),
+    },
+)
+SOUND = Result("pings", (Check.passing("pings", "25 pings"),))
+
+
+@pytest.mark.parametrize("numbers", [{"L1": 20, "L2": 40}, {"L1": 0, "L2": 1e6}, {"L1": 10.5, "L2": 3}])
+def test_any_plausible_number_has_its_point(numbers: dict[str, float]) -> None:
+    prediction = LAB.predict("rtt", numbers, sure=30)
+    assert prediction.is_locked
+    assert LAB.check_predicted(prediction).passed
+    assert prediction["L1"] == numbers["L1"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sure", "said"),
+    [
+        (None, 50, "give a dictionary"),
+        ({"L1": None, "L2": 3}, 50, "L1: not filled in yet"),
+        ({"L1": "20", "L2": 3}, 50, "'20' is a text"),
+        ({"L1": -1, "L2": 3}, 50, "-1 is below 0"),
+        ({"L1": math.inf, "L2": 3}, 50, "not a number above 0"),
+        ({"L1": 1}, 50, "L2: not filled in yet"),
+        ({"L1": 1, "L2": 3}, None, "how sure: not filled in yet"),
+        ({"L1": 1, "L2": 3}, 101, "101 is no percentage"),
+        ({"L1": 1, "L2": 3}, "yes", "'yes' is no percentage"),
+    ],
+)
+def test_what_is_no_prediction_is_said_and_not_locked(given: object, sure: object, said: str) -> None:
+    prediction = LAB.predict("rtt", given, sure)
+    assert not prediction.is_locked
+    assert said in str(prediction)
+    result = LAB.check_predicted(prediction)
+    assert result.outcome == "failed"
+    assert said in "; ".join(f"{check.description}: {check.reason}" for check in result.checks)
+
+
+@pytest.mark.parametrize("given", [None, {"L1": 1}, 7, Prediction("Lab 05", "rtt"), Prediction("Lab 04", "gone")])
+def test_what_is_no_prediction_of_this_lab_fails(given: object) -> None:
+    assert LAB.check_predicted(given).outcome == "failed"
+
+
+def test_a_name_that_the_lab_has_not_is_one_line() -> None:
+    with pytest.raises(LinklabError, match="asks for no prediction 'rttt': it asks for rtt, rate, swing"):
+        LAB.predict("rttt", {}, 50)
+
+
+def test_one_number_needs_no_dictionary() -> None:
+    assert LAB.predict("rate", 28, sure=80)["rate"] == 28
+
+
+def test_a_number_that_was_not_given_is_said() -> None:
+    with pytest.raises(LinklabError, match="nothing is predicted for 'L1'"):
+        LAB.predict("rtt", None)["L1"]
+
+
+def _surprises(name: str, given: object, measured: dict[str, float]) -> list[tuple[str, str]]:
+    result = LAB.compared(SOUND, LAB.predict(name, given, 60), measured)
+    return [(row.slip, row.said) for row in result.surprises]
+
+
+def test_after_the_measurement_a_slip_is_named() -> None:
+    (one_way, said), right = _surprises("rtt", {"L1": 10, "L2": 40}, {"L1": 20, "L2": 40})
+    assert one_way == "that is one direction"
+    assert said == "you predicted 10: that is one direction. A round trip has two."
+    assert right == ("", "as theory says")
+
+
+def test_a_prediction_near_theory_is_called_close_and_a_strange_one_gets_the_concept() -> None:
+    near, strange = _surprises("rtt", {"L1": 20.3, "L2": 55}, {"L1": 20, "L2": 40})
+    assert near == ("", "close to theory")
+    assert strange[0] == ""
+    assert strange[1].startswith("38 % more than theory. An echo request crosses each link")
+
+
+@pytest.mark.parametrize(
+    ("predicted", "slip"),
+    [
+        (30.0, "that counts headers as data"),
+        (3.6, "that looks like MByte/s"),
+        (35, "that is the mean of the links' rates"),
+    ],
+)
+def test_rough_numbers_are_recognised_too(predicted: float, slip: str) -> None:
+    question = ceiling("rate", path_between("h1", "h4"))
+    assert remark(question, predicted)[1] == slip
+    assert remark(question, 1.001 * predicted)[1] == slip
+
+
+def test_theory_stays_hidden_until_the_measurement_passed() -> None:
+    failed = Result("pings", (Check.failing("pings", "not measured yet", "measure"),))
+    prediction = LAB.predict("rtt", {"L1": 10, "L2": 40}, 60)
+    assert LAB.compared(failed, prediction, {}).surprises == ()
+    assert LAB.compared(SOUND, LAB.predict("rtt", None), {}).surprises == ()
+    assert LAB.compared(SOUND, "nothing", {}).surprises == ()
+
+
+def test_a_measurement_finds_its_prediction_by_name_in_a_page_and_before_the_judge() -> None:
+    assert LAB.compared(SOUND, "rtt", {}).surprises == ()
+    prediction = LAB.predict("rtt", {"L1": 10, "L2": 40}, 60)
+    assert len(LAB.compared(SOUND, "rtt", {}).surprises) == 2
+    forget_locks()  # the judge's process has not seen the student's cell, but gets what it made
+    assert LAB.check_predicted(prediction).passed
+    assert len(LAB.compared(SOUND, "rtt", {}).surprises) == 2
+
+
+def test_a_curve_is_locked_and_its_points_are_looked_at() -> None:
+    assert LAB.predict("swing", [(0, 20), (5, 60), (25, 60)], 40).sketch == ((0, 20), (5, 60), (25, 60))
+    for given, said in (
+        (None, "not filled in yet"),
+        ([(0, 20), (5, None), (9, 1)], "not filled in yet"),
+        ([(0, 1), (1, 2)], "2 of 3 points"),
+        ([(0, 1), (0, 2), (3, 4)], "from left to right"),
+        ([(0, 1), (1, -2), (3, 4)], "never below 0"),
+        (7, "no list of points"),
+        ([1, 2, 3], "no list of points"),
+        ([(0, "a"), (1, 2), (3, 4)], "no pair of numbers"),
+    ):
+        assert said in str(LAB.predict("swing", given, 40)), given
+
+
+def test_the_result_shows_figure_and_table_and_says_so_in_json() -> None:
+    result = LAB.compared(SOUND, LAB.predict("rtt", {"L1": 10, "L2": 40}, 60), {"L1": 20.1, "L2": 40})
+    page = result._repr_html_()
+    assert "<img" in page
+    assert "that is one direction" in page
+    assert "that is one direction" in str(result)
+    rows = json.loads(json.dumps(result.to_json()))["surprises"]
+    assert [(row["predicted"], row["measured"], row["sure_percent"]) for row in rows] == [(10, 20.1, 60), (40, 40, 60)]
+
+
+FORGED = (
+    Prediction("Lab 04", "rtt"),
+    Prediction("Lab 04", "rtt", (("L1", 1.0), ("L2", 2.0)), (), 50.0),
+    Prediction("Lab 04", "rtt", (("L1", math.nan), ("L2", 2.0)), (), 50.0, "now"),
+    Prediction("Lab 04", "rtt", (("L1", -3.0), ("L2", math.inf)), (), 50.0, "now"),
+    Prediction("Lab 04", "rtt", (("L1", 1.0), ("L2", 2.0)), (), 1e299, "now"),
+    Prediction("Lab 04", "rtt", (("L1", 1.0),), (), 50.0, "now"),
+    Prediction("Lab 04", "swing", (), (), 50.0, "now"),
+)
+
+
+@pytest.mark.parametrize("forged", FORGED, ids=range(len(FORGED)))
+def test_what_predict_never_made_has_no_point_and_is_shown_nowhere(forged: Prediction) -> None:
+    assert LAB.check_predicted(forged).outcome == "failed"
+    assert LAB.compared(SOUND, forged, {}).surprises == ()
+    assert LAB.compared(SOUND, forged.name, {}).surprises == ()
+
+
+def test_points_of_numpy_are_points() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert LAB.predict("swing", numpy.column_stack([[0, 5, 25], [20, 60, 60]]), 40).is_locked
+
+
+def test_a_prediction_reaches_the_judge_as_it_is() -> None:
+    for prediction in (
+        LAB.predict("rtt", {"L1": 10, "L2": 40}, 60),
+        LAB.predict("swing", [(0, 20), (5, 60), (25, 60)], 40),
+        LAB.predict("rtt", None),
+    ):
+        assert Reader().read(to_text(prediction)) == prediction
+
+
+def test_in_a_page_the_first_complete_answer_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("linklab.grade.predictions.in_a_kernel", lambda: True)
+    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "04-link-latency.ipynb"))
+    monkeypatch.chdir(tmp_path)
+    assert not LAB.predict("rtt", {"L1": None, "L2": 40}, 60).is_locked
+    first = LAB.predict("rtt", {"L1": 10, "L2": 40}, 60)
+    assert LAB.predict("rtt", {"L1": 10, "L2": 40}, 60) == first
+    forget_locks()  # as a new kernel does
+    later = LAB.predict("rtt", {"L1": 20, "L2": 40}, 100)
+    assert (later.numbers, later.locked_at) == (first.numbers, first.locked_at)
+    assert "came later" in str(later)
+    assert (tmp_path / ".predictions" / "04-link-latency.json").is_file()
+    forget_locks()
+    assert len(LAB.compared(SOUND, "rtt", {}).surprises) == 2, "the lock outlives the kernel"
+    other = Predictions("Lab 04", {"rtt": lambda: [rtt("L3", path_between("r3", "r4"))]})
+    assert other.predict("rtt", 7, 50)["L3"] == 7, "another question is another prediction"
+    for damage in ("no JSON", "[]", '{"Lab 04 rtt": []}'):
+        (tmp_path / ".predictions" / "04-link-latency.json").write_text(damage)
+        forget_locks()
+        assert LAB.predict("rtt", {"L1": 20, "L2": 40}, 100)["L1"] == 20
+
+
+def test_a_run_without_a_page_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("linklab.grade.predictions.in_a_kernel", lambda: True)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert LAB.predict("rtt", {"L1": 10, "L2": 40}, 60).is_locked
+    assert list(tmp_path.iterdir()) == []
