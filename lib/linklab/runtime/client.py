@@ -5,20 +5,17 @@ from __future__ import annotations
 import base64
 import contextlib
 import math
-import site
 import sys
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
-
-import cloudpickle
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, TypeVarTuple
 
 from linklab import errors, record
 from linklab.errors import LabEnded, LabError
+from linklab.runtime import carry
 from linklab.runtime.backends import Kind, whole_seed
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
@@ -120,7 +117,8 @@ class LabProcess:
         on_print: Callable[[str], None] | None = None,
     ) -> Answer:
         """Runs a function inside, with the agent's `Context` before its arguments, and returns its answer, as JSON has
-        it. What Linklab and installed packages have is found there by name; all else is carried over.
+        it. What Linklab and installed packages have is found there by name; all else is carried over
+        (`linklab.runtime.carry`).
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the
@@ -129,7 +127,7 @@ class LabProcess:
         longer than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
         show = _show if on_print is None else on_print
-        request = {"pickle": _carried((function, arguments), function, *arguments)}
+        request = {"pickle": base64.b64encode(carry.packed((function, arguments))).decode()}
         answer, interrupted = self.relay(request, on_event, stop, show)
         for program in answer.get("killed", []):
             print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)
@@ -276,6 +274,9 @@ class LabProcess:
         if self.kind.clock == "virtual":
             record.tally(self._clock_s - self.transport.about.clock_s)
 
+    def __reduce__(self) -> NoReturn:
+        raise LabError("a running lab stays here; a function gets Mininet's net as its first argument inside")
+
     def __enter__(self) -> LabProcess:
         return self
 
@@ -354,32 +355,3 @@ def _result(answer: Message, show: Callable[[str], None]) -> Any:
             error.add_note(f"inside the lab:\n{answer['trace']}")
         raise error
     return answer["result"]
-
-
-def _carried(value: Any, *parts: Any) -> str:
-    """Functions and objects with all that they need. What comes from a module of the user's own, or from its package,
-    goes by value: the lab's Python finds Linklab and what is installed, not the files beside a notebook.
-    """
-    names = {getattr(part, "__module__", type(part).__module__) for part in parts}
-    found = [module for name in names if (module := sys.modules.get(name)) and not _installed(module)]
-    own = {sys.modules.get(module.__package__ or "", module) for module in found}
-    for module in own:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        return base64.b64encode(cloudpickle.dumps(value)).decode()
-    finally:
-        for module in own:
-            cloudpickle.unregister_pickle_by_value(module)
-
-
-def _installed(module: ModuleType) -> bool:
-    """Whether the lab's Python finds this module as well: Linklab's own, the standard library's, an installed one."""
-    name = module.__name__.partition(".")[0]
-    places = (*map(Path, site.getsitepackages()), Path("/usr/lib/python3"), Path(__file__).parents[1])
-    file = getattr(module, "__file__", None)
-    return (
-        name == "__main__"  # what __main__ defines goes by value anyway
-        or name in sys.stdlib_module_names
-        or file is None
-        or any(Path(file).is_relative_to(place) for place in places)
-    )
