@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ VERSIONS = [(3, 11), (3, 12), (3, 13)]
 HERE = sys.version_info[:2]
 
 WRITE = """
-import base64, json, linecache, sys, traceback
+from __future__ import annotations
+import ast, base64, json, linecache, sys, traceback
 from linklab.runtime import carry
 
 written = {}
@@ -39,7 +41,9 @@ for name, cells in asked["cases"].items():
     for number, cell in enumerate(cells):
         file_name = f"/cells/{name}/{number}.py"
         linecache.cache[file_name] = len(cell), None, cell.splitlines(keepends=True), file_name
-        exec(compile(cell, file_name, "exec"), notebook)
+        for statement in ast.parse(cell).body:  # one by one, as notebooks do
+            flags = annotations.compiler_flag if "__future__" in cell else 0
+            exec(compile(ast.Module([statement], []), file_name, "exec", flags, True), notebook)
     try:
         data = carry.packed((notebook["ask"], notebook.get("arguments", ())), python=tuple(asked["python"]))
     except Exception:
@@ -623,6 +627,22 @@ def test_the_lines_that_tracebacks_show_are_those_of_all_functions_of_a_file() -
     assert _crossed(low)() == 1
     assert linecache.getline(__file__, low.__code__.co_firstlineno).strip() == "def low() -> int:"
     linecache.cache.pop(__file__, None)
+
+
+def test_an_object_that_was_kept_is_still_of_its_class() -> None:
+    @dataclass(frozen=True)
+    class Kept:
+        n: int
+
+    class Mode(Enum):
+        FAST = 1
+
+    kept = _crossed((Kept(1), Mode.FAST))
+    kind, mode = _crossed((Kept, Mode))
+    assert isinstance(kept[0], kind)
+    assert kept == (kind(1), mode.FAST)
+    assert kept[1] is mode.FAST
+    assert kind is not Kept
 
 
 def _made_by_exec() -> Callable[[], int]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import bisect
 import builtins
+import contextlib
 import enum
 import functools
 import io
@@ -23,7 +24,8 @@ import os
 import pickle
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSet
 from typing import Any, NamedTuple
 
 from linklab.errors import LabError
@@ -152,7 +154,7 @@ class _Packer(pickle.Pickler):
         around = {name: cell.cell_contents for name, cell in cells.items() if _filled(cell)}
         named, attributes = _names_used(function.__code__)
         used: dict[str, Any] = {}
-        if found_inside(space_name):
+        if found_inside(space_name) and function.__globals__ is vars(sys.modules[space_name]):
             space = self._spaces.setdefault(id(function.__globals__), _As(_space, space_name))
         else:
             space = self._spaces.setdefault(id(function.__globals__), {"__name__": space_name})
@@ -205,7 +207,9 @@ class _Packer(pickle.Pickler):
             made = _made_class, (type(kind), kind.__name__, kind.__bases__, body)
             if "__dataclass_fields__" in vars(kind):
                 after = _become_dataclass, _dataclass_parts(kind)
-        return *made, (attributes, after), None, None, _fill_class
+        make, arguments = made
+        identity = _identities.setdefault(kind, os.urandom(16))
+        return _same_class, (identity, make, arguments), (attributes, after), None, None, _fill_class
 
     def refusal(self, failure: Exception) -> LabError:
         """Say in one line what could not be written, and which variable holds it."""
@@ -237,13 +241,17 @@ class _Packer(pickle.Pickler):
         )
 
 
+_identities: MutableMapping[type, bytes] = weakref.WeakKeyDictionary()
+"""By which a lab knows a class that it got before: what it kept of it is still an instance."""
+
+
 def _has_name_inside(thing: Any) -> bool:
     """Return True if this very function or class is found inside by its module and name."""
     name = getattr(thing, "__module__", None)
     if not isinstance(name, str) or not found_inside(name):
         return False
     found: Any = sys.modules.get(name)
-    for part in thing.__qualname__.split("."):
+    for part in getattr(thing, "__qualname__", "<unnamed>").split("."):
         found = getattr(found, part, None)
     return found is thing
 
@@ -299,8 +307,6 @@ class _Text(NamedTuple):
     lines: list[str]
     statements: list[tuple[int, int]]
     """From which to which line each outermost statement reaches."""
-    codes: dict[int, Mapping[_Key, types.CodeType]]
-    """What the whole of it is compiled to, with each of the compiler's flags."""
 
 
 _texts: dict[str, _Text] = {}
@@ -314,18 +320,20 @@ def _source(code: types.CodeType) -> tuple[str, str, int, int, _Key] | None:
     linecache.checkcache(name)
     lines = linecache.getlines(name)
     if name not in _texts or _texts[name].lines is not lines:
-        _texts[name] = _Text(lines, _statements(lines), {})
-    known = _texts[name]
-    index = bisect.bisect_right(known.statements, (line, sys.maxsize)) - 1
-    if index < 0 or line > known.statements[index][1]:
+        _texts[name] = _Text(lines, _statements(lines))
+    statements = _texts[name].statements
+    index = bisect.bisect_right(statements, (line, sys.maxsize)) - 1
+    if index < 0 or line > statements[index][1]:
         return None
-    flags = code.co_flags & _ANNOTATIONS_AS_TEXT
-    if flags not in known.codes:  # of the whole: whether a name is an imported one changes the code that uses it
-        known.codes[flags] = _codes("".join(lines), name, 1, flags)
-    for key, compiled in known.codes[flags].items():
-        if key[1] == line and compiled == code and compiled.co_linetable == code.co_linetable:
-            start, end = known.statements[index]
-            return "".join(lines[start - 1 : end]), name, start, flags, key
+    start, end = statements[index]
+    text, flags = "".join(lines[start - 1 : end]), code.co_flags & _ANNOTATIONS_AS_TEXT
+    # A notebook compiles each statement alone, a module's file is compiled as a whole, and whether a name is seen to be
+    # an imported module's changes the code that uses it.
+    for first, compiled_text in (start, text), (1, "".join(lines)):
+        with contextlib.suppress(SyntaxError):
+            for key, compiled in _codes(compiled_text, name, first, flags).items():
+                if key[1] == line and compiled == code and compiled.co_linetable == code.co_linetable:
+                    return text, name, start, flags, key
     return None
 
 
@@ -488,6 +496,16 @@ def _cached_property(function: Callable[..., Any], name: str) -> Any:
     return made
 
 
+_classes: dict[bytes, type] = {}
+
+
+def _same_class(identity: bytes, make: Callable[..., type], arguments: tuple[Any, ...]) -> type:
+    """Return the class that came before under this identity, or make it."""
+    if identity not in _classes:
+        _classes[identity] = make(*arguments)
+    return _classes[identity]
+
+
 def _made_class(kind: Callable[..., Any], name: str, bases: tuple[type, ...], body: Mapping[str, Any]) -> type:
     def fill(space: MutableMapping[str, Any]) -> None:
         space.update(body)
@@ -505,11 +523,15 @@ def _made_named_tuple(name: str, fields: tuple[str, ...], defaults: dict[str, An
     return made
 
 
+_finished: MutableSet[type] = weakref.WeakSet()
+
+
 def _fill_class(kind: type, state: tuple[dict[str, Any], tuple[Callable[..., None], Any] | None]) -> None:
     attributes, after = state
     for name, value in attributes.items():
         type.__setattr__(kind, name, value)
-    if after is not None:
+    if after is not None and kind not in _finished:
+        _finished.add(kind)
         after[0](kind, after[1])
     if hasattr(kind, "__abstractmethods__"):
         import abc
