@@ -712,7 +712,7 @@ def test_what_cannot_cross_is_named_with_its_variable(make: Callable[[], Any], s
         return measure()
 
     for value, where in (
-        (outer, "kept, which .*measure uses,"),
+        (outer, r"kept \(used in .*measure\)"),
         ((print, [kept]), "an argument"),
         (lambda each=kept: each, "a default value of .*"),
     ):

@@ -160,10 +160,10 @@ class _Packer(pickle.Pickler):
             space = self._spaces.setdefault(id(function.__globals__), {"__name__": space_name})
             used = {name: function.__globals__[name] for name in named if name in function.__globals__}
         for name, value in (used | around).items():
-            self._variables.append((f"{name}, which {function.__qualname__} uses,", value))
+            self._variables.append((f"{name} (used in {function.__qualname__})", value))
         modules = list(_own_modules((used | around).values(), attributes))
         self._variables += [
-            (f"{module.__name__}.{name}, which {function.__qualname__} uses,", value)
+            (f"{module.__name__}.{name} (used in {function.__qualname__})", value)
             for module, values in modules
             for name, value in values.items()
         ]
