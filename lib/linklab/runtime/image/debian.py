@@ -1,7 +1,7 @@
 """Debian's packages for an image: which ones, pinned by their checksums, fetched from an archive, and read.
 
-``packages.txt`` says what is wanted and what is left out, ``packages.lock`` what that comes to: one package a line, with
-its version, its path in the archive, its size in bytes and its SHA-256. Nothing of the machine's own dpkg is used.
+``packages.txt`` says what is wanted and what is left out, ``packages.lock`` what that comes to: one a line, with its
+version, its path in the archive, its size in bytes and its SHA-256. Nothing of the machine's own dpkg is used.
 """
 
 from __future__ import annotations
@@ -174,9 +174,8 @@ def _reached(address: str) -> Iterator[IO[bytes]]:
         if code in (404, 410) or (address.startswith("file:") and not Path(address[7:]).exists()):
             raise FileNotFoundError(address) from error
         where = f" from {host}" if host else ""
-        raise LabError(
-            f"{name} could not be fetched{where} ({reason}): check the network (behind a proxy, http_proxy) and try again"
-        ) from error
+        mend = "check the network (behind a proxy, http_proxy) and try again"
+        raise LabError(f"{name} could not be fetched{where} ({reason}): {mend}") from error
     with answer:
         yield answer
 
@@ -191,7 +190,9 @@ class Index:
         """Return the newest version of a package. Raises `LabError` where there is none."""
         fields = self.packages.get(name)
         if fields is None:
-            raise LabError(f"Debian {NUMBER} has no package {name}: run linklab image lock with a corrected packages.txt")
+            raise LabError(
+                f"Debian {NUMBER} has no package {name}: run linklab image lock with a corrected packages.txt"
+            )
         return Package(name, fields["Version"], fields["Filename"], int(fields["Size"]), fields["SHA256"])
 
     def resolve(self, names: Sequence[str], left_out: set[str]) -> list[Package]:

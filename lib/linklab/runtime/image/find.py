@@ -6,7 +6,8 @@ the user's cache folder, holds:
 | name             | what it is                                                                   |
 | ---------------- | ---------------------------------------------------------------------------- |
 | ``<key>/``       | an image: ``root``, ``linux``, ``image.json``; it gets this name when whole  |
-| ``files/``       | which image a file or an address was unpacked to                             |
+| ``file-<sum>/``  | an image that was unpacked from a file with this checksum                    |
+| ``files/``       | notes which of those a file or an address was unpacked to                    |
 | ``library/``     | Linklab itself, compiled for an image's Python                               |
 | ``packages/``    | packages that an unfinished build fetched                                    |
 | ``apt/``         | lists of packages, fetched apart from the machine's own                      |
@@ -19,6 +20,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -37,6 +39,9 @@ from linklab.runtime.kernel.find import Status, build_is_running
 
 FORMAT = 1
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
+_LIBRARY = "/usr/lib/linklab/library"
+"""Where guests have Linklab; tracebacks name its modules so."""
+_NEEDED_BYTES = 400 * 10**6
 _KEPT_S = 7 * 24 * 3600.0
 """How long a compiled Linklab stays that no lab has asked for: a lab that runs reads modules from it."""
 
@@ -140,7 +145,7 @@ def find_image() -> Image:
     if named := os.environ.get("LINKLAB_IMAGE"):
         return _named(named)
     if carried := carried_file():
-        return _of_file(carried)
+        return unpacked(carried)
     found = finished_images()
     if not found:
         raise LabError(_none_yet())
@@ -165,22 +170,95 @@ def read_image(folder: Path) -> Image:
 
 
 def _named(named: str) -> Image:
-    from linklab.runtime.image import file
-
     if "://" in named:
-        return file.fetched(named)
+        return fetched(named)
     path = Path(named).expanduser().absolute()
     if path.is_dir():
         return read_image(path)
     if not path.is_file():
         raise LabError(f"LINKLAB_IMAGE names {path}, and there is no such file or folder: correct it or unset it")
-    return _of_file(path)
+    return unpacked(path)
 
 
-def _of_file(path: Path) -> Image:
+def unpacked(path: Path, known_sha256: str | None = None) -> Image:
+    """Return the image in a file, unpacked into the cache at the first call; later ones look at size and time alone.
+
+    Raises `LabError` where the file is damaged, or made for another version of Linklab, or the cache has no room.
+    """
+    status = path.stat()
+    state = f"{path.absolute()} {status.st_size} {status.st_mtime_ns}"
+    return _noted(state) or _unpack(path, state, known_sha256)
+
+
+def fetched(address: str) -> Image:
+    """Return the image at an address with ``#sha256=`` and its file's checksum, fetched and unpacked at the first call.
+
+    Raises `LabError` where there is no checksum or another one, or nothing can be fetched.
+    """
+    place, _, fragment = address.partition("#")
+    sha256 = fragment.removeprefix("sha256=").lower()
+    if not re.fullmatch("[0-9a-f]{64}", sha256):
+        raise LabError(
+            f"LINKLAB_IMAGE names {place} without a checksum: add #sha256= and what sha256sum says of the file"
+        )
+    if known := _noted(f"#{sha256}"):
+        return known
+    from linklab.runtime.image.debian import download
+
+    path = _folder("files") / f"{sha256[:16]}.tar.xz"
+    try:
+        download(place, path, sha256)
+        return _unpack(path, f"#{sha256}", sha256)
+    except FileNotFoundError as error:
+        raise LabError(f"there is no file {place}: correct LINKLAB_IMAGE, or unset it") from error
+    except OSError as error:
+        raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _folder(name: str) -> Path:
+    folder = cache_folder() / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
+    return folder
+
+
+def _note(state: str) -> Path:
+    return cache_folder() / "files" / hashlib.sha256(state.encode()).hexdigest()[:16]
+
+
+def _noted(state: str) -> Image | None:
+    """Return the image that was unpacked from a file in this state, if one was and is still there."""
+    try:
+        return read_image(cache_folder() / _note(state).read_text("utf-8"))
+    except (OSError, LabError):
+        return None
+
+
+def _unpack(path: Path, state: str, known_sha256: str | None) -> Image:
+    """Unpack a file into the folder that is named by its checksum, and note what it was unpacked from."""
     from linklab.runtime.image import file
 
-    return file.unpacked(path)
+    note = _folder("files") / _note(state).name
+    try:
+        place = cache_folder() / f"file-{(known_sha256 or file.checksum(path))[:16]}"
+        part = Path(tempfile.mkdtemp(prefix=".new-", dir=cache_folder()))
+        try:
+            if not (place / "image.json").is_file():
+                file.unpack(path, part / "image")
+                read_image(part / "image")
+                tree.publish(part / "image", place)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        fresh = note.with_name(f".{note.name}.{os.getpid()}")
+        fresh.write_text(place.name, "utf-8")
+        fresh.replace(note)
+    except OSError as error:
+        raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
+    return read_image(place)
 
 
 def carried_file() -> Path | None:
@@ -223,7 +301,7 @@ def library(image: Image) -> Path:
         try:
             _make_library(image, sources, place)
         except OSError as error:
-            raise tree.full(error, cache_folder(), 0.1e9) from error
+            raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
     with suppress(OSError):
         os.utime(place)  # it is in use
     return place
@@ -256,7 +334,7 @@ def _make_library(image: Image, sources: list[tuple[str, int, int]], place: Path
     try:
         part.chmod(0o755)
         changed = _copy(Path(linklab.__file__).parent, [name for name, _, _ in sources], part, before, image)
-        compile_modules(image, part, changed)
+        compile_modules(image, part, changed, _LIBRARY)
         tree.publish(part, place)
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -292,15 +370,15 @@ def _remove_old(folder: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def compile_modules(image: Image, folder: Path, modules: list[str]) -> None:
-    """Compile modules below ``folder`` by the image's Python, for the paths that they have when ``folder`` is mounted.
+def compile_modules(image: Image, folder: Path, modules: list[str], inside: str) -> None:
+    """Compile modules below ``folder`` by the image's Python; ``inside`` is that folder's name where labs see it.
 
     The result depends on the sources alone, and is never compared with them again. Raises `LabError` where that Python
     does not start.
     """
     if not modules:
         return
-    words = run_inside(image, image.python, "-S", "-m", "compileall", "-q", "-i", "-", "-s", str(folder), "-p", "/")
+    words = run_inside(image, image.python, "-S", "-m", "compileall", "-q", "-i", "-", "-s", str(folder), "-p", inside)
     words += ["--invalidation-mode", "unchecked-hash"]
     environment = {"PYTHONHOME": str(image.root / "usr"), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
     try:

@@ -109,7 +109,8 @@ def full(error: OSError, folder: Path, needed_bytes: int) -> OSError | LabError:
     """Return what to say of an error of the system while an image was written to ``folder``."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return LabError(
-            f"the disk of {folder} is full: free {needed_bytes / 1e9:.1f} GB, or set XDG_CACHE_HOME to a folder with more"
+            f"the disk of {folder} is full: free {needed_bytes / 1e9:.1f} GB, "
+            "or set XDG_CACHE_HOME to a folder with more"
         )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return LabError(f"cannot write to {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to")
