@@ -41,6 +41,8 @@ FORMAT = 1
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
 _LIBRARY = "/usr/lib/linklab/library"
 """Where guests have Linklab; tracebacks name its modules so."""
+_LIBRARIES = tuple(f"usr/lib/x86_64-linux-gnu{name}" for name in ("", "/frr", "/pulseaudio", "/blas", "/lapack"))
+"""Where an image's programs have libraries: names in programs themselves would lead to this machine's own."""
 _NEEDED_BYTES = 400 * 10**6
 _KEPT_S = 7 * 24 * 3600.0
 """How long a compiled Linklab stays that no lab has asked for: a lab that runs reads modules from it."""
@@ -395,6 +397,6 @@ def compile_modules(image: Image, folder: Path, modules: list[str], inside: str)
 
 def run_inside(image: Image, program: str, *words: str) -> list[str]:
     """Return a command that runs a program of the image on this machine with the image's C library and no other."""
-    libraries = ":".join(str(image.root / name) for name in ("usr/lib/x86_64-linux-gnu", "usr/lib"))
+    libraries = ":".join(str(image.root / name) for name in _LIBRARIES)
     loader = str(image.root / "usr/lib64/ld-linux-x86-64.so.2")
     return [loader, "--library-path", libraries, str(image.root / program.lstrip("/")), *words]
