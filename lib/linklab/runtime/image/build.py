@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from linklab.errors import LabError
-from linklab.runtime.image import debian, tree
+from linklab.runtime.image import debian, elf, tree
 from linklab.runtime.image.find import (
     FORMAT,
     About,
@@ -52,12 +52,13 @@ _KERNEL_SHARE = 0.7
 _DROPPED = re.compile(
     r"""usr/share/(man|info|locale|lintian|bug|doc-base|bash-completion|zsh|fish|gdb|gettext|menu|applications|icons
               |pixmaps|metainfo|polkit-1|dbus-1|initramfs-tools|perl5|vala|gir-1.0|mime|alsa|upstart|apport|keyrings
-              |python3/runtime.d|glib-2.0|X11|libdrm|openmpt123|util-linux|aclocal|pkgconfig|tabset|readline
+              |python3/runtime.d|glib-2.0|X11|libdrm|gcc|libmysofa|python3|pam|pam-configs|openmpt123|util-linux|aclocal|pkgconfig|tabset|readline
               |ffmpeg/[^/]*\.ffpreset)/
       | usr/share/doc/(?![^/]+/copyright$)
-      | usr/include/ | usr/games/ | usr/lib/systemd/ | usr/lib/udev/ | usr/lib/tmpfiles.d/ | usr/lib/sysusers.d/
+      | usr/bin/(ffplay$|py3|dh_) | etc/rmt$ | usr/include/ | usr/games/ | usr/lib/systemd/ | usr/lib/udev/ | usr/lib/tmpfiles.d/ | usr/lib/sysusers.d/
       | usr/lib/x86_64-linux-gnu/(pkgconfig|cmake|security|gconv|girepository-1.0|perl|krb5|sasl2|libcaca)/
       | usr/lib/x86_64-linux-gnu/[^/]*\.(a|la|o)$
+      | usr/lib/x86_64-linux-gnu/(libmvec.so|libhwy_|libformw|libmenuw|bpf/|vdpau/|caca/|gbm/|gdk-pixbuf|engines-3/)
       | usr/lib/locale/(?!C.utf8/)
       | usr/lib/python3\.\d+/(test|idlelib|lib2to3|ensurepip|tkinter|turtledemo|pydoc_data|config-[^/]*|__phello__)/
       | usr/lib/python3/dist-packages/([^/]+/)*tests?/
@@ -119,6 +120,8 @@ _TEXTS = {
     "etc/frr/daemons": "",
     "etc/frr/vtysh.conf": "",
 }
+_TRIMMED = ("libav*.so.*", "libsw*.so.*", "libpostproc.so.*")
+"""Ffmpeg's own libraries."""
 _USERS = (("frr", 100, "/nonexistent"), ("student", 1000, "/home/student"))
 """Users beside Debian's own, each with a group of the same name and number."""
 _GROUPS = (("frrvty", 101, ("frr",)),)
@@ -215,7 +218,7 @@ def image_key(lock: str, kernel: Path) -> str:
     digest = hashlib.sha256(f"{FORMAT}\n{lock}".encode())
     for part in (
         kernel,
-        *(Path(str(files(__package__).joinpath(name))) for name in ("build.py", "tree.py", "init.py")),
+        *(Path(str(files(__package__).joinpath(name))) for name in ("build.py", "elf.py", "tree.py", "init.py")),
     ):
         digest.update(hashlib.sha256(part.read_bytes()).digest())
     return digest.hexdigest()[:16]
@@ -238,6 +241,7 @@ class Build:
             packed = self._unpack(fetched, root)
             self.report("settling the lab image", _SETTLE_AT)
             settle(root)
+            drop_libraries(root)
             shutil.copyfile(self.kernel.path, part / "linux")
             python = _python(root)
             about = self._about(python, packed, replaced)
@@ -362,6 +366,15 @@ def settle(root: Path) -> None:
     program = root / "usr/lib/linklab/init.py"
     program.write_text(files(__package__).joinpath("init.py").read_text("utf-8"), "utf-8")
     program.chmod(0o755)
+
+
+def drop_libraries(root: Path) -> None:
+    """Let ffmpeg start without the libraries that packages.txt leaves out, and all else need what is there."""
+    folder = root / "usr/lib/x86_64-linux-gnu"
+    for pattern in _TRIMMED:
+        for path in sorted(folder.glob(pattern)):
+            if not path.is_symlink():
+                elf.drop_missing(path, lambda name: (folder / name).exists() or (root / "usr/lib64" / name).exists())
 
 
 def _write_users(root: Path) -> None:
