@@ -52,10 +52,12 @@ _KERNEL_SHARE = 0.7
 _DROPPED = re.compile(
     r"""usr/share/(man|info|locale|lintian|bug|doc-base|bash-completion|zsh|fish|gdb|gettext|menu|applications|icons
               |pixmaps|metainfo|polkit-1|dbus-1|initramfs-tools|perl5|vala|gir-1.0|mime|alsa|upstart|apport|keyrings
-              |python3/runtime.d|glib-2.0|X11|libdrm|gcc|libmysofa|python3|pam|pam-configs|openmpt123|util-linux|aclocal|pkgconfig|tabset|readline
+              |python3/runtime.d
+              |glib-2.0|X11|libdrm|gcc|libmysofa|pam|pam-configs|openmpt123|util-linux|aclocal|pkgconfig|tabset|readline
               |ffmpeg/[^/]*\.ffpreset)/
       | usr/share/doc/(?![^/]+/copyright$)
-      | usr/bin/(ffplay$|py3|dh_) | etc/rmt$ | usr/include/ | usr/games/ | usr/lib/systemd/ | usr/lib/udev/ | usr/lib/tmpfiles.d/ | usr/lib/sysusers.d/
+      | usr/bin/(ffplay$|py3|dh_) | etc/rmt$
+      | usr/include/ | usr/games/ | usr/lib/systemd/ | usr/lib/udev/ | usr/lib/tmpfiles.d/ | usr/lib/sysusers.d/
       | usr/lib/x86_64-linux-gnu/(pkgconfig|cmake|security|gconv|girepository-1.0|perl|krb5|sasl2|libcaca)/
       | usr/lib/x86_64-linux-gnu/[^/]*\.(a|la|o)$
       | usr/lib/x86_64-linux-gnu/(libmvec.so|libhwy_|libformw|libmenuw|bpf/|vdpau/|caca/|gbm/|gdk-pixbuf|engines-3/)
