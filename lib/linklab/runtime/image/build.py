@@ -55,7 +55,7 @@ _DROPPED = re.compile(
               |python3/runtime.d
               |glib-2.0|X11|libdrm|gcc|libmysofa|pam|pam-configs|openmpt123|util-linux|aclocal|pkgconfig|tabset|readline
               |ffmpeg/[^/]*\.ffpreset)/
-      | usr/share/doc/(?![^/]+/copyright$)
+      | usr/share/doc/(?![^/]+/copyright/?$)
       | usr/bin/(ffplay$|py3|dh_) | etc/rmt$
       | usr/include/ | usr/games/ | usr/lib/systemd/ | usr/lib/udev/ | usr/lib/tmpfiles.d/ | usr/lib/sysusers.d/
       | usr/lib/x86_64-linux-gnu/(pkgconfig|cmake|security|gconv|girepository-1.0|perl|krb5|sasl2|libcaca)/

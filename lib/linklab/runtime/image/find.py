@@ -380,7 +380,9 @@ def compile_modules(image: Image, folder: Path, modules: list[str], inside: str)
     """
     if not modules:
         return
-    words = run_inside(image, image.python, "-S", "-m", "compileall", "-q", "-i", "-", "-s", str(folder), "-p", inside)
+    words = run_inside(
+        image, image.python, "-BS", "-m", "compileall", "-fq", "-i", "-", "-s", str(folder), "-p", inside
+    )
     words += ["--invalidation-mode", "unchecked-hash"]
     environment = {"PYTHONHOME": str(image.root / "usr"), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
     try:
