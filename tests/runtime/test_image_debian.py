@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from linklab.errors import LabError
 from linklab.runtime.image import build, debian, tree
 
 
-def tar(files: dict[str, str | None], links: dict[str, str] | None = None) -> bytes:
+def tar(files: Mapping[str, str | None], links: dict[str, str] | None = None) -> bytes:
     """Make a tar.xz; None is a folder."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:xz") as archive:
@@ -29,7 +30,7 @@ def tar(files: dict[str, str | None], links: dict[str, str] | None = None) -> by
     return packed.getvalue()
 
 
-def deb(path: Path, files: dict[str, str | None], links: dict[str, str] | None = None) -> Path:
+def deb(path: Path, files: Mapping[str, str | None], links: dict[str, str] | None = None) -> Path:
     """Write a package."""
     control = "Package: tiny\nVersion: 1-2\nSource: small (1-1)\n"
     parts = {

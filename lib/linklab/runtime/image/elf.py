@@ -35,7 +35,9 @@ class _Library:
         programs, sections = struct.unpack_from("<QQ", self.data, 32)
         size, count, section_size, section_count = struct.unpack_from("<HHHH", self.data, 54)
         headers = [struct.unpack_from("<IIQQQQ", self.data, programs + number * size) for number in range(count)]
-        self._loads = [(address, offset, length) for kind, _, offset, address, _, length in headers if kind == _LOAD]
+        self._loads: list[tuple[int, int, int]] = [
+            (address, offset, length) for kind, _, offset, address, _, length in headers if kind == _LOAD
+        ]
         self.dynamic_at, self.dynamic_size = next((each[2], each[5]) for each in headers if each[0] == _DYNAMIC)
         self.dynamic = dict(self.entries())
         rows = [struct.unpack_from("<IIQQQQ", self.data, sections + n * section_size) for n in range(section_count)]
