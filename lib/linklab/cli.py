@@ -22,6 +22,7 @@ from linklab.headless import cli as run_cli
 from linklab.notebooks import build
 from linklab.report import cli as report_cli
 from linklab.runtime.backends import need_linux
+from linklab.runtime.image import cli as image_cli
 from linklab.runtime.kernel import cli as kernel_cli
 from linklab.study import cli as study_cli
 
@@ -99,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     mininet.set_defaults(run=_mininet)
     for name, part in (
         ("run", run_cli),
+        ("image", image_cli),
         ("kernel", kernel_cli),
         ("notebooks", build),
         ("check", check_cli),

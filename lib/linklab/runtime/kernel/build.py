@@ -108,6 +108,7 @@ _UNPACKERS = {"xz": "xz", "bz2": "bzip2", "gz": "gzip"}
 _COMPILED = re.compile(r"^\s+(?:CC|AS|LDS?|AR)\s+(?:\[\S+\]\s+)?\S+\.o$")
 _DOWNLOADED = re.compile(r"^dlstatus:\d+:([0-9.]+):")
 
+_BUILT = "Thu Jan 1 00:00:00 UTC 1970"
 _STATUS_INTERVAL_S = 0.5
 _ELSEWHERE = "set XDG_CACHE_HOME to a folder you may write to"
 
@@ -745,6 +746,7 @@ class Work:
     def _make_words(self, *targets: str) -> list[str]:
         # The kernel's banner names no user and no machine, but Linklab and what it changed (`find.inspect_kernel`).
         names = ["KBUILD_BUILD_USER=linklab", f"KBUILD_BUILD_HOST={'+'.join(self.patches()) or 'none'}"]
+        names += ["KBUILD_BUILD_VERSION=1", f"KBUILD_BUILD_TIMESTAMP={_BUILT}"]  # the same bytes each time
         return ["make", "-C", str(self._tree), "ARCH=um", f"O={self._out}", *names, *targets]
 
 

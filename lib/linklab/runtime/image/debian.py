@@ -1,0 +1,323 @@
+"""Debian's packages for an image: which ones, pinned by their checksums, fetched from an archive, and read.
+
+``packages.txt`` says what is wanted and what is left out, ``packages.lock`` what that comes to: one a line, with its
+version, its path in the archive, its size in bytes and its SHA-256. Nothing of the machine's own dpkg is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import re
+import subprocess
+import tarfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import IO
+
+from linklab.errors import LabError
+from linklab.runtime.kernel.build import Apt, private_settings
+from linklab.runtime.kernel.programs import environment, find_program
+
+RELEASE, NUMBER = "trixie", "13"
+LOCK = "packages.lock"
+_LEFT_OUT = "== left out =="
+_HEAD = "# Made by `linklab image lock` from packages.txt: name, version, path, size in bytes, SHA-256.\n"
+_KEYRINGS = tuple(
+    Path("/usr/share/keyrings", name) for name in ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
+)
+_TIMEOUT_S = 60
+_CHUNK = 1 << 18
+_TARGETS = "$(REPO_URI)|$(ORIGIN)|$(LABEL)"
+_SET_ARCHIVE = "set LINKLAB_DEBIAN to the address of a mirror of Debian (the folder with dists and pool in it)"
+
+
+@dataclass(frozen=True)
+class Package:
+    """One version of a package: ``path`` is below the archive's address, ``size`` in bytes."""
+
+    name: str
+    version: str
+    path: str
+    size: int
+    sha256: str
+
+
+class Gone(Exception):
+    """The archive no longer has this version of a package."""
+
+
+def wanted(text: str | None = None) -> tuple[list[str], set[str]]:
+    """Return the packages that ``packages.txt`` wants, and those that it leaves out."""
+    text = text if text is not None else files(__package__).joinpath("packages.txt").read_text("utf-8")
+    above, _, below = text.partition(_LEFT_OUT)
+
+    def names(part: str) -> list[str]:
+        return [line.split()[0] for line in part.splitlines() if line.strip() and not line.startswith("#")]
+
+    return names(above), set(names(below))
+
+
+def lock_text() -> str:
+    """Return ``packages.lock``."""
+    return files(__package__).joinpath(LOCK).read_text("utf-8")
+
+
+def pinned(text: str | None = None) -> list[Package]:
+    """Return the packages of ``packages.lock``. Raises `LabError` where that is damaged."""
+    found = []
+    for line in (lock_text() if text is None else text).splitlines():
+        if not line or line.startswith("#"):
+            continue
+        words = line.split()
+        if len(words) != 5 or not words[3].isdigit() or not re.fullmatch("[0-9a-f]{64}", words[4]):
+            raise LabError(f"packages.lock is damaged ({line}): install Linklab again")
+        found.append(Package(words[0], words[1], words[2], int(words[3]), words[4]))
+    return found
+
+
+def write_lock(packages: Sequence[Package], path: Path) -> None:
+    """Write packages as a ``packages.lock``."""
+    lines = [" ".join(map(str, astuple(package))) + "\n" for package in sorted(packages, key=lambda each: each.name)]
+    path.write_text(_HEAD + "".join(lines), "utf-8")
+
+
+def archive() -> str:
+    """Return the address of a Debian archive: ``LINKLAB_DEBIAN``, or else the one that this machine's apt uses.
+
+    Raises `LabError` where there is neither.
+    """
+    if named := os.environ.get("LINKLAB_DEBIAN"):
+        if not re.match(r"(https?|file)://", named):
+            raise LabError(f"LINKLAB_DEBIAN is {named}, which is no address: {_SET_ARCHIVE}")
+        return named.rstrip("/")
+    if find_program("apt-get"):
+        words = Apt().words("apt-get", "indextargets", "--format", _TARGETS)
+        said = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False).stdout
+        if address := archive_of(said):
+            return address
+    raise LabError(f"this machine's apt knows no archive of Debian: {_SET_ARCHIVE}")
+
+
+def archive_of(targets: str) -> str | None:
+    """Return the address of Debian's main archive in what ``apt-get indextargets`` prints.
+
+    Before the first ``apt-get update`` apt does not know whose an archive is; then its address has to end with debian.
+    """
+    for line in targets.splitlines():
+        address, _, whose = line.partition("|")
+        ours = whose == "Debian|Debian" or (whose == "|" and address.rstrip("/").endswith("/debian"))
+        if ours and re.match(r"(https?|file)://", address):
+            return address.rstrip("/")
+    return None
+
+
+def fetch(package: Package, base: str, folder: Path, on_bytes: Callable[[int], None] = lambda count: None) -> Path:
+    """Return the path of a package's file in ``folder``, which is fetched first unless it is there.
+
+    ``on_bytes`` hears how many bytes have come, again and again. Raises `Gone` where the archive has it no longer, and
+    `LabError` where nothing comes or something else does.
+    """
+    path = folder / f"{package.sha256[:16]}-{Path(package.path).name}"
+    if path.is_file() and path.stat().st_size == package.size:
+        on_bytes(package.size)
+        return path
+    try:
+        download(f"{base}/{package.path}", path, package.sha256, on_bytes)
+    except FileNotFoundError as error:
+        raise Gone(f"the archive has {package.name} {package.version} no longer") from error
+    return path
+
+
+def download(address: str, path: Path, sha256: str, on_bytes: Callable[[int], None] = lambda count: None) -> None:
+    """Fetch a file to ``path``, which is there once it is whole and has this checksum.
+
+    Raises FileNotFoundError where the server has no such file, and `LabError` where it cannot be reached or sends
+    another file.
+    """
+    part = path.with_name(f"{path.name}.part")
+    name = address.rpartition("/")[2]
+    digest = hashlib.sha256()
+    with _reached(address) as answer, part.open("wb") as file:
+        while chunk := _read(answer, name):
+            digest.update(chunk)
+            file.write(chunk)
+            on_bytes(len(chunk))
+    if digest.hexdigest() != sha256:
+        part.unlink()
+        raise LabError(f"{name} came with another checksum than expected: try again, or ask another server")
+    part.replace(path)
+
+
+def _read(answer: IO[bytes], name: str) -> bytes:
+    try:
+        return answer.read(_CHUNK)
+    except (OSError, http.client.HTTPException) as error:
+        raise LabError(f"{name} could not be fetched whole ({error}): check the network and try again") from error
+
+
+@contextmanager
+def _reached(address: str) -> Iterator[IO[bytes]]:
+    """Give what a server answers. Raises as `download` does."""
+    name, host = address.rpartition("/")[2], address.split("/")[2]
+    try:
+        answer = urllib.request.urlopen(address, timeout=_TIMEOUT_S)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        code = getattr(error, "code", None)
+        reason = getattr(error, "reason", error)
+        if code in (404, 410) or (address.startswith("file:") and not Path(address[7:]).exists()):
+            raise FileNotFoundError(address) from error
+        where = f" from {host}" if host else ""
+        mend = "check the network (behind a proxy, http_proxy) and try again"
+        raise LabError(f"{name} could not be fetched{where} ({reason}): {mend}") from error
+    with answer:
+        yield answer
+
+
+@dataclass(frozen=True)
+class Index:
+    """What the archive's newest lists say of all packages: their fields by name, and who provides what."""
+
+    packages: dict[str, dict[str, str]]
+
+    def latest(self, name: str) -> Package:
+        """Return the newest version of a package. Raises `LabError` where there is none."""
+        fields = self.packages.get(name)
+        if fields is None:
+            raise LabError(
+                f"Debian {NUMBER} has no package {name}: run linklab image lock with a corrected packages.txt"
+            )
+        return Package(name, fields["Version"], fields["Filename"], int(fields["Size"]), fields["SHA256"])
+
+    def resolve(self, names: Sequence[str], left_out: set[str]) -> list[Package]:
+        """Return these packages and all that they depend on, without those that are left out and what only they need.
+
+        Of alternatives the first counts, unless one is there already. Raises `LabError` for one that nobody has.
+        """
+        providers: dict[str, list[str]] = {}
+        for name, fields in self.packages.items():
+            for provided in _dependencies(fields.get("Provides", "")):
+                providers.setdefault(provided[0], []).append(name)
+        found: dict[str, Package] = {}
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop(0)
+            if name in found or name in left_out:
+                continue
+            found[name] = self.latest(name)
+            fields = self.packages[name]
+            for alternatives in _dependencies(f"{fields.get('Pre-Depends', '')},{fields.get('Depends', '')}"):
+                real = [
+                    each
+                    for alternative in alternatives
+                    for each in ([alternative] if alternative in self.packages else providers.get(alternative, []))
+                ]
+                if not real:
+                    raise LabError(f"{name} needs {' or '.join(alternatives)}, which Debian {NUMBER} does not have")
+                settled = [each for each in real if each in found or each in left_out or each in names]
+                waiting.append((settled or real)[0])
+        return sorted(found.values(), key=lambda package: package.name)
+
+
+def _dependencies(field: str) -> list[list[str]]:
+    """Return the names in a field like ``Depends``, with the alternatives of each."""
+    groups = [[re.sub(r"[:(\[].*", "", name).strip() for name in group.split("|")] for group in field.split(",")]
+    return [names for names in groups if names[0]]
+
+
+def read_index(text: str) -> Index:
+    """Read an archive's list of packages; of several versions of one package the first counts."""
+    packages: dict[str, dict[str, str]] = {}
+    for stanza in text.split("\n\n"):
+        fields = read_fields(stanza)
+        if "Package" in fields:
+            packages.setdefault(fields["Package"], fields)
+    return Index(packages)
+
+
+def read_fields(text: str) -> dict[str, str]:
+    """Return the fields of a description of a package, each with its first line."""
+    return dict(re.findall(r"^([A-Za-z0-9-]+): *(.*)$", text, re.MULTILINE))
+
+
+def fetch_index(base: str, folder: Path) -> Index:
+    """Fetch the newest list of Debian's packages by apt, with lists of its own in ``folder``; apt checks the signature.
+
+    Raises `LabError` where this machine has no apt or no key of Debian, or the archive does not answer.
+    """
+    keyring = next((path for path in _KEYRINGS if path.is_file()), None)
+    if keyring is None or find_program("apt-get") is None:
+        raise LabError("the newest packages are found with apt: sudo apt-get install apt debian-archive-keyring")
+    stanza = (
+        f"Types: deb\nURIs: {base}\nSuites: {RELEASE}\nComponents: main\nArchitectures: amd64\nSigned-By: {keyring}\n"
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    apt = Apt(private_settings(folder, stanza))
+    for words in (apt.words("apt-get", "-q", "--error-on=any", "update"), apt.words("apt-cache", "dumpavail")):
+        done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)
+        if done.returncode != 0:
+            telling = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or [f"{words[0]} failed"]
+            raise LabError(f"the newest packages of Debian {NUMBER} cannot be listed ({telling[0]}): check the network")
+    return read_index(done.stdout)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[dict[str, str], tarfile.TarFile]]:
+    """Give the fields of a package's file, and its files as an archive to be read from its begin to its end.
+
+    Raises `LabError` where it is damaged, or compressed in a way that Debian 13 does not use.
+    """
+    try:
+        with path.open("rb") as file:
+            parts = _parts(file)
+            fields = _control(file, parts["control.tar"])
+            offset, _, _ = parts["data.tar"]
+            file.seek(offset)
+            with tarfile.open(fileobj=_Part(file, parts["data.tar"][1]), mode=f"r|{parts['data.tar'][2]}") as data:  # type: ignore[call-overload]
+                yield fields, data
+    except (tarfile.TarError, EOFError, KeyError, ValueError) as error:
+        raise LabError(f"{path.name} is no package of Debian, or damaged ({error}): remove {path}") from error
+
+
+class _Part:
+    """A stretch of a file, for tarfile to read."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file, self._left = file, size
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
+def _parts(file: IO[bytes]) -> dict[str, tuple[int, int, str]]:
+    """Return where the parts of a package's file (an ``ar`` archive) are: offset, size, how compressed."""
+    if file.read(8) != b"!<arch>\n":
+        raise ValueError("it does not begin as one")
+    parts = {}
+    while len(header := file.read(60)) == 60:
+        name, size = header[:16].decode("ascii").strip().rstrip("/"), int(header[48:58])
+        stem, _, suffix = name.rpartition(".")
+        if suffix == "tar":
+            stem, suffix = name, ""
+        if stem.endswith(".tar") and suffix not in ("", "xz", "gz"):
+            raise ValueError(f"{name} is compressed by another program than xz")
+        parts[stem] = (file.tell(), size, suffix)
+        file.seek(size + size % 2, 1)
+    return parts
+
+
+def _control(file: IO[bytes], part: tuple[int, int, str]) -> dict[str, str]:
+    file.seek(part[0])
+    with tarfile.open(fileobj=_Part(file, part[1]), mode=f"r|{part[2]}") as control:  # type: ignore[call-overload]
+        for member in control:
+            if Path(member.name).name == "control" and (content := control.extractfile(member)):
+                return read_fields(content.read().decode("utf-8"))
+    raise ValueError("it does not say what it is")

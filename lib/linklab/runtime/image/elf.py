@@ -1,0 +1,137 @@
+"""A program's library without the further libraries that the image leaves out.
+
+Debian's ffmpeg is linked with some 200 libraries, for codecs, screens and sound that no lab uses: three quarters of an
+image. The dynamic linker starts no program while one of them is missing, so the names of the missing ones are taken out
+of ffmpeg's own libraries. All that was linked against them is null then: ffmpeg works as ever, and crashes where it is
+asked for a codec that the image leaves out.
+
+The layout is that of "System V Application Binary Interface", chapters 4 and 5, and "Linux Standard Base Core",
+chapter 10.7 (versions of symbols).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from linklab.errors import LabError
+
+_DYNSYM, _LOAD, _DYNAMIC = 11, 1, 2
+_NULL, _NEEDED, _STRTAB, _VERSYM, _VERNEED, _VERNEEDNUM = 0, 1, 5, 0x6FFFFFF0, 0x6FFFFFFE, 0x6FFFFFFF
+_WEAK, _ANY_VERSION = 2, 1
+
+
+@dataclass
+class _Library:
+    """A shared library for x86-64 in memory, with what its dynamic section says."""
+
+    data: bytearray
+
+    def __post_init__(self) -> None:
+        if self.data[:6] != b"\x7fELF\x02\x01":
+            raise ValueError("it is no program for x86-64")
+        programs, sections = struct.unpack_from("<QQ", self.data, 32)
+        size, count, section_size, section_count = struct.unpack_from("<HHHH", self.data, 54)
+        headers = [struct.unpack_from("<IIQQQQ", self.data, programs + number * size) for number in range(count)]
+        self._loads: list[tuple[int, int, int]] = [
+            (address, offset, length) for kind, _, offset, address, _, length in headers if kind == _LOAD
+        ]
+        self.dynamic_at, self.dynamic_size = next((each[2], each[5]) for each in headers if each[0] == _DYNAMIC)
+        self.dynamic = dict(self.entries())
+        rows = [struct.unpack_from("<IIQQQQ", self.data, sections + n * section_size) for n in range(section_count)]
+        self.symbols_at, self.symbols_size = next((row[4], row[5]) for row in rows if row[1] == _DYNSYM)
+
+    def entries(self) -> Iterator[tuple[int, int]]:
+        """Yield the dynamic section's tags with their values."""
+        for at in range(self.dynamic_at, self.dynamic_at + self.dynamic_size, 16):
+            tag, value = struct.unpack_from("<QQ", self.data, at)
+            if tag == _NULL:
+                return
+            yield tag, value
+
+    def offset(self, address: int) -> int:
+        """Return where in the file this address of memory is."""
+        return next(address - start + offset for start, offset, size in self._loads if start <= address < start + size)
+
+    def text(self, index: int) -> str:
+        """Return a name in the table of names."""
+        start = self.offset(self.dynamic[_STRTAB]) + index
+        return self.data[start : self.data.index(0, start)].decode()
+
+    def needed(self) -> list[str]:
+        """Return the libraries that it is linked with."""
+        return [self.text(value) for tag, value in self.entries() if tag == _NEEDED]
+
+    def drop(self, names: set[str]) -> None:
+        """Take these libraries out, the versions of their symbols, and the duty to find what is undefined."""
+        entries = [(tag, value) for tag, value in self.entries() if tag != _NEEDED or self.text(value) not in names]
+        lost, versions = self._drop_versions(names)
+        entries = [(tag, versions.get(tag, value)) for tag, value in entries]
+        entries += [(_NULL, 0)] * (self.dynamic_size // 16 - len(entries))
+        for number, entry in enumerate(entries):
+            struct.pack_into("<QQ", self.data, self.dynamic_at + number * 16, *entry)
+        for number in range(self.symbols_size // 24):
+            at = self.symbols_at + number * 24
+            info, section = self.data[at + 4], struct.unpack_from("<H", self.data, at + 6)[0]
+            if number and section == 0:
+                self.data[at + 4] = _WEAK << 4 | info & 15
+            if _VERSYM in self.dynamic:
+                version_at = self.offset(self.dynamic[_VERSYM]) + number * 2
+                if struct.unpack_from("<H", self.data, version_at)[0] & 0x7FFF in lost:
+                    struct.pack_into("<H", self.data, version_at, _ANY_VERSION)
+
+    def _drop_versions(self, names: set[str]) -> tuple[set[int], dict[int, int]]:
+        """Unlink what is needed of these libraries' versions; return their numbers, and tags with new values."""
+        lost: set[int] = set()
+        if _VERNEED not in self.dynamic:
+            return lost, {}
+        start = self.dynamic[_VERNEED]
+        kept: list[int] = []
+        address = start
+        while True:
+            at = self.offset(address)
+            _, count, file, aux, following = struct.unpack_from("<HHIII", self.data, at)
+            if self.text(file) in names:
+                for _ in range(count):
+                    number, step = struct.unpack_from("<H4xI", self.data, at + aux + 6)
+                    lost.add(number)
+                    aux += step
+            else:
+                kept.append(address)
+            if not following:
+                break
+            address += following
+        if not kept:
+            raise ValueError("it would need nothing any more")
+        for here, there in zip(kept, [*kept[1:], None], strict=True):
+            struct.pack_into("<I", self.data, self.offset(here) + 12, there - here if there is not None else 0)
+        return lost, {_VERNEED: kept[0], _VERNEEDNUM: len(kept)}
+
+
+def needed(path: Path) -> list[str]:
+    """Return the libraries that a program or library is linked with. Raises `LabError` for another file."""
+    return _read(path).needed()
+
+
+def drop_missing(path: Path, there: Callable[[str], bool]) -> list[str]:
+    """Take out of a library those that are not ``there``; return their names. Raises `LabError` for another file."""
+    library = _read(path)
+    missing = [name for name in library.needed() if not there(name)]
+    if missing:
+        try:
+            library.drop(set(missing))
+        except (ValueError, struct.error) as error:
+            raise LabError(
+                f"{path.name} cannot do without {', '.join(missing)} ({error}): mend packages.txt"
+            ) from error
+        path.write_bytes(library.data)
+    return missing
+
+
+def _read(path: Path) -> _Library:
+    try:
+        return _Library(bytearray(path.read_bytes()))
+    except (ValueError, StopIteration, struct.error, KeyError) as error:
+        raise LabError(f"{path.name} is no library that can be read ({error or 'damaged'})") from error

@@ -1,0 +1,404 @@
+"""Which lab image a lab boots, where images are kept, and Linklab for an image's Python.
+
+Fast (no process is started where all is made), because every lab's start asks. The cache folder, ``linklab/image`` in
+the user's cache folder, holds:
+
+| name             | what it is                                                                   |
+| ---------------- | ---------------------------------------------------------------------------- |
+| ``<key>/``       | an image: ``root``, ``linux``, ``image.json``; it gets this name when whole  |
+| ``file-<sum>/``  | an image that was unpacked from a file with this checksum                    |
+| ``files/``       | notes which of those a file or an address was unpacked to                    |
+| ``library/``     | Linklab itself, compiled for an image's Python                               |
+| ``packages/``    | packages that an unfinished build fetched                                    |
+| ``apt/``         | lists of packages, fetched apart from the machine's own                      |
+| ``lock``, ``status.json``, ``background.log`` | as the kernel's build has them                  |
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_dir
+
+import linklab
+from linklab.errors import LabError
+from linklab.runtime.image import tree
+from linklab.runtime.kernel.config import PATCHES, WITHOUT
+from linklab.runtime.kernel.find import Status, build_is_running
+
+FORMAT = 1
+"""Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
+_LIBRARY = "/usr/lib/linklab/library"
+"""Where guests have Linklab; tracebacks name its modules so."""
+_LIBRARIES = tuple(f"usr/lib/x86_64-linux-gnu{name}" for name in ("", "/frr", "/pulseaudio", "/blas", "/lapack"))
+"""Where an image's programs have libraries: names in programs themselves would lead to this machine's own."""
+_NEEDED_BYTES = 400 * 10**6
+_KEPT_S = 7 * 24 * 3600.0
+"""How long a compiled Linklab stays that no lab has asked for: a lab that runs reads modules from it."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A package in an image, and the source package that it was made from."""
+
+    name: str
+    version: str
+    source: str
+    source_version: str
+
+
+@dataclass(frozen=True)
+class About:
+    """``image.json``: what an image was made from.
+
+    ``key`` names all that it was made from; ``replaced`` the packages that are newer than Linklab's list of them says,
+    as the archive had the listed version no longer. ``licences`` is where in the image the packages' licences are.
+    """
+
+    key: str
+    debian: str
+    python: str
+    kernel_version: str
+    kernel_source: str
+    kernel_source_version: str
+    kernel_config: str
+    patches: tuple[str, ...]
+    packages: tuple[Packed, ...]
+    replaced: tuple[str, ...]
+    licences: str = "/usr/share/doc/*/copyright"
+
+    def text(self) -> str:
+        """Return this as ``image.json``."""
+        return json.dumps({"linklab_image": FORMAT, **asdict(self)}, indent=1) + "\n"
+
+    @classmethod
+    def read(cls, path: Path) -> About:
+        """Return what an ``image.json`` says. Raises `LabError` where it is missing, damaged, or of another format."""
+        try:
+            document = json.loads(path.read_text("utf-8"))
+            form = document.pop("linklab_image")
+            if form != FORMAT:
+                raise LabError(
+                    f"{path.parent} is a lab image of format {form}, and this Linklab reads format {FORMAT}: "
+                    "update the older of the two, or run linklab image build"
+                )
+            document["packages"] = tuple(Packed(**package) for package in document["packages"])
+            for name in ("patches", "replaced"):
+                document[name] = tuple(document[name])
+            return cls(**document)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LabError(f"{path.parent} is no lab image (no image.json that can be read): remove it") from error
+
+
+@dataclass(frozen=True)
+class Image:
+    """A lab image in a folder."""
+
+    folder: Path
+    about: About
+
+    @property
+    def root(self) -> Path:
+        """The root file system."""
+        return self.folder / "root"
+
+    @property
+    def kernel(self) -> Path:
+        """The lab kernel."""
+        return self.folder / "linux"
+
+    @property
+    def python(self) -> str:
+        """The path of Python inside."""
+        return f"/usr/bin/python{self.about.python}"
+
+    @property
+    def kernel_lacks(self) -> str:
+        """Which of Linklab's changes its kernel lacks and what that means, in one line; empty where it has all."""
+        lacks = [name for name in PATCHES if name not in self.about.patches]
+        return "; ".join(f"without {name}.patch: {WITHOUT[name]}" for name in lacks)
+
+
+def cache_folder() -> Path:
+    """Return the folder that holds all images of this user (it need not exist)."""
+    return Path(user_cache_dir("linklab")) / "image"
+
+
+def find_image() -> Image:
+    """Return the image that labs boot.
+
+    The environment variable ``LINKLAB_IMAGE`` names it outright: a folder, a file that ``linklab image pack`` made, or
+    such a file's address with ``#sha256=`` and its checksum. Otherwise it is the one in the Python package
+    ``linklab_image`` where that is installed, or else the newest one in the cache.
+
+    Raises `LabError` with the command that mends it.
+    """
+    if named := os.environ.get("LINKLAB_IMAGE"):
+        return _named(named)
+    if carried := carried_file():
+        return unpacked(carried)
+    found = finished_images()
+    if not found:
+        raise LabError(_none_yet())
+    return found[0]
+
+
+def finished_images() -> list[Image]:
+    """Return the images in the cache that this Linklab can boot, the newest first."""
+    found: list[tuple[int, Image]] = []
+    for path in cache_folder().glob("*/image.json"):
+        with suppress(LabError, OSError):
+            found.append((path.parent.stat().st_ctime_ns, read_image(path.parent)))
+    return [image for _, image in sorted(found, key=lambda item: item[0], reverse=True)]
+
+
+def read_image(folder: Path) -> Image:
+    """Return the image in a folder. Raises `LabError` where there is none, or half of one."""
+    image = Image(folder, About.read(folder / "image.json"))
+    if not image.kernel.is_file() or not (image.root / image.python.lstrip("/")).is_file():
+        raise LabError(f"the lab image in {folder} is not whole: remove that folder and run linklab image build")
+    return image
+
+
+def _named(named: str) -> Image:
+    if "://" in named:
+        return fetched(named)
+    path = Path(named).expanduser().absolute()
+    if path.is_dir():
+        return read_image(path)
+    if not path.is_file():
+        raise LabError(f"LINKLAB_IMAGE names {path}, and there is no such file or folder: correct it or unset it")
+    return unpacked(path)
+
+
+def unpacked(path: Path, known_sha256: str | None = None) -> Image:
+    """Return the image in a file, unpacked into the cache at the first call; later ones look at size and time alone.
+
+    Raises `LabError` where the file is damaged, or made for another version of Linklab, or the cache has no room.
+    """
+    status = path.stat()
+    state = f"{path.absolute()} {status.st_size} {status.st_mtime_ns}"
+    return _noted(state) or _unpack(path, state, known_sha256)
+
+
+def fetched(address: str) -> Image:
+    """Return the image at an address with ``#sha256=`` and its file's checksum, fetched and unpacked at the first call.
+
+    Raises `LabError` where there is no checksum or another one, or nothing can be fetched.
+    """
+    place, _, fragment = address.partition("#")
+    sha256 = fragment.removeprefix("sha256=").lower()
+    if not re.fullmatch("[0-9a-f]{64}", sha256):
+        raise LabError(
+            f"LINKLAB_IMAGE names {place} without a checksum: add #sha256= and what sha256sum says of the file"
+        )
+    if known := _noted(f"#{sha256}"):
+        return known
+    from linklab.runtime.image.debian import download
+
+    path = _folder("files") / f"{sha256[:16]}.tar.xz"
+    try:
+        download(place, path, sha256)
+        return _unpack(path, f"#{sha256}", sha256)
+    except FileNotFoundError as error:
+        raise LabError(f"there is no file {place}: correct LINKLAB_IMAGE, or unset it") from error
+    except OSError as error:
+        raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _folder(name: str) -> Path:
+    folder = cache_folder() / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
+    return folder
+
+
+def _note(state: str) -> Path:
+    return cache_folder() / "files" / hashlib.sha256(state.encode()).hexdigest()[:16]
+
+
+def _noted(state: str) -> Image | None:
+    """Return the image that was unpacked from a file in this state, if one was and is still there."""
+    try:
+        return read_image(cache_folder() / _note(state).read_text("utf-8"))
+    except (OSError, LabError):
+        return None
+
+
+def _unpack(path: Path, state: str, known_sha256: str | None) -> Image:
+    """Unpack a file into the folder that is named by its checksum, and note what it was unpacked from."""
+    from linklab.runtime.image import file
+
+    note = _folder("files") / _note(state).name
+    try:
+        place = cache_folder() / f"file-{(known_sha256 or file.checksum(path))[:16]}"
+        part = Path(tempfile.mkdtemp(prefix=".new-", dir=cache_folder()))
+        try:
+            if not (place / "image.json").is_file():
+                file.unpack(path, part / "image")
+                read_image(part / "image")
+                tree.publish(part / "image", place)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        fresh = note.with_name(f".{note.name}.{os.getpid()}")
+        fresh.write_text(place.name, "utf-8")
+        fresh.replace(note)
+    except OSError as error:
+        raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
+    return read_image(place)
+
+
+def carried_file() -> Path | None:
+    """Return the image's file that the Python package ``linklab_image`` brings, or None where it is not installed.
+
+    Raises `LabError` where it is there without its file.
+    """
+    try:
+        module = importlib.import_module("linklab_image")
+    except ModuleNotFoundError:
+        return None
+    path = Path(str(module.FILE))
+    if not path.is_file():
+        raise LabError(f"the Python package linklab_image has lost its file {path}: install it again")
+    return path
+
+
+def _none_yet() -> str:
+    folder = cache_folder()
+    if build_is_running(folder):
+        status = Status.read(folder)
+        done = f" ({status.fraction:.0%} done)" if status else ""
+        return f"the lab image is being built{done}: wait for it with linklab image build"
+    return "no lab image yet: run linklab image build (once, about ten minutes), or name one in LINKLAB_IMAGE"
+
+
+# Linklab itself
+
+
+def library(image: Image) -> Path:
+    """Return a folder that holds Linklab itself compiled for the image's Python, which is another than the notebook's.
+
+    It is made at the first call after a change of Linklab; what has not changed is taken from the one before.
+    Raises `LabError` where it cannot be made.
+    """
+    sources = _sources(Path(linklab.__file__).parent)
+    name = hashlib.sha256(f"{image.about.key} {image.about.python} {sources}".encode()).hexdigest()[:16]
+    place = cache_folder() / "library" / name
+    if not place.is_dir():
+        try:
+            _make_library(image, sources, place)
+        except OSError as error:
+            raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
+    with suppress(OSError):
+        os.utime(place)  # it is in use
+    return place
+
+
+def _sources(folder: Path, below: str = "") -> list[tuple[str, int, int]]:
+    """Return Linklab's files with their sizes and times."""
+    found: list[tuple[str, int, int]] = []
+    for entry in sorted(os.scandir(folder / below), key=lambda entry: entry.name):
+        name = f"{below}{entry.name}"
+        if entry.is_dir():
+            found += _sources(folder, f"{name}/") if entry.name != "__pycache__" else []
+        elif not entry.name.startswith("."):
+            status = entry.stat()
+            found.append((name, status.st_size, status.st_mtime_ns))
+    return found
+
+
+def _make_library(image: Image, sources: list[tuple[str, int, int]], place: Path) -> None:
+    parent = place.parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):
+        _remove_old(parent)
+    before = max(
+        (path for path in parent.iterdir() if not path.name.startswith(".")),
+        key=lambda path: path.stat().st_mtime,
+        default=None,
+    )
+    part = Path(tempfile.mkdtemp(prefix=".new-", dir=parent))
+    try:
+        part.chmod(0o755)
+        changed = _copy(Path(linklab.__file__).parent, [name for name, _, _ in sources], part, before, image)
+        compile_modules(image, part, changed, _LIBRARY)
+        tree.publish(part, place)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _copy(source: Path, names: list[str], part: Path, before: Path | None, image: Image) -> list[str]:
+    """Copy Linklab; return the modules that have to be compiled. Of the library ``before`` what is equal is linked."""
+    changed = []
+    tag = f"cpython-{image.about.python.replace('.', '')}.pyc"
+    for name in names:
+        path = part / "linklab" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = (source / name).read_bytes()
+        compiled = path.parent / "__pycache__" / f"{path.stem}.{tag}"
+        if before is not None and (old := before / path.relative_to(part)).is_file() and old.read_bytes() == content:
+            with suppress(OSError):
+                os.link(old, path)
+                if path.suffix == ".py":
+                    compiled.parent.mkdir(exist_ok=True)
+                    os.link(before / compiled.relative_to(part), compiled)
+                continue
+        if not path.exists():
+            path.write_bytes(content)
+        if path.suffix == ".py":
+            changed.append(str(path))
+    return changed
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove libraries that no lab has asked for lately, and what a maker that was killed left."""
+    for path in folder.iterdir():
+        if path.stat().st_mtime < time.time() - _KEPT_S:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def compile_modules(image: Image, folder: Path, modules: list[str], inside: str) -> None:
+    """Compile modules below ``folder`` by the image's Python; ``inside`` is that folder's name where labs see it.
+
+    The result depends on the sources alone, and is never compared with them again. Raises `LabError` where that Python
+    does not start.
+    """
+    if not modules:
+        return
+    words = run_inside(
+        image, image.python, "-BS", "-m", "compileall", "-fq", "-i", "-", "-s", str(folder), "-p", inside
+    )
+    words += ["--invalidation-mode", "unchecked-hash"]
+    environment = {"PYTHONHOME": str(image.root / "usr"), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
+    try:
+        done = subprocess.run(words, input="\n".join(modules), capture_output=True, text=True, env=environment)
+    except OSError as error:
+        raise LabError(f"a program of the lab image in {image.folder} cannot be started ({error.strerror})") from error
+    if done.returncode != 0:
+        said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()] or ["no word"]
+        raise LabError(
+            f"Python {image.about.python} of the lab image could not compile ({said[-1]}): is {image.folder} on a disk "
+            "that is full, or mounted noexec?"
+        )
+
+
+def run_inside(image: Image, program: str, *words: str) -> list[str]:
+    """Return a command that runs a program of the image on this machine with the image's C library and no other."""
+    libraries = ":".join(str(image.root / name) for name in _LIBRARIES)
+    loader = str(image.root / "usr/lib64/ld-linux-x86-64.so.2")
+    return [loader, "--library-path", libraries, str(image.root / program.lstrip("/")), *words]

@@ -1,0 +1,117 @@
+"""The files of an image: put where they belong out of archives, made alike, listed in one order.
+
+Everything works as an ordinary user, and none of it follows a symbolic link out of the image.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from linklab.errors import LabError
+
+MOMENT = 1_767_225_600
+"""The modification time of every file in an image: 2026-01-01, in seconds since 1970."""
+
+
+def put(archive: tarfile.TarFile, member: tarfile.TarInfo, root: Path, name: str) -> None:
+    """Write one member of an archive into ``root`` as ``name``, for an ordinary user: no owner, no setuid, no device.
+
+    Raises `LabError` for a name, or a link already there, that would lead out of ``root``.
+    """
+    path = root / name
+    if name.startswith("/") or ".." in Path(name).parts or not _inside(path.parent, root):
+        raise LabError(f"an archive holds {member.name}, which leads out of the image: it is damaged")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if member.isdir():
+        if not path.is_dir():
+            path.mkdir()
+        return
+    if path.is_symlink() or path.exists():
+        path.unlink()
+    if member.issym():
+        path.symlink_to(member.linkname)
+    elif member.isreg():
+        content = archive.extractfile(member)
+        assert content is not None
+        with path.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        path.chmod(0o755 if member.mode & 0o111 else 0o644)
+
+
+def link(root: Path, name: str, target: str) -> None:
+    """Give a file that is in ``root`` as ``target`` the further name ``name``. Raises `LabError` as `put` does."""
+    source, path = root / target, root / name
+    if ".." in Path(target).parts + Path(name).parts or not (_inside(path.parent, root) and _inside(source, root)):
+        raise LabError(f"an archive holds {name}, which leads out of the image: it is damaged")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.link(source, path, follow_symlinks=False)
+
+
+def _inside(path: Path, root: Path) -> bool:
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    return real == top or real.startswith(top + os.sep)
+
+
+def everything(root: Path) -> Iterator[Path]:
+    """Yield all files, links and folders below ``root``, a folder before what is in it, in the order of their names."""
+    for entry in sorted(os.scandir(root), key=lambda entry: entry.name):
+        path = Path(entry.path)
+        yield path
+        if entry.is_dir(follow_symlinks=False):
+            yield from everything(path)
+
+
+def make_alike(root: Path) -> None:
+    """Give all files and folders below ``root``, and itself, the modes and the time that they have in every image."""
+    for path in [*everything(root), root]:
+        if not path.is_symlink():
+            executable = path.is_dir() or os.stat(path).st_mode & 0o111
+            path.chmod(0o755 if executable else 0o644)
+        os.utime(path, (MOMENT, MOMENT), follow_symlinks=False)
+
+
+def size_bytes(root: Path) -> int:
+    """Return how many bytes the files below ``root`` hold."""
+    return sum(path.lstat().st_size for path in everything(root) if not path.is_dir() or path.is_symlink())
+
+
+def copy(source: IO[bytes], path: Path) -> None:
+    """Write a file to ``path`` so that nobody sees half of it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with part.open("wb") as file:
+            shutil.copyfileobj(source, file)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def publish(made: Path, place: Path) -> bool:
+    """Rename a folder to its final name; return False, and remove it, where another was quicker."""
+    try:
+        made.rename(place)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+            raise
+        shutil.rmtree(made, ignore_errors=True)
+        return False
+    return True
+
+
+def full(error: OSError, folder: Path, needed_bytes: int) -> OSError | LabError:
+    """Return what to say of an error of the system while an image was written to ``folder``."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return LabError(
+            f"the disk of {folder} is full: free {needed_bytes / 1e9:.1f} GB, "
+            "or set XDG_CACHE_HOME to a folder with more"
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return LabError(f"cannot write to {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to")
+    return error

@@ -1,0 +1,145 @@
+"""Debian's packages: the pinned list, dependencies, an archive that is asked, and made-up packages unpacked."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LabError
+from linklab.runtime.image import build, debian, tree
+
+
+def tar(files: Mapping[str, str | None], links: dict[str, str] | None = None) -> bytes:
+    """Make a tar.xz; None is a folder."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:xz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.mode = 0o4755
+            member.type, member.size = (tarfile.DIRTYPE, 0) if text is None else (tarfile.REGTYPE, len(text))
+            archive.addfile(member, io.BytesIO((text or "").encode()))
+        for name, target in (links or {}).items():
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            archive.addfile(member)
+    return packed.getvalue()
+
+
+def deb(path: Path, files: Mapping[str, str | None], links: dict[str, str] | None = None) -> Path:
+    """Write a package."""
+    control = "Package: tiny\nVersion: 1-2\nSource: small (1-1)\n"
+    parts = {
+        "debian-binary": b"2.0\n",
+        "control.tar.xz": tar({"./control": control}),
+        "data.tar.xz": tar(files, links),
+    }
+    content = b"!<arch>\n"
+    for name, part in parts.items():
+        content += (
+            f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(part):<10}`\n".encode() + part + b"\n" * (len(part) % 2)
+        )
+    path.write_bytes(content)
+    return path
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "root"
+    (root / "usr/bin").mkdir(parents=True)
+    (root / "bin").symlink_to("usr/bin")
+    return root
+
+
+def test_every_wanted_package_is_pinned_and_none_that_is_left_out() -> None:
+    names, left_out = debian.wanted()
+    pinned = [package.name for package in debian.pinned()]
+    assert pinned == sorted(set(pinned))
+    assert set(names) <= set(pinned)
+    assert not left_out & set(pinned)
+    assert not left_out & set(names)
+
+
+def test_a_damaged_lock_is_said() -> None:
+    with pytest.raises(LabError, match=r"packages\.lock is damaged"):
+        debian.pinned("iproute2 6.15 pool/x.deb many 0\n")
+
+
+def test_a_package_is_unpacked_without_what_no_lab_reads(root: Path, tmp_path: Path) -> None:
+    files = {"./bin/": None, "./bin/tiny": "#!", "./usr/share/man/man1/tiny.1.gz": ""}
+    files |= {"./usr/share/doc/tiny/copyright": "L", "./usr/share/doc/tiny/README": "R"}
+    packed = build.unpack(deb(tmp_path / "tiny.deb", files, {"./usr/bin/small": "tiny"}), root)
+    assert (packed.name, packed.version, packed.source, packed.source_version) == ("tiny", "1-2", "small", "1-1")
+    found = [str(path.relative_to(root)) for path in tree.everything(root) if not path.is_dir()]
+    assert found == ["usr/bin/small", "usr/bin/tiny", "usr/share/doc/tiny/copyright"]
+    assert (root / "usr/bin/tiny").stat().st_mode & 0o7777 == 0o755
+
+
+def test_a_package_cannot_write_outside(root: Path, tmp_path: Path) -> None:
+    for files, links in (({"./usr/../../out": "x"}, None), ({"./etc/out": "x"}, {"./etc": str(tmp_path)})):
+        package = deb(tmp_path / "bad.deb", {}, links)
+        if links:
+            build.unpack(package, root)
+        with pytest.raises(LabError, match="leads out of the image"):
+            build.unpack(deb(tmp_path / "bad.deb", files), root)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_package_is_said(root: Path, tmp_path: Path) -> None:
+    package = deb(tmp_path / "tiny.deb", {"./bin/tiny": "x" * 1000})
+    package.write_bytes(package.read_bytes()[:-100])
+    with pytest.raises(LabError, match="damaged"):
+        build.unpack(package, root)
+
+
+def test_dependencies_are_followed_but_for_those_left_out() -> None:
+    text = "\n\n".join(
+        f"Package: {name}\nVersion: 1\nFilename: pool/{name}.deb\nSize: 1\nSHA256: 0\n{more}"
+        for name, more in {
+            "lab": "Depends: awk, shell (>= 1) | other, dpkg",
+            "mawk": "Provides: awk",
+            "shell": "Pre-Depends: libc",
+            "libc": "",
+            "other": "",
+            "dpkg": "Depends: tar",
+            "tar": "",
+        }.items()
+    )
+    index = debian.read_index(text)
+    assert [package.name for package in index.resolve(["lab"], {"dpkg"})] == ["lab", "libc", "mawk", "shell"]
+    assert "other" in [package.name for package in index.resolve(["lab", "other"], {"dpkg"})]
+    with pytest.raises(LabError, match="no package nothing"):
+        index.resolve(["nothing"], set())
+
+
+def test_a_package_is_fetched_once_and_checked(tmp_path: Path) -> None:
+    (tmp_path / "pool").mkdir()
+    (tmp_path / "cache").mkdir()
+    content = b"a package"
+    (tmp_path / "pool/tiny_1_all.deb").write_bytes(content)
+    package = debian.Package("tiny", "1", "pool/tiny_1_all.deb", 9, hashlib.sha256(content).hexdigest())
+    path = debian.fetch(package, tmp_path.as_uri(), tmp_path / "cache")
+    (tmp_path / "pool/tiny_1_all.deb").write_bytes(b"a forgery")
+    assert debian.fetch(package, tmp_path.as_uri(), tmp_path / "cache") == path
+    path.unlink()
+    with pytest.raises(LabError, match="another checksum"):
+        debian.fetch(package, tmp_path.as_uri(), tmp_path / "cache")
+    (tmp_path / "pool/tiny_1_all.deb").unlink()
+    with pytest.raises(debian.Gone):
+        debian.fetch(package, tmp_path.as_uri(), tmp_path / "cache")
+
+
+def test_the_archive_is_the_one_of_apt_or_the_one_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    targets = "http://mirror.example/security/|Debian|Debian-Security\nhttp://mirror.example/debian/|Debian|Debian\n"
+    assert debian.archive_of(targets) == "http://mirror.example/debian"
+    assert debian.archive_of("http://mirror.example/debian/||\n") == "http://mirror.example/debian"
+    assert debian.archive_of("http://mirror.example/ubuntu|Ubuntu|Ubuntu\n") is None
+    monkeypatch.setenv("LINKLAB_DEBIAN", "http://mirror.example/debian/")
+    assert debian.archive() == "http://mirror.example/debian"
+    monkeypatch.setenv("LINKLAB_DEBIAN", "mirror")
+    with pytest.raises(LabError, match="no address"):
+        debian.archive()

@@ -1,0 +1,122 @@
+"""Which lab image is found, what is said where there is none, and an image as one file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LabError
+from linklab.runtime.image import file, find, tree
+
+ABOUT = find.About(
+    key="0123456789abcdef",
+    debian="13 (trixie)",
+    python="3.13",
+    kernel_version="7.3.4",
+    kernel_source="linux-source-7.3",
+    kernel_source_version="7.3.4-1",
+    kernel_config="feed",
+    patches=("clock", "random"),
+    packages=(find.Packed("iproute2", "6.15.0-1", "iproute2", "6.15.0-1"),),
+    replaced=(),
+)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("LINKLAB_IMAGE", raising=False)
+    return find.cache_folder()
+
+
+def made(folder: Path, about: find.About = ABOUT) -> Path:
+    """Make a tiny image."""
+    (folder / "root/usr/bin").mkdir(parents=True)
+    (folder / "root/bin").symlink_to("usr/bin")
+    (folder / "root/usr/bin/python3.13").write_text("Python")
+    (folder / "root/usr/bin/python3").symlink_to("python3.13")
+    (folder / "linux").write_text("Linux")
+    (folder / "image.json").write_text(about.text())
+    tree.make_alike(folder)
+    return folder
+
+
+def test_without_an_image_the_command_is_named(cache: Path) -> None:
+    with pytest.raises(LabError, match="run linklab image build"):
+        find.find_image()
+
+
+def test_an_image_in_the_cache_is_found_and_half_of_one_is_not(cache: Path) -> None:
+    made(cache / "whole")
+    (made(cache / "half") / "linux").unlink()
+    image = find.find_image()
+    assert (image.folder, image.about, image.python) == (cache / "whole", ABOUT, "/usr/bin/python3.13")
+    assert image.kernel_lacks == ""
+
+
+def test_the_environment_names_a_folder(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(cache / "other")
+    monkeypatch.setenv("LINKLAB_IMAGE", str(made(tmp_path / "named")))
+    assert find.find_image().folder == tmp_path / "named"
+    monkeypatch.setenv("LINKLAB_IMAGE", str(tmp_path / "nowhere"))
+    with pytest.raises(LabError, match="correct it or unset it"):
+        find.find_image()
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    folder = made(tmp_path / "image")
+    document = json.loads(ABOUT.text()) | {"linklab_image": 99}
+    (folder / "image.json").write_text(json.dumps(document))
+    with pytest.raises(LabError, match="format 99"):
+        find.read_image(folder)
+
+
+def test_a_file_is_unpacked_once(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = tmp_path / "image.tar.xz"
+    file.pack(made(tmp_path / "image"), packed)
+    monkeypatch.setenv("LINKLAB_IMAGE", str(packed))
+    image = find.find_image()
+    assert image.about == ABOUT
+    assert (image.root / "bin/python3").read_text() == "Python"
+    monkeypatch.setattr(file, "checksum", None)  # a second call would fail
+    monkeypatch.setattr(file, "unpack", None)
+    assert find.find_image() == image
+
+
+def test_the_same_image_packs_to_the_same_bytes(tmp_path: Path) -> None:
+    sums = {file.pack(made(tmp_path / name), tmp_path / f"{name}.tar.xz") for name in ("first", "second")}
+    assert len(sums) == 1
+
+
+def test_a_damaged_file_and_another_file_are_refused(cache: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "image.tar.xz"
+    file.pack(made(tmp_path / "image"), packed)
+    whole = packed.read_bytes()
+    for content in (whole[: len(whole) // 2], whole[:-60] + b"damage" + whole[-54:], b"no archive"):
+        packed.write_bytes(content)
+        with pytest.raises(LabError, match="damaged"):
+            find.unpacked(packed)
+    assert not list(cache.glob("file-*"))
+
+
+def test_an_image_at_an_address_needs_its_checksum(cache: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "image.tar.xz"
+    digest = file.pack(made(tmp_path / "image"), packed)
+    with pytest.raises(LabError, match="without a checksum"):
+        find.fetched(packed.as_uri())
+    with pytest.raises(LabError, match="another checksum"):
+        find.fetched(f"{packed.as_uri()}#sha256={'0' * 64}")
+    with pytest.raises(LabError, match="there is no file"):
+        find.fetched(f"{packed.as_uri()}x#sha256={digest}")
+    image = find.fetched(f"{packed.as_uri()}#sha256={digest}")
+    packed.unlink()
+    assert find.fetched(f"{packed.as_uri()}#sha256={digest}") == image
+
+
+def test_a_file_may_not_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file, "MAX_BYTES", 10)
+    with pytest.raises(LabError, match="leave out more packages"):
+        file.pack(made(tmp_path / "image"), tmp_path / "image.tar.xz")
+    assert not (tmp_path / "image.tar.xz").exists()
