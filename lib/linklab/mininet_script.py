@@ -11,6 +11,7 @@ from pathlib import Path
 from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.lab import lab_process, writable
+from linklab.runtime.backends import IMAGE
 from linklab.runtime.client import LabProcess
 from linklab.units import AnyClock
 
@@ -37,19 +38,20 @@ def run(words: list[str], clock: AnyClock = "auto", seed: int = 0) -> int:
 
 
 def _command(words: list[str]) -> list[str]:
-    """The words that start it in the lab: a Python script by this very Python, another one by what it names."""
+    """The words that start it in the lab: a Python script by the lab's Python, another one by what it names."""
     name, *arguments = words
+    python = "python3" if os.environ.get(IMAGE) else sys.executable
     path = Path(name)
     if not path.is_file():
         found = shutil.which(name) if "/" not in name else None
         if found is None:
             raise LabError(f"there is no script {name} here: name a file, or mn")
-        return [found, *arguments] if name != "mn" else [sys.executable, found, *arguments]
+        return [found, *arguments] if name != "mn" else [python, found, *arguments]
     with path.open("rb") as file:
         first = file.readline(200)
     if first.startswith(b"#!") and b"python" not in first:
         return [*first[2:].decode(errors="replace").split(), name, *arguments]
-    return [sys.executable, name, *arguments]
+    return [python, name, *arguments]
 
 
 def _attend(process: LabProcess) -> int:

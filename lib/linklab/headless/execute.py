@@ -219,11 +219,13 @@ def run_facts(clock: Clock | None) -> dict[str, Any]:
     from linklab.emulation.service import tool_versions
 
     asked: AnyClock = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
+    at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     try:
         kind = choose(asked)
         kernel = kind.kernel.version if kind.kernel else platform.release()
+        if kind.image is not None:
+            return {"linklab": __version__, "run_at": at, "kind": kind.name, "clock": kind.clock} | kind.image.tools()
         ran = {"kind": kind.name, "clock": kind.clock, "kernel": kernel}
     except LabError as error:
         ran = {"lab": str(error)}
-    at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return {"linklab": __version__, "run_at": at} | ran | tool_versions(None)

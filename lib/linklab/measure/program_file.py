@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linklab.errors import MeasurementError
+from linklab.runtime.image import init
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -44,7 +45,9 @@ class Brought:
 
     def command(self, words: Sequence[str]) -> str:
         """The words, in a shell; unbuffered, for a program that does not flush its lines would tell all at its end."""
-        path = f" PYTHONPATH={shlex.quote(self.packages)}" if self.packages else ""
+        path = (
+            f" PYTHONPATH={init.PACKAGES}:{shlex.quote(self.packages)}" if self.packages else ""
+        )  # image, or this machine
         return f"exec env PYTHONUNBUFFERED=1{path} {shlex.join(words)}"
 
 

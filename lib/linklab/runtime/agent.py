@@ -267,14 +267,16 @@ def _is_alone() -> bool:
         return file.read().split()[3].startswith("1/")
 
 
-def main() -> None:
-    """``python -m linklab.runtime.agent JSON``: what `linklab.runtime.backends` wrote into the init script."""
-    options = json.loads(sys.argv[1])
+def main(options: dict[str, Any]) -> None:
+    """Makes the lab ready and serves it. `options` are what `linklab.runtime.backends` writes for it."""
     seed = int(options["seed"])
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts
         os.environ.pop(name, None)
     if options["kind"] == "guest":
-        boot.boot_guest(options["folder"], options["private"], options["modules"])
+        if options["packages"] is not None:
+            boot.boot_image(options["folder"], options["packages"])
+        else:
+            boot.boot_guest(options["folder"], options["private"], options["modules"])
         boot.become_init("guest")
         line = boot.serial_line("/dev/ttyS1")
         virtual = options["clock"] == "virtual"
@@ -294,7 +296,7 @@ def main() -> None:
         os.dup2(quiet, 0)
         os.dup2(2, 1)
     context = Context(channel, options["clock"], seed)
-    about = {"kernel": os.uname().release, "clock_s": time.monotonic()}
+    about = {"kernel": os.uname().release, "clock_s": time.monotonic(), "python": sys.version_info[:2]}
     with contextlib.suppress(ChannelClosed):
         channel.send({"ready": True, **about})
         context.serve()
@@ -305,4 +307,4 @@ if __name__ == "__main__":
     # Under its own name: an `Interrupted` raised by the module __main__ is not the one that commands wait for.
     from linklab.runtime import agent
 
-    agent.main()
+    agent.main(json.loads(sys.argv[1]))

@@ -18,30 +18,53 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from linklab.errors import LabError
+from linklab.runtime.image.find import Image, find_image
 from linklab.runtime.kernel import Kernel, find_kernel
 from linklab.units import AnyClock, Clock
 
 KindName = Literal["guest", "native"]
 GUEST_MEMORY_MB = 512
 _LEAST_GUEST_MEMORY_MB = 128
+IMAGE = "LINKLAB_IMAGE"
+"""The environment variable that names a lab image: guests boot from it, and not from this machine's own files."""
+ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "SHELL": "/bin/bash",
+    "TERM": "dumb",
+    "NO_COLOR": "1",  # Debian 13's ip colours what it says to a terminal, which a node's shell has
+    "LC_ALL": "C.UTF-8",
+    "PYTHONHASHSEED": "0",  # the same program takes the same steps each time, students' as well
+}
+"""What programs in a lab find in their environment, and nothing of the notebook's."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of lab process, decided: what runs, on which clock, by which kernel, through sudo or not."""
+    """A kind of lab process, decided: what runs, on which clock, through sudo or not. A guest boots from the files of
+    `image`, or else from this machine's own by `kernel`.
+    """
 
     name: KindName
     clock: Clock
     kernel: Kernel | None = None
     sudo: bool = False
+    image: Image | None = None
 
     @property
     def stops_between_requests(self) -> bool:
         """On virtual time the whole guest is stopped while nobody asks it anything."""
         return self.clock == "virtual"
+
+    @property
+    def kernel_lacks(self) -> str:
+        """Which of Linklab's changes its kernel lacks and what that means, in one line; empty where it has all."""
+        if self.image is not None:
+            return self.image.kernel_lacks
+        return self.kernel.lacks if self.kernel else ""
 
     @property
     def places(self) -> tuple[Path, ...]:
@@ -52,21 +75,21 @@ class Kind:
 
     def command(self, channel_fd: int, private: str, seed: int) -> list[str]:
         """Return the lab's own command. ``private`` is the folder of its first script and of its own files; ``seed``
-        is for the kernel's random numbers on virtual time.
+        is for the kernel's random numbers on virtual time. A guest of an image boots from ``private``/image, by the
+        kernel ``private``/linux.
         """
-        if self.kernel is None:
+        if self.kernel is None and self.image is None:
             return [f"{private}/init"]
         # quiet and con=null: a boot log on the console costs time; errors still come on standard output
         words = [
-            str(self.kernel.path),
+            str(self.kernel.path) if self.kernel else f"{private}/linux",
             f"mem={guest_memory_mb()}M",
             "root=/dev/root",
             "rootfstype=hostfs",
-            "rootflags=/",
+            f"rootflags={private}/image" if self.image else "rootflags=/",
             "ro",
         ]
         words += [
-            f"init={private}/init",
             "con=null",
             "con0=null,fd:1",
             "ssl=null",
@@ -76,26 +99,27 @@ class Kind:
         words += [f"uml_dir={private}/", "panic=-1", "bonding.max_bonds=0"]
         if self.clock == "virtual":
             words += ["time-travel=inf-cpu", f"random.seed={seed}"]
-        if self.kernel.seccomp:
-            words.append("seccomp=on")
-        return words
+        if self.kernel is not None:
+            return [*words, *(["seccomp=on"] if self.kernel.seccomp else []), f"init={private}/init"]
+        assert self.image is not None
+        # what the kernel does not know becomes the environment of its first program
+        words += ["seccomp=auto", f"PYTHONHASHSEED={ENVIRONMENT['PYTHONHASHSEED']}", f"init={self.image.python}"]
+        return [*words, "--", "-S", "/usr/lib/linklab/init.py", private]
+
+    def options(self, folder: Path | None, private: str, seed: int) -> dict[str, Any]:
+        """Return what the agent is told: of an image's guest the first program reads it (`runtime.image.init`)."""
+        modules = str(self.kernel.modules) if self.kernel and self.kernel.modules else None
+        options = {"kind": self.name, "clock": self.clock, "private": private, "modules": modules, "seed": str(seed)}
+        packages = f"{private}/packages" if self.image else None
+        return options | {"folder": str(folder) if folder else None, "packages": packages, "environment": ENVIRONMENT}
 
     def script(self, folder: Path | None, private: str, seed: int) -> str:
         """The init script: the agent under the same Python as the notebook, with nothing of its environment."""
-        modules = str(self.kernel.modules) if self.kernel and self.kernel.modules else None
-        options = {"kind": self.name, "clock": self.clock, "private": private, "modules": modules}
-        options |= {"folder": str(folder) if folder else None, "seed": str(seed)}
-        environment = {
-            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-            "HOME": "/root",
-            "SHELL": "/bin/bash",
-            "TERM": "dumb",
-            "NO_COLOR": "1",  # Debian 13's ip colours what it says to a terminal, which a node's shell has
-            "LC_ALL": "C.UTF-8",
+        options = self.options(folder, private, seed)
+        environment = ENVIRONMENT | {
             # as the notebook's, without what site does to find them: that takes a guest 100 ms
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)]),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONHASHSEED": "0",  # the same program takes the same steps each time, students' as well
         }
         settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
         python = shlex.quote(sys.executable)
@@ -139,7 +163,7 @@ def choose(clock: AnyClock = "auto", name: KindName | None = None) -> Kind:
         return native()
     if clock != "real":
         try:
-            return Kind("guest", "virtual", find_kernel("virtual"))
+            return _guest("virtual")
         except LabError:
             if clock == "virtual":
                 raise
@@ -148,7 +172,13 @@ def choose(clock: AnyClock = "auto", name: KindName | None = None) -> Kind:
             return native(with_netem=True)
         except LabError:
             pass
-    return Kind("guest", "real", find_kernel("real"))
+    return _guest("real")
+
+
+def _guest(clock: Clock) -> Kind:
+    if os.environ.get(IMAGE):
+        return Kind("guest", clock, image=find_image())
+    return Kind("guest", clock, find_kernel(clock))
 
 
 def need_linux() -> None:

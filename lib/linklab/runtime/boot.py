@@ -18,8 +18,10 @@ import time
 import tty
 from pathlib import Path
 
+from linklab.runtime.image import init
+
 _libc = ctypes.CDLL(None, use_errno=True)
-_MS_NOSUID = 2
+_MS_RDONLY, _MS_NOSUID, _MS_BIND = 1, 2, 4096
 _SYS_PIVOT_ROOT, _SYS_FINIT_MODULE = 155, 313  # x86-64, the only processor of a guest
 _MNT_DETACH = 2
 _RB_POWER_OFF = 0x4321FEDC
@@ -53,9 +55,33 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
     Afterwards every path of the host is there, changes stay in the guest's memory, and `folder` alone is the
     host's own (straight through hostfs, so that a file edited on the host is seen changed in the guest).
     """
-    base = f"{private}/fs"
     if modules is not None:
         load_modules(Path(modules), MODULES)
+    root = _overlay(f"{private}/fs")
+    _mount_folder(root, folder)
+    _switch_root(root)
+    for closed in ROUTING_DAEMONS:
+        if os.path.isdir(closed) and not os.access(closed, os.R_OK | os.X_OK):
+            mount("tmpfs", closed, "tmpfs", _MS_NOSUID, "mode=777,size=2%")
+    _set(folder)
+
+
+def boot_image(folder: str | None, packages: str) -> None:
+    """As `boot_guest`, on the lab image: of this machine there is, to be read, Linklab and the notebook's installed
+    `packages`, and `folder`.
+    """
+    root = _overlay(init.LAYERS)
+    mount(init.LIBRARY, root + init.LIBRARY, "", _MS_BIND)
+    mount("none", root + init.PACKAGES, "hostfs", _MS_NOSUID | _MS_RDONLY, packages)
+    for where in ("tmp", "var/tmp"):
+        os.chmod(f"{root}/{where}", 0o1777)  # no file of an image has more than its owner may write
+    _mount_folder(root, folder)
+    _switch_root(root)
+    _set(folder)
+
+
+def _overlay(base: str) -> str:
+    """Lays a tmpfs over the root file system, with the usual mounts; the path of both together."""
     # All such sizes together are less than the memory: files that fill it could not be freed by ending a program.
     mount("tmpfs", base, "tmpfs", 0, "size=40%")
     for part in ("upper", "work", "root"):
@@ -73,9 +99,6 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
     for where, options in (("dev/pts", "ptmxmode=666"), ("dev/shm", "size=20%")):
         os.makedirs(f"{root}/{where}", exist_ok=True)
         mount("x", f"{root}/{where}", "devpts" if "pts" in where else "tmpfs", _MS_NOSUID, options)
-    if folder is not None:
-        os.makedirs(root + folder, exist_ok=True)  # below /run or /dev/shm it is hidden by what was mounted there
-        mount("none", root + folder, "hostfs", _MS_NOSUID, folder)
     for name, target in (
         ("fd", "/proc/self/fd"),
         ("stdin", "/proc/self/fd/0"),
@@ -84,10 +107,17 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
     ):
         if not os.path.lexists(f"{root}/dev/{name}"):
             os.symlink(target, f"{root}/dev/{name}")
-    _switch_root(root)
-    for closed in ROUTING_DAEMONS:
-        if os.path.isdir(closed) and not os.access(closed, os.R_OK | os.X_OK):
-            mount("tmpfs", closed, "tmpfs", _MS_NOSUID, "mode=777,size=2%")
+    return root
+
+
+def _mount_folder(root: str, folder: str | None) -> None:
+    if folder is not None:
+        os.makedirs(root + folder, exist_ok=True)  # below /run or /dev/shm it is hidden by what was mounted there
+        mount("none", root + folder, "hostfs", _MS_NOSUID, folder)
+
+
+def _set(folder: str | None) -> None:
+    """The kernel's settings that labs need, and the network of the lab itself."""
     # else every new namespace starts with four tunnels that nobody asked for
     with contextlib.suppress(FileNotFoundError):
         Path("/proc/sys/net/core/fb_tunnels_only_for_init_net").write_text("2")

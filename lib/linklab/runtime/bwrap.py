@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from linklab.errors import LabError
@@ -35,7 +35,7 @@ PACKAGES = "/opt/packages"
 PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 _EMPTY = ("/etc", "/home", "/root", "/sys", "/mnt", "/var/lib", "/var/log")
 
-_WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-all,+chown,+dac_override,+fowner")
+WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-all,+chown,+dac_override,+fowner")
 """What takes root's capabilities from a guest's kernel, a process of this machine that may fall into its guest's hands:
 they would let it mount disks, and so see past bubblewrap's view. It may still write what others own in the lab's
 folder. bubblewrap's own --cap-drop leaves the bounding set as it is, and then Linux clears the personality that
@@ -101,7 +101,29 @@ def for_lab(
         words += [word for place in held for word in ("--ro-bind", str(place), str(place))]
     if narrow is not None:
         words += ["--remount-ro", "/dev", "--remount-ro", "/"]
-    return [*words, "--", *(_WITHOUT_RIGHTS if native is None and os.geteuid() == 0 else ())]
+    return [*words, "--", *(WITHOUT_RIGHTS if native is None and os.geteuid() == 0 else ())]
+
+
+def for_guest(
+    folder: Path | None, parts: Mapping[str, Path], options_fd: int, info_fd: int, memory_mb: int
+) -> list[str]:
+    """The words that go before the command of a guest that boots from the lab image.
+
+    It sees `parts` of this machine, by their names in `PRIVATE`, where the text behind `options_fd` stands as
+    options.json, and `folder`, which alone is writable; no other file. Its memory is a file, of `memory_mb`. bubblewrap
+    writes the process id of the guest's first process, as this machine sees it, to `info_fd`.
+    Raises `LabError` where bubblewrap is missing.
+    """
+    words = [program("a lab"), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
+    words += ["--as-pid-1", "--dev", "/dev", "--proc", "/proc"]
+    words += ["--size", str((memory_mb + _ROOM_MB) * _MB), "--tmpfs", "/dev/shm", "--setenv", "TMPDIR", "/dev/shm"]
+    words += ["--size", str(_ROOM_MB * _MB), "--tmpfs", "/run", "--perms", "0755", "--dir", PRIVATE]
+    for name, path in parts.items():
+        words += ["--ro-bind", str(path), f"{PRIVATE}/{name}"]
+    words += ["--perms", "0644", "--ro-bind-data", str(options_fd), f"{PRIVATE}/options.json"]
+    if folder is not None:
+        words += [*_way([folder]), "--bind", str(folder), str(folder)]
+    return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--info-fd", str(info_fd), "--"]
 
 
 def system_view() -> list[str]:
@@ -120,11 +142,16 @@ def system_view() -> list[str]:
 def own_view(more: Iterable[Path] = ()) -> list[str]:
     """bubblewrap's words for Linklab and its Python, where they lie here, and for some paths besides."""
     places = [*_own_places(), *more]
-    # the folders on the way would be root's alone, and who has dropped root's rights could not pass
+    return [*_way(places), *(word for place in places for word in ("--ro-bind", str(place.resolve()), str(place)))]
+
+
+def _way(places: Iterable[Path]) -> list[str]:
+    """bubblewrap's words for the folders on the way to places. It would make them for root alone, and who has dropped
+    root's rights could not pass.
+    """
     every = (folder for place in places for folder in reversed(place.parents))
     folders = dict.fromkeys(str(folder) for folder in every if folder != Path("/"))
-    words = [word for folder in folders for word in ("--perms", "0755", "--dir", folder)]
-    return [*words, *(word for place in places for word in ("--ro-bind", str(place.resolve()), str(place)))]
+    return [word for folder in folders for word in ("--perms", "0755", "--dir", folder)]
 
 
 def _own_places() -> list[Path]:

@@ -158,7 +158,11 @@ class _Packer(pickle.Pickler):
             space = self._spaces.setdefault(id(function.__globals__), _As(_space, space_name))
         else:
             space = self._spaces.setdefault(id(function.__globals__), {"__name__": space_name})
-            used = {name: function.__globals__[name] for name in named if name in function.__globals__}
+            used = {
+                name: function.__globals__[name]
+                for name in named
+                if name in function.__globals__ and not name.startswith("@")
+            }
         for name, value in (used | around).items():
             self._variables.append((f"{name} (used in {function.__qualname__})", value))
         modules = list(_own_modules((used | around).values(), attributes))
@@ -332,9 +336,20 @@ def _source(code: types.CodeType) -> tuple[str, str, int, int, _Key] | None:
     for first, compiled_text in (start, text), (1, "".join(lines)):
         with contextlib.suppress(SyntaxError):
             for key, compiled in _codes(compiled_text, name, first, flags).items():
-                if key[1] == line and compiled == code and compiled.co_linetable == code.co_linetable:
+                if key[1] == line and (
+                    (compiled == code and compiled.co_linetable == code.co_linetable)
+                    or (
+                        _rewritten(code)
+                        and (compiled.co_name, compiled.co_freevars) == (code.co_name, code.co_freevars)
+                    )
+                ):
                     return text, name, start, flags, key
     return None
+
+
+def _rewritten(code: types.CodeType) -> bool:
+    """Return True for code with names that no text can have: pytest puts such in, to tell more of an assertion."""
+    return any(name.startswith("@") for name in (*code.co_varnames, *code.co_names))
 
 
 def _statements(lines: list[str]) -> list[tuple[int, int]]:

@@ -127,7 +127,8 @@ class LabProcess:
         longer than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
         show = _show if on_print is None else on_print
-        request = {"pickle": base64.b64encode(carry.packed((function, arguments))).decode()}
+        carried = carry.packed((function, arguments), self.transport.about.python)
+        request = {"pickle": base64.b64encode(carried).decode()}
         answer, interrupted = self.relay(request, on_event, stop, show)
         for program in answer.get("killed", []):
             print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from linklab.errors import LabError
@@ -46,8 +47,15 @@ def own_folder(memory_mb: int, *, narrow: bool) -> tuple[Path, str] | None:
     return Path(tempfile.mkdtemp(prefix="linklab-")), memory
 
 
-def furnish(folder: Path, script: str) -> None:
-    """Puts the guest's first script into its folder, and a place for its overlay."""
+def furnish(folder: Path, script: str, parts: Mapping[str, Path]) -> None:
+    """Puts the guest's first script into its folder, and a place for its overlay; for a guest of an image, its options
+    and what it is made of, as links.
+    """
+    for name, path in parts.items():
+        (folder / name).symlink_to(path)
+    if parts:
+        (folder / "options.json").write_text(script, "utf-8")
+        return
     (folder / "fs").mkdir()
     init = folder / "init"
     init.write_text(script, "utf-8")

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import IO, Any
 
 from linklab.runtime import bwrap, container, native
 from linklab.runtime.backends import Kind
+from linklab.runtime.image.find import library, run_inside
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
     ours, theirs = socket.socketpair()
     info, info_theirs = os.pipe()
     script = os.memfd_create("init")
-    text = kind.script(folder, private, seed)
+    text = json.dumps(kind.options(folder, private, seed)) if kind.image else kind.script(folder, private, seed)
     with ExitStack() as after:
         after.enter_context(lifeline_theirs)
         after.enter_context(theirs)
@@ -55,10 +57,19 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
             os.lseek(script, 0, os.SEEK_SET)
             options: dict[str, Any] = {"pin": not is_native, "channel": -1 if is_native else theirs.fileno()}
             command = kind.command(theirs.fileno(), private, seed)
+            parts = {}
+            if kind.image is not None:
+                parts = {"image": kind.image.root, "linux": kind.image.kernel, "library": library(kind.image)}
+                parts["packages"] = Path(sysconfig.get_paths()["purelib"])
             if own is not None:
-                container.furnish(own, text)
+                container.furnish(own, text, parts)
                 options |= {"argv": command, "info": info_theirs, "folder": private}
                 options["environment"] = {"TMPDIR": memory}
+            elif kind.image is not None:
+                words = bwrap.for_guest(folder, parts, script, info_theirs, memory_mb)
+                if os.geteuid() == 0:
+                    words += run_inside(Path(bwrap.PRIVATE, "image"), "/usr/bin/setpriv", *bwrap.WITHOUT_RIGHTS[1:])
+                options["argv"] = words + command
             else:
                 ids = native.ids(folder) if is_native else None
                 words = bwrap.through_sudo(script, text) if kind.sudo else []

@@ -43,7 +43,8 @@ _KILLED = re.compile(r"Killed process \d{1,10} \(([^()]{1,64})\)")
 @dataclass(frozen=True)
 class About:
     """What is known of a lab when it has booted. `clock_s` is its own clock then, `lacks` says which of Linklab's
-    changes a guest's kernel is without, and what that means; it is empty where it has them all.
+    changes a guest's kernel is without, and what that means; it is empty where it has them all. `python` is the version
+    of the lab's own Python.
     """
 
     kind: Kind
@@ -51,6 +52,7 @@ class About:
     lacks: str
     clock_s: float
     memory_mb: int
+    python: tuple[int, int]
 
 
 class Transport(Protocol):
@@ -123,7 +125,8 @@ class Spawned:
             raise
         finally:
             os.close(info)
-        self.about = About(kind, ready["kernel"], kind.kernel.lacks if kind.kernel else "", ready["clock_s"], memory_mb)
+        python = (ready["python"][0], ready["python"][1])
+        self.about = About(kind, ready["kernel"], kind.kernel_lacks, ready["clock_s"], memory_mb, python)
         self.pause()
 
     def _end(self) -> None:
@@ -236,7 +239,8 @@ class Borrowed:
                 raise errors.BY_NAME.get(ready["kind"], LabError)(ready["error"])
             self.number = int(ready["number"])
             lent = Kind(ready["name"], ready["clock"])
-            self.about = About(lent, ready["kernel"], ready["lacks"], ready["clock_s"], ready["memory_mb"])
+            python = (ready["python"][0], ready["python"][1])
+            self.about = About(lent, ready["kernel"], ready["lacks"], ready["clock_s"], ready["memory_mb"], python)
         except (ChannelClosed, ChannelTimeout):
             self._ours.close()
             raise LabError("no lab could be had here: the lender did not answer") from None

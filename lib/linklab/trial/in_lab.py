@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from linklab.emulation import service
 from linklab.runtime import boot
 from linklab.runtime.agent import Context, Interrupted
+from linklab.runtime.image import init
 from linklab.trial import program, scene, sockets
 from linklab.trial.program import Stage
 
@@ -23,7 +25,7 @@ def prepare(context: Context, hosts: list[str], files: dict[str, str], python: s
     """Set the stage on these hosts: `files` (path: base64) are what each program finds, from now on."""
     if "stage" not in context.state:
         _mount()
-        if packages is not None:
+        if packages is not None and not _of_the_image():
             # by another name: programs run as a user who may not look into the home where these may lie
             (_ROOT / "packages").mkdir()
             boot.mount(packages, str(_ROOT / "packages"), "none", _BIND)
@@ -36,18 +38,24 @@ def prepare(context: Context, hosts: list[str], files: dict[str, str], python: s
     def entered(host: str) -> AbstractContextManager[Any]:
         return namespace_of(service.node(context, host)).entered()
 
+    where = Path(init.PACKAGES) if _of_the_image() else _ROOT / "packages"
     cgroups = _ROOT / "cgroups"
     context.state["stage"] = Stage(
         files=folder,
         scratch=_ROOT / "scratch",
-        python=python,
-        packages=_ROOT / "packages" if packages is not None else None,
+        python=sys.executable if _of_the_image() else python,
+        packages=where if packages is not None else None,
         cgroups=cgroups if cgroups.exists() else None,
         entered=entered,
     )
     for host in hosts:
         with entered(host):
             sockets.allow_every_port()
+
+
+def _of_the_image() -> bool:
+    """Whether this lab booted from the lab image, and so has a Python of its own."""
+    return os.path.isdir(init.LIBRARY)
 
 
 def _mount() -> None:

@@ -30,6 +30,7 @@ from linklab.runtime.image.find import (
     find_image,
     finished_images,
 )
+from linklab.runtime.image.verify import verify
 from linklab.runtime.kernel.build import (
     StatusFile,
     build_kernel,
@@ -79,7 +80,8 @@ _FOLDERS = (
     "proc", "sys", "dev", "run", "tmp", "root", "home", "mnt", "opt", "srv", "var/tmp", "var/log", "var/lib",
     "var/cache", "etc/openvswitch", "var/lib/openvswitch", "var/log/openvswitch", "etc/frr", "var/log/frr",
     "var/lib/frr", "var/lib/dhcp", "etc/iproute2", "etc/sysctl.d", "etc/network", "etc/wireguard", "usr/local/bin",
-    "usr/local/sbin", "usr/local/lib", "usr/lib/linklab/private", "usr/lib/linklab/library", "usr/lib/linklab/layers",
+    "usr/local/sbin", "usr/local/lib", "usr/lib/linklab/private", "usr/lib/linklab/library", "usr/lib/linklab/packages",
+    "usr/lib/linklab/layers",
 )  # fmt: skip
 LINKS = {
     "var/run": "/run",
@@ -124,7 +126,7 @@ _TEXTS = {
 }
 _TRIMMED = ("libav*.so.*", "libsw*.so.*", "libpostproc.so.*")
 """Ffmpeg's own libraries."""
-_USERS = (("frr", 100, "/nonexistent"), ("student", 1000, "/home/student"))
+_USERS = (("frr", 100, "/nonexistent"), ("tcpdump", 102, "/nonexistent"), ("student", 1000, "/home/student"))
 """Users beside Debian's own, each with a group of the same name and number."""
 _GROUPS = (("frrvty", 101, ("frr",)),)
 
@@ -253,6 +255,8 @@ class Build:
             self.report("finishing the lab image", _DONE_AT)
             tree.make_alike(part)
             (part / "linux").chmod(0o755)
+            self.report("booting the lab image to verify it", _DONE_AT)
+            verify(Image(part, about))
             place = self.folder / self.key
             shutil.rmtree(place, ignore_errors=True)  # half of one, or it would have been taken
             tree.publish(part, place)
@@ -356,6 +360,8 @@ def settle(root: Path) -> None:
         (root / name).mkdir(parents=True, exist_ok=True)
     for name, target in LINKS.items():
         path = root / name
+        if path.is_dir() and not path.is_symlink() and not any(path.iterdir()):
+            path.rmdir()  # as base-files has /var/run
         if path.exists() or path.is_symlink():
             continue
         if not target.startswith("/") and not (path.parent / target).exists():

@@ -33,7 +33,7 @@ from platformdirs import user_cache_dir
 
 import linklab
 from linklab.errors import LabError
-from linklab.runtime.image import tree
+from linklab.runtime.image import init, tree
 from linklab.runtime.kernel.config import PATCHES, WITHOUT
 from linklab.runtime.kernel.find import Status, build_is_running
 
@@ -123,6 +123,13 @@ class Image:
         """The path of Python inside."""
         return f"/usr/bin/python{self.about.python}"
 
+    def tools(self) -> dict[str, str]:
+        """Return the versions of what measurements hang on: kernel, Python, and the packages of the tools."""
+        names = {"mininet": "mininet", "iperf3": "iperf3", "iproute2": "iproute2", "ping": "iputils-ping"}
+        versions = {package.name: package.version for package in self.about.packages}
+        found = {tool: versions.get(package, "missing") for tool, package in names.items()}
+        return {"kernel": self.about.kernel_version, "python": self.about.python} | found
+
     @property
     def kernel_lacks(self) -> str:
         """Which of Linklab's changes its kernel lacks and what that means, in one line; empty where it has all."""
@@ -168,6 +175,8 @@ def read_image(folder: Path) -> Image:
     image = Image(folder, About.read(folder / "image.json"))
     if not image.kernel.is_file() or not (image.root / image.python.lstrip("/")).is_file():
         raise LabError(f"the lab image in {folder} is not whole: remove that folder and run linklab image build")
+    if (image.root / "usr/lib/linklab/init.py").read_bytes() != Path(init.__file__).read_bytes():
+        raise LabError(f"the lab image in {folder} was made for another version of Linklab: run linklab image build")
     return image
 
 
@@ -278,9 +287,14 @@ def carried_file() -> Path | None:
     return path
 
 
+def being_built() -> bool:
+    """Whether some process builds an image for this user now."""
+    return build_is_running(cache_folder())
+
+
 def _none_yet() -> str:
     folder = cache_folder()
-    if build_is_running(folder):
+    if being_built():
         status = Status.read(folder)
         done = f" ({status.fraction:.0%} done)" if status else ""
         return f"the lab image is being built{done}: wait for it with linklab image build"
@@ -381,7 +395,7 @@ def compile_modules(image: Image, folder: Path, modules: list[str], inside: str)
     if not modules:
         return
     words = run_inside(
-        image, image.python, "-BS", "-m", "compileall", "-fq", "-i", "-", "-s", str(folder), "-p", inside
+        image.root, image.python, "-BS", "-m", "compileall", "-fq", "-i", "-", "-s", str(folder), "-p", inside
     )
     words += ["--invalidation-mode", "unchecked-hash"]
     environment = {"PYTHONHOME": str(image.root / "usr"), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
@@ -397,8 +411,8 @@ def compile_modules(image: Image, folder: Path, modules: list[str], inside: str)
         )
 
 
-def run_inside(image: Image, program: str, *words: str) -> list[str]:
-    """Return a command that runs a program of the image on this machine with the image's C library and no other."""
-    libraries = ":".join(str(image.root / name) for name in _LIBRARIES)
-    loader = str(image.root / "usr/lib64/ld-linux-x86-64.so.2")
-    return [loader, "--library-path", libraries, str(image.root / program.lstrip("/")), *words]
+def run_inside(root: Path, program: str, *words: str) -> list[str]:
+    """Return a command that runs a program of the image at ``root`` on this machine, with the image's C library."""
+    libraries = ":".join(str(root / name) for name in _LIBRARIES)
+    loader = str(root / "usr/lib64/ld-linux-x86-64.so.2")
+    return [loader, "--library-path", libraries, str(root / program.lstrip("/")), *words]
