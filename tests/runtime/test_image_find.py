@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.image import file, find, tree
+from linklab.runtime.image import file, find, init, tree
 
 ABOUT = find.About(
     key="0123456789abcdef",
@@ -37,6 +38,9 @@ def made(folder: Path, about: find.About = ABOUT) -> Path:
     (folder / "root/bin").symlink_to("usr/bin")
     (folder / "root/usr/bin/python3.13").write_text("Python")
     (folder / "root/usr/bin/python3").symlink_to("python3.13")
+    program = folder / "root/usr/lib/linklab/init.py"
+    program.parent.mkdir(parents=True)
+    shutil.copyfile(init.__file__, program)
     (folder / "linux").write_text("Linux")
     (folder / "image.json").write_text(about.text())
     tree.make_alike(folder)

@@ -274,7 +274,8 @@ def main(options: dict[str, Any]) -> None:
         os.environ.pop(name, None)
     if options["kind"] == "guest":
         if options["packages"] is not None:
-            boot.boot_image(options["folder"], options["packages"])
+            packages = options["packages"], options["packages_inside"]
+            boot.boot_image(options["folder"], options["layers"], options["library"], packages)
         else:
             boot.boot_guest(options["folder"], options["private"], options["modules"])
         boot.become_init("guest")

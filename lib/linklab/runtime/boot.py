@@ -18,8 +18,6 @@ import time
 import tty
 from pathlib import Path
 
-from linklab.runtime.image import init
-
 _libc = ctypes.CDLL(None, use_errno=True)
 _MS_RDONLY, _MS_NOSUID, _MS_BIND = 1, 2, 4096
 _SYS_PIVOT_ROOT, _SYS_FINIT_MODULE = 155, 313  # x86-64, the only processor of a guest
@@ -66,13 +64,14 @@ def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
     _set(folder)
 
 
-def boot_image(folder: str | None, packages: str) -> None:
-    """As `boot_guest`, on the lab image: of this machine there is, to be read, Linklab and the notebook's installed
-    `packages`, and `folder`.
+def boot_image(folder: str | None, layers: str, library: str, packages: tuple[str, str]) -> None:
+    """As `boot_guest`, on the lab image, with what a guest changes in `layers`. Of this machine there is, to be read,
+    Linklab in `library` and the notebook's installed `packages` (their folder on this machine, and in the guest), and
+    `folder`.
     """
-    root = _overlay(init.LAYERS)
-    mount(init.LIBRARY, root + init.LIBRARY, "", _MS_BIND)
-    mount("none", root + init.PACKAGES, "hostfs", _MS_NOSUID | _MS_RDONLY, packages)
+    root = _overlay(layers)
+    mount(library, root + library, "", _MS_BIND)
+    mount("none", root + packages[1], "hostfs", _MS_NOSUID | _MS_RDONLY, packages[0])
     for where in ("tmp", "var/tmp"):
         os.chmod(f"{root}/{where}", 0o1777)  # no file of an image has more than its owner may write
     _mount_folder(root, folder)

@@ -173,9 +173,10 @@ def finished_images() -> list[Image]:
 def read_image(folder: Path) -> Image:
     """Return the image in a folder. Raises `LabError` where there is none, or half of one."""
     image = Image(folder, About.read(folder / "image.json"))
-    if not image.kernel.is_file() or not (image.root / image.python.lstrip("/")).is_file():
+    program = image.root / "usr/lib/linklab/init.py"
+    if not all(path.is_file() for path in (image.kernel, image.root / image.python.lstrip("/"), program)):
         raise LabError(f"the lab image in {folder} is not whole: remove that folder and run linklab image build")
-    if (image.root / "usr/lib/linklab/init.py").read_bytes() != Path(init.__file__).read_bytes():
+    if program.read_bytes() != Path(init.__file__).read_bytes():
         raise LabError(f"the lab image in {folder} was made for another version of Linklab: run linklab image build")
     return image
 

@@ -32,7 +32,7 @@ def main() -> None:
     sys.path.append("/usr/lib/python3/dist-packages")
     from linklab.runtime import agent
 
-    agent.main(options)
+    agent.main(options | {"layers": LAYERS, "library": LIBRARY, "packages_inside": PACKAGES})
 
 
 if __name__ == "__main__":
