@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.runtime.channel import ChannelClosed, Message
 from linklab.runtime.qemu.folder import no_files
 from linklab.runtime.qemu.gdb import RESTING, Gdb
 
@@ -84,7 +84,6 @@ class HostBox:
         self._address = self._gdb.first_argument()
         if self._word(FROM_GUEST_WORD) != word(ASK):
             raise ChannelClosed("the machine stopped without asking for a request")
-        self._set(FROM_GUEST_WORD, 0)
         self._resting = True
 
     def send(

@@ -72,9 +72,7 @@ class Folder:
 
     def left_out(self) -> list[str]:
         """Return the names of the files that are too large to be carried over."""
-        return [
-            f"{name} ({size >> 20} MB)" for name, (size, _, _) in self._files(LARGEST_BYTES + 1, 1 << 62) if size
-        ]
+        return [f"{name} ({size >> 20} MB)" for name, (size, _, _) in self._files(LARGEST_BYTES + 1, 1 << 62) if size]
 
     def _files(self, least: int = 0, most: int = LARGEST_BYTES) -> Iterator[tuple[str, Stamp]]:
         """Ordinary files by their path below the folder, without hidden ones, in an order that both sides share."""

@@ -14,8 +14,8 @@ _PIECE_BYTES = 1536
 """Of memory in a packet: QEMU takes packets of up to 4096 characters, two for each byte."""
 _STOP = b"\x03"
 _ANSWER_LIMIT_S = 60.0
-_FIRST_ARGUMENT = "p5"
-"""Reads RDI."""
+_RDI = slice(5 * 16, 6 * 16)
+"""Where it stands among the registers, in hexadecimal digits."""
 RESTING, STOPPED = "resting", "stopped"
 
 
@@ -36,7 +36,7 @@ class Gdb:
 
     def first_argument(self) -> int:
         """Return RDI of the stopped processor."""
-        return int.from_bytes(bytes.fromhex(self._ask(_FIRST_ARGUMENT)), "little")
+        return int.from_bytes(bytes.fromhex(self._ask("g")[_RDI]), "little")
 
     def read(self, address: int, size: int) -> bytes:
         """Return memory of the stopped machine."""

@@ -26,7 +26,8 @@ VARIABLE: Final = "LINKLAB_QEMU"
 """The environment variable that names the program, where it is not found on the PATH."""
 PROGRAM: Final = "qemu-system-x86_64"
 KERNEL_WORDS: Final = (
-    "norandmaps tsc=reliable tsc_early_khz=1000000 rdinit=/init panic=-1 reboot=t bonding.max_bonds=0 quiet"
+    "norandmaps tsc=reliable tsc_early_khz=1000000 rdinit=/init panic=-1 reboot=t bonding.max_bonds=0 loglevel=5 "
+    "printk.devkmsg=on random.seed=0"
 )
 _START_LIMIT_S = 30.0
 _LOOK_S = 0.2

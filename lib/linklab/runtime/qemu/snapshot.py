@@ -93,12 +93,10 @@ def make(files: LabFiles, qemu: Qemu, snapshot: Snapshot) -> None:
     part = Path(tempfile.mkdtemp(prefix="new-", dir=place.parent))
     try:
         fresh = Snapshot(part, snapshot.memory_mb)
-        initramfs = part / "initramfs"
-        write_initramfs(files.root, initramfs)
+        address, size = write_initramfs(files.root, fresh.ram, snapshot.memory_mb << 20)
         words = machine_words(snapshot.memory_mb, fresh.ram, private=False)
-        words += ["-kernel", str(files.kernel), "-initrd", str(initramfs), "-append", KERNEL_WORDS]
+        words += ["-kernel", str(files.kernel), "-append", f"{KERNEL_WORDS} initrdmem={address},{size}"]
         state = _booted(qemu, words)
-        initramfs.unlink()
         (part / "state").write_bytes(state)
         noted = {"ram_bytes": fresh.ram.stat().st_size, "state_sha256": hashlib.sha256(state).hexdigest()}
         (part / "snapshot.json").write_text(json.dumps(noted), "utf-8")
@@ -122,8 +120,8 @@ def _booted(qemu: Qemu, words: list[str]) -> bytes:
         box.await_request(BOOT_LIMIT_S)
         return machine.give_state()
     except (ChannelClosed, ChannelTimeout) as failure:
-        said = machine.console_tail() or str(failure) or "its console is empty"
-        raise LabError(f"the lab did not boot in QEMU: {said}") from None
+        why = str(failure) or "it gave no sign in time"
+        raise LabError(f"the lab did not boot in QEMU: {why}; {machine.console_tail()}") from None
     finally:
         machine.end()
         machine.close()

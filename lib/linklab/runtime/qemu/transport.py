@@ -59,7 +59,7 @@ class Emulated:
             self.channel.send({"seed": seed, "folder": None if files is None else str(files.path)})
             return self.channel.receive(BOOT_LIMIT_S)
         except (ChannelClosed, ChannelTimeout) as failure:
-            said = machine.console_tail() or str(failure)
+            said = f"{failure}; {machine.console_tail()}"
             self._end()
             raise _Damaged(said) from None
         except BaseException:
