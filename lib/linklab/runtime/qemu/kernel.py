@@ -1,6 +1,6 @@
-"""Building the kernel of a lab on QEMU from an unpacked source: ``python -m linklab.runtime.qemu.kernel SOURCE TARGET``.
+"""Building the kernel of a lab on QEMU: ``python -m linklab.runtime.qemu.kernel SOURCE TARGET``.
 
-The source is the tree that `linklab.runtime.kernel.build` unpacks and keeps with ``linklab kernel build --keep``; it is
+SOURCE is the tree that `linklab.runtime.kernel.build` unpacks and keeps with ``linklab kernel build --keep``; it is
 copied, because this kernel has other changes.
 """
 
@@ -20,8 +20,7 @@ from linklab.runtime.kernel.config import missing_options
 
 PATCHES: Final = ("random", "rest", "copy")
 _USER_MODE_ONLY: Final = frozenset(
-    f"CONFIG_{name}"
-    for name in ("UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "STDERR_CONSOLE", "SSL", "NULL_CHAN", "PTY_CHAN")
+    f"CONFIG_{name}" for name in ("UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "STDERR_CONSOLE", "SSL", "NULL_CHAN", "PTY_CHAN")
 )
 _NO_STRING_INSTRUCTIONS: Final = "unrolled_loop:256:noalign,libcall:-1:noalign"
 """QEMU takes 80 ns for each step of one: see copy.patch."""
@@ -38,7 +37,7 @@ _KERNEL: Final = files("linklab.runtime.kernel")
 
 def configuration_text() -> str:
     """Return the configuration: all that a lab in user mode has, and what a processor of its own needs."""
-    return uml_text() + "\n" + _KERNEL.joinpath("qemu.config").read_text("utf-8")
+    return _KERNEL.joinpath("qemu.config").read_text("utf-8") + "\n" + uml_text()
 
 
 def build(source: Path, target: Path, folder: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from linklab.runtime.qemu.root import first_program, library_files, write_initra
 
 LARGEST_BYTES: Final = 64 * 1024 * 1024
 BOOT_LIMIT_S: Final = 300.0
+ROOT_VARIABLE: Final = "LINKLAB_QEMU_ROOT"
+KERNEL_VARIABLE: Final = "LINKLAB_QEMU_KERNEL"
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,21 @@ class LabFiles:
     root: Path
     kernel: Path
     key: str
+
+
+def find_files() -> LabFiles:
+    """Return what a guest boots here: the folder and the kernel that the environment names. Raises `LabError`."""
+    named = {name: Path(os.environ.get(name, "")) for name in (ROOT_VARIABLE, KERNEL_VARIABLE)}
+    root, kernel = named.values()
+    if not (root / "usr/bin/python3").exists() or not kernel.is_file():
+        raise LabError(
+            f"no lab starts in QEMU without files: set {ROOT_VARIABLE} to a lab image's folder root and "
+            f"{KERNEL_VARIABLE} to the kernel of python -m linklab.runtime.qemu.kernel"
+        )
+    digest = hashlib.sha256(kernel.read_bytes())
+    about = root.parent / "image.json"
+    digest.update(about.read_bytes() if about.is_file() else str(root.resolve()).encode())
+    return LabFiles(root, kernel, digest.hexdigest())
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from linklab.errors import LabError
 from linklab.runtime import process_tree
 from linklab.runtime.backends import Kind, guest_memory_mb, whole_seed
-from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
 from linklab.runtime.qemu import snapshot
 from linklab.runtime.qemu.box import HostBox
 from linklab.runtime.qemu.folder import Folder
 from linklab.runtime.qemu.machine import Machine, Qemu, find_qemu, machine_words
-from linklab.runtime.qemu.snapshot import LARGEST_BYTES, LabFiles, Snapshot
+from linklab.runtime.qemu.snapshot import LARGEST_BYTES, LabFiles, Snapshot, find_files
 from linklab.runtime.transport import BOOT_LIMIT_S, About
 
 _KILLED: Final = re.compile(r"^Out of memory: Killed process \d{1,10} \(([^()]{1,64})\)")
-ROOT_MB: Final = 256
+ROOT_MB: Final = 320
 """Of a machine's memory: the image's files lie in it, besides what a guest may use."""
 
 
@@ -51,13 +51,14 @@ class Emulated:
         self._machine = machine = Machine(qemu, [*words, "-S", "-incoming", "defer"])
         try:
             machine.receive_state(kept.state)
-            self.channel = HostBox(machine.gdb, LARGEST_BYTES)
-            self.channel.find()
+            box = HostBox(machine.gdb, LARGEST_BYTES)
+            self.channel = cast(Channel, box)  # a client calls no other methods than those of both
+            box.find()
             files = None if folder is None else Folder(folder)
             if files is not None:
-                self.channel.before_request, self.channel.after_message = files.give, files.take
-            self.channel.send({"seed": seed, "folder": None if files is None else str(files.path)})
-            return self.channel.receive(BOOT_LIMIT_S)
+                box.before_request, box.after_message = files.give, files.take
+            box.send({"seed": seed, "folder": None if files is None else str(files.path)})
+            return box.receive(BOOT_LIMIT_S)
         except (ChannelClosed, ChannelTimeout) as failure:
             said = f"{failure}; {machine.console_tail()}"
             self._end()
@@ -111,7 +112,10 @@ class _Damaged(Exception):
 
 
 def start_qemu_lab(
-    files: LabFiles, folder: Path | None = None, *, seed: int = 0, wall_limit_s: float = WALL_LIMIT_S
+    files: LabFiles | None = None, folder: Path | None = None, *, seed: int = 0, wall_limit_s: float = WALL_LIMIT_S
 ) -> LabProcess:
-    """Start a lab in QEMU, and return its process. Its arguments are those of `LabProcess.spawn`."""
-    return LabProcess(Emulated(files, folder, seed=whole_seed(seed)), wall_limit_s, seed)
+    """Start a lab in QEMU, and return its process. Its arguments are those of `LabProcess.spawn`.
+
+    Without `files` it boots those that `find_files` finds.
+    """
+    return LabProcess(Emulated(files or find_files(), folder, seed=whole_seed(seed)), wall_limit_s, seed)
