@@ -23,7 +23,7 @@ _USER_MODE_ONLY: Final = frozenset(
     f"CONFIG_{name}" for name in ("UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "STDERR_CONSOLE", "SSL", "NULL_CHAN", "PTY_CHAN")
 )
 _NO_STRING_INSTRUCTIONS: Final = "unrolled_loop:256:noalign,libcall:-1:noalign"
-"""QEMU takes 80 ns for each step of one: see copy.patch."""
+"""They are thought to be slow in QEMU, which was not measured apart: see copy.patch."""
 _COMPILER_WORDS: Final = (
     f"KCFLAGS=-mmemset-strategy={_NO_STRING_INSTRUCTIONS} -mmemcpy-strategy={_NO_STRING_INSTRUCTIONS}"
 )

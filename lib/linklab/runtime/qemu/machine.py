@@ -27,7 +27,7 @@ VARIABLE: Final = "LINKLAB_QEMU"
 PROGRAM: Final = "qemu-system-x86_64"
 KERNEL_WORDS: Final = (
     "norandmaps tsc=reliable tsc_early_khz=1000000 rdinit=/init panic=-1 reboot=t bonding.max_bonds=0 loglevel=5 "
-    "printk.devkmsg=on random.seed=0 lab_apic clearcpuid=rep_good"  # string instructions are slow: see copy.patch
+    "printk.devkmsg=on random.seed=0 lab_apic clearcpuid=rep_good"  # string instructions may be slow: see copy.patch
 )
 _START_LIMIT_S = 30.0
 _LOOK_S = 0.2
