@@ -1,0 +1,207 @@
+"""The first process in QEMU's guest: makes it a place where Mininet can work, waits for the first request, which is
+where a snapshot is taken, and answers requests from there on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import importlib
+import os
+import signal
+import socket
+import time
+from collections import deque
+from pathlib import Path
+from typing import Final
+
+from linklab.runtime import boot
+from linklab.runtime.agent import Context, await_beat, grow_up
+from linklab.runtime.channel import ChannelClosed, Message
+from linklab.runtime.qemu import folder
+from linklab.runtime.qemu.box import (
+    ASK,
+    DROP,
+    FROM_GUEST_AT,
+    FROM_GUEST_WORD,
+    LAST,
+    LAST_ASK,
+    PART,
+    TO_GUEST_AT,
+    TO_GUEST_WORD,
+    WORD,
+    decoded,
+    encoded,
+    unword,
+    word,
+)
+
+_DATE_S: Final = 1_767_225_600
+"""The start of 2026: the same date in every lab, as programs that print it take other steps for another."""
+DEVICE: Final = "/dev/linklab"
+_IOCTL_REST: Final = 0
+_RB_AUTOBOOT: Final = 0x01234567
+"""QEMU ends at a reboot (``-no-reboot``); microvm cannot be switched off."""
+_MOUNTS: Final = (
+    ("proc", "/proc", "proc", ""),
+    ("sysfs", "/sys", "sysfs", ""),
+    ("devtmpfs", "/dev", "devtmpfs", ""),
+    ("tmpfs", "/run", "tmpfs", "size=10%"),
+    ("tmpfs", "/tmp", "tmpfs", "size=40%,mode=1777"),
+    ("devpts", "/dev/pts", "devpts", "ptmxmode=666"),
+    ("tmpfs", "/dev/shm", "tmpfs", "size=20%"),
+)
+_LOADED: Final = (
+    "base64", "json", "pickle", "mininet.net", "mininet.cli", "linklab.emulation.service", "linklab.emulation.build",
+    "linklab.emulation.counters", "linklab.emulation.foreground", "linklab.runtime.waiting", "encodings.idna",
+)  # fmt: skip
+"""What would be loaded by the first requests of every lab otherwise."""
+
+
+class GuestBox:
+    """The guest's end of the box, with the methods of a `linklab.runtime.channel.Channel` that an agent calls."""
+
+    all_read = True
+
+    def __init__(self) -> None:
+        self.read_fd = os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC)
+        self._inbox: deque[Message] = deque()
+        self._parts: list[bytes] = []
+        self._answer_waits = False
+        self.after_request = folder.no_files
+        self.before_answer = folder.no_files
+
+    def send(self, message: Message) -> None:
+        """Put a message down. An event is handed over at once; an answer when the next request is waited for."""
+        if "event" not in message:
+            self.before_answer(message)
+        parts = encoded(message)
+        for part in parts[:-1]:
+            self._put(PART, part)
+            self._rest()
+        self._answer_waits = "event" not in message
+        self._put(LAST_ASK if self._answer_waits else LAST, parts[-1])
+        if not self._answer_waits:
+            self._rest()
+
+    def receive(self) -> Message:
+        """Return the next request. The machine rests until there is one.
+
+        The clock's step at which it begins does not depend on how long the request is.
+        """
+        while not self._inbox:
+            if self._taken():
+                continue
+            if not self._answer_waits:
+                os.pwrite(self.read_fd, WORD.pack(word(ASK)), FROM_GUEST_WORD)
+            self._answer_waits = False
+            self._rest()
+        message = self._inbox.popleft()
+        if "interrupt" not in message:
+            self.after_request(message)
+            await_beat()
+        return message
+
+    def receive_waiting(self, key: str | None = None) -> Message | None:
+        """Return a message that is already here, the first one with `key`, or None. Never waits."""
+        self._taken()
+        for number, message in enumerate(self._inbox):
+            if key is None or key in message:
+                del self._inbox[number]
+                return message
+        return None
+
+    def _taken(self) -> bool:
+        """Take what the host has put down; False where that is nothing."""
+        kind, length = unword(WORD.unpack(os.pread(self.read_fd, WORD.size, TO_GUEST_WORD))[0])
+        if not kind:
+            return False
+        if kind == DROP:
+            self._parts.clear()
+        else:
+            self._parts.append(os.pread(self.read_fd, length, TO_GUEST_AT))
+        os.pwrite(self.read_fd, WORD.pack(0), TO_GUEST_WORD)
+        if kind == LAST:
+            self._inbox.append(decoded(self._parts))
+            self._parts.clear()
+        return True
+
+    def _put(self, kind: int, part: bytes) -> None:
+        os.pwrite(self.read_fd, part, FROM_GUEST_AT)
+        os.pwrite(self.read_fd, WORD.pack(word(kind, len(part))), FROM_GUEST_WORD)
+
+    def _rest(self) -> None:
+        fcntl.ioctl(self.read_fd, _IOCTL_REST)
+
+
+def start() -> None:
+    """Mount what every Linux has, and set what every lab has."""
+    for source, target, kind, options in _MOUNTS:
+        os.makedirs(target, exist_ok=True)
+        boot.mount(source, target, kind, 2, options)
+    for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
+        if not os.path.lexists(f"/dev/{name}"):
+            os.symlink(f"/proc/self/{target}", f"/dev/{name}")
+    with contextlib.suppress(FileNotFoundError):
+        Path("/proc/sys/net/core/fb_tunnels_only_for_init_net").write_text("2")
+    controls = Path("/proc/sys/net/ipv4")
+    available = (controls / "tcp_available_congestion_control").read_text()
+    (controls / "tcp_allowed_congestion_control").write_text(available)
+    Path("/proc/sys/vm/oom_kill_allocating_task").write_text("1")
+    boot._finish(None)
+
+
+def become_init() -> None:
+    """Split process 1 in two: the parent reaps orphans, and ends the machine when the child, the agent, ends."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        return
+    for ignored in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
+    while os.wait()[0] != child:
+        pass
+    ctypes.CDLL(None).reboot(_RB_AUTOBOOT)
+
+
+def warm_up() -> None:
+    """Do once what is slow only the first time, so that a snapshot has it: load modules, open a connection by TCP."""
+    for name in _LOADED:
+        importlib.import_module(name)
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        served, _ = server.accept()
+        with served:
+            client.sendall(b"x")
+            served.recv(1)
+
+
+def main() -> None:
+    """``python -m linklab.runtime.qemu.guest``, as process 1."""
+    os.environ.pop("PYTHONPATH", None)  # for this process, not for what runs on the hosts
+    start()
+    become_init()
+    boot.exact_timers()
+    warm_up()
+    grow_up(True)
+    time.clock_settime_ns(time.CLOCK_REALTIME, time.monotonic_ns() + _DATE_S * 10**9)  # whole seconds apart
+    box = GuestBox()
+    first = box.receive()  # the snapshot is taken here
+    boot.seed_kernel(first["seed"])
+    if first["folder"]:
+        files = folder.Folder(Path(first["folder"]))
+        box.after_request, box.before_answer = files.take, files.give
+    os.chdir(first["folder"] or "/")
+    context = Context(box, "virtual", first["seed"])  # type: ignore[arg-type]
+    about = {"kernel": os.uname().release, "clock_s": time.monotonic()}
+    with contextlib.suppress(ChannelClosed):
+        box.send({"ready": True, **about})
+        context.serve()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    # under its own name, as the agent is
+    from linklab.runtime.qemu import guest
+
+    guest.main()

@@ -1,0 +1,42 @@
+"""Runs QEMU and ends it when the notebook is gone, which is when standard input ends.
+
+``keeper.py FOLDER QEMU ARGUMENT ...``: FOLDER, which holds the sockets, is removed at the end. With only the standard
+library, as it must start fast.
+"""
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    """Wait for the end of QEMU or of the notebook, whichever is first."""
+    for name in ("SIGINT", "SIGHUP", "SIGTERM"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    die = _die_with_parent if sys.platform == "linux" else None
+    qemu = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, preexec_fn=die)
+    threading.Thread(target=_await_end, args=(qemu,), daemon=True).start()
+    status = qemu.wait()
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    os._exit(status if status >= 0 else 1)
+
+
+def _await_end(qemu: "subprocess.Popen[bytes]") -> None:
+    while os.read(0, 4096):
+        pass
+    qemu.kill()
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

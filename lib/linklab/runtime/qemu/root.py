@@ -1,0 +1,130 @@
+"""The guest's files as an initramfs: the lab image's root, Linklab's own modules, and the first program.
+
+The same files give the same bytes, on every computer.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from linklab.errors import LabError
+
+LIBRARY: Final = "opt/linklab"
+_ENVIRONMENT: Final[Mapping[str, str]] = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "SHELL": "/bin/bash",
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "LC_ALL": "C.UTF-8",
+    "PYTHONPATH": f"/{LIBRARY}:/usr/lib/python3/dist-packages",
+    "PYTHONHASHSEED": "0",
+}
+_EMPTY: Final = ("dev", "proc", "sys", "run", "tmp")
+"""Folders that the guest mounts something on."""
+_PAGE_BYTES: Final = 4096
+_TRAILER: Final = "TRAILER!!!"
+
+
+def library_files() -> Iterator[tuple[str, Path]]:
+    """The files of Linklab that a guest may load, by their path below its library, in a fixed order."""
+    top = Path(__file__).parents[3]
+    for path in sorted((top / "linklab").rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path.relative_to(top).as_posix(), path
+
+
+def write_initramfs(root: Path, memory: Path, memory_bytes: int) -> tuple[int, int]:
+    """Write an initramfs with the files below ``root``, and what makes them a lab's, to the middle of a machine's
+    memory; return its address and its size.
+
+    QEMU would have the machine's firmware fetch it byte by byte, which takes half a minute.
+    """
+    with memory.open("wb") as file:
+        file.truncate(memory_bytes)
+        start = memory_bytes // 2 & -_PAGE_BYTES
+        file.seek(start)
+        archive = _Archive(file)
+        for name in _EMPTY:
+            archive.folder(name)
+        archive.device("dev/kmsg", 1, 11)
+        for name in _below(root):
+            archive.add(name, root / name)
+        made: set[str] = set()
+        for name, path in library_files():
+            for parent in reversed(Path(LIBRARY, name).parents):
+                folder = parent.as_posix()
+                if folder != "." and folder not in made:
+                    archive.folder(folder)
+                    made.add(folder)
+            archive.file(f"{LIBRARY}/{name}", 0o644, path.read_bytes())
+        archive.file("init", 0o755, first_program().encode())
+        archive.end()
+        size = file.tell() - start
+        if start + size > memory_bytes:
+            raise LabError("the lab image does not fit into a lab's memory: set LINKLAB_GUEST_MB to more")
+        return start, size
+
+
+def first_program() -> str:
+    """Return the script that the kernel starts: the guest's Python, with nothing of the notebook's environment.
+
+    What it prints goes to the kernel's log, which is the console.
+    """
+    settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in _ENVIRONMENT.items())
+    return f"#!/bin/sh\nexec env -i {settings} python3 -S -m linklab.runtime.qemu.guest >/dev/kmsg 2>&1\n"
+
+
+def _below(root: Path) -> Iterator[str]:
+    """Every file and folder, parents first, but those that the guest mounts something on."""
+    for at, folders, files in os.walk(root):
+        below = Path(at).relative_to(root)
+        folders.sort()
+        if at == str(root):
+            folders[:] = [name for name in folders if name not in _EMPTY or (root / name).is_symlink()]
+        for name in sorted([*folders, *files]):
+            yield (below / name).as_posix()
+
+
+class _Archive:
+    """A cpio archive of the kind "newc". All files are root's, and of no date."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._number = file, 0
+
+    def folder(self, name: str) -> None:
+        self._entry(name, stat.S_IFDIR | 0o755, b"")
+
+    def file(self, name: str, mode: int, data: bytes) -> None:
+        self._entry(name, stat.S_IFREG | mode, data)
+
+    def device(self, name: str, major: int, minor: int) -> None:
+        self._entry(name, stat.S_IFCHR | 0o600, b"", (major, minor))
+
+    def add(self, name: str, path: Path) -> None:
+        """A file, folder or symbolic link as it is; devices and sockets are left out."""
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            self._entry(name, mode, os.readlink(path).encode())
+        elif stat.S_ISDIR(mode):
+            self._entry(name, mode, b"")
+        elif stat.S_ISREG(mode):
+            self._entry(name, mode, path.read_bytes())
+
+    def end(self) -> None:
+        self._entry(_TRAILER, 0, b"")
+        self._file.write(bytes(-self._file.tell() % 512))
+
+    def _entry(self, name: str, mode: int, data: bytes, device: tuple[int, int] = (0, 0)) -> None:
+        self._number += 1
+        encoded = name.encode() + b"\0"
+        fields = (self._number, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(encoded), 0)
+        header = b"070701" + b"".join(b"%08X" % field for field in fields) + encoded
+        self._file.write(header + bytes(-len(header) % 4))
+        self._file.write(data)
+        self._file.write(bytes(-len(data) % 4))

@@ -1,0 +1,220 @@
+"""A lab on QEMU without QEMU: what lies in its box, what travels of its folder, and the files that it boots."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LabError
+from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.runtime.qemu import box
+from linklab.runtime.qemu.folder import KEY, LARGEST_BYTES, Folder
+from linklab.runtime.qemu.gdb import RESTING, STOPPED, Gdb
+from linklab.runtime.qemu.root import LIBRARY, write_initramfs
+
+
+class FakeQemu:
+    """Speaks GDB's protocol at the other end of a socket, over 4 MB of memory at `ADDRESS`."""
+
+    ADDRESS = 0x100000
+
+    def __init__(self) -> None:
+        self.memory = bytearray(4 << 20)
+        self.commands: list[str] = []
+        self.ours, self._theirs = socket.socketpair()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def put(self, message: Message | None, kind: int) -> None:
+        """Do what a guest does before it rests."""
+        data = b"" if message is None else box.encoded(message)[0]
+        self.memory[box.FROM_GUEST_AT : box.FROM_GUEST_AT + len(data)] = data
+        self.memory[box.FROM_GUEST_WORD : box.FROM_GUEST_WORD + 4] = box.WORD.pack(box.word(kind, len(data)))
+
+    def taken(self) -> tuple[int, bytes]:
+        """Return what the host has put down."""
+        kind, size = box.unword(box.WORD.unpack_from(self.memory, box.TO_GUEST_WORD)[0])
+        return kind, bytes(self.memory[box.TO_GUEST_AT : box.TO_GUEST_AT + size])
+
+    def stops(self, signal: str = "8f") -> None:
+        """Tell that the machine has stopped."""
+        self._send(f"T{signal}thread:01;")
+
+    def _send(self, packet: str) -> None:
+        data = packet.encode()
+        self._theirs.sendall(b"$%b#%02x" % (data, sum(data) % 256))
+
+    def _serve(self) -> None:
+        received = b""
+        while data := self._theirs.recv(65536):
+            received += data
+            while received:
+                if received[:1] == b"\x03":
+                    received = received[1:]
+                    self.stops("02")
+                elif received[:1] == b"$" and b"#" in received[:-2]:
+                    packet, _, rest = received[1:].partition(b"#")
+                    received = rest[2:]
+                    self._answer(packet.decode())
+                elif received[:1] == b"$":
+                    break
+                else:
+                    received = received[1:]
+
+    def _answer(self, packet: str) -> None:
+        if packet == "g":
+            registers = [0, 0, 0, 0, 0, self.ADDRESS]
+            self._send(b"".join(struct.pack("<Q", register) for register in registers).hex())
+        elif packet[0] == "m":
+            at, size = (int(part, 16) for part in packet[1:].split(","))
+            self._send(self.memory[at - self.ADDRESS : at - self.ADDRESS + size].hex())
+        elif packet[0] == "M":
+            place, _, data = packet[1:].partition(":")
+            at = int(place.partition(",")[0], 16) - self.ADDRESS
+            content = bytes.fromhex(data)
+            self.memory[at : at + len(content)] = content
+            self._send("OK")
+        elif packet == "c":
+            self.commands.append("go on")
+        elif packet.startswith("qRcmd,"):
+            self.commands.append(bytes.fromhex(packet[6:]).decode())
+            self._send("OK")
+        else:
+            self._send("OK")
+
+    def close(self) -> None:
+        """End it."""
+        self._theirs.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def resting() -> tuple[FakeQemu, box.HostBox]:
+    """A machine that waits for its first request."""
+    qemu = FakeQemu()
+    qemu.put(None, box.ASK)
+    host = box.HostBox(Gdb(qemu.ours), 1 << 20)
+    host.find()
+    return qemu, host
+
+
+def test_a_request_is_put_down_and_its_answer_taken(resting: tuple[FakeQemu, box.HostBox]) -> None:
+    qemu, host = resting
+    host.send({"id": 1, "text": "ü" * 3000})
+    with pytest.raises(ChannelTimeout):
+        host.receive(0.05)
+    kind, data = qemu.taken()
+    assert (kind, box.decoded([data])) == (box.LAST, {"id": 1, "text": "ü" * 3000})
+    qemu.put({"id": 1, "event": "half"}, box.LAST)
+    qemu.stops()
+    assert host.receive(5)["event"] == "half"
+    qemu.put({"id": 1, "result": 7}, box.LAST_ASK)
+    qemu.stops()
+    assert host.receive(5)["result"] == 7
+    assert qemu.commands == ["go on", "go on"]  # after the answer it rests
+
+
+def test_an_interrupt_stops_the_machine_and_rings(resting: tuple[FakeQemu, box.HostBox]) -> None:
+    qemu, host = resting
+    host.send({"id": 1})
+    qemu.memory[:4] = bytes(4)  # the guest has read it
+    host.send({"interrupt": 1, "number": 1})
+    assert box.decoded([qemu.taken()[1]]) == {"interrupt": 1, "number": 1}
+    with pytest.raises(ChannelTimeout):
+        host.receive(0.05)
+    assert qemu.commands == ["go on", "nmi", "go on"]
+
+
+def test_a_machine_that_rests_for_nothing_or_ends_is_a_closed_channel(resting: tuple[FakeQemu, box.HostBox]) -> None:
+    qemu, host = resting
+    host.send({"id": 1})
+    qemu.memory[box.FROM_GUEST_WORD : box.FROM_GUEST_WORD + 4] = b"\xff\xff\xff\xff"
+    qemu.stops()
+    with pytest.raises(ChannelClosed):
+        host.receive(5)
+    qemu.close()
+    with pytest.raises(ChannelClosed):
+        host.receive(5)
+
+
+def test_who_stopped_the_machine_is_told() -> None:
+    qemu = FakeQemu()
+    gdb = Gdb(qemu.ours)
+    qemu.stops()
+    assert gdb.await_stop(5) == RESTING
+    gdb.stop()
+    assert gdb.await_stop(5) == STOPPED
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> tuple[Folder, Folder]:
+    """A folder on the host, and the same in the guest."""
+    return Folder(tmp_path / "host"), Folder(tmp_path / "guest")
+
+
+def test_only_changes_travel(sides: tuple[Folder, Folder]) -> None:
+    host, guest = sides
+    (host.path / "a.txt").write_text("one")
+    (host.path / "below").mkdir()
+    (host.path / "below" / "b.bin").write_bytes(bytes(range(256)))
+    request: Message = {"id": 1}
+    host.give(request)
+    guest.take(request)
+    assert request == {"id": 1}
+    assert (guest.path / "below" / "b.bin").read_bytes() == bytes(range(256))
+    answer: Message = {}
+    guest.give(answer)
+    assert answer == {}
+    (guest.path / "a.txt").write_text("another")
+    (guest.path / "below" / "b.bin").unlink()
+    guest.give(answer)
+    assert list(answer[KEY]["here"]) == ["a.txt"]
+    host.take(answer)
+    assert (host.path / "a.txt").read_text() == "another"
+    assert not (host.path / "below" / "b.bin").exists()
+    again: Message = {}
+    host.give(again)
+    assert again == {}
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "", ".hidden/x", "out/x"])
+def test_no_file_is_written_out_of_the_folder(sides: tuple[Folder, Folder], tmp_path: Path, name: str) -> None:
+    host, _ = sides
+    (host.path / "out").symlink_to(tmp_path)
+    with pytest.raises(LabError):
+        host.take({KEY: {"here": {name: [0o644, "eA=="]}, "gone": []}})
+    assert not (tmp_path / "x").exists()
+
+
+def test_what_is_too_large_or_hidden_stays(sides: tuple[Folder, Folder]) -> None:
+    host, _ = sides
+    with (host.path / "large").open("wb") as file:
+        file.truncate(LARGEST_BYTES + 1)
+    (host.path / ".secret").write_text("x")
+    message: Message = {}
+    host.give(message)
+    assert message == {}
+    assert host.left_out() == ["large (8 MB)"]
+
+
+def test_the_initramfs_is_the_same_each_time_and_whole(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "usr" / "bin").mkdir(parents=True)
+    (root / "usr" / "bin" / "tool").write_bytes(b"#!\n")
+    (root / "bin").symlink_to("usr/bin")
+    os.chmod(root / "usr" / "bin" / "tool", 0o755)
+    written = []
+    for name in ("one", "two"):
+        start, size = write_initramfs(root, tmp_path / name, 64 << 20)
+        data = (tmp_path / name).read_bytes()
+        assert len(data) == 64 << 20
+        written.append(data[start : start + size])
+    assert written[0] == written[1]
+    assert written[0].startswith(b"070701")
+    assert b"TRAILER!!!" in written[0]
+    for entry in (b"usr/bin/tool\0", b"init\0", f"{LIBRARY}/linklab/runtime/qemu/guest.py\0".encode()):
+        assert entry in written[0]

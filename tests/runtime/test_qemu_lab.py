@@ -1,0 +1,97 @@
+"""Labs in QEMU: the same digits in each, Ctrl-C, a folder on both sides, and a snapshot that is made anew."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from linklab.emulation import service
+from linklab.errors import LabError
+from linklab.network import Network, expected_state
+from linklab.network.catalogue import COURSE
+from linklab.runtime.client import LabProcess
+from linklab.runtime.qemu import snapshot
+from linklab.runtime.qemu.machine import find_qemu
+from linklab.runtime.qemu.transport import ROOT_MB, start_qemu_lab
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def can_run() -> None:
+    """Skips these tests with the reason where no lab starts in QEMU."""
+    try:
+        find_qemu()
+        snapshot.find_files()
+    except LabError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[LabProcess]:
+    """A lab with the course network, and a folder."""
+    with started(COURSE, tmp_path / "folder") as process:
+        yield process
+
+
+def started(network: Network, folder: Path | None = None) -> LabProcess:
+    """A lab with a network."""
+    process = start_qemu_lab(folder=folder)
+    process.call(service.build, network, expected_state(network), "bridge", True, None)
+    return process
+
+
+def run(process: LabProcess, node: str, command: str) -> str:
+    """What a command prints on a node."""
+    said: list[str] = []
+    process.call(service.command, node, command, None, False, on_event=said.append)
+    return "".join(said)
+
+
+def test_two_labs_give_the_same_digits() -> None:
+    printed = []
+    for _ in range(2):
+        with started(COURSE) as process:
+            said = run(process, "h1", "ping -c 5 10.0.2.2; cat /proc/sys/kernel/random/uuid")
+            printed.append((said, process.clock_s))
+    assert printed[0] == printed[1]
+
+
+def test_no_time_passes_between_requests(lab: LabProcess) -> None:
+    run(lab, "h1", "true")
+    before = lab.clock_s
+    time.sleep(1)
+    run(lab, "h1", "true")
+    assert lab.clock_s - before < 0.2
+
+
+def test_ctrl_c_ends_a_command_and_the_lab_goes_on(lab: LabProcess) -> None:
+    asked = iter((False, False))
+    with pytest.raises(KeyboardInterrupt):
+        lab.call(service.command, "h1", "while true; do :; done", None, False, stop=lambda: next(asked, True))
+    assert run(lab, "h1", "echo on").strip() == "on"
+
+
+def test_files_are_on_both_sides(lab: LabProcess, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "from-host").write_text("here")
+    assert run(lab, "h1", f"cd {folder}; cat from-host; echo there > from-lab").strip() == "here"
+    assert (folder / "from-lab").read_text().strip() == "there"
+
+
+def test_a_lab_that_is_gone_is_told_of(lab: LabProcess) -> None:
+    with pytest.raises(LabError, match="ended"):
+        run(lab, "h1", "echo b > /proc/sysrq-trigger; kill -9 $(pgrep -f linklab.runtime.qemu.guest)")
+
+
+def test_a_damaged_snapshot_is_made_anew() -> None:
+    files, qemu = snapshot.find_files(), find_qemu()
+    kept = snapshot.find_or_make(files, qemu, 512 + ROOT_MB)
+    (kept.folder / "state").write_bytes(b"")
+    assert not kept.whole
+    with start_qemu_lab() as process:
+        assert process.running
+    assert kept.whole
