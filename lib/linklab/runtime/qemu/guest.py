@@ -11,6 +11,7 @@ import importlib
 import os
 import signal
 import socket
+import sys
 import time
 from collections import deque
 from pathlib import Path
@@ -193,7 +194,7 @@ def main() -> None:
         box.after_request, box.before_answer = files.take, files.give
     os.chdir(first["folder"] or "/")
     context = Context(box, "virtual", first["seed"])  # type: ignore[arg-type]
-    about = {"kernel": os.uname().release, "clock_s": time.monotonic()}
+    about = {"kernel": os.uname().release, "clock_s": time.monotonic(), "python": sys.version_info[:2]}
     with contextlib.suppress(ChannelClosed):
         box.send({"ready": True, **about})
         context.serve()

@@ -44,7 +44,8 @@ class Emulated:
                 ready = self._start(qemu, kept, folder, seed)
             except _Damaged as damaged:
                 raise LabError(f"the lab did not start in QEMU: {damaged}") from None
-        self.about = About(Kind("guest", "virtual"), ready["kernel"], "", ready["clock_s"], memory_mb)
+        python = (ready["python"][0], ready["python"][1])
+        self.about = About(Kind("guest", "virtual"), ready["kernel"], "", ready["clock_s"], memory_mb, python)
 
     def _start(self, qemu: Qemu, kept: Snapshot, folder: Path | None, seed: int) -> Message:
         words = machine_words(kept.memory_mb, kept.ram, private=True)
