@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from linklab.errors import LabError
-from linklab.runtime.kernel.build import Apt, private_settings
+from linklab.runtime.kernel.build import Apt, ensure_folder, private_settings
 from linklab.runtime.kernel.programs import environment, find_program
 
 RELEASE, NUMBER = "trixie", "13"
@@ -257,7 +257,7 @@ def fetch_index(base: str, folder: Path) -> Index:
     stanza = (
         f"Types: deb\nURIs: {base}\nSuites: {RELEASE}\nComponents: main\nArchitectures: amd64\nSigned-By: {keyring}\n"
     )
-    folder.mkdir(parents=True, exist_ok=True)
+    ensure_folder(folder)
     apt = Apt(private_settings(folder, stanza))
     for words in (apt.words("apt-get", "-q", "--error-on=any", "update"), apt.words("apt-cache", "dumpavail")):
         done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)

@@ -49,6 +49,8 @@ def link(root: Path, name: str, target: str) -> None:
     source, path = root / target, root / name
     if ".." in Path(target).parts + Path(name).parts or not (_inside(path.parent, root) and _inside(source, root)):
         raise LabError(f"an archive holds {name}, which leads out of the image: it is damaged")
+    if not os.path.lexists(source):
+        raise LabError(f"an archive holds {name}, which links to {target}, which it lacks: it is damaged")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     os.link(source, path, follow_symlinks=False)
