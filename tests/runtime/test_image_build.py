@@ -16,6 +16,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.image import build, debian, find, tree
+from linklab.runtime.kernel.build import StatusFile, build_lock
 from linklab.runtime.kernel.find import Kernel, Status
 from tests.runtime.test_image_debian import deb
 
@@ -56,8 +57,8 @@ def packages(archive: Path, monkeypatch: pytest.MonkeyPatch) -> list[debian.Pack
     return found
 
 
-def built(**options: bool) -> find.Image:
-    return build.build_image(lambda message, part: None, **options)
+def built(keep: bool = False) -> find.Image:
+    return build.build_image(lambda message, part: None, keep=keep)
 
 
 def bytes_of(image: find.Image) -> dict[str, tuple[int, float, bytes]]:
@@ -157,10 +158,10 @@ def test_an_image_that_another_build_makes_is_waited_for(
     packages: list[debian.Package], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     image = built()
-    with build.build_lock(find.cache_folder()) as lock:
+    with build_lock(find.cache_folder()) as lock:
         assert lock is not None
         held = os.dup(lock)
-    status = build.StatusFile(find.cache_folder())
+    status = StatusFile(find.cache_folder())
     status.write("unpacking packages", 0.5)
     monkeypatch.setattr("time.sleep", lambda seconds: os.close(held))
     said: list[str] = []
@@ -289,10 +290,11 @@ def test_settling_makes_folders_links_texts_and_users(root: Path) -> None:
     assert users[:2] == ["root:x:0:0:root:/root:/bin/bash", "daemon:x:1:1::/:/usr/sbin/nologin"]
     assert users[2:] == [
         "frr:x:100:100::/nonexistent:/usr/sbin/nologin",
+        "tcpdump:x:102:102::/nonexistent:/usr/sbin/nologin",
         "student:x:1000:1000::/home/student:/usr/sbin/nologin",
     ]
     groups = (root / "etc/group").read_text().splitlines()
-    assert groups == ["root:x:0:", "frr:x:100:", "student:x:1000:", "frrvty:x:101:frr"]
+    assert groups == ["root:x:0:", "frr:x:100:", "tcpdump:x:102:", "student:x:1000:", "frrvty:x:101:frr"]
     assert (root / "etc/hosts").read_text().startswith("127.0.0.1 localhost\n")
     assert (root / "usr/lib/linklab/init.py").is_file()
     before = sorted(map(str, tree.everything(root)))
