@@ -186,7 +186,9 @@ def test_a_learning_controller_delays_the_first_packets_alone(mtu_table: Table) 
     assert one(mtu_table, "jitter_max_ms", **light, switch="bridge") < 0.001
     assert one(mtu_table, "jitter_ms", **light, switch="openflow", number=2) > 1
     assert one(mtu_table, "jitter_ms", **light, switch="openflow", number=50) < 0.01
-    assert one(mtu_table, "bandwidth_max_mbps", **light, switch="openflow") > 15
+    # those that waited for it arrive together, faster than the 10 Mbit/s that are sent; how much faster hangs on when
+    # the controller looks
+    assert one(mtu_table, "bandwidth_max_mbps", **light, switch="openflow") > 12
 
 
 @pytest.mark.lab
