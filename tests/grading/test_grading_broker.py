@@ -6,6 +6,7 @@ import base64
 import os
 import pickle
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ class Pretended:
 
     kernel_release = "6.1"
     kernel_lacks = ""
+    python = sys.version_info[:2]
     reads = True
     made: ClassVar[list[Pretended]] = []
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linklab.errors import MeasurementError
-from linklab.runtime.image import init
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -45,9 +44,10 @@ class Brought:
 
     def command(self, words: Sequence[str]) -> str:
         """The words, in a shell; unbuffered, for a program that does not flush its lines would tell all at its end."""
-        path = (
-            f" PYTHONPATH={init.PACKAGES}:{shlex.quote(self.packages)}" if self.packages else ""
-        )  # image, or this machine
+        from linklab.runtime.image import init
+
+        # Where the guest has an image, its packages lie there; else they lie where this machine has them.
+        path = f" PYTHONPATH={init.PACKAGES}:{shlex.quote(self.packages)}" if self.packages else ""
         return f"exec env PYTHONUNBUFFERED=1{path} {shlex.join(words)}"
 
 

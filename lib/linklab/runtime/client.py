@@ -90,6 +90,11 @@ class LabProcess:
         return self.transport.about.lacks
 
     @property
+    def python(self) -> tuple[int, int]:
+        """The version of the Python in the lab, as in (3, 13)."""
+        return self.transport.about.python
+
+    @property
     def running(self) -> bool:
         """Whether the lab still can be asked."""
         return not self._stopped and self.transport.running
@@ -127,7 +132,7 @@ class LabProcess:
         longer than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
         show = _show if on_print is None else on_print
-        carried = carry.packed((function, arguments), self.transport.about.python)
+        carried = carry.packed((function, arguments), self.python)
         request = {"pickle": base64.b64encode(carried).decode()}
         answer, interrupted = self.relay(request, on_event, stop, show)
         for program in answer.get("killed", []):
