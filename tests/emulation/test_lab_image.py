@@ -44,6 +44,28 @@ def test_the_course_network_on_the_image(image: Image, tmp_path: Path) -> None:
     assert first.throughput_mbps == second.throughput_mbps > 10
 
 
+def test_iperf3_sends_a_number_of_bytes(image: Image, tmp_path: Path) -> None:
+    """One whose threads compute while they wait would do so for ever: no virtual time passes meanwhile."""
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path, wall_limit_s=60) as lab:
+        server = lab["h2"].popen("iperf3 -s -1")
+        lab["h2"].wait_listening(5201)
+        assert "receiver" in lab["h1"].cmd(f"iperf3 -c {TWO_HOSTS.address_of('h2')} -n 1M")
+        server.wait()
+
+
+def test_frr_lets_its_shell_in(image: Image, tmp_path: Path) -> None:
+    """It asks PAM, of which the image has one module."""
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+        lab.write_file("/etc/frr/r/frr.conf", "ip route 10.9.0.0/16 blackhole\n")
+        lab.write_file("/etc/frr/r/daemons", "vtysh_enable=yes\n")
+        lab.write_file("/etc/frr/r/vtysh.conf", "service integrated-vtysh-config\n")
+        lab["h1"].cmd("install -d -o frr -g frr /var/log/frr/r; chown -R frr:frr /etc/frr/r")
+        assert "Started watchfrr" in lab["h1"].cmd("/usr/lib/frr/frrinit.sh start r")
+        lab.sleep(5)
+        assert "ip route 10.9.0.0/16 blackhole" in lab["h1"].cmd("vtysh -N r -c 'show running-config'")
+        assert "blackhole 10.9.0.0/16" in lab["h1"].cmd("ip route")
+
+
 @pytest.mark.parametrize("switch", ["ovs", "ovs-user"])
 def test_open_vswitch_on_the_image(image: Image, tmp_path: Path, switch: str) -> None:
     switched = replace(TWO_HOSTS)

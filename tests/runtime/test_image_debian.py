@@ -56,12 +56,26 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_every_wanted_package_is_pinned_and_none_that_is_left_out() -> None:
-    names, left_out = debian.wanted()
+    wanted = debian.wanted()
     pinned = [package.name for package in debian.pinned()]
     assert pinned == sorted(set(pinned))
-    assert set(names) <= set(pinned)
-    assert not left_out & set(pinned)
-    assert not left_out & set(names)
+    assert set(wanted.names) <= set(pinned)
+    assert not wanted.left_out & set(pinned)
+    assert not wanted.left_out & set(wanted.names)
+
+
+def test_some_packages_are_of_the_release_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    listed = {
+        debian.RELEASE: "Package: iperf3\nVersion: 3.18\n\nPackage: ping\nVersion: 2\n",
+        debian.BEFORE: "Package: iperf3\nVersion: 3.12\n\nPackage: ping\nVersion: 1\n",
+    }
+    monkeypatch.setattr(debian, "_listed", lambda base, suite, *_: debian.read_index(listed[suite]))
+    monkeypatch.setattr(debian, "_KEYRINGS", (Path(__file__),))
+    monkeypatch.setattr(debian, "find_program", str)
+    wanted = debian.wanted(f"ping # why\n\n{debian._OLDER}\niperf3 # why\n\n{debian._LEFT_OUT}\ndpkg # why\n")
+    assert wanted == debian.Wanted(["ping", "iperf3"], ["iperf3"], {"dpkg"})
+    found = debian.fetch_index("http://archive", tmp_path, wanted.older)
+    assert {name: fields["Version"] for name, fields in found.packages.items()} == {"iperf3": "3.12", "ping": "2"}
 
 
 def test_a_damaged_lock_is_said() -> None:
@@ -110,10 +124,11 @@ def test_dependencies_are_followed_but_for_those_left_out() -> None:
         }.items()
     )
     index = debian.read_index(text)
-    assert [package.name for package in index.resolve(["lab"], {"dpkg"})] == ["lab", "libc", "mawk", "shell"]
-    assert "other" in [package.name for package in index.resolve(["lab", "other"], {"dpkg"})]
+    found = index.resolve(debian.Wanted(["lab"], [], {"dpkg"}))
+    assert [package.name for package in found] == ["lab", "libc", "mawk", "shell"]
+    assert "other" in [package.name for package in index.resolve(debian.Wanted(["lab", "other"], [], {"dpkg"}))]
     with pytest.raises(LabError, match="no package nothing"):
-        index.resolve(["nothing"], set())
+        index.resolve(debian.Wanted(["nothing"], [], set()))
 
 
 def test_a_package_is_fetched_once_and_checked(tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ _DROPPED = re.compile(
       | usr/share/doc/(?![^/]+/copyright/?$)
       | usr/bin/(ffplay$|py3|dh_) | etc/rmt$
       | usr/include/ | usr/games/ | usr/lib/systemd/ | usr/lib/udev/ | usr/lib/tmpfiles.d/ | usr/lib/sysusers.d/
-      | usr/lib/x86_64-linux-gnu/(pkgconfig|cmake|security|gconv|girepository-1.0|perl|krb5|sasl2|libcaca)/
+      | usr/lib/x86_64-linux-gnu/(pkgconfig|cmake|gconv|girepository-1.0|perl|krb5|sasl2|libcaca)/
+      | usr/lib/x86_64-linux-gnu/security/(?!pam_permit)
       | usr/lib/x86_64-linux-gnu/[^/]*\.(a|la|o)$
       | usr/lib/x86_64-linux-gnu/(libmvec.so|libhwy_|libformw|libmenuw|bpf/|vdpau/|caca/|gbm/|gdk-pixbuf|engines-3/)
       | usr/lib/locale/(?!C.utf8/)
@@ -81,7 +82,7 @@ _FOLDERS = (
     "var/cache", "etc/openvswitch", "var/lib/openvswitch", "var/log/openvswitch", "etc/frr", "var/log/frr",
     "var/lib/frr", "var/lib/dhcp", "etc/iproute2", "etc/sysctl.d", "etc/network", "etc/wireguard", "usr/local/bin",
     "usr/local/sbin", "usr/local/lib", "usr/lib/linklab/private", "usr/lib/linklab/library", "usr/lib/linklab/packages",
-    "usr/lib/linklab/layers",
+    "usr/lib/linklab/layers", "etc/pam.d",
 )  # fmt: skip
 LINKS = {
     "var/run": "/run",
@@ -121,6 +122,7 @@ _TEXTS = {
     "etc/ld.so.conf": "/usr/local/lib\n/usr/lib/x86_64-linux-gnu\n/usr/lib\n",
     "etc/shells": "/bin/sh\n/bin/bash\n/bin/dash\n",
     "etc/machine-id": "6c696e6b6c61620000000000000000ab\n",
+    "etc/pam.d/other": "auth required pam_permit.so\naccount required pam_permit.so\n",  # for vtysh
     "etc/frr/daemons": "",
     "etc/frr/vtysh.conf": "",
 }
@@ -284,7 +286,7 @@ class Build:
             try:
                 found.append(debian.fetch(package, base, folder, on_bytes))
             except debian.Gone:
-                index = index or debian.fetch_index(base, self.folder / "apt")
+                index = index or debian.fetch_index(base, self.folder / "apt", debian.wanted().older)
                 newer = index.latest(package.name)
                 try:
                     found.append(debian.fetch(newer, base, folder, on_bytes))

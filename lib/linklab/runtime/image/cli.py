@@ -118,8 +118,8 @@ def _status() -> int:
 
 def _lock(path: Path | None) -> int:
     path = path or Path(str(files(debian.__package__).joinpath(debian.LOCK)))
-    index = debian.fetch_index(debian.archive(), cache_folder() / "apt")
-    packages = index.resolve(*debian.wanted())
+    wanted = debian.wanted()
+    packages = debian.fetch_index(debian.archive(), cache_folder() / "apt", wanted.older).resolve(wanted)
     try:
         debian.write_lock(packages, path)
     except OSError as error:

@@ -26,8 +26,9 @@ from linklab.runtime.kernel.build import Apt, ensure_folder, private_settings
 from linklab.runtime.kernel.programs import environment, find_program
 
 RELEASE, NUMBER = "trixie", "13"
+BEFORE = "bookworm"
 LOCK = "packages.lock"
-_LEFT_OUT = "== left out =="
+_OLDER, _LEFT_OUT = "== of Debian 12 ==", "== left out =="
 _HEAD = "# Made by `linklab image lock` from packages.txt: name, version, path, size in bytes, SHA-256.\n"
 _KEYRINGS = tuple(
     Path("/usr/share/keyrings", name) for name in ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
@@ -53,15 +54,25 @@ class Gone(Exception):
     """The archive no longer has this version of a package."""
 
 
-def wanted(text: str | None = None) -> tuple[list[str], set[str]]:
-    """Return the packages that ``packages.txt`` wants, and those that it leaves out."""
+@dataclass(frozen=True)
+class Wanted:
+    """What ``packages.txt`` says: the packages, those of them that are of the release before, and those left out."""
+
+    names: list[str]
+    older: list[str]
+    left_out: set[str]
+
+
+def wanted(text: str | None = None) -> Wanted:
+    """Return what ``packages.txt`` says."""
     text = text if text is not None else files(__package__).joinpath("packages.txt").read_text("utf-8")
     above, _, below = text.partition(_LEFT_OUT)
+    above, _, older = above.partition(_OLDER)
 
     def names(part: str) -> list[str]:
         return [line.split()[0] for line in part.splitlines() if line.strip() and not line.startswith("#")]
 
-    return names(above), set(names(below))
+    return Wanted(names(above) + names(older), names(older), set(names(below)))
 
 
 def lock_text() -> str:
@@ -195,8 +206,9 @@ class Index:
             )
         return Package(name, fields["Version"], fields["Filename"], int(fields["Size"]), fields["SHA256"])
 
-    def resolve(self, names: Sequence[str], left_out: set[str]) -> list[Package]:
-        """Return these packages and all that they depend on, without those that are left out and what only they need.
+    def resolve(self, wanted: Wanted) -> list[Package]:
+        """Return the wanted packages and all that they depend on, without those that are left out and what only they
+        need.
 
         Of alternatives the first counts, unless one is there already. Raises `LabError` for one that nobody has.
         """
@@ -205,10 +217,10 @@ class Index:
             for provided in _dependencies(fields.get("Provides", "")):
                 providers.setdefault(provided[0], []).append(name)
         found: dict[str, Package] = {}
-        waiting = list(names)
+        waiting = list(wanted.names)
         while waiting:
             name = waiting.pop(0)
-            if name in found or name in left_out:
+            if name in found or name in wanted.left_out:
                 continue
             found[name] = self.latest(name)
             fields = self.packages[name]
@@ -220,7 +232,7 @@ class Index:
                 ]
                 if not real:
                     raise LabError(f"{name} needs {' or '.join(alternatives)}, which Debian {NUMBER} does not have")
-                settled = [each for each in real if each in found or each in left_out or each in names]
+                settled = [each for each in real if each in found or each in wanted.left_out or each in wanted.names]
                 waiting.append((settled or real)[0])
         return sorted(found.values(), key=lambda package: package.name)
 
@@ -246,16 +258,25 @@ def read_fields(text: str) -> dict[str, str]:
     return dict(re.findall(r"^([A-Za-z0-9-]+): *(.*)$", text, re.MULTILINE))
 
 
-def fetch_index(base: str, folder: Path) -> Index:
+def fetch_index(base: str, folder: Path, older: Sequence[str] = ()) -> Index:
     """Fetch the newest list of Debian's packages by apt, with lists of its own in ``folder``; apt checks the signature.
+    Those named in ``older`` are listed as the release before has them.
 
     Raises `LabError` where this machine has no apt or no key of Debian, or the archive does not answer.
     """
     keyring = next((path for path in _KEYRINGS if path.is_file()), None)
     if keyring is None or find_program("apt-get") is None:
         raise LabError("the newest packages are found with apt: sudo apt-get install apt debian-archive-keyring")
+    index = _listed(base, RELEASE, keyring, folder)
+    if older:
+        before = _listed(base, BEFORE, keyring, folder / BEFORE)
+        index.packages.update({name: before.packages[name] for name in older if name in before.packages})
+    return index
+
+
+def _listed(base: str, suite: str, keyring: Path, folder: Path) -> Index:
     stanza = (
-        f"Types: deb\nURIs: {base}\nSuites: {RELEASE}\nComponents: main\nArchitectures: amd64\nSigned-By: {keyring}\n"
+        f"Types: deb\nURIs: {base}\nSuites: {suite}\nComponents: main\nArchitectures: amd64\nSigned-By: {keyring}\n"
     )
     ensure_folder(folder)
     apt = Apt(private_settings(folder, stanza))
@@ -263,7 +284,7 @@ def fetch_index(base: str, folder: Path) -> Index:
         done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)
         if done.returncode != 0:
             telling = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or [f"{words[0]} failed"]
-            raise LabError(f"the newest packages of Debian {NUMBER} cannot be listed ({telling[0]}): check the network")
+            raise LabError(f"the packages of Debian ({suite}) cannot be listed ({telling[0]}): check the network")
     return read_index(done.stdout)
 
 
