@@ -137,7 +137,10 @@ def test_what_is_pure_loads_no_lab(imports: str) -> None:
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("tools")) as lab:
+    """Its queue has room for all flows at once: what a full queue drops at the sender, no capture there sees."""
+    (link,) = TWO_HOSTS.links
+    network = replace(TWO_HOSTS, links=(replace(link, queue_packets=1000),))
+    with linklab.start(network, "virtual", folder=tmp_path_factory.mktemp("tools")) as lab:
         yield lab
 
 

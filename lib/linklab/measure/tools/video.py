@@ -202,7 +202,9 @@ def passage(left: Sequence[RtpPacket], arrived: Sequence[RtpPacket]) -> Passage:
     numbers = _unwrapped((packet.sequence for packet in left), begin.sequence, _SEQUENCES)
     if numbers != list(range(len(left))):
         raise MeasurementError(
-            "the packets that left are not numbered one after the other: capture at the sender alone"
+            "the packets that left are not numbered one after the other: where other flows fill the sender's own "
+            "interface, its queue drops some of them before any capture sees them (send less, or give its link a "
+            "longer queue); and the capture has to be of the sender alone"
         )
     ticks = _unwrapped((packet.timestamp for packet in left), begin.timestamp, _TIMESTAMPS)
     times: list[float | None] = [None] * len(left)
