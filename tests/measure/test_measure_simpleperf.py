@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, SimpleperfFlow, SimpleperfResult
-from linklab.measure.program_file import REFERENCE, Brought, program_files
+from linklab.measure.program_file import REFERENCE, Brought, program_files, sealed
 from linklab.measure.runner import curves
 from linklab.measure.simpleperf_rows import plain_rows
 from linklab.measure.tools.simpleperf import SIMPLEPERF, parse_simpleperf
@@ -219,3 +221,23 @@ def test_a_file_beside_it_that_cannot_be_read_is_left_out(tmp_path: Path, monkey
 
     monkeypatch.setattr(Path, "read_bytes", read_bytes)
     assert list(program_files(tmp_path / "mine.py")) == ["mine.py"]
+
+
+def test_a_sealed_program_runs_and_shows_nothing_of_its_text(tmp_path: Path) -> None:
+    program = tmp_path / "greet.py"
+    program.write_text(
+        '"""Secret one."""\ndef greet():\n    """Secret two."""\n    return "hello"  # secret three\nprint(greet())\n'
+    )
+    closed = tmp_path / "sealed.py"
+    closed.write_text(sealed(program))
+    said = subprocess.run([sys.executable, closed], capture_output=True, text=True, check=True).stdout
+    assert said == "hello\n"
+    assert "greet" not in closed.read_text()
+    unpacked = subprocess.run(
+        [sys.executable, "-c", closed.read_text().replace("exec(", "print(")],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "greet" in unpacked
+    assert "ecret" not in unpacked
