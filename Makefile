@@ -5,13 +5,13 @@ LINKLAB_VENV ?= .venv
 export LINKLAB_VENV
 BIN := $(LINKLAB_VENV)/bin
 
-# The kernel for virtual time is built while the student works; nothing waits for it.
-define start_kernel
-from linklab.runtime.kernel.build import start_background_build
+# The lab image is built while the student reads; labs in guests wait for it.
+define start_image
+from linklab.runtime.image.build import start_background_build
 if start_background_build():
-    print("linklab: building the kernel for virtual time in the background (linklab kernel status)")
+    print("linklab: building the lab image in the background (linklab image status)")
 endef
-export start_kernel
+export start_image
 
 .DEFAULT_GOAL := help
 .PHONY: help lab hub test test-thorough test-vagrant bench studies doctor notebooks check clean install install-quietly install-tests install-tests-quietly
@@ -20,35 +20,35 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: install ## install what is missing and open the labs in JupyterLab
-	@$(BIN)/python -c "$$start_kernel" || true
+	@$(BIN)/python -c "$$start_image" || true
 	@$(BIN)/linklab up
 
 hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words for JupyterHub)
 	@bash vagrant/provision.sh --hub --no-doctor
-	@$(BIN)/linklab kernel build
+	@$(BIN)/linklab image build
 	@$(BIN)/python -m linklab.hub
 	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
 
 test: install-tests ## install what is missing and run every check and test (less than 30 minutes)
-	@bash .ci/parts $(BIN) kernel ruff format mypy shellcheck pytest notebooks
+	@bash .ci/parts $(BIN) image ruff format mypy shellcheck pytest notebooks
 
 test-thorough: install-tests ## the same with every lab on students' own networks and before the judge (about an hour)
-	@LINKLAB_THOROUGH=1 bash .ci/parts $(BIN) kernel ruff format mypy shellcheck pytest notebooks
+	@LINKLAB_THOROUGH=1 bash .ci/parts $(BIN) image ruff format mypy shellcheck pytest notebooks
 
 # Debian's release in the box: trixie (13, as in the default box) or bookworm (12).
 SUITE ?= trixie
 
 test-vagrant: ## try `vagrant up` for real, in a box of Debian's packages (root; half an hour without KVM)
 	@bash vagrant/provision.sh --vagrant --no-doctor
-	@$(BIN)/linklab kernel build
+	@$(BIN)/linklab image build
 	@$(BIN)/python -m tests.vagrant --suite $(SUITE) $(VAGRANT_TRIAL)
 
 bench: install-quietly ## measure fidelity, starts and speed side by side into bench-results/ (about 20 minutes)
-	@$(BIN)/linklab kernel build
+	@$(BIN)/linklab image build
 	@$(BIN)/python -m tools.bench $(BENCH)
 
 studies: install-quietly ## carry out the published studies in full, keep their tables, and make their pages in docs/studies
-	@$(BIN)/linklab kernel build
+	@$(BIN)/linklab image build
 	@for name in $$($(BIN)/linklab study list | cut -d ' ' -f 1); do $(BIN)/linklab study run "$$name" || exit 1; done
 	@$(BIN)/linklab study keep
 	@$(BIN)/linklab study page --from docs/studies/data
@@ -62,7 +62,7 @@ doctor: install-quietly ## try what works on this machine and what does not
 notebooks: install-quietly ## make the notebooks of labs/ and solutions/ anew from their source
 	@$(BIN)/linklab notebooks build
 
-clean: ## remove what make has made in this folder (the lab kernel: linklab kernel clean)
+clean: ## remove what make has made in this folder (the lab image: linklab image clean)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .ipynb_checkpoints build lib/*.egg-info
 	find lib tools tests solutions labs -name __pycache__ -prune -exec rm -rf {} +
 

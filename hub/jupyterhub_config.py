@@ -45,7 +45,7 @@ c.JupyterHub.spawner_class = "localprocess"
 c.Spawner.cmd = [sys.executable, "-m", "linklab.hub.start"]
 c.Spawner.notebook_dir = "~/labs"
 c.Spawner.environment = {
-    "LINKLAB_KERNEL": str(places.kernel),  # one for all: nobody builds another
+    "LINKLAB_IMAGE": str(places.image),  # one for all: nobody builds another
     "LINKLAB_SIMPLEPERF": str(places.simpleperf),
     "PATH": os.pathsep.join([f"{sys.prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]),
 }

@@ -25,8 +25,8 @@ keeps_failing() { (($(systemctl show --property NRestarts --value linklab || ech
 # JupyterLab needs a few seconds; a laptop without hardware virtualisation, many minutes.
 for ((waited_s = 0; waited_s < 1200; waited_s += 2)); do
     if answers; then
-        if systemctl is-active --quiet linklab-kernel; then
-            say "the kernel for virtual time is being built in the background: vagrant ssh -c 'linklab kernel status'"
+        if systemctl is-active --quiet linklab-image; then
+            say "the lab image is being built in the background: vagrant ssh -c 'linklab image status'"
         fi
         say "ready. Open this in a browser:"
         printf '\n    http://127.0.0.1:%s/%s?token=%s\n\n' "$host_port" "$page" "$(<"$token_file")"

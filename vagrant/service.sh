@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The virtual machine's part of the installation: JupyterLab and the kernel's build as services of the ordinary user.
+# The virtual machine's part of the installation: JupyterLab and the lab image's build as services of the ordinary user.
 # Sourced by provision.sh, whose names it uses and whose `changed` it sets.
 
 readonly TOKEN_FILE=$HOME/.config/linklab/jupyter-token
@@ -25,7 +25,7 @@ install_services() {
     local unit
     local -a units=(linklab) renewed=()
     (($(id -u) != 0)) || fail "JupyterLab runs as the ordinary user: start provision.sh --vm as that user, who needs passwordless sudo"
-    [[ $architecture != amd64 ]] || units+=(linklab-kernel)
+    [[ $architecture != amd64 ]] || units+=(linklab-image)
     make_token
     for unit in "${units[@]}"; do
         if place "$here/files/$unit.service" "/etc/systemd/system/$unit.service"; then renewed+=("$unit"); fi

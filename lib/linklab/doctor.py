@@ -23,8 +23,9 @@ from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
 from linklab.network.routing import path
-from linklab.runtime import container, kernel
+from linklab.runtime import container
 from linklab.runtime.backends import guest_memory_mb, native
+from linklab.runtime.image.find import being_built, find_image
 from linklab.settings import number
 from linklab.units import Clock, SwitchName
 
@@ -94,7 +95,7 @@ def examine() -> Iterator[Finding]:
     if found := _wrong_setting():
         yield found
     yield _confinement()
-    if found := _kernel():
+    if found := _image():
         yield found
     virtual = _lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
     yield virtual
@@ -262,22 +263,19 @@ def _setting(name: str) -> str | None:
         return None
 
 
-def _kernel() -> Finding | None:
-    """Which of Linklab's changes the kernel for virtual time has. None where there is no kernel: its lab says so."""
+def _image() -> Finding | None:
+    """What guests boot, and which of Linklab's changes its kernel has. None where there is none: its lab says so."""
     try:
-        found = kernel.find_kernel("virtual")
+        found = find_image()
     except LinklabError:
         return None
-    what = "kernel for virtual time"
-    if found.patched:
-        names = " and ".join(f"{name}.patch" for name in found.patches)
-        return _good(what, f"Linux {found.version} with {names}: a lab gives the same digits each time")
-    fix = (
-        "unset LINKLAB_KERNEL, then linklab kernel build"
-        if os.environ.get("LINKLAB_KERNEL")
-        else "linklab kernel build --source PACKAGE, with a linux-source-* that takes them"
-    )
-    return _bad(what, f"Linux {found.version} {found.lacks}", fix)
+    what, about = "lab image", found.about
+    said = f"Debian {about.debian}, Linux {about.kernel_version}"
+    if not found.kernel_lacks:
+        names = " and ".join(f"{name}.patch" for name in about.patches)
+        return _good(what, f"{said} with {names}: a lab gives the same digits each time")
+    fix = "linklab image build, on a machine whose Debian offers the newest linux-source"
+    return _bad(what, f"{said} {found.kernel_lacks}", fix)
 
 
 def _lab(
@@ -319,9 +317,11 @@ def _fix(kind: str, clock: str, reason: str) -> str:
         return "none: user-mode Linux needs an x86-64 processor"
     if "bubblewrap" in reason:
         return "sudo apt-get install bubblewrap"
-    if kernel.build_is_running():
-        return "wait: the kernel is being built (linklab kernel status)"
-    return "linklab kernel build"
+    if being_built():
+        return "wait: the lab image is being built (linklab image status)"
+    if os.environ.get("LINKLAB_IMAGE"):
+        return "correct LINKLAB_IMAGE, or unset it and say linklab image build"
+    return "linklab image build"
 
 
 def report(show: Callable[[Finding], None], *, grading: bool = False) -> bool:

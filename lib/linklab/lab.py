@@ -20,9 +20,10 @@ from linklab.emulation import service
 from linklab.errors import LabError, LabTimeout, UnknownNode
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
-from linklab.runtime import attach, kernel, transport
+from linklab.runtime import attach, transport
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
+from linklab.runtime.image.find import being_built
 from linklab.signals import Held
 from linklab.units import AnyClock, Clock, SwitchName
 
@@ -304,12 +305,13 @@ def start(
     verify: bool = True,
     wall_limit_s: float = WALL_LIMIT_S,
     seed: int = 0,
-    narrow: bool = False,
+    untrusted: bool = False,
+    reads: Iterable[str | Path] = (),
 ) -> Lab:
     """Starts a network in a lab process of its own, reads it back, and returns the handle on it.
 
-    `network` is a `linklab.network.Network` or a Mininet `Topo`. `clock` ``auto`` takes virtual time where its
-    kernel is built, else real time, and says so. `folder` is the only one the lab may write to: the present one
+    `network` is a `linklab.network.Network` or a Mininet `Topo`. `clock` ``auto`` takes virtual time where the
+    lab image is there, else real time, and says so. `folder` is the only one the lab may write to: the present one
     unless that is your home, above it, or the system's. `verify=False` skips the comparison with what was asked for.
     `wall_limit_s` ends a lab that computes that long in real time without an answer. What a Topo asks of Mininet that
     cannot be read back is told in one line on stderr, and stands in `Lab.not_checked`.
@@ -322,8 +324,9 @@ def start(
     kernel's own (ports, sequence numbers, the hashing of fq_codel and ECMP, /dev/urandom). The same seed gives the
     same digits again, and seeds 1, 2, 3 give independent samples.
 
-    `narrow` hides all files of this machine from a guest but `folder`, the system's programs and Linklab: for code
-    that nobody trusts.
+    `reads` are folders of this machine that the lab may read besides; what is written there is lost.
+
+    `untrusted` is for code that nobody trusts: it refuses where only a container's walls confine the lab.
 
     Raises `LabError` with what is missing and what mends it, or naming the first difference between the network
     asked for and the one the kernel has; `NetworkError` for a network that cannot exist.
@@ -336,7 +339,8 @@ def start(
         with ThreadPoolExecutor(1) as computing:
             # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
             planned = computing.submit(expected_state, network) if isinstance(network, Network) else None
-            process = lab_process(clock, kind, writable(folder), wall_limit_s, seed, narrow=narrow)
+            places = [Path(place).resolve() for place in reads]
+            process = lab_process(clock, kind, writable(folder), wall_limit_s, seed, untrusted=untrusted, reads=places)
         expected = planned.result() if planned else None
         not_checked = process.call(service.build, network, expected, switch, verify, controller)
         lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
@@ -351,7 +355,7 @@ def start(
     if lab.kind == "guest":
         ran["patched"] = "no" if process.kernel_lacks else "yes"
     if lab.clock == "virtual" and process.kernel_lacks:
-        print(f"This lab's kernel is {process.kernel_lacks} (linklab kernel status)", file=sys.stderr)
+        print(f"This lab's kernel is {process.kernel_lacks} (linklab image status)", file=sys.stderr)
     record.publish(record.LAB_MIME, ran)
     return lab
 
@@ -363,16 +367,19 @@ def lab_process(
     wall_limit_s: float,
     seed: int,
     *,
-    narrow: bool = False,
+    untrusted: bool = False,
+    reads: Iterable[Path] = (),
 ) -> LabProcess:
-    """A lab process of our own, or where such are lent one of those. Its arguments are those of `start`."""
+    """A lab process of our own, or where such are lent one of those. Its arguments are those of `start`, and the
+    folders besides `folder` that it may read.
+    """
     asked = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
     if transport.VARIABLE in os.environ:
         return LabProcess.borrow(os.environ[transport.VARIABLE], asked, kind, wall_limit_s, seed)
     chosen = choose(asked, kind)  # type: ignore[arg-type]
     if clock == "auto" and chosen.clock == "real":
         _tell_why_real()
-    return LabProcess.spawn(chosen, folder, wall_limit_s, narrow=narrow, seed=seed)
+    return LabProcess.spawn(chosen, folder, wall_limit_s, untrusted=untrusted, seed=seed, reads=reads)
 
 
 def writable(folder: str | Path | None) -> Path | None:
@@ -386,8 +393,8 @@ def writable(folder: str | Path | None) -> Path | None:
         raise LabError(f"{path} holds more than a lab may write to: name a folder of the lab's own")
     if too_wide:
         print(
-            f"{path} holds more than a lab may write to: files written there in the lab are lost. Work in a folder of "
-            "your own, or say folder=",
+            f"{path} holds more than a lab may write to, so it has no folder of this machine. Work in a folder of your "
+            "own, or say folder=",
             file=sys.stderr,
         )
         return None
@@ -397,12 +404,9 @@ def writable(folder: str | Path | None) -> Path | None:
 def _tell_why_real() -> None:
     if os.environ.get("LINKLAB_CLOCK") == "real":
         return
-    building = kernel.build_is_running()
-    how = (
-        "its kernel is still being built: linklab kernel status"
-        if building
-        else "build its kernel: linklab kernel build"
-    )
+    how = "build the lab image: linklab image build"
+    if being_built():
+        how = "the lab image is still being built: linklab image status"
     print(
         f"This lab runs in real time, so what you measure also depends on this machine. For virtual time {how}",
         file=sys.stderr,

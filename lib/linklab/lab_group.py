@@ -36,7 +36,10 @@ class Labs:
         seed: int = 0,
         controller: str | None = None,
     ) -> Lab:
-        """A lab, as `linklab.start` makes it. Raises LabError, also when all labs were ended meanwhile."""
+        """A lab, as `linklab.start` makes it; one with a controller may read the present folder.
+
+        Raises LabError, also when all labs were ended meanwhile.
+        """
         lab = linklab.start(
             network,
             clock,
@@ -46,6 +49,7 @@ class Labs:
             folder=self.folder,
             wall_limit_s=self.wall_limit_s,
             seed=seed,
+            reads=[Path.cwd()] if controller else (),
         )
         self.watch(lab)
         return lab

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import readline  # noqa: F401 - gives input() its history and line editing
-import shutil
 import sys
 from pathlib import Path
 
 from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.lab import lab_process, writable
-from linklab.runtime.backends import IMAGE
 from linklab.runtime.client import LabProcess
 from linklab.units import AnyClock
 
@@ -27,31 +25,43 @@ def run(words: list[str], clock: AnyClock = "auto", seed: int = 0) -> int:
     still until they have come. Ctrl-C goes to the script. Raises `LabError` where there is no such script, and for
     what the lab itself has to say.
     """
-    command = _command(words)
     here = Path.cwd()
-    process = lab_process(clock, None, writable(None), _SILENCE_LIMIT_S, seed)
+    script = _script(words[0])
+    folder = writable(None)
+    # a home, say, is there to be read, and so is the folder of a script that lies elsewhere
+    places = [] if folder else [here]
+    if script is not None:
+        lies = (script.absolute().parent, script.resolve().parent)
+        places += [place for place in dict.fromkeys(lies) if not place.is_relative_to(here)]
+    process = lab_process(clock, None, folder, _SILENCE_LIMIT_S, seed, reads=places)
     with process:
+        command = _command(words, script, in_guest=process.kind.name == "guest")
         if process.kind.clock == "real":
             process.wall_limit_s = _FOR_EVER_S  # it may well sleep for an hour, and a person can press Ctrl-C
         process.call(service.start_foreground, command, str(here), os.fstat(1) == os.fstat(2))
         return _attend(process)
 
 
-def _command(words: list[str]) -> list[str]:
-    """The words that start it in the lab: a Python script by the lab's Python, another one by what it names."""
-    name, *arguments = words
-    python = "python3" if os.environ.get(IMAGE) else sys.executable
+def _script(name: str) -> Path | None:
+    """The script that is meant; None for Mininet's own program. Raises `LabError` where there is none such."""
     path = Path(name)
-    if not path.is_file():
-        found = shutil.which(name) if "/" not in name else None
-        if found is None:
-            raise LabError(f"there is no script {name} here: name a file, or mn")
-        return [found, *arguments] if name != "mn" else [python, found, *arguments]
-    with path.open("rb") as file:
+    if path.is_file():
+        return path
+    if name != "mn":
+        raise LabError(f"there is no script {name} here: name a file, or mn")
+    return None
+
+
+def _command(words: list[str], script: Path | None, *, in_guest: bool) -> list[str]:
+    """The words that start it in the lab: a Python script by the lab's Python, another one by what it names."""
+    python = "python3" if in_guest else sys.executable
+    if script is None:
+        return [python, "/usr/bin/mn", *words[1:]]
+    with script.open("rb") as file:
         first = file.readline(200)
     if first.startswith(b"#!") and b"python" not in first:
-        return [*first[2:].decode(errors="replace").split(), name, *arguments]
-    return [python, name, *arguments]
+        return [*first[2:].decode(errors="replace").split(), *words]
+    return [python, *words]
 
 
 def _attend(process: LabProcess) -> int:

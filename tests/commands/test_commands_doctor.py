@@ -18,8 +18,9 @@ from linklab import doctor, lab
 from linklab.cli import main
 from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
-from linklab.runtime import backends, kernel
+from linklab.runtime import backends
 from linklab.runtime.backends import Kind
+from linklab.runtime.image.find import About, Image
 
 from .terminal import Terminal
 
@@ -137,43 +138,42 @@ def test_tools_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("building", "machine", "fix"),
     [
-        (True, "x86_64", "wait: the kernel is being built (linklab kernel status)"),
-        (False, "x86_64", "linklab kernel build"),
+        (True, "x86_64", "wait: the lab image is being built (linklab image status)"),
+        (False, "x86_64", "linklab image build"),
         (False, "aarch64", "none: user-mode Linux needs an x86-64 processor"),
     ],
 )
 def test_no_kernel_for_virtual_time(monkeypatch: pytest.MonkeyPatch, building: bool, machine: str, fix: str) -> None:
     monkeypatch.setattr(lab, "start", broken("no kernel for virtual time"))
-    monkeypatch.setattr(kernel, "build_is_running", lambda: building)
+    monkeypatch.setattr(doctor, "being_built", lambda: building)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     found = doctor._lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
     assert (found.works, found.needed, found.detail, found.fix) == (False, False, "no kernel for virtual time", fix)
 
 
 @pytest.mark.parametrize(
-    ("banner", "works", "said"),
+    ("patches", "works", "said"),
     [
-        ("(linklab@clock+random)", True, "Linux 7.3.4 with clock.patch and random.patch: a lab gives the same digits"),
-        ("(linklab@random)", False, "Linux 7.3.4 without clock.patch: labs will be slower, and their last digits may"),
-        ("(me@home)", False, "without random.patch: a lab's seed will not reach its kernel's own random numbers"),
+        (("clock", "random"), True, "Linux 7.3.4 with clock.patch and random.patch: a lab gives the same digits"),
+        (("random",), False, "Linux 7.3.4 without clock.patch: labs will be slower, and their last digits may"),
+        ((), False, "without random.patch: a lab's seed will not reach its kernel's own random numbers"),
     ],
 )
-def test_an_unpatched_kernel_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, banner: str, works: bool, said: str
+def test_an_image_with_an_unpatched_kernel_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patches: tuple[str, ...], works: bool, said: str
 ) -> None:
-    (tmp_path / "linux").write_text(f"time-travel=inf-cpu Linux version 7.3.4 {banner}")
-    (tmp_path / "linux").chmod(0o755)
-    monkeypatch.setenv("LINKLAB_KERNEL", str(tmp_path / "linux"))
-    found = doctor._kernel()
+    about = About("key", "13 (trixie)", "3.13", "7.3.4", "linux-source-7.3", "7.3.4-1", "hash", patches, (), ())
+    monkeypatch.setattr(doctor, "find_image", lambda: Image(tmp_path, about))
+    found = doctor._image()
     assert found is not None
     assert (found.works, found.needed) == (works, False)
     assert said in found.detail
-    assert found.fix == ("" if works else "unset LINKLAB_KERNEL, then linklab kernel build")
+    assert bool(found.fix) is not works
 
 
-def test_a_kernel_that_is_not_there_is_left_to_its_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LINKLAB_KERNEL", str(tmp_path / "linux"))
-    assert doctor._kernel() is None
+def test_an_image_that_is_not_there_is_left_to_its_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKLAB_IMAGE", str(tmp_path / "image"))
+    assert doctor._image() is None
 
 
 def test_netem_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ def test_ctrl_c_has_its_own_status(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_reader_that_leaves_early() -> None:
-    words = f"{sys.executable} -m linklab kernel status | true; test ${{PIPESTATUS[0]}} -le 1"
+    words = f"{sys.executable} -m linklab image status | true; test ${{PIPESTATUS[0]}} -le 1"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -76,9 +76,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_no_kind_of_lab_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def none(*_: object, **__: object) -> object:
-        raise LabError("no kernel was found: linklab kernel build")
+        raise LabError("no lab image was found: linklab image build")
 
-    monkeypatch.setattr(backends, "find_kernel", none)
+    monkeypatch.setattr(backends, "find_image", none)
     monkeypatch.setattr(backends, "native", none)
     assert main(["shell", "--network", "two-hosts"]) == 1
-    assert one_line(capsys.readouterr().err).endswith("linklab kernel build")
+    assert one_line(capsys.readouterr().err).endswith("linklab image build")

@@ -311,15 +311,16 @@ def test_ctrl_c_while_a_network_is_built_is_no_fault_of_the_network(virtual: Kin
         linklab.start(Pressed(), "virtual", folder=tmp_path)
 
 
-def test_at_home_one_line_says_that_files_are_lost(
+def test_at_home_one_line_says_that_the_lab_has_no_folder(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert virtual.kernel is not None
-    monkeypatch.setenv("LINKLAB_KERNEL", str(virtual.kernel.path))
+    assert virtual.image is not None
+    monkeypatch.setenv("LINKLAB_IMAGE", str(virtual.image.folder))
     monkeypatch.setenv("HOME", str(tmp_path))
     with linklab.start(TWO_HOSTS, "virtual"):
-        assert f"{tmp_path} holds more than a lab may write to: files written there" in capsys.readouterr().err
+        said = capsys.readouterr().err
+    assert f"{tmp_path} holds more than a lab may write to, so it has no folder of this machine" in said
 
 
 @pytest.mark.parametrize("patches", [("clock", "random"), ("random",), ()])
@@ -330,9 +331,9 @@ def test_a_kernel_without_our_changes_is_said_wherever_digits_are_promised(
     capsys: pytest.CaptureFixture[str],
     patches: tuple[str, ...],
 ) -> None:
-    assert virtual.kernel is not None
-    kernel = replace(virtual.kernel, patches=patches)
-    monkeypatch.setattr("linklab.lab.choose", lambda *_: replace(virtual, kernel=kernel))
+    assert virtual.image is not None
+    image = replace(virtual.image, about=replace(virtual.image.about, patches=patches))
+    monkeypatch.setattr("linklab.lab.choose", lambda *_: replace(virtual, image=image))
     with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
         assert run(lab, PingFlow("h1", "h2", 1)).origin.patched is (patches == ("clock", "random"))
         said, told = capsys.readouterr().err, lab.info()["kernel patches"]

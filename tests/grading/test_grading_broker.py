@@ -34,8 +34,8 @@ class Pretended:
     made: ClassVar[list[Pretended]] = []
 
     @classmethod
-    def spawn(cls, kind: Kind, folder: Path, wall_limit_s: float, *, narrow: bool, seed: int) -> Pretended:
-        assert narrow
+    def spawn(cls, kind: Kind, folder: Path, wall_limit_s: float, *, untrusted: bool, seed: int) -> Pretended:
+        assert untrusted
         return cls(kind, wall_limit_s, seed)
 
     def __init__(self, kind: Kind, wall_limit_s: float, seed: int) -> None:

@@ -30,7 +30,8 @@ def hidden(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> list[str]
     secret.write_text("an instructor's own\n")
     folders = [secret.parent, ROOT / "solutions", ROOT / "tests", Path("/root"), Path.home()]
     found = [Path("/etc/shadow"), *(path for folder in folders for path in _some_files(folder))]
-    return [str(path) for path in found if path.exists() and path not in virtual.places]
+    assert virtual.image is not None
+    return [str(path) for path in found if path.exists() and virtual.image.folder not in path.parents]
 
 
 def _some_files(folder: Path) -> list[Path]:
@@ -66,7 +67,7 @@ def test_the_guests_root_finds_nothing_of_this_machines_people(guest: Lab, hidde
 
 def test_the_guests_kernel_sees_nothing_of_them_either(guest: Lab, hidden: list[str]) -> None:
     root = f"/proc/{guest.process.group_pid}/root"
-    assert os.path.isdir(f"{root}/usr/bin")
+    assert os.path.isdir(f"{root}/run/linklab/image/usr/bin")
     assert [path for path in hidden if os.path.lexists(root + path)] == []
 
 

@@ -25,16 +25,16 @@ ONLY_BUBBLEWRAP = Path(__file__).with_name("only_bubblewrap.py")
 @pytest.fixture
 def ordinary(virtual: Kind) -> Iterator[tuple[Path, list[str], dict[str, str]]]:
     """A folder of an ordinary user, the words before their commands, and their environment."""
-    assert virtual.kernel is not None
+    assert virtual.image is not None
     with tempfile.TemporaryDirectory(prefix="linklab-test-", dir="/tmp") as place:
         folder = Path(place)
-        shutil.copytree(virtual.kernel.path.parent, folder / "kernel")  # root's own cache is closed to others
+        shutil.copytree(virtual.image.folder, folder / "image", symlinks=True)  # root's own cache is closed to others
         words = [sys.executable, str(ONLY_BUBBLEWRAP)]
         if os.geteuid() == 0:
             words = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *words]
             for path in (folder, *folder.rglob("*")):
-                os.chown(path, USER, USER)
-        environment = {"LINKLAB_KERNEL": str(folder / "kernel" / virtual.kernel.path.name), "HOME": place}
+                os.chown(path, USER, USER, follow_symlinks=False)
+        environment = {"LINKLAB_IMAGE": str(folder / "image"), "HOME": place}
         package = Path(sys.modules["linklab"].__file__ or "").parents[1]
         environment |= {"PATH": os.environ["PATH"], "PYTHONPATH": str(package)}
         tried = subprocess.run([*words[:-2], sys.executable, "-c", "import linklab"], env=environment, check=False)

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from linklab.runtime import bwrap
+from linklab.runtime.backends import Kind
+from linklab.runtime.image.find import run_inside
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = """
@@ -197,16 +199,15 @@ print(json.dumps(sorted([linklab.TWO_HOSTS.name if hasattr(linklab, "TWO_HOSTS")
 """)
 
 
-def test_a_lab_with_a_narrow_view_sees_only_what_it_is_made_of(tmp_path: Path) -> None:
+@pytest.mark.lab
+def test_a_guest_sees_only_what_it_is_made_of(virtual: Kind, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
-    script = os.memfd_create("init")
-    os.write(script, b"#!/bin/sh\n")
-    os.lseek(script, 0, os.SEEK_SET)
+    options, (info, written) = os.memfd_create("options"), os.pipe()
     code = """
 import json, os
 seen = []
 for base, folders, files in os.walk("/"):
-    if base in ("/proc", "/sys", "/usr", "/dev"):
+    if base in ("/proc", "/dev", "/run/linklab/image"):
         folders.clear()
     seen += [os.path.join(base, name) for name in files]
 def refused(path):
@@ -215,13 +216,14 @@ def refused(path):
     except OSError:
         return True
     return False
-print(json.dumps([seen, [refused(path) for path in ("/x", "/etc/x", "/dev/x", "/tmp/x", "/usr/x")]]))
+print(json.dumps([seen, [refused(path) for path in ("/x", "/dev/x", "/run/linklab/image/x")]]))
 """
-    words = bwrap.for_lab(tmp_path, script, narrow=(), guest_mb=16)
-    done = subprocess.run(
-        [*words, sys.executable, "-P", "-c", code], capture_output=True, text=True, pass_fds=[script], check=False
-    )
-    os.close(script)
+    assert virtual.image is not None
+    words = bwrap.for_guest(tmp_path, (), {"image": virtual.image.root}, options, written, 16)
+    words += run_inside(Path(bwrap.PRIVATE, "image"), virtual.image.python, "-P", "-c", code)
+    done = subprocess.run(words, capture_output=True, text=True, pass_fds=[options, written], check=False)
+    for each in (options, info, written):
+        os.close(each)
     assert done.returncode == 0, done.stderr
     seen, refused = json.loads(done.stdout)
     assert str(tmp_path / "mine") in seen

@@ -15,25 +15,35 @@ from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
 from linklab.hub import machine
 from linklab.hub.machine import hand_out, places, prepare, refuse
+from linklab.runtime.image import init
+from linklab.runtime.image.find import About, Image
 
 ROOT = Path(__file__).parents[2]
 root_alone = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as a hub does: sudo make test")
 
 
+def an_image(folder: Path, kernel: str) -> Image:
+    """A lab image, as far as anybody looks at it who does not boot it."""
+    (folder / "root/usr/bin").mkdir(parents=True)
+    (folder / "root/usr/bin/python3.13").write_text("")
+    (folder / "root/usr/lib/linklab").mkdir(parents=True)
+    shutil.copy(init.__file__, folder / "root/usr/lib/linklab/init.py")
+    (folder / "linux").write_text(kernel)
+    about = About(kernel, "13 (trixie)", "3.13", "7.3.4", "", "", "", ("clock", "random"), (), ())
+    (folder / "image.json").write_text(about.text())
+    return Image(folder, about)
+
+
 @pytest.fixture
 def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A kit that everybody can read, and a kernel, as far as anybody looks at them."""
+    """A kit that everybody can read, and a lab image, as far as anybody looks at them."""
     folder = tmp_path / "kit"
     folder.mkdir()
     for name in ("solutions", "labs"):
         shutil.copytree(ROOT / name, folder / name)
         (folder / name).chmod(0o755)
     (folder / ".git").write_text("gitdir: elsewhere\n")
-    kernel = tmp_path / "kernel" / "linux"
-    kernel.parent.mkdir()
-    kernel.write_bytes(b"Linux version 7.3.4\0time-travel=inf-cpu")
-    kernel.chmod(0o755)
-    monkeypatch.setenv("LINKLAB_KERNEL", str(kernel))
+    monkeypatch.setenv("LINKLAB_IMAGE", str(an_image(tmp_path / "image", "first").folder))
     # pytest's folders are for their owner alone, and so may be the one that these tests lie in
     monkeypatch.setattr(machine, "_shut", lambda path: None)
     return folder
@@ -73,22 +83,23 @@ def test_linklabs_simpleperf_runs_and_cannot_be_read(kit: Path, tmp_path: Path) 
 
 
 @root_alone
-def test_a_kernel_that_was_built_anew_replaces_the_old_one(
+def test_an_image_that_was_built_anew_replaces_the_old_one(
     kit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    built = Path(os.environ["LINKLAB_KERNEL"])
-    monkeypatch.setattr(machine, "find_kernel", lambda clock: type("Kernel", (), {"path": built}))
-    monkeypatch.delenv("LINKLAB_KERNEL")
+    found = [an_image(tmp_path / "built1", "first"), an_image(tmp_path / "built2", "second")]
+    monkeypatch.setattr(machine, "find_image", lambda: found[0])
+    monkeypatch.delenv("LINKLAB_IMAGE")
     place = tmp_path / "place"
     assert len(list(prepare(place, kit))) == 5
-    kernel = places(place).kernel
-    running = kernel.open("rb")
-    built.write_bytes(b"another")
-    assert list(prepare(place, kit)) == [f"the kernel for all students is {kernel}"]
-    assert kernel.read_bytes() == b"another"
-    assert running.read().startswith(b"Linux version"), "who runs the old one keeps it"
-    running.close()
-    assert stat.S_IMODE(kernel.stat().st_mode) == 0o755
+    image = places(place).image
+    running = image.resolve()
+    assert (image / "linux").read_text() == "first"
+    assert list(prepare(place, kit)) == []
+    found.pop(0)
+    assert list(prepare(place, kit)) == [f"the lab image for all students is {image}"]
+    assert (image / "linux").read_text() == "second"
+    assert (running / "linux").read_text() == "first", "who runs the old one keeps it"
+    assert stat.S_IMODE(image.parent.joinpath("images").stat().st_mode) == 0o755
     assert list(prepare(place, kit)) == []
 
 
@@ -116,8 +127,8 @@ def test_each_thing_that_is_missing_is_one_line(kit: Path, tmp_path: Path) -> No
     (found.labs / MANIFEST).unlink()
     with pytest.raises(LinklabError, match="no release of labs"):
         refuse(place, kit)
-    found.kernel.unlink()
-    with pytest.raises(LinklabError, match="no kernel for the students' labs"):
+    (found.image / "image.json").unlink()
+    with pytest.raises(LinklabError, match="no lab image for the students' labs"):
         refuse(place, kit)
 
 

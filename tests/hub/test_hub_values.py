@@ -95,5 +95,5 @@ def test_no_solution_is_in_the_image() -> None:
     places = {place for words in copied if not words[0].startswith("--from=") for place in words}
     assert places == {"requirements.txt", "pyproject.toml", "README.md", "vagrant", "lib"}
     made = {place for words in copied if words[0].startswith("--from=") for place in words[1:]}
-    assert made == {f"/var/lib/linklab/{name}" for name in ("kernel", "labs", "simpleperf.py")}
+    assert made == {f"/var/lib/linklab/{name}" for name in ("image", "labs", "simpleperf.py")}
     assert ["COPY", "solutions", "solutions"] in built_on["made"]

@@ -194,7 +194,7 @@ def test_who_is_new_sees_the_first_lab_and_has_all_of_them(machine: ClassMachine
 def test_two_labs_at_once_are_ordinary_processes_of_two_students(hub: Hub, met: dict[str, Page]) -> None:
     for name, number in USERS.items():
         mine = hub.processes_of(name)
-        guests = [it for it in mine if "time-travel" in it.words and it.words.startswith("/var/lib/linklab/")]
+        guests = [it for it in mine if "time-travel" in it.words and it.words.startswith("/run/linklab/linux ")]
         assert guests, f"{name} has no network: {mine}"
         ordinary = [it.status for it in mine if "linklab.hub.start" in it.words or "ipykernel" in it.words]
         assert len(ordinary) >= 2

@@ -140,17 +140,17 @@ def test_without_root_and_sudo_one_line_has_the_command(computer: Machine) -> No
 
 
 def test_the_administrators_command_names_only_what_apt_has(computer: Machine) -> None:
-    computer.missing = ("mininet", "user-mode-linux")
-    computer.not_offered = ("user-mode-linux",)
+    computer.missing = ("mininet", "openvswitch-testcontroller")
+    computer.not_offered = ("openvswitch-testcontroller",)
     answer = computer.run("provision.sh")
     assert answer.error_lines[-1].endswith("--no-install-recommends mininet")
 
 
 def test_an_optional_package_that_nobody_offers_is_one_line(computer: Machine) -> None:
-    computer.missing = computer.not_offered = ("user-mode-linux",)
+    computer.missing = computer.not_offered = ("openvswitch-testcontroller",)
     answer = computer.run("provision.sh")
     assert answer.status == 0
-    assert "user-mode-linux is not offered by this distribution: left out" in answer.output
+    assert "openvswitch-testcontroller is not offered by this distribution: left out" in answer.output
     assert "packages.sh" not in computer.calls
 
 
@@ -182,9 +182,9 @@ def test_the_hub_and_its_tests_want_its_proxy(computer: Machine) -> None:
     assert computer.calls.count("packages.sh node-configurable-http-proxy?\n") == 2
 
 
-def test_arm64_asks_for_no_kernel_and_says_what_works(computer: Machine) -> None:
+def test_arm64_asks_for_no_compiler_and_says_what_works(computer: Machine) -> None:
     computer.machine = "aarch64"
-    computer.missing = ("user-mode-linux", "flex", "bison")
+    computer.missing = ("gcc", "flex", "bison")
     answer = computer.run("provision.sh")
     assert answer.status == 0
     assert "this machine is arm64: labs run natively only" in answer.output
@@ -210,11 +210,11 @@ def test_the_virtual_machine_gets_jupyterlab_as_a_service(computer: Machine) -> 
     assert "@" not in service
     assert f"Environment=JUPYTER_TOKEN_FILE={token}\n" in service
     assert "User=student\n" in service
-    assert f"{computer.repository}/.venv/bin/linklab kernel build" in computer.written("linklab-kernel.service")
-    assert "systemctl --quiet enable linklab linklab-kernel\n" in computer.calls
+    assert f"{computer.repository}/.venv/bin/linklab image build" in computer.written("linklab-image.service")
+    assert "systemctl --quiet enable linklab linklab-image\n" in computer.calls
 
 
-def test_arm64_has_no_service_for_a_kernel(computer: Machine) -> None:
+def test_arm64_has_no_service_for_an_image(computer: Machine) -> None:
     computer.sudo = True
     computer.machine = "aarch64"
     assert computer.run("provision.sh", "--vm").status == 0

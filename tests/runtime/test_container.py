@@ -111,13 +111,13 @@ def test_killed_it_leaves_nothing(own_tmp: Path, lab_folder: Path, victim: str) 
 @pytest.mark.usefixtures("own_tmp")
 def test_untrusted_code_is_refused(virtual: Kind, lab_folder: Path) -> None:
     with pytest.raises(LabError, match="labs of untrusted code need bubblewrap, and LINKLAB_CONFINEMENT is container"):
-        LabProcess.spawn(virtual, lab_folder, narrow=True)
+        LabProcess.spawn(virtual, lab_folder, untrusted=True)
 
 
 @pytest.mark.usefixtures("own_tmp")
 def test_too_little_room_is_one_line_with_the_fix() -> None:
     with pytest.raises(LabError, match=r"no room for a guest's \d+ MB .* --tmpfs /dev/shm:exec,size=\d+m"):
-        container.own_folder(10**9, narrow=False)
+        container.own_folder(10**9, untrusted=False)
 
 
 @pytest.mark.usefixtures("own_tmp")

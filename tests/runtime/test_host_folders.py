@@ -30,7 +30,7 @@ def _listing(folder: Path) -> bytes:
 
 @pytest.fixture
 def host_folder(tmp_path: Path) -> Path:
-    """A folder of the host's, two levels deep, outside the lab's own."""
+    """A folder of the host's, two levels deep, outside the lab's own, that the lab may read."""
     folder = tmp_path / "docs"
     (folder / "below" / "further").mkdir(parents=True)
     (folder / "README").write_text("kept")
@@ -51,7 +51,7 @@ def test_a_folder_of_the_host_goes_in_the_guest_alone(
     virtual: Kind, lab_folder: Path, host_folder: Path, command: str, left: str
 ) -> None:
     before = _listing(host_folder)
-    with LabProcess.spawn(virtual, lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder, reads=[host_folder.parent]) as lab:
         status, said = lab.call(_sh, command.format(folder=host_folder))
         assert (status, said) in ((0, ""), (0, "kept as well"))
         assert lab.call(_sh, f"ls {host_folder.parent} | grep -v {lab_folder.name}")[1].strip() == left

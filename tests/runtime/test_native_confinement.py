@@ -178,7 +178,11 @@ def test_netem_and_open_vswitch_serve_a_native_lab(virtual: Kind, lab_folder: Pa
 
     def measure(context: Any, switch: Any) -> list[str]:
         import os
+        import sys
 
+        from linklab.runtime.image import init
+
+        sys.path.append(init.PACKAGES)  # who starts a lab needs more than the lab
         import linklab
         from linklab.network import End, Host, Link, Network, Switch
 
@@ -311,9 +315,12 @@ def test_a_disk_that_is_mounted_later_stays_out(
     """On a machine whose mounts are shared, as systemd makes them."""
     disk = tmp_path / "disk"
     disk.mkdir()
+    script = tmp_path / "beside" / "mounts_later.py"
+    script.parent.mkdir()
+    script.write_text(_LATER_MOUNTED)
     apart = ["unshare", "--mount", "--propagation", "shared"]
     done = subprocess.run(
-        [*apart, sys.executable, "-c", _LATER_MOUNTED, str(disk), str(lab_folder), clock, kind],
+        [*apart, sys.executable, str(script), str(disk), str(lab_folder), clock, kind],
         capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     assert done.stdout == "found []\n", done.stderr
@@ -322,8 +329,8 @@ def test_a_disk_that_is_mounted_later_stays_out(
 def test_a_folder_that_holds_linklab_is_not_lent_to_a_native_lab() -> None:
     folder = Path(bwrap.__file__).parents[2]
     with pytest.raises(LabError, match="holds Linklab itself, and a native lab could change it"):
-        bwrap.for_lab(folder, 0, native=Ids(2_000_000_000, 2_000_000_000, 65535, lend=True))
-    words = bwrap.for_lab(folder, 0)
+        bwrap.for_native(folder, 0, Ids(2_000_000_000, 2_000_000_000, 65535, lend=True))
+    words = bwrap.for_native(folder, 0, Ids(2_000_000_000, 2_000_000_000, 65535, lend=False))
     package = str(folder / "linklab")
     assert words[words.index(str(folder)) + 1 :].count(package) == 2, "it is bound again, to be read"
 

@@ -120,7 +120,7 @@ INTERRUPTED = [
 
 @pytest.mark.parametrize("name", KINDS)
 def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
-    every_kind: Callable[[str], Kind], lab_folder: Path, name: str
+    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str
 ) -> None:
     """In a process of its own, which gets a real SIGINT while the lab works."""
     kind = every_kind(name)
@@ -159,9 +159,13 @@ def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
                 except KeyboardInterrupt:
                     print("INTERRUPTED", lab["h1"].cmd("echo and well").strip(), lab.cli("sh echo now").strip())
     """
+    script = tmp_path / "beside" / "works.py"
+    script.parent.mkdir()
+    script.write_text(textwrap.dedent(program))
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False, cwd=Path.cwd()
-    )
+        [sys.executable, script], capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path])},
+    )  # fmt: skip
     lines = [line for line in done.stdout.splitlines() if line.startswith("INTERRUPTED")]
     assert lines == ["INTERRUPTED and well now"] * len(INTERRUPTED), done.stdout + done.stderr
     assert "packets transmitted" in done.stdout

@@ -132,7 +132,10 @@ def one(table: Table, metric: str, **levels: object) -> float:
 @pytest.mark.lab
 def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_first(mtu_table: Table) -> None:
     assert mtu_table.missing == ()
-    assert all(row["value"] == 0 for row in mtu_table.where("lost_packets"))
+    # Greedy packets that find a controller still asked for the receiver's address wait in the sender's queue for
+    # neighbours, which drops the oldest beyond 212,992 bytes (Linux's neigh/*/unres_qlen_bytes).
+    lost = {(row["sending"], row["switch"]) for row in mtu_table.where("lost_packets") if row["value"]}
+    assert lost <= {("greedy", "openflow")}
     for row in mtu_table.where("bandwidth_settled_mbps", form="direct"):
         assert row["value"] == pytest.approx(10, rel=0.005)
     for row in mtu_table.where("jitter_mean_ms", form="direct", sending="paced", switch="bridge"):
@@ -188,7 +191,7 @@ def test_a_learning_controller_delays_the_first_packets_alone(mtu_table: Table) 
     assert one(mtu_table, "jitter_ms", **light, switch="openflow", number=50) < 0.01
     # those that waited for it arrive together, faster than the 10 Mbit/s that are sent; how much faster hangs on when
     # the controller looks
-    assert one(mtu_table, "bandwidth_max_mbps", **light, switch="openflow") > 12
+    assert one(mtu_table, "bandwidth_max_mbps", **light, switch="openflow") > 15
 
 
 @pytest.mark.lab

@@ -287,7 +287,7 @@ def test_of_a_lab_that_dies_it_is_known_who_ran(virtual: Kind, tmp_path: Path, n
     finally:
         place.close()
     assert record["stalled"]
-    assert record["acts"] == []
+    assert not any("program" in act for act in record["acts"]), "none came to its end"
     assert record["by"] == ["server"]
 
 

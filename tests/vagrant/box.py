@@ -8,7 +8,7 @@ import shutil
 import tarfile
 from pathlib import Path
 
-from linklab.runtime.kernel import find_kernel
+from linklab.runtime.image.find import find_image
 from tests.vagrant import accelerator
 from tests.vagrant.guest_settings import (
     ADDED_AUTHORITIES,
@@ -131,9 +131,9 @@ def lay_out(overlay: Path, sources: str, transport: str) -> None:
     authorities = overlay / str(ADDED_AUTHORITIES).lstrip("/")
     if ADDED_AUTHORITIES.is_dir():
         shutil.copytree(ADDED_AUTHORITIES, authorities)
-    # A legal cache of the user's: what linklab-kernel.service would build there, made on this machine.
-    kernel = find_kernel("virtual").path.parent
-    shutil.copytree(kernel, overlay / "home/vagrant/.cache/linklab/kernel" / kernel.name)
+    # A legal cache of the user's: what linklab-image.service would build there, made on this machine.
+    image = find_image().folder
+    shutil.copytree(image, overlay / "home/vagrant/.cache/linklab/image" / image.name, symlinks=True)
 
 
 def public_key() -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from linklab.errors import LabError, LinklabError
-from linklab.runtime.kernel import find_kernel
+from linklab.runtime.image.find import find_image
 
 PROGRAMS = {
     "vagrant": "vagrant",
@@ -60,7 +60,7 @@ def missing(folder: Path) -> Iterator[str]:
     if not Path("/dev/net/tun").exists():
         yield "/dev/net/tun is missing, so no virtual machine gets a network: modprobe tun"
     try:
-        find_kernel("virtual")
+        find_image()
     except LabError as error:
         yield str(error)
 

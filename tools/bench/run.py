@@ -44,9 +44,9 @@ def _kernel(clock: str) -> str:
         kind = choose(clock, "guest")  # type: ignore[arg-type]
     except LabError as error:
         return f"none: {error}"
-    if kind.kernel is None:
+    if kind.image is None:
         return "none"
-    return f"Linux {kind.kernel.version}, {'seccomp' if kind.kernel.seccomp else 'ptrace'}"
+    return f"Linux {kind.image.about.kernel_version}"
 
 
 def _commit(folder: Path) -> str:

@@ -179,7 +179,7 @@ class Broker:
         asked_s = limit if isinstance(limit, int | float) and limit > 0 else self._wall_limit_s
         try:
             process = LabProcess.spawn(
-                self._kind, self._folder, min(asked_s, self._wall_limit_s), narrow=True, seed=_seed_of(wish)
+                self._kind, self._folder, min(asked_s, self._wall_limit_s), untrusted=True, seed=_seed_of(wish)
             )
         except LinklabError as error:
             channel.send({"error": str(error), "kind": type(error).__name__}, _HELLO_S)

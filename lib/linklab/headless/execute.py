@@ -222,10 +222,9 @@ def run_facts(clock: Clock | None) -> dict[str, Any]:
     at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     try:
         kind = choose(asked)
-        kernel = kind.kernel.version if kind.kernel else platform.release()
         if kind.image is not None:
             return {"linklab": __version__, "run_at": at, "kind": kind.name, "clock": kind.clock} | kind.image.tools()
-        ran = {"kind": kind.name, "clock": kind.clock, "kernel": kernel}
+        ran = {"kind": kind.name, "clock": kind.clock, "kernel": platform.release()}
     except LabError as error:
         ran = {"lab": str(error)}
     return {"linklab": __version__, "run_at": at} | ran | tool_versions(None)

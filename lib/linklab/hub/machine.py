@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import stat
 import sys
 import tempfile
@@ -15,7 +16,8 @@ from linklab.classroom.release import MANIFEST, release
 from linklab.errors import LabError, LinklabError
 from linklab.hub.labs import labs_of
 from linklab.measure.program_file import sealed
-from linklab.runtime.kernel import find_kernel
+from linklab.runtime.image import tree
+from linklab.runtime.image.find import find_image, read_image
 
 PLACE = Path("/var/lib/linklab")
 KIT = Path(__file__).resolve().parents[3]
@@ -32,23 +34,22 @@ class Places:
     ``labs`` is a release; ``simpleperf`` is Linklab's own, sealed, for labs of students who have none yet.
     """
 
-    kernel: Path
+    image: Path
     labs: Path
     simpleperf: Path
     state: Path
 
 
 def places(place: Path = PLACE) -> Places:
-    """Where they lie on this machine; the environment's LINKLAB_KERNEL names another kernel."""
-    kernel = os.environ.get("LINKLAB_KERNEL")
-    ours = Path(kernel) if kernel else place / "kernel" / "linux"
-    return Places(ours, place / "labs", place / "simpleperf.py", place / "hub")
+    """Where they lie on this machine; the environment's LINKLAB_IMAGE names another folder with a lab image."""
+    image = Path(os.environ.get("LINKLAB_IMAGE") or place / "image")
+    return Places(image, place / "labs", place / "simpleperf.py", place / "hub")
 
 
 def prepare(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
     """Puts in place what is missing, and yields a line for each thing done. Runs as root.
 
-    Raises LinklabError for users other than root, where there is no kernel, and for what `refuse` does.
+    Raises LinklabError for users other than root, where there is no lab image, and for what `refuse` does.
     """
     if os.geteuid() != 0:
         raise LinklabError("JupyterHub starts each student's server as that student, which takes root: sudo make hub")
@@ -56,8 +57,8 @@ def prepare(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
     for folder, mode in ((place, 0o755), (found.state, 0o700)):
         folder.mkdir(exist_ok=True, parents=True)
         folder.chmod(mode)
-    if not os.environ.get("LINKLAB_KERNEL") and _put_kernel(found.kernel):
-        yield f"the kernel for all students is {found.kernel}"
+    if not os.environ.get("LINKLAB_IMAGE") and _put_image(found.image):
+        yield f"the lab image for all students is {found.image}"
     if not (found.labs / MANIFEST).is_file():
         release(found.labs, kit)
         yield f"the labs for all students are in {found.labs}; linklab release writes others there"
@@ -75,14 +76,14 @@ def refuse(place: Path = PLACE, kit: Path = KIT) -> Places:
     """Where things lie, if all is well. Raises LinklabError with one line for the first thing that is not."""
     found = places(place)
     for what, path, is_there in (
-        ("kernel for the students' labs", found.kernel, found.kernel.is_file()),
+        ("lab image for the students' labs", found.image, (found.image / "image.json").is_file()),
         ("release of labs", found.labs, (found.labs / MANIFEST).is_file()),
         ("simpleperf for students who have none", found.simpleperf, found.simpleperf.is_file()),
         ("folder for the hub", found.state, found.state.is_dir()),
     ):
         if not is_there:
             raise LinklabError(f"there is no {what} at {path}: sudo make hub puts it there")
-    for path in (Path(sys.prefix), Path(__file__).resolve().parents[1], found.kernel):
+    for path in (Path(sys.prefix), Path(__file__).resolve().parents[1], found.image):
         if (shut := _shut(path.resolve())) is not None:
             raise LinklabError(
                 f"students cannot reach {path}, since {shut} is closed to them: put the kit where everybody may read, "
@@ -109,20 +110,31 @@ def hand_out(released: Path, student: str) -> Path:
     return labs
 
 
-def _put_kernel(target: Path) -> bool:
-    """Copies this user's kernel there with what it was made from; False where the same is there already."""
+def _put_image(target: Path) -> bool:
+    """Copies this user's lab image there; False where it is there already.
+
+    `target` is a link to one of the images in the folder ``images`` beside it: labs may be running the old one.
+    """
     try:
-        ours = find_kernel("virtual").path
+        ours = find_image()
     except LabError as error:
-        raise LinklabError(f"students need the kernel for virtual time: {error}") from None
-    target.parent.mkdir(exist_ok=True)
-    target.parent.chmod(0o755)
-    if target.is_file() and target.read_bytes() == ours.read_bytes():
+        raise LinklabError(f"students need the lab image: {error}") from None
+    images = target.with_name("images")
+    images.mkdir(exist_ok=True)
+    images.chmod(0o755)
+    place = images / ours.about.key
+    if target.is_symlink() and target.resolve() == place.resolve() and (place / "image.json").is_file():
         return False
-    record = ours.with_name("kernel.json")
-    if record.is_file():
-        _put(target.with_name(record.name), record.read_bytes(), 0o644)
-    _put(target, ours.read_bytes(), 0o755)
+    if not (place / "image.json").is_file():
+        with tempfile.TemporaryDirectory(dir=images, prefix=".new-") as draft:
+            copy = Path(draft, "image")
+            shutil.copytree(ours.folder, copy, symlinks=True)
+            read_image(copy)
+            tree.publish(copy, place)
+    link = target.with_name(f".{target.name}.new")
+    link.unlink(missing_ok=True)
+    link.symlink_to(place)
+    link.replace(target)
     return True
 
 

@@ -273,11 +273,8 @@ def main(options: dict[str, Any]) -> None:
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts
         os.environ.pop(name, None)
     if options["kind"] == "guest":
-        if options["packages"] is not None:
-            packages = options["packages"], options["packages_inside"]
-            boot.boot_image(options["folder"], options["layers"], options["library"], packages)
-        else:
-            boot.boot_guest(options["folder"], options["private"], options["modules"])
+        packages = options["packages"], options["packages_inside"]
+        boot.boot_guest(options["folder"], options["reads"], options["layers"], options["library"], packages)
         boot.become_init("guest")
         line = boot.serial_line("/dev/ttyS1")
         virtual = options["clock"] == "virtual"

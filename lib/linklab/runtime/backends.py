@@ -2,8 +2,8 @@
 
 | kind   | clock   | what it is                                             | needs                               |
 | ------ | ------- | ------------------------------------------------------ | ----------------------------------- |
-| guest  | virtual | user-mode Linux whose clock jumps when everything waits | the kernel of `linklab kernel build` |
-| guest  | real    | user-mode Linux                                        | Debian's user-mode-linux, or ours   |
+| guest  | virtual | user-mode Linux whose clock jumps when everything waits | an x86-64 processor, the lab image  |
+| guest  | real    | user-mode Linux                                        | the same                            |
 | native | real    | fresh namespaces of this machine's own kernel          | root or sudo, and a kernel with netem |
 """
 
@@ -16,20 +16,18 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from linklab.errors import LabError
 from linklab.runtime.image.find import Image, find_image
-from linklab.runtime.kernel import Kernel, find_kernel
 from linklab.units import AnyClock, Clock
 
 KindName = Literal["guest", "native"]
 GUEST_MEMORY_MB = 512
 _LEAST_GUEST_MEMORY_MB = 128
-IMAGE = "LINKLAB_IMAGE"
-"""The environment variable that names a lab image: guests boot from it, and not from this machine's own files."""
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": "/root",
@@ -44,15 +42,14 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of lab process, decided: what runs, on which clock, through sudo or not. A guest boots from the files of
-    `image`, or else from this machine's own by `kernel`.
+    """A kind of lab process, decided: what runs, on which clock, through sudo or not. A guest boots from `image`, which
+    a borrowed one has at its lender's.
     """
 
     name: KindName
     clock: Clock
-    kernel: Kernel | None = None
-    sudo: bool = False
     image: Image | None = None
+    sudo: bool = False
 
     @property
     def stops_between_requests(self) -> bool:
@@ -62,31 +59,21 @@ class Kind:
     @property
     def kernel_lacks(self) -> str:
         """Which of Linklab's changes its kernel lacks and what that means, in one line; empty where it has all."""
-        if self.image is not None:
-            return self.image.kernel_lacks
-        return self.kernel.lacks if self.kernel else ""
-
-    @property
-    def places(self) -> tuple[Path, ...]:
-        """Where its kernel and the kernel's modules lie."""
-        if self.kernel is None:
-            return ()
-        return (self.kernel.path, *((self.kernel.modules,) if self.kernel.modules else ()))
+        return self.image.kernel_lacks if self.image else ""
 
     def command(self, channel_fd: int, private: str, seed: int) -> list[str]:
-        """Return the lab's own command. ``private`` is the folder of its first script and of its own files; ``seed``
-        is for the kernel's random numbers on virtual time. A guest of an image boots from ``private``/image, by the
-        kernel ``private``/linux.
+        """Return the lab's own command. ``private`` is the folder of what it is made of and of its own files; ``seed``
+        is for the kernel's random numbers on virtual time.
         """
-        if self.kernel is None and self.image is None:
+        if self.image is None:
             return [f"{private}/init"]
         # quiet and con=null: a boot log on the console costs time; errors still come on standard output
         words = [
-            str(self.kernel.path) if self.kernel else f"{private}/linux",
+            f"{private}/linux",
             f"mem={guest_memory_mb()}M",
             "root=/dev/root",
             "rootfstype=hostfs",
-            f"rootflags={private}/image" if self.image else "rootflags=/",
+            f"rootflags={private}/image",
             "ro",
         ]
         words += [
@@ -99,25 +86,21 @@ class Kind:
         words += [f"uml_dir={private}/", "panic=-1", "bonding.max_bonds=0"]
         if self.clock == "virtual":
             words += ["time-travel=inf-cpu", f"random.seed={seed}"]
-        if self.kernel is not None:
-            return [*words, *(["seccomp=on"] if self.kernel.seccomp else []), f"init={private}/init"]
-        assert self.image is not None
         # what the kernel does not know becomes the environment of its first program
         words += ["seccomp=auto", f"PYTHONHASHSEED={ENVIRONMENT['PYTHONHASHSEED']}", f"init={self.image.python}"]
         return [*words, "--", "-S", "/usr/lib/linklab/init.py", private]
 
-    def options(self, folder: Path | None, private: str, seed: int) -> dict[str, Any]:
-        """Return what the agent is told: of an image's guest the first program reads it (`runtime.image.init`)."""
-        modules = str(self.kernel.modules) if self.kernel and self.kernel.modules else None
-        options = {"kind": self.name, "clock": self.clock, "private": private, "modules": modules, "seed": str(seed)}
-        packages = f"{private}/packages" if self.image else None
-        return options | {"folder": str(folder) if folder else None, "packages": packages, "environment": ENVIRONMENT}
+    def options(self, folder: Path | None, reads: Sequence[Path], private: str, seed: int) -> dict[str, Any]:
+        """Return what the agent is told; a guest's first program reads it (`runtime.image.init`)."""
+        options = {"kind": self.name, "clock": self.clock, "seed": str(seed), "environment": ENVIRONMENT}
+        shown = {"reads": [str(path) for path in reads], "packages": f"{private}/packages"}
+        return options | shown | {"folder": str(folder) if folder else None}
 
     def script(self, folder: Path | None, private: str, seed: int) -> str:
-        """The init script: the agent under the same Python as the notebook, with nothing of its environment."""
-        options = self.options(folder, private, seed)
+        """A native lab's first script: the agent under the notebook's Python, with nothing of its environment."""
+        options = self.options(folder, (), private, seed)
         environment = ENVIRONMENT | {
-            # as the notebook's, without what site does to find them: that takes a guest 100 ms
+            # as the notebook's, without what site does to find them
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)]),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
@@ -176,9 +159,7 @@ def choose(clock: AnyClock = "auto", name: KindName | None = None) -> Kind:
 
 
 def _guest(clock: Clock) -> Kind:
-    if os.environ.get(IMAGE):
-        return Kind("guest", clock, image=find_image())
-    return Kind("guest", clock, find_kernel(clock))
+    return Kind("guest", clock, find_image())
 
 
 def need_linux() -> None:

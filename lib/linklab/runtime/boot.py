@@ -20,23 +20,11 @@ from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _MS_RDONLY, _MS_NOSUID, _MS_BIND = 1, 2, 4096
-_SYS_PIVOT_ROOT, _SYS_FINIT_MODULE = 155, 313  # x86-64, the only processor of a guest
+_SYS_PIVOT_ROOT = 155  # x86-64, the only processor of a guest
 _MNT_DETACH = 2
 _RB_POWER_OFF = 0x4321FEDC
 _PR_SET_TIMERSLACK = 29
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
-
-MODULES = (
-    "overlay", "veth", "bridge", "8021q", "dummy", "ifb", "tun", "ip_gre", "openvswitch", "vport-gre",
-    "sch_netem", "sch_htb", "sch_hfsc", "sch_tbf", "sch_red", "sch_sfq", "sch_fq", "sch_fq_codel", "sch_codel",
-    "sch_ingress", "cls_u32", "cls_matchall", "act_police", "act_mirred", "tcp_bbr", "inet_diag", "tcp_diag",
-    "udp_diag", "af_packet", "af_packet_diag", "unix_diag",
-)  # fmt: skip
-
-ROUTING_DAEMONS = ("/etc/frr", "/var/log/frr", "/etc/quagga", "/var/log/quagga", "/etc/bird")
-"""Folders that distributions open to a routing daemon alone: an ordinary user's guest could neither read them nor
-write there, though all in it runs as root.
-"""
 
 
 def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
@@ -47,34 +35,29 @@ def mount(source: str, target: str, kind: str, flags: int = 0, options: str = ""
         raise OSError(number, f"mount {kind} on {target}: {os.strerror(number)}")
 
 
-def boot_guest(folder: str | None, private: str, modules: str | None) -> None:
-    """Inside a freshly booted user-mode Linux: an overlay over the host's files, and the usual mounts.
+def boot_guest(folder: str | None, reads: list[str], layers: str, library: str, packages: tuple[str, str]) -> None:
+    """Inside a user-mode Linux that has booted from the lab image: the usual mounts, and an overlay in `layers`, so
+    that what is changed stays in the guest's memory.
 
-    Afterwards every path of the host is there, changes stay in the guest's memory, and `folder` alone is the
-    host's own (straight through hostfs, so that a file edited on the host is seen changed in the guest).
-    """
-    if modules is not None:
-        load_modules(Path(modules), MODULES)
-    root = _overlay(f"{private}/fs")
-    _mount_folder(root, folder)
-    _switch_root(root)
-    for closed in ROUTING_DAEMONS:
-        if os.path.isdir(closed) and not os.access(closed, os.R_OK | os.X_OK):
-            mount("tmpfs", closed, "tmpfs", _MS_NOSUID, "mode=777,size=2%")
-    _set(folder)
-
-
-def boot_image(folder: str | None, layers: str, library: str, packages: tuple[str, str]) -> None:
-    """As `boot_guest`, on the lab image, with what a guest changes in `layers`. Of this machine there is, to be read,
-    Linklab in `library` and the notebook's installed `packages` (their folder on this machine, and in the guest), and
-    `folder`.
+    Of this machine there is, to be read, Linklab in `library` and the notebook's installed `packages` (their folder on
+    this machine, and in the guest), and `reads`, where changes stay in the guest's memory too. `folder` alone is this
+    machine's own, straight through hostfs: a file edited here is seen changed there.
     """
     root = _overlay(layers)
     mount(library, root + library, "", _MS_BIND)
     mount("none", root + packages[1], "hostfs", _MS_NOSUID | _MS_RDONLY, packages[0])
     for where in ("tmp", "var/tmp"):
         os.chmod(f"{root}/{where}", 0o1777)  # no file of an image has more than its owner may write
-    _mount_folder(root, folder)
+    for number, read in enumerate(reads):
+        lower, upper, work = (f"{layers}/{part}{number}" for part in ("lower", "upper", "work"))
+        for part in (lower, upper, work):
+            os.mkdir(part)
+        mount("none", lower, "hostfs", _MS_NOSUID | _MS_RDONLY, read)
+        os.makedirs(root + read, exist_ok=True)
+        mount("overlay", root + read, "overlay", _MS_NOSUID, f"lowerdir={lower},upperdir={upper},workdir={work}")
+    if folder is not None:
+        os.makedirs(root + folder, exist_ok=True)  # below /run or /dev/shm it is hidden by what was mounted there
+        mount("none", root + folder, "hostfs", _MS_NOSUID, folder)
     _switch_root(root)
     _set(folder)
 
@@ -107,12 +90,6 @@ def _overlay(base: str) -> str:
         if not os.path.lexists(f"{root}/dev/{name}"):
             os.symlink(target, f"{root}/dev/{name}")
     return root
-
-
-def _mount_folder(root: str, folder: str | None) -> None:
-    if folder is not None:
-        os.makedirs(root + folder, exist_ok=True)  # below /run or /dev/shm it is hidden by what was mounted there
-        mount("none", root + folder, "hostfs", _MS_NOSUID, folder)
 
 
 def _set(folder: str | None) -> None:
@@ -158,25 +135,6 @@ def _finish(folder: str | None) -> None:
         fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh", b"lo", flags | _IFF_UP))
 
 
-def load_modules(folder: Path, names: tuple[str, ...]) -> None:
-    """Loads kernel modules with what they depend on, from a folder with a modules.dep; absent ones are passed over.
-
-    What a lab then lacks is found by reading back, with the module's name in the message.
-    """
-    order = {}
-    for line in (folder / "modules.dep").read_text().splitlines():
-        path, _, needs = line.partition(":")
-        order[Path(path).name.removesuffix(".ko").replace("-", "_")] = [*reversed(needs.split()), path]
-    loaded: set[str] = set()
-    for name in names:
-        for path in order.get(name.replace("-", "_"), []):
-            if path in loaded:
-                continue
-            loaded.add(path)
-            with (folder / path).open("rb") as file:
-                _libc.syscall(_SYS_FINIT_MODULE, file.fileno(), b"", 0)
-
-
 def serial_line(path: str) -> int:
     """Opens the guest's serial line to the notebook, raw: every byte passes as it is."""
     line = os.open(path, os.O_RDWR | os.O_NOCTTY)
@@ -193,7 +151,7 @@ def exact_timers() -> None:
 
 def seed_kernel(seed: int) -> None:
     """Let the kernel draw all its random numbers from `seed` from now on, whatever it drew while it booted. A kernel
-    that lacks Linklab's random.patch cannot, and the notebook has said so (`linklab.runtime.kernel.Kernel.lacks`).
+    that lacks Linklab's random.patch cannot, and the notebook has said so (`runtime.image.find.Image.kernel_lacks`).
     """
     with contextlib.suppress(OSError):
         Path("/sys/module/random/parameters/seed").write_text(str(seed))

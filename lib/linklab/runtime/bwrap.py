@@ -1,8 +1,8 @@
 """bubblewrap's command line, which is written here alone: for whole labs, and for programs that nobody trusts.
 
-The host's files are there to read, none to write but the lab folder. Everything the lab makes for itself lies on
-a tmpfs in a mount namespace of its own, so the kernel removes it with the last process, however that one ends.
-A lab whose code nobody trusts gets a `narrow` view: of the host's files only what a lab is made of.
+A guest sees of the host's files only what it is made of, a native lab all of them, to be read; to write there is none
+but the lab folder. Everything a lab makes for itself lies on a tmpfs in a mount namespace of its own, so the kernel
+removes it with the last process, however that one ends.
 
 A program that nobody trusts gets its own folder to write and a Python to read. It sees no home, no file of the user,
 none of the lab's processes; only the network namespace it was started in. Its limits are `linklab.runtime.limits`'.
@@ -35,83 +35,51 @@ PACKAGES = "/opt/packages"
 PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 _EMPTY = ("/etc", "/home", "/root", "/sys", "/mnt", "/var/lib", "/var/log")
 
-WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-all,+chown,+dac_override,+fowner")
+WITHOUT_RIGHTS = ("/usr/bin/setpriv", "--bounding-set=-all,+chown,+dac_override,+fowner")
 """What takes root's capabilities from a guest's kernel, a process of this machine that may fall into its guest's hands:
 they would let it mount disks, and so see past bubblewrap's view. It may still write what others own in the lab's
 folder. bubblewrap's own --cap-drop leaves the bounding set as it is, and then Linux clears the personality that
 user-mode Linux has set whenever it executes itself, which it does for ever."""
 
 
-def for_lab(
-    folder: Path | None,
-    script_fd: int,
-    info_fd: int | None = None,
-    *,
-    native: Ids | None = None,
-    narrow: Iterable[Path] | None = None,
-    guest_mb: int = 0,
-) -> list[str]:
-    """The words that go before a lab's own command.
+def for_native(folder: Path | None, script_fd: int, ids: Ids) -> list[str]:
+    """The words that go before a native lab's own command.
 
-    `folder` alone is writable. The script behind `script_fd` stands as `PRIVATE`/init. `native` says who a native lab
-    is; its first process (`linklab.runtime.native`) keeps root's capabilities to make its namespaces. bubblewrap writes
-    the process id of the lab's first process, as the host sees it, to `info_fd`.
-    With `narrow` the lab sees the system's programs, those paths (its kernel, say), `folder` and Linklab with its
-    Python, and no other file of the host; then its memory, which is a file, may take `guest_mb`.
-    Raises `LabError` where bubblewrap is missing.
+    `folder` alone is writable, all other files of this machine are there to be read. The script behind `script_fd`
+    stands as `PRIVATE`/init. `ids` says who the lab is; its first process (`linklab.runtime.native`) keeps root's
+    capabilities to make its namespaces. Raises `LabError` where bubblewrap is missing, and for a folder that would let
+    the lab change Linklab.
     """
-    words = [
-        program("a lab"),
-        "--die-with-parent",
-        "--unshare-pid",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--unshare-net",
-        "--as-pid-1",
-    ]
-    words += ["--ro-bind", "/", "/"] if narrow is None else [*system_view(), *own_view(narrow)]
-    words += ["--dev", "/dev", "--proc", "/proc"]
-    if narrow is not None:  # what a guest may fill is memory of the host
-        words += ["--size", str((guest_mb + _ROOM_MB) * _MB), "--tmpfs", "/dev/shm", "--size", str(_ROOM_MB * _MB)]
-    words += ["--tmpfs", "/run"]
-    words += [
-        "--dir",
-        f"{PRIVATE}/fs",
-        "--perms",
-        "0755",
-        "--ro-bind-data",
-        str(script_fd),
-        f"{PRIVATE}/init",
-    ]
-    if info_fd is not None:
-        words += ["--info-fd", str(info_fd)]
-    if native is not None:
-        words += ["--cap-add", "ALL", "--dev-bind-try", "/dev/net/tun", "/dev/net/tun", "--setenv", "TMPDIR", "/tmp"]
-        words += _opened(native, folder)
-    else:
-        words += ["--setenv", "TMPDIR", "/dev/shm"]
+    words = [program("a lab"), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
+    words += ["--as-pid-1", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
+    words += ["--dir", PRIVATE, "--perms", "0755", "--ro-bind-data", str(script_fd), f"{PRIVATE}/init"]
+    words += ["--cap-add", "ALL", "--dev-bind-try", "/dev/net/tun", "/dev/net/tun", "--setenv", "TMPDIR", "/tmp"]
+    words += _opened(ids, folder)
     if folder is not None:
         words += ["--bind", str(folder), str(folder)]
         held = [place for place in _own_places() if place.is_relative_to(folder)]
-        if held and native is not None and native.lend:
+        if held and ids.lend:
             raise LabError(
                 f"{folder} holds Linklab itself, and a native lab could change it there: say folder= with a folder of "
                 "the lab's own, or kind='guest'"
             )
         words += [word for place in held for word in ("--ro-bind", str(place), str(place))]
-    if narrow is not None:
-        words += ["--remount-ro", "/dev", "--remount-ro", "/"]
-    return [*words, "--", *(WITHOUT_RIGHTS if native is None and os.geteuid() == 0 else ())]
+    return [*words, "--"]
 
 
 def for_guest(
-    folder: Path | None, parts: Mapping[str, Path], options_fd: int, info_fd: int, memory_mb: int
+    folder: Path | None,
+    reads: Sequence[Path],
+    parts: Mapping[str, Path],
+    options_fd: int,
+    info_fd: int,
+    memory_mb: int,
 ) -> list[str]:
     """The words that go before the command of a guest that boots from the lab image.
 
     It sees `parts` of this machine, by their names in `PRIVATE`, where the text behind `options_fd` stands as
-    options.json, and `folder`, which alone is writable; no other file. Its memory is a file, of `memory_mb`. bubblewrap
-    writes the process id of the guest's first process, as this machine sees it, to `info_fd`.
+    options.json, `reads`, and `folder`, which alone is writable; no other file. Its memory is a file, of `memory_mb`.
+    bubblewrap writes the process id of the guest's first process, as this machine sees it, to `info_fd`.
     Raises `LabError` where bubblewrap is missing.
     """
     words = [program("a lab"), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
@@ -121,6 +89,8 @@ def for_guest(
     for name, path in parts.items():
         words += ["--ro-bind", str(path), f"{PRIVATE}/{name}"]
     words += ["--perms", "0644", "--ro-bind-data", str(options_fd), f"{PRIVATE}/options.json"]
+    for read in reads:
+        words += [*_way([read]), "--ro-bind", str(read), str(read)]
     if folder is not None:
         words += [*_way([folder]), "--bind", str(folder), str(folder)]
     return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--info-fd", str(info_fd), "--"]

@@ -8,7 +8,7 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, TypeVarTuple
@@ -56,16 +56,17 @@ class LabProcess:
         folder: Path | None,
         wall_limit_s: float = WALL_LIMIT_S,
         *,
-        narrow: bool = False,
+        untrusted: bool = False,
         seed: int = 0,
+        reads: Iterable[Path] = (),
     ) -> LabProcess:
         """Starts a lab and returns when it answers.
 
-        `folder` is the only one the lab may write to. `narrow` hides from the lab all files of the host but the
-        system's, Linklab's and `folder` (see `linklab.runtime.bwrap`). All random numbers of the lab come from `seed`
+        `folder` is the only one the lab may write to; a guest may read `reads` besides. `untrusted` refuses where
+        bubblewrap cannot confine it (see `linklab.runtime.container`). All random numbers of the lab come from `seed`
         (see `linklab.start`). Raises `LabError` with the last lines of the console where it does not come up.
         """
-        return cls(Spawned(kind, folder, narrow=narrow, seed=whole_seed(seed)), wall_limit_s, seed)
+        return cls(Spawned(kind, folder, untrusted=untrusted, seed=whole_seed(seed), reads=reads), wall_limit_s, seed)
 
     @classmethod
     def borrow(cls, lender: str, clock: str, kind: str | None, wall_limit_s: float, seed: int) -> LabProcess:

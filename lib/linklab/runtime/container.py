@@ -31,14 +31,14 @@ def chosen() -> bool:
     return word == _WORDS[1]
 
 
-def own_folder(memory_mb: int, *, narrow: bool) -> tuple[Path, str] | None:
+def own_folder(memory_mb: int, *, untrusted: bool) -> tuple[Path, str] | None:
     """A new folder for one lab's own files, and that of its memory; None where bubblewrap gives it both.
 
-    Raises `LabError` where the container has no room for a guest's memory, and for a `narrow` lab.
+    Raises `LabError` where the container has no room for a guest's memory, and for a lab of `untrusted` code.
     """
     if not chosen():
         return None
-    if narrow:
+    if untrusted:
         raise LabError(
             f"labs of untrusted code need bubblewrap, and {VARIABLE} is container: grade on a machine, "
             "or in a container that may make namespaces with that variable unset"
@@ -47,19 +47,11 @@ def own_folder(memory_mb: int, *, narrow: bool) -> tuple[Path, str] | None:
     return Path(tempfile.mkdtemp(prefix="linklab-")), memory
 
 
-def furnish(folder: Path, script: str, parts: Mapping[str, Path]) -> None:
-    """Puts the guest's first script into its folder, and a place for its overlay; for a guest of an image, its options
-    and what it is made of, as links.
-    """
+def furnish(folder: Path, options: str, parts: Mapping[str, Path]) -> None:
+    """Puts into a guest's folder what it is made of, as links, and its options."""
     for name, path in parts.items():
         (folder / name).symlink_to(path)
-    if parts:
-        (folder / "options.json").write_text(script, "utf-8")
-        return
-    (folder / "fs").mkdir()
-    init = folder / "init"
-    init.write_text(script, "utf-8")
-    init.chmod(0o755)
+    (folder / "options.json").write_text(options, "utf-8")
 
 
 def memory_place(memory_mb: int) -> str:

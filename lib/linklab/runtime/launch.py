@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +36,12 @@ class Launched:
     info_fd: int
 
 
-def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, seed: int) -> Launched:
+def launch(
+    kind: Kind, folder: Path | None, reads: Sequence[Path], *, untrusted: bool, memory_mb: int, seed: int
+) -> Launched:
     """Starts a lab as `linklab.runtime.client.LabProcess` says. Raises `LabError` where nothing can confine it."""
-    is_native = kind.name == "native"
-    given = None if is_native else container.own_folder(memory_mb, narrow=narrow)
+    is_native = kind.image is None
+    given = None if is_native else container.own_folder(memory_mb, untrusted=untrusted)
     own, memory = given or (None, "")
     private = bwrap.PRIVATE if own is None else str(own)
     console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
@@ -46,7 +49,7 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
     ours, theirs = socket.socketpair()
     info, info_theirs = os.pipe()
     script = os.memfd_create("init")
-    text = json.dumps(kind.options(folder, private, seed)) if kind.image else kind.script(folder, private, seed)
+    text = kind.script(folder, private, seed) if is_native else json.dumps(kind.options(folder, reads, private, seed))
     with ExitStack() as after:
         after.enter_context(lifeline_theirs)
         after.enter_context(theirs)
@@ -57,33 +60,23 @@ def launch(kind: Kind, folder: Path | None, *, narrow: bool, memory_mb: int, see
             os.lseek(script, 0, os.SEEK_SET)
             options: dict[str, Any] = {"pin": not is_native, "channel": -1 if is_native else theirs.fileno()}
             command = kind.command(theirs.fileno(), private, seed)
-            parts = {}
-            if kind.image is not None:
-                parts = {"image": kind.image.root, "linux": kind.image.kernel, "library": library(kind.image)}
-                parts["packages"] = Path(sysconfig.get_paths()["purelib"])
-            if own is not None:
-                container.furnish(own, text, parts)
-                options |= {"argv": command, "info": info_theirs, "folder": private}
-                options["environment"] = {"TMPDIR": memory}
-            elif kind.image is not None:
-                words = bwrap.for_guest(folder, parts, script, info_theirs, memory_mb)
-                if os.geteuid() == 0:
-                    words += run_inside(Path(bwrap.PRIVATE, "image"), "/usr/bin/setpriv", *bwrap.WITHOUT_RIGHTS[1:])
+            if kind.image is None:
+                ids = native.ids(folder)
+                words = bwrap.through_sudo(script, text) if kind.sudo else []
+                words += [*bwrap.for_native(folder, script, ids), *native.command(ids, folder)]
                 options["argv"] = words + command
             else:
-                ids = native.ids(folder) if is_native else None
-                words = bwrap.through_sudo(script, text) if kind.sudo else []
-                words += bwrap.for_lab(
-                    folder,
-                    script,
-                    None if is_native else info_theirs,
-                    native=ids,
-                    narrow=kind.places if narrow else None,
-                    guest_mb=memory_mb,
-                )
-                if ids is not None:
-                    words += native.command(ids, folder)
-                options["argv"] = words + command
+                parts = {"image": kind.image.root, "linux": kind.image.kernel, "library": library(kind.image)}
+                parts["packages"] = Path(sysconfig.get_paths()["purelib"])
+                if own is not None:
+                    container.furnish(own, text, parts)
+                    options |= {"argv": command, "info": info_theirs, "folder": private}
+                    options["environment"] = {"TMPDIR": memory}
+                else:
+                    words = bwrap.for_guest(folder, reads, parts, script, info_theirs, memory_mb)
+                    if os.geteuid() == 0:
+                        words += run_inside(Path(bwrap.PRIVATE, "image"), *bwrap.WITHOUT_RIGHTS)
+                    options["argv"] = words + command
             passed = [lifeline_theirs.fileno(), script, *([] if is_native else [theirs.fileno(), info_theirs])]
             supervisor = subprocess.Popen(
                 [

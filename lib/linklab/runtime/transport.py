@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -97,14 +98,14 @@ class Transport(Protocol):
 class Spawned:
     """A lab that this process has started: a guest or a native one, which ends with it."""
 
-    def __init__(self, kind: Kind, folder: Path | None, *, narrow: bool, seed: int) -> None:
+    def __init__(self, kind: Kind, folder: Path | None, *, untrusted: bool, seed: int, reads: Iterable[Path]) -> None:
         """Starts the lab and returns when its agent answers.
 
         Raises `LabError` with the last lines of the console where it does not come up.
         """
         self._kind, self._group, self._console_read = kind, 0, 0
         memory_mb = guest_memory_mb()
-        launched = launch(kind, folder, narrow=narrow, memory_mb=memory_mb, seed=seed)
+        launched = launch(kind, folder, list(reads), untrusted=untrusted, memory_mb=memory_mb, seed=seed)
         self._supervisor, self._console, info = launched.supervisor, launched.console, launched.info_fd
         self._lifeline, self._ours = launched.lifeline, launched.ours
         _spawned.add(self)

@@ -18,17 +18,15 @@ from linklab.trial import program, scene, sockets
 from linklab.trial.program import Stage
 
 _ROOT = Path("/run/trial")
-_BIND, _NOSUID = 4096, 2
+_NOSUID = 2
 
 
-def prepare(context: Context, hosts: list[str], files: dict[str, str], python: str, packages: str | None) -> None:
-    """Set the stage on these hosts: `files` (path: base64) are what each program finds, from now on."""
+def prepare(context: Context, hosts: list[str], files: dict[str, str], packages: bool) -> None:
+    """Set the stage on these hosts: `files` (path: base64) are what each program finds, from now on, and the installed
+    `packages` where it needs such.
+    """
     if "stage" not in context.state:
         _mount()
-        if packages is not None and not _of_the_image():
-            # by another name: programs run as a user who may not look into the home where these may lie
-            (_ROOT / "packages").mkdir()
-            boot.mount(packages, str(_ROOT / "packages"), "none", _BIND)
     number = context.state["stages"] = context.state.get("stages", 0) + 1
     folder = _ROOT / f"files{number}"
     folder.mkdir()
@@ -38,24 +36,18 @@ def prepare(context: Context, hosts: list[str], files: dict[str, str], python: s
     def entered(host: str) -> AbstractContextManager[Any]:
         return namespace_of(service.node(context, host)).entered()
 
-    where = Path(init.PACKAGES) if _of_the_image() else _ROOT / "packages"
     cgroups = _ROOT / "cgroups"
     context.state["stage"] = Stage(
         files=folder,
         scratch=_ROOT / "scratch",
-        python=sys.executable if _of_the_image() else python,
-        packages=where if packages is not None else None,
+        python=sys.executable,
+        packages=Path(init.PACKAGES) if packages else None,
         cgroups=cgroups if cgroups.exists() else None,
         entered=entered,
     )
     for host in hosts:
         with entered(host):
             sockets.allow_every_port()
-
-
-def _of_the_image() -> bool:
-    """Whether this lab booted from the lab image, and so has a Python of its own."""
-    return os.path.isdir(init.LIBRARY)
 
 
 def _mount() -> None:

@@ -104,15 +104,14 @@ class LabPlace:
 
     def _started(self) -> labs.Lab:
         if self._lab is None:
-            # a container's walls cannot be narrowed: there students try their own programs, and nobody is graded
-            narrow = not container.chosen()
-            self._lab = labs.start(NETWORK, "virtual", folder=self._folder.name, narrow=narrow)
+            # inside a container's walls students try their own programs, and nobody is graded
+            untrusted = not container.chosen()
+            self._lab = labs.start(NETWORK, "virtual", folder=self._folder.name, untrusted=untrusted)
             self._lab.process.call(
                 in_lab.prepare,
                 [host.name for host in NETWORK.hosts],
                 self._submission.encoded(),
-                self._submission.python,
-                self._submission.packages,
+                self._submission.packages is not None,
             )
             self._limit_s = max(STALL_CPU_S, STALL_STARTS * cpu_s(self._lab.process.group_pid))
         return self._lab

@@ -112,7 +112,7 @@ def check_ping(largest_ping: object) -> Result:
         Slip(packet - IPV4_HEADER_BYTES, "that counts ICMP's header as data", inside),
         Slip(packet - ICMP_HEADER_BYTES, "that counts IPv4's header as data", inside),
         Slip(right - ETHERNET_HEADER_BYTES, "that takes the Ethernet header from it", "it does not count in the MTU"),
-        Slip(right + 1, "that is the first one that does not pass", "ping says `message too long`: go one down"),
+        Slip(right + 1, "that is the first one that does not pass", "ping says `Message too long`: go one down"),
     )
     hints = (
         "the link takes IP packets up to its MTU: what of the packet is not your data?",
@@ -121,7 +121,7 @@ def check_ping(largest_ping: object) -> Result:
     )
     told = (
         f"An IP packet of {packet} bytes fills the MTU: {IPV4_HEADER_BYTES} bytes of IPv4 header, {ICMP_HEADER_BYTES} "
-        f"of ICMP header, {right} of data. One byte more, and the sender's own kernel refuses it: `message too long`. "
+        f"of ICMP header, {right} of data. One byte more, and the sender's own kernel refuses it: `Message too long`. "
         "Without `-M do` the kernel makes fragments of it."
     )
     expected = stated(right, "bytes", "the MTU less the headers in it", _EXACT)
