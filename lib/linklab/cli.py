@@ -21,7 +21,7 @@ from linklab.grading import cli as grade_cli
 from linklab.headless import cli as run_cli
 from linklab.notebooks import build
 from linklab.report import cli as report_cli
-from linklab.runtime.backends import need_linux
+from linklab.runtime.backends import need_system
 from linklab.runtime.image import cli as image_cli
 from linklab.runtime.kernel import cli as kernel_cli
 from linklab.study import cli as study_cli
@@ -135,20 +135,20 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _up(arguments: argparse.Namespace) -> int:
     from linklab import jupyter
 
-    need_linux()
+    need_system()
     folder = arguments.folder or (Path("labs") if Path("labs").is_dir() else Path())
     return jupyter.up(folder.resolve(), arguments.port, browser=not arguments.no_browser)
 
 
 def _shell(arguments: argparse.Namespace) -> int:
-    need_linux()
+    need_system()
     from linklab.shell import shell
 
     return shell(arguments.host, arguments.network, arguments.clock, lab_name=arguments.lab)
 
 
 def _mininet(arguments: argparse.Namespace) -> int:
-    need_linux()
+    need_system()
     from linklab.mininet_script import run
 
     return run([arguments.script, *arguments.arguments], arguments.clock, arguments.seed)

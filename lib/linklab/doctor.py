@@ -24,8 +24,9 @@ from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import container
-from linklab.runtime.backends import guest_memory_mb, native
+from linklab.runtime.backends import KindName, guest_memory_mb, native, runs_user_mode_linux
 from linklab.runtime.image.find import being_built, find_image
+from linklab.runtime.qemu.machine import qemu_is_here
 from linklab.settings import number
 from linklab.units import Clock, SwitchName
 
@@ -91,19 +92,26 @@ def examine() -> Iterator[Finding]:
     if not machine.works:
         return  # advice about packages is of no use on another system
     yield _python()
-    yield _tools()
+    if sys.platform == "linux":
+        yield _tools()
     if found := _wrong_setting():
         yield found
-    yield _confinement()
+    if sys.platform == "linux":
+        yield _confinement()
     if found := _image():
         yield found
-    virtual = _lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
+    kind: KindName = "guest" if runs_user_mode_linux() else "qemu"
+    virtual = _lab("lab on virtual time", TWO_HOSTS, kind, "virtual")
     yield virtual
-    yield _lab("lab in real time, in user-mode Linux", TWO_HOSTS, "guest", "real")
-    yield _lab("lab in real time, native", TWO_HOSTS, "native", "real")
+    if kind == "guest":
+        yield _lab("lab in real time, in user-mode Linux", TWO_HOSTS, "guest", "real")
+        if qemu_is_here():
+            yield _lab("lab on virtual time, in QEMU", TWO_HOSTS, "qemu", "virtual")
+    if sys.platform == "linux":
+        yield _lab("lab in real time, native", TWO_HOSTS, "native", "real")
     if virtual.works:
-        yield _lab("Open vSwitch in the kernel", _SWITCHED, "guest", "virtual", "ovs")
-        yield _lab("Open vSwitch in user space", _SWITCHED, "guest", "virtual", "ovs-user")
+        yield _lab("Open vSwitch in the kernel", _SWITCHED, kind, "virtual", "ovs")
+        yield _lab("Open vSwitch in user space", _SWITCHED, kind, "virtual", "ovs-user")
 
 
 def examine_grading() -> Iterator[Finding]:
@@ -181,10 +189,10 @@ def _bad(what: str, detail: str, fix: str, *, needed: bool = False) -> Finding:
 
 def _machine() -> Finding:
     what = f"{platform.system()} on {platform.machine()}"
-    if sys.platform != "linux":
-        return _bad("machine", f"{what}; labs need Linux", "vagrant up", needed=True)
-    if platform.machine() != "x86_64":
-        return _good("machine", f"{what}: native labs only, user-mode Linux needs x86-64", needed=True)
+    if sys.platform not in ("linux", "darwin"):
+        return _bad("machine", f"{what}; labs need Linux or macOS", "WSL2, or vagrant up", needed=True)
+    if not runs_user_mode_linux():
+        return _good("machine", f"{what}: labs on virtual time run in QEMU", needed=True)
     return _good("machine", f"{what}, Linux {platform.release()}", needed=True)
 
 
@@ -281,7 +289,7 @@ def _image() -> Finding | None:
 def _lab(
     what: str,
     network: Network,
-    kind: Literal["guest", "native"],
+    kind: KindName,
     clock: Clock,
     switch: SwitchName = "bridge",
 ) -> Finding:
@@ -313,12 +321,14 @@ def _lab(
 def _fix(kind: str, clock: str, reason: str) -> str:
     if kind == "native":
         return _NATIVE_FIX
-    if platform.machine() != "x86_64":
-        return "none: user-mode Linux needs an x86-64 processor"
+    if "QEMU" in reason and "install" in reason:
+        return reason.partition(": ")[2]
     if "bubblewrap" in reason:
         return "sudo apt-get install bubblewrap"
     if being_built():
         return "wait: the lab image is being built (linklab image status)"
+    if not runs_user_mode_linux():
+        return "set LINKLAB_IMAGE to an image's file, which linklab image pack makes on x86-64"
     if os.environ.get("LINKLAB_IMAGE"):
         return "correct LINKLAB_IMAGE, or unset it and say linklab image build"
     return "linklab image build"

@@ -151,7 +151,7 @@ class Lab:
 
     @property
     def kind(self) -> KindName:
-        """``guest`` (user-mode Linux) or ``native`` (this machine's kernel)."""
+        """``guest`` (user-mode Linux), ``qemu`` (a machine played by QEMU) or ``native`` (this machine's kernel)."""
         return self.process.kind.name
 
     @property
@@ -223,7 +223,7 @@ class Lab:
     def info(self) -> dict[str, str]:
         """What runs here: kind, clock, kernel and seed of the lab, and the versions of the tools in it."""
         about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release, "seed": str(self.seed)}
-        if self.kind == "guest":
+        if self.process.kind.has_image:
             about["kernel patches"] = f"lacking: {self.process.kernel_lacks}" if self.process.kernel_lacks else "all"
         return about | self.process.call(service.tool_versions)
 
@@ -352,7 +352,7 @@ def start(
         print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
     ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
     ran["seed"] = str(lab.seed)
-    if lab.kind == "guest":
+    if process.kind.has_image:
         ran["patched"] = "no" if process.kernel_lacks else "yes"
     if lab.clock == "virtual" and process.kernel_lacks:
         print(f"This lab's kernel is {process.kernel_lacks} (linklab image status)", file=sys.stderr)

@@ -35,7 +35,7 @@ def run(words: list[str], clock: AnyClock = "auto", seed: int = 0) -> int:
         places += [place for place in dict.fromkeys(lies) if not place.is_relative_to(here)]
     process = lab_process(clock, None, folder, _SILENCE_LIMIT_S, seed, reads=places)
     with process:
-        command = _command(words, script, in_guest=process.kind.name == "guest")
+        command = _command(words, script, in_guest=process.kind.has_image)
         if process.kind.clock == "real":
             process.wall_limit_s = _FOR_EVER_S  # it may well sleep for an hour, and a person can press Ctrl-C
         process.call(service.start_foreground, command, str(here), os.fstat(1) == os.fstat(2))

@@ -16,18 +16,45 @@ from linklab.runtime import backends
 from .terminal import one_line
 
 
-@pytest.mark.parametrize("words", [["up", "--no-browser"], ["shell"], ["run", "a.ipynb"]])
-def test_not_linux(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+@pytest.mark.parametrize(
+    ("words", "platform_name", "system"),
+    [
+        (["up", "--no-browser"], "win32", "Windows"),
+        (["shell"], "win32", "Windows"),
+        (["run", "a.ipynb"], "win32", "Windows"),
+        (["grade", "submissions", "--output", "graded"], "darwin", "Darwin"),
+    ],
+)
+def test_another_system(
+    words: list[str],
+    platform_name: str,
+    system: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform_name)
+    monkeypatch.setattr(platform, "system", lambda: system)
     assert main(words) == 1
-    assert one_line(capsys.readouterr().err).startswith("linklab: labs need Linux and this is Darwin: use `vagrant up`")
+    said = one_line(capsys.readouterr().err)
+    assert said.startswith("linklab: this needs Linux")
+    assert f"here is {system}: use WSL2 or `vagrant up`" in said
 
 
-def test_not_x86_64(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+@pytest.mark.parametrize(("system", "processor"), [("linux", "aarch64"), ("darwin", "arm64"), ("darwin", "x86_64")])
+def test_without_user_mode_linux_virtual_time_needs_qemu(
+    system: str, processor: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(platform, "machine", lambda: processor)
+    monkeypatch.setenv("LINKLAB_QEMU", "/nonexistent/qemu")
     assert main(["shell", "--network", "two-hosts", "--clock", "virtual"]) == 1
-    assert "needs an x86-64 processor and this is aarch64" in one_line(capsys.readouterr().err)
+    assert "install QEMU (Debian: apt install qemu-system-x86, macOS: brew install qemu)" in capsys.readouterr().err
+
+
+def test_a_kind_of_lab_that_there_is_not(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("LINKLAB_KIND", "docker")
+    assert main(["shell", "--network", "two-hosts"]) == 1
+    assert "kind 'docker' is unknown: say guest, qemu, native" in one_line(capsys.readouterr().err)
 
 
 def test_unknown_network(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from linklab.errors import LabError
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.qemu import box
-from linklab.runtime.qemu.folder import KEY, LARGEST_BYTES, Folder
+from linklab.runtime.qemu.folder import KEY, Folder, Folders
 from linklab.runtime.qemu.gdb import RESTING, STOPPED, Gdb
 from linklab.runtime.qemu.root import LIBRARY, write_initramfs
 
@@ -161,24 +161,21 @@ def test_only_changes_travel(sides: tuple[Folder, Folder]) -> None:
     (host.path / "a.txt").write_text("one")
     (host.path / "below").mkdir()
     (host.path / "below" / "b.bin").write_bytes(bytes(range(256)))
-    request: Message = {"id": 1}
-    host.give(request)
-    guest.take(request)
-    assert request == {"id": 1}
+    changes, size = host.changes(1000)
+    assert size == 256 + len("one")
+    assert changes is not None
+    guest.make(changes)
     assert (guest.path / "below" / "b.bin").read_bytes() == bytes(range(256))
-    answer: Message = {}
-    guest.give(answer)
-    assert answer == {}
+    assert guest.changes(1000) == (None, 0)
     (guest.path / "a.txt").write_text("another")
     (guest.path / "below" / "b.bin").unlink()
-    guest.give(answer)
-    assert list(answer[KEY]["here"]) == ["a.txt"]
-    host.take(answer)
+    changes, _ = guest.changes(1000)
+    assert changes is not None
+    assert list(changes["here"]) == ["a.txt"]
+    host.make(changes)
     assert (host.path / "a.txt").read_text() == "another"
     assert not (host.path / "below" / "b.bin").exists()
-    again: Message = {}
-    host.give(again)
-    assert again == {}
+    assert host.changes(1000) == (None, 0)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "", ".hidden/x", "out/x"])
@@ -186,19 +183,43 @@ def test_no_file_is_written_out_of_the_folder(sides: tuple[Folder, Folder], tmp_
     host, _ = sides
     (host.path / "out").symlink_to(tmp_path)
     with pytest.raises(LabError):
-        host.take({KEY: {"here": {name: [0o644, "eA=="]}, "gone": []}})
+        host.make({"here": {name: [0o644, "eA=="]}, "gone": []})
     assert not (tmp_path / "x").exists()
 
 
-def test_what_is_too_large_or_hidden_stays(sides: tuple[Folder, Folder]) -> None:
+def test_what_has_no_room_or_is_hidden_stays_and_is_told_once(sides: tuple[Folder, Folder]) -> None:
     host, _ = sides
     with (host.path / "large").open("wb") as file:
-        file.truncate(LARGEST_BYTES + 1)
+        file.truncate(5_000_000)
+    (host.path / "small").write_text("x")
     (host.path / ".secret").write_text("x")
-    message: Message = {}
-    host.give(message)
-    assert message == {}
-    assert host.left_out() == ["large (8 MB)"]
+    changes, size = host.changes(4_000_000)
+    assert changes == {"here": {"small": [0o644, "eA=="]}, "gone": []}
+    assert size == 1
+    assert host.newly_left() == ["large (5 MB)"]
+    assert host.changes(4_000_000) == (None, 0)
+    assert host.newly_left() == []
+
+
+def test_what_is_only_read_goes_one_way(tmp_path: Path) -> None:
+    own, read = tmp_path / "own", tmp_path / "read"
+    host, guest = Folders(own, [read]), Folders(own, [read])
+    (own / "mine").write_text("x")
+    (read / "theirs").write_text("y")
+    request: Message = {"id": 1}
+    host.give(request)
+    assert {path: list(changes["here"]) for path, changes in request[KEY].items()} == {
+        str(own): ["mine"],
+        str(read): ["theirs"],
+    }
+    guest.take(request)
+    assert request == {"id": 1}
+    (read / "theirs").write_text("changed in the lab")
+    answer: Message = {}
+    guest.give_back(answer)
+    assert answer == {}
+    with pytest.raises(LabError, match="not its folder"):
+        host.take_back({KEY: {str(read): {"here": {"theirs": [0o644, "eA=="]}, "gone": []}}})
 
 
 def test_the_initramfs_is_the_same_each_time_and_whole(tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.network import Network, expected_state
 from linklab.network.catalogue import COURSE
+from linklab.runtime.backends import choose
 from linklab.runtime.client import LabProcess
 from linklab.runtime.qemu import snapshot
-from linklab.runtime.qemu.machine import find_qemu
-from linklab.runtime.qemu.transport import ROOT_MB, start_qemu_lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
@@ -24,8 +23,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow]
 def can_run() -> None:
     """Skips these tests with the reason where no lab starts in QEMU."""
     try:
-        find_qemu()
-        snapshot.find_files()
+        choose("virtual", "qemu")
     except LabError as error:
         pytest.skip(str(error))
 
@@ -39,7 +37,7 @@ def lab(tmp_path: Path) -> Iterator[LabProcess]:
 
 def started(network: Network, folder: Path | None = None) -> LabProcess:
     """A lab with a network."""
-    process = start_qemu_lab(folder=folder)
+    process = LabProcess.spawn(choose("virtual", "qemu"), folder)
     process.call(service.build, network, expected_state(network), "bridge", True, None)
     return process
 
@@ -88,10 +86,9 @@ def test_a_lab_that_is_gone_is_told_of(lab: LabProcess) -> None:
 
 
 def test_a_damaged_snapshot_is_made_anew() -> None:
-    files, qemu = snapshot.find_files(), find_qemu()
-    kept = snapshot.find_or_make(files, qemu, 512 + ROOT_MB)
-    (kept.folder / "state").write_bytes(b"")
-    assert not kept.whole
-    with start_qemu_lab() as process:
+    with started(COURSE):
+        newest = max(snapshot.cache_folder().glob("*/state"), key=lambda path: path.parent.stat().st_mtime)
+    newest.write_bytes(b"")
+    with started(COURSE) as process:
         assert process.running
-    assert kept.whole
+    assert newest.read_bytes()

@@ -62,9 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Grades and says where everything is; gives the exit status. Raises LinklabError before anything is judged."""
     from linklab.errors import LinklabError
     from linklab.grading.grade import grade
-    from linklab.runtime.backends import choose, need_linux
+    from linklab.runtime.backends import choose, need_system
 
-    need_linux()
+    need_system(linux=True)
     if arguments.dask is None:
         choose("virtual")  # raises with the fix where labs cannot run here
     if arguments.jobs is not None and arguments.dask is not None:

@@ -56,7 +56,7 @@ class Judge:
     def __init__(self, task: Task, room: Room, network: Network) -> None:
         self._task, self._room, self._network = task, room, network
         self._book, self._digest = read_book(task.notebook), task.digest()
-        self._kind = choose("virtual", "guest")
+        self._kind = choose("virtual")
         self._shown = shown.Outputs(task.limits.output_kb * 1024)
         self._videos = _videos_of(self._book, room)
         self._broker = Broker(room.lender, self._kind, room.home, task.limits.cell_s)

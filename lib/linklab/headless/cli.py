@@ -53,9 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     from linklab.headless import progress
     from linklab.headless.execute import copy_path, read_book, refuse_same_names
     from linklab.headless.pool import Limits, Pool, how_many
-    from linklab.runtime.backends import need_linux
+    from linklab.runtime.backends import need_system
 
-    need_linux()
+    need_system()
     notebooks: list[Path] = arguments.notebooks
     _refuse_studies(notebooks)
     jobs = how_many(arguments.jobs, len(notebooks))

@@ -21,11 +21,11 @@ import time
 import traceback
 from collections.abc import Iterable
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from linklab.errors import LinklabError
 from linklab.runtime import boot, carry
-from linklab.runtime.channel import FROM_GUEST_BYTES, Channel, ChannelClosed
+from linklab.runtime.channel import FROM_GUEST_BYTES, AgentEnd, Channel, ChannelClosed
 from linklab.runtime.printed import Printed
 
 MATURE_S = 16.0
@@ -50,7 +50,7 @@ class Interrupted(KeyboardInterrupt):
 class Context:
     """What a function called in the lab works with: its request, and what outlives the request."""
 
-    def __init__(self, channel: Channel, clock: str, seed: int) -> None:
+    def __init__(self, channel: AgentEnd, clock: str, seed: int) -> None:
         self.state: dict[str, Any] = {}
         self.clock, self.seed = clock, seed
         self._channel = channel
@@ -293,7 +293,12 @@ def main(options: dict[str, Any]) -> None:
         quiet = os.open(os.devnull, os.O_RDWR)
         os.dup2(quiet, 0)
         os.dup2(2, 1)
-    context = Context(channel, options["clock"], seed)
+    serve(channel, options["clock"], seed)
+
+
+def serve(channel: AgentEnd, clock: str, seed: int) -> NoReturn:
+    """Say that the lab is ready, answer requests until the notebook is gone, and end."""
+    context = Context(channel, clock, seed)
     about = {"kernel": os.uname().release, "clock_s": time.monotonic(), "python": sys.version_info[:2]}
     with contextlib.suppress(ChannelClosed):
         channel.send({"ready": True, **about})

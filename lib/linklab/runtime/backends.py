@@ -1,10 +1,11 @@
-"""The three kinds of lab process, and which one a machine gets.
+"""The kinds of lab process, and which one a machine gets.
 
-| kind   | clock   | what it is                                             | needs                               |
-| ------ | ------- | ------------------------------------------------------ | ----------------------------------- |
-| guest  | virtual | user-mode Linux whose clock jumps when everything waits | an x86-64 processor, the lab image  |
-| guest  | real    | user-mode Linux                                        | the same                            |
-| native | real    | fresh namespaces of this machine's own kernel          | root or sudo, and a kernel with netem |
+| kind   | clock   | what it is                                              | needs                               |
+| ------ | ------- | ------------------------------------------------------- | ----------------------------------- |
+| guest  | virtual | user-mode Linux whose clock jumps when everything waits | Linux on x86-64, the lab image      |
+| guest  | real    | user-mode Linux                                         | the same                            |
+| qemu   | virtual | a machine whose clock counts its instructions           | QEMU, the lab image                 |
+| native | real    | fresh namespaces of this machine's own kernel           | root or sudo, and a kernel with netem |
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from linklab.errors import LabError
 from linklab.runtime.image.find import Image, find_image
+from linklab.runtime.qemu.machine import find_qemu
 from linklab.units import AnyClock, Clock
 
-KindName = Literal["guest", "native"]
+KindName = Literal["guest", "qemu", "native"]
+VARIABLE = "LINKLAB_KIND"
+"""The environment variable that says which kind to take where a program leaves the choice to us."""
 GUEST_MEMORY_MB = 512
 _LEAST_GUEST_MEMORY_MB = 128
 ENVIRONMENT = {
@@ -42,8 +46,8 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of lab process, decided: what runs, on which clock, through sudo or not. A guest boots from `image`, which
-    a borrowed one has at its lender's.
+    """A kind of lab process, decided: what runs, on which clock, through sudo or not. All but native ones boot from
+    `image`, which a borrowed one has at its lender's.
     """
 
     name: KindName
@@ -55,6 +59,11 @@ class Kind:
     def stops_between_requests(self) -> bool:
         """On virtual time the whole guest is stopped while nobody asks it anything."""
         return self.clock == "virtual"
+
+    @property
+    def has_image(self) -> bool:
+        """Return True where the lab boots from the lab image, and so with its kernel, tools and Python."""
+        return self.name != "native"
 
     @property
     def kernel_lacks(self) -> str:
@@ -132,40 +141,59 @@ def choose(clock: AnyClock = "auto", name: KindName | None = None) -> Kind:
 
     ``auto`` prefers virtual time and takes real time only where virtual time cannot be had (yet).
     """
-    need_linux()
+    name = name or os.environ.get(VARIABLE) or None  # type: ignore[assignment]
+    if name not in (None, *get_args(KindName)):
+        raise LabError(f"kind {name!r} is unknown: say {', '.join(get_args(KindName))}")
     if clock not in ("auto", "real", "virtual"):
         raise LabError(f"clock {clock!r} is unknown: say 'auto', 'real' or 'virtual'")
-    x86_64 = platform.machine() == "x86_64"
     if name == "native":
         if clock == "virtual":
-            raise LabError("native labs have no virtual time: say kind='guest', or clock='real'")
+            raise LabError("native labs have no virtual time: say kind='guest' or kind='qemu', or clock='real'")
         return native()
-    if not x86_64:
-        if clock == "virtual" or name == "guest":
-            raise LabError(f"virtual time needs an x86-64 processor and this is {platform.machine()}: say clock='real'")
-        return native()
+    if name == "qemu" and clock == "real":
+        raise LabError("labs in QEMU have virtual time alone: say clock='virtual', or kind='native'")
     if clock != "real":
         try:
-            return _guest("virtual")
+            return _virtual(name)
         except LabError:
-            if clock == "virtual":
+            if clock == "virtual" or name == "qemu" or sys.platform != "linux":
                 raise
     if name is None:
         try:
             return native(with_netem=True)
         except LabError:
-            pass
+            if not runs_user_mode_linux():
+                raise
     return _guest("real")
 
 
+def _virtual(name: KindName | None) -> Kind:
+    """Return user-mode Linux where it exists, which is several times faster, else QEMU."""
+    if name == "qemu" or (name is None and not runs_user_mode_linux()):
+        find_qemu()  # raises with what to install
+        return Kind("qemu", "virtual", find_image())
+    return _guest("virtual")
+
+
 def _guest(clock: Clock) -> Kind:
+    if not runs_user_mode_linux():
+        here = f"{platform.system()} on {platform.machine()}"
+        raise LabError(f"user-mode Linux needs Linux on x86-64, and this is {here}: say kind='qemu'")
     return Kind("guest", clock, find_image())
 
 
-def need_linux() -> None:
-    """Raises `LabError` with what to do where this is another system."""
-    if sys.platform != "linux":
-        raise LabError(f"labs need Linux and this is {platform.system()}: use `vagrant up`, see the README")
+def runs_user_mode_linux() -> bool:
+    """Return True where this computer's system and processor are those that user-mode Linux exists for."""
+    return sys.platform == "linux" and platform.machine() == "x86_64"
+
+
+def need_system(*, linux: bool = False) -> None:
+    """Raise `LabError` with what to do where this is a system that labs do not run on; ``linux``: or not on Linux."""
+    if sys.platform not in (("linux",) if linux else ("linux", "darwin")):
+        needed = "Linux" if linux else "Linux or macOS"
+        raise LabError(
+            f"this needs {needed}, and here is {platform.system()}: use WSL2 or `vagrant up`, see the README"
+        )
 
 
 def native(*, with_netem: bool = False) -> Kind:

@@ -59,7 +59,7 @@ def boot_guest(folder: str | None, reads: list[str], layers: str, library: str, 
         os.makedirs(root + folder, exist_ok=True)  # below /run or /dev/shm it is hidden by what was mounted there
         mount("none", root + folder, "hostfs", _MS_NOSUID, folder)
     _switch_root(root)
-    _set(folder)
+    settle(folder)
 
 
 def _overlay(base: str) -> str:
@@ -70,7 +70,12 @@ def _overlay(base: str) -> str:
         os.mkdir(f"{base}/{part}")
     # nosuid: an ordinary user's guest sees root's files as nobody's, and mount(8) would run as that
     mount("overlay", f"{base}/root", "overlay", _MS_NOSUID, f"lowerdir=/,upperdir={base}/upper,workdir={base}/work")
-    root = f"{base}/root"
+    mount_usual(f"{base}/root")
+    return f"{base}/root"
+
+
+def mount_usual(root: str) -> None:
+    """Mount below `root` what every Linux has."""
     for kind, where, options in (
         ("proc", "proc", ""),
         ("sysfs", "sys", ""),
@@ -89,11 +94,10 @@ def _overlay(base: str) -> str:
     ):
         if not os.path.lexists(f"{root}/dev/{name}"):
             os.symlink(target, f"{root}/dev/{name}")
-    return root
 
 
-def _set(folder: str | None) -> None:
-    """The kernel's settings that labs need, and the network of the lab itself."""
+def settle(folder: str | None) -> None:
+    """Make the settings of a guest's kernel that labs need, and the network of the lab itself."""
     # else every new namespace starts with four tunnels that nobody asked for
     with contextlib.suppress(FileNotFoundError):
         Path("/proc/sys/net/core/fb_tunnels_only_for_init_net").write_text("2")

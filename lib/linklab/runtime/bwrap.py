@@ -96,6 +96,22 @@ def for_guest(
     return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--info-fd", str(info_fd), "--"]
 
 
+def for_qemu(program_path: Path, folder: Path, memory: Path) -> list[str]:
+    """The words that go before QEMU's own command.
+
+    It sees the system's programs, itself, the file of a machine's memory, to be read, and ``folder``, its own.
+    Raises `LabError` where bubblewrap is missing.
+    """
+    words = [program("a lab"), "--die-with-parent", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL"]
+    words += [*system_programs(), "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    prefix = program_path.resolve().parents[1]
+    if not prefix.is_relative_to("/usr"):
+        words += [*_way([prefix]), "--ro-bind", str(prefix), str(prefix)]
+    words += ["--dev", "/dev", "--proc", "/proc"]
+    words += [*_way([memory, folder]), "--ro-bind", str(memory), str(memory), "--bind", str(folder), str(folder)]
+    return [*words, "--remount-ro", "/", "--"]
+
+
 def system_view() -> list[str]:
     """bubblewrap's words for the system's programs and settings alone, in a root that is empty otherwise."""
     words = system_programs()

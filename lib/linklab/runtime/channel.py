@@ -16,7 +16,7 @@ import struct
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 TO_GUEST_BYTES = 2 * 1024
 FROM_GUEST_BYTES = 16 * 1024
@@ -44,6 +44,43 @@ class ChannelClosed(Exception):
 
 class ChannelTimeout(Exception):
     """Nothing arrived within the time given."""
+
+
+class ClientEnd(Protocol):
+    """What a client asks of its end of the way to a lab: a `Channel`, or QEMU's box."""
+
+    @property
+    def all_read(self) -> bool:
+        """Say whether the lab has read all that was sent."""
+
+    def send(
+        self,
+        message: Message,
+        timeout_s: float | None = None,
+        *,
+        wait: bool = True,
+        between: Callable[[], None] | None = None,
+    ) -> None:
+        """Send a message, as `Channel.send` does."""
+
+    def receive(self, timeout_s: float | None = None) -> Message:
+        """Return the next message. Raises `ChannelClosed`, and `ChannelTimeout` after `timeout_s`."""
+
+
+class AgentEnd(Protocol):
+    """What an agent asks of the lab's end."""
+
+    read_fd: int
+    """Becomes readable when something has arrived; with O_ASYNC it sends SIGIO then."""
+
+    def send(self, message: Message) -> None:
+        """Send a message."""
+
+    def receive(self) -> Message:
+        """Return the next message."""
+
+    def receive_waiting(self, key: str | None = None) -> Message | None:
+        """Return a message that is already here, the first one with `key`, or None. Never waits."""
 
 
 class Channel:

@@ -18,6 +18,7 @@ from linklab.errors import LabEnded, LabError
 from linklab.runtime import carry
 from linklab.runtime.backends import Kind, whole_seed
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.runtime.qemu.transport import Emulated
 from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
 from linklab.signals import Held
 
@@ -66,7 +67,8 @@ class LabProcess:
         bubblewrap cannot confine it (see `linklab.runtime.container`). All random numbers of the lab come from `seed`
         (see `linklab.start`). Raises `LabError` with the last lines of the console where it does not come up.
         """
-        return cls(Spawned(kind, folder, untrusted=untrusted, seed=whole_seed(seed), reads=reads), wall_limit_s, seed)
+        transport = Emulated if kind.name == "qemu" else Spawned
+        return cls(transport(kind, folder, untrusted=untrusted, seed=whole_seed(seed), reads=reads), wall_limit_s, seed)
 
     @classmethod
     def borrow(cls, lender: str, clock: str, kind: str | None, wall_limit_s: float, seed: int) -> LabProcess:

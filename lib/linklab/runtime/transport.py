@@ -24,7 +24,7 @@ from linklab import errors
 from linklab.errors import LabError
 from linklab.runtime import process_tree
 from linklab.runtime.backends import Kind, guest_memory_mb
-from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout, Message
+from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout, ClientEnd, Message
 from linklab.runtime.launch import launch
 
 VARIABLE: Final = "LINKLAB_LABS"
@@ -59,8 +59,13 @@ class About:
 class Transport(Protocol):
     """The way to a lab that has booted: messages over `channel`, and what a client needs to know and to do besides."""
 
-    channel: Channel
-    about: About
+    @property
+    def channel(self) -> ClientEnd:
+        """Where messages go and come."""
+
+    @property
+    def about(self) -> About:
+        """What is known of the lab."""
 
     @property
     def running(self) -> bool:

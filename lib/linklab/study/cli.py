@@ -210,12 +210,12 @@ def _show(study: Study) -> None:
 
 
 def _run(study: Study, arguments: argparse.Namespace) -> int:
-    from linklab.runtime.backends import need_linux
+    from linklab.runtime.backends import need_system
     from linklab.signals import interrupted_once
     from linklab.study.own import selection
     from linklab.study.runner import run as carry_out
 
-    need_linux()
+    need_system()
     output: Path = arguments.output or _OUTPUT / study.name
     show = _Live() if sys.stdout.isatty() else _Lines()
     try:

@@ -99,7 +99,7 @@ class LabPlace:
         self._submission = submission
         self._lab: labs.Lab | None = None
         self._limit_s = STALL_CPU_S
-        choose("virtual", "guest")
+        choose("virtual")
         self._folder = tempfile.TemporaryDirectory(prefix="linklab-check-")
 
     def _started(self) -> labs.Lab:

@@ -119,6 +119,11 @@ class Image:
         return self.folder / "linux"
 
     @property
+    def qemu_kernel(self) -> Path:
+        """The kernel for labs in QEMU."""
+        return self.folder / "vmlinuz-qemu"
+
+    @property
     def python(self) -> str:
         """The path of Python inside."""
         return f"/usr/bin/python{self.about.python}"

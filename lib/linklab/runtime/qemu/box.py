@@ -71,7 +71,8 @@ class HostBox:
         self._address = 0
         self._resting = self._rests_early = False
         self._parts: list[bytes] = []
-        self.before_request = self.after_message = no_files
+        self.before_request: Callable[[Message], None] = no_files
+        self.after_message: Callable[[Message], None] = no_files
 
     def await_request(self, timeout_s: float) -> None:
         """Returns when the guest wants a request. Raises `ChannelTimeout` where it does not within `timeout_s`."""

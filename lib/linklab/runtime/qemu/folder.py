@@ -1,4 +1,4 @@
-"""The lab's folder, which lies on both sides: with each request goes what changed on the host, with each answer comes
+"""The lab's folders, which lie on both sides: with each request goes what changed on the host, with each answer comes
 what changed in the guest.
 """
 
@@ -8,7 +8,7 @@ import base64
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -16,10 +16,11 @@ from linklab.errors import LabError
 from linklab.runtime.channel import Message
 
 KEY: Final = "files"
-"""Of a message: ``{"here": {path: [mode, content]}, "gone": [path, ...]}``."""
-LARGEST_BYTES: Final = 8 * 1024 * 1024
-"""A larger file stays on its side: a megabyte takes half a second."""
+"""Of a message: for each folder that changed ``{"here": {path: [mode, content]}, "gone": [path, ...]}``."""
+LEFT_KEY: Final = "left"
+"""Of an answer: the files for which there was no room."""
 LARGEST_CHANGE_BYTES: Final = 32 * 1024 * 1024
+"""So much goes with one message. A file for which no room is left stays on its side: a megabyte takes half a second."""
 _MOST_FILES: Final = 5000
 
 Stamp = tuple[int, int, int]
@@ -32,36 +33,36 @@ class Folder:
         path.mkdir(parents=True, exist_ok=True)
         self.path = path.resolve()
         self._seen: dict[str, Stamp] = {}
+        self._left: list[str] = []
 
-    def give(self, message: Message) -> None:
-        """Adds to a message what changed here. Raises `LabError` where that is more than a message may hold."""
+    def changes(self, room_bytes: int) -> tuple[dict[str, Any] | None, int]:
+        """Return what changed here since the last call, and how many bytes that is: at most ``room_bytes``."""
         here: dict[str, list[Any]] = {}
         stamps = dict(self._files())
-        total = 0
+        taken = 0
         for name, stamp in stamps.items():
             if self._seen.get(name) == stamp:
+                continue
+            if stamp[0] > room_bytes - taken:
+                self._left.append(f"{name} ({stamp[0] / 1e6:.0f} MB)")
                 continue
             try:
                 data = (self.path / name).read_bytes()
             except OSError:  # it went meanwhile, or nobody may read it
                 continue
-            total += len(data)
-            if total > LARGEST_CHANGE_BYTES:
-                raise LabError(
-                    f"more than {LARGEST_CHANGE_BYTES >> 20} MB changed in {self.path} since the lab saw it: keep a "
-                    "lab's folder small, or say folder="
-                )
+            taken += len(data)
             here[name] = [stamp[2], base64.b64encode(data).decode()]
         gone = [name for name in self._seen if name not in stamps]
         self._seen = stamps
-        if here or gone:
-            message[KEY] = {"here": here, "gone": gone}
+        return ({"here": here, "gone": gone} if here or gone else None), taken
 
-    def take(self, message: Message) -> None:
-        """Makes here what a message says changed on the other side. Raises `LabError` for a path out of the folder."""
-        changes = message.pop(KEY, None)
-        if changes is None:
-            return
+    def newly_left(self) -> list[str]:
+        """Return the files, with their sizes, for which there was no room and that were not told of yet."""
+        left, self._left = self._left, []
+        return left
+
+    def make(self, changes: dict[str, Any]) -> None:
+        """Make here what changed on the other side. Raises `LabError` for a path out of the folder."""
         for name in changes["gone"]:
             self._inside(name).unlink(missing_ok=True)
             self._seen.pop(str(name), None)
@@ -70,11 +71,7 @@ class Folder:
             _replace(path, int(mode), base64.b64decode(content))
             self._seen[str(name)] = _stamp(path.lstat())
 
-    def left_out(self) -> list[str]:
-        """Return the names of the files that are too large to be carried over."""
-        return [f"{name} ({size >> 20} MB)" for name, (size, _, _) in self._files(LARGEST_BYTES + 1, 1 << 62) if size]
-
-    def _files(self, least: int = 0, most: int = LARGEST_BYTES) -> Iterator[tuple[str, Stamp]]:
+    def _files(self) -> Iterator[tuple[str, Stamp]]:
         """Ordinary files by their path below the folder, without hidden ones, in an order that both sides share."""
         found = 0
         for at, folders, files in os.walk(self.path):
@@ -85,7 +82,7 @@ class Folder:
                     state = path.lstat()
                 except OSError:
                     continue
-                if name.startswith(".") or not stat.S_ISREG(state.st_mode) or not least <= state.st_size <= most:
+                if name.startswith(".") or not stat.S_ISREG(state.st_mode):
                     continue
                 found += 1
                 if found > _MOST_FILES:
@@ -104,6 +101,56 @@ class Folder:
         return path
 
 
+class Folders:
+    """All folders of one side: the lab's own, whose changes go both ways, and those that it may only read."""
+
+    def __init__(self, own: Path | None, reads: Iterable[Path]) -> None:
+        self._own = None if own is None else Folder(own)
+        self._reads = [Folder(path) for path in reads]
+
+    def give(self, message: Message) -> None:
+        """Add to a request what changed here in any folder."""
+        self._add(message, [*self._reads, *([self._own] if self._own else [])])
+
+    def give_back(self, message: Message) -> None:
+        """Add to an answer what changed here in the lab's own folder."""
+        if self._own:
+            self._add(message, [self._own])
+            if left := self._own.newly_left():
+                message[LEFT_KEY] = left
+
+    def take(self, message: Message) -> None:
+        """Make here what a request says changed in any folder."""
+        self._make(message.pop(KEY, {}), [*self._reads, *([self._own] if self._own else [])])
+
+    def take_back(self, message: Message) -> None:
+        """Make here what an answer says changed in the lab's own folder. Raises `LabError` for another folder."""
+        self._make(message.pop(KEY, {}), [self._own] if self._own else [])
+
+    def newly_left(self) -> list[str]:
+        """Return the files for which there was no room in a request and that were not told of yet."""
+        return [name for folder in (self._own, *self._reads) if folder for name in folder.newly_left()]
+
+    @staticmethod
+    def _add(message: Message, folders: Iterable[Folder]) -> None:
+        changed, room_bytes = {}, LARGEST_CHANGE_BYTES
+        for folder in folders:
+            changes, taken_bytes = folder.changes(room_bytes)
+            room_bytes -= taken_bytes
+            if changes:
+                changed[str(folder.path)] = changes
+        if changed:
+            message[KEY] = changed
+
+    @staticmethod
+    def _make(changed: dict[str, Any], folders: Iterable[Folder]) -> None:
+        known = {str(folder.path): folder for folder in folders}
+        for path, changes in changed.items():
+            if path not in known:
+                raise LabError(f"the lab changed {path!r}, which is not its folder: start it again")
+            known[path].make(changes)
+
+
 def no_files(message: Message) -> None:
     """Do nothing: a lab without a folder."""
 
@@ -113,7 +160,7 @@ def _stamp(state: os.stat_result) -> Stamp:
 
 
 def _replace(path: Path, mode: int, data: bytes) -> None:
-    """Puts a whole file in the place of an older one."""
+    """Put a whole file in the place of an older one."""
     number, fresh = tempfile.mkstemp(dir=path.parent, prefix=".linklab-")
     try:
         with os.fdopen(number, "wb") as file:

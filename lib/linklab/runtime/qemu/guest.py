@@ -4,23 +4,20 @@ where a snapshot is taken, and answers requests from there on.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import fcntl
 import importlib
 import os
 import signal
 import socket
-import sys
 import time
 from collections import deque
 from pathlib import Path
 from typing import Final
 
 from linklab.runtime import boot
-from linklab.runtime.agent import Context, await_beat, grow_up
-from linklab.runtime.channel import ChannelClosed, Message
-from linklab.runtime.qemu import folder
+from linklab.runtime.agent import await_beat, grow_up, serve
+from linklab.runtime.channel import Message
 from linklab.runtime.qemu.box import (
     ASK,
     DROP,
@@ -37,6 +34,7 @@ from linklab.runtime.qemu.box import (
     unword,
     word,
 )
+from linklab.runtime.qemu.folder import Folders, no_files
 
 _DATE_S: Final = 1_767_225_600
 """The start of 2026: the same date in every lab, as programs that print it take other steps for another."""
@@ -44,15 +42,6 @@ DEVICE: Final = "/dev/linklab"
 _IOCTL_REST: Final = 0
 _RB_AUTOBOOT: Final = 0x01234567
 """QEMU ends at a reboot (``-no-reboot``); microvm cannot be switched off."""
-_MOUNTS: Final = (
-    ("proc", "/proc", "proc", ""),
-    ("sysfs", "/sys", "sysfs", ""),
-    ("devtmpfs", "/dev", "devtmpfs", ""),
-    ("tmpfs", "/run", "tmpfs", "size=10%"),
-    ("tmpfs", "/tmp", "tmpfs", "size=40%,mode=1777"),
-    ("devpts", "/dev/pts", "devpts", "ptmxmode=666"),
-    ("tmpfs", "/dev/shm", "tmpfs", "size=20%"),
-)
 _LOADED: Final = (
     "base64", "json", "pickle", "mininet.net", "mininet.cli", "linklab.emulation.service", "linklab.emulation.build",
     "linklab.emulation.counters", "linklab.emulation.foreground", "linklab.runtime.waiting", "encodings.idna",
@@ -70,8 +59,8 @@ class GuestBox:
         self._inbox: deque[Message] = deque()
         self._parts: list[bytes] = []
         self._answer_waits = False
-        self.after_request = folder.no_files
-        self.before_answer = folder.no_files
+        self.after_request = no_files
+        self.before_answer = no_files
 
     def send(self, message: Message) -> None:
         """Put a message down. An event is handed over at once; an answer when the next request is waited for."""
@@ -138,19 +127,10 @@ class GuestBox:
 
 def start() -> None:
     """Mount what every Linux has, and set what every lab has."""
-    for source, target, kind, options in _MOUNTS:
-        os.makedirs(target, exist_ok=True)
-        boot.mount(source, target, kind, 2, options)
-    for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
-        if not os.path.lexists(f"/dev/{name}"):
-            os.symlink(f"/proc/self/{target}", f"/dev/{name}")
-    with contextlib.suppress(FileNotFoundError):
-        Path("/proc/sys/net/core/fb_tunnels_only_for_init_net").write_text("2")
-    controls = Path("/proc/sys/net/ipv4")
-    available = (controls / "tcp_available_congestion_control").read_text()
-    (controls / "tcp_allowed_congestion_control").write_text(available)
-    Path("/proc/sys/vm/oom_kill_allocating_task").write_text("1")
-    boot._finish(None)
+    boot.mount_usual("")
+    for where, options in (("/tmp", "size=40%,mode=1777"), ("/var/tmp", "size=10%,mode=1777")):
+        boot.mount("tmpfs", where, "tmpfs", 2, options)
+    boot.settle(None)
 
 
 def become_init() -> None:
@@ -189,16 +169,11 @@ def main() -> None:
     box = GuestBox()
     first = box.receive()  # the snapshot is taken here
     boot.seed_kernel(first["seed"])
-    if first["folder"]:
-        files = folder.Folder(Path(first["folder"]))
-        box.after_request, box.before_answer = files.take, files.give
+    files = Folders(Path(first["folder"]) if first["folder"] else None, map(Path, first["reads"]))
+    files.take(first)
+    box.after_request, box.before_answer = files.take, files.give_back
     os.chdir(first["folder"] or "/")
-    context = Context(box, "virtual", first["seed"])  # type: ignore[arg-type]
-    about = {"kernel": os.uname().release, "clock_s": time.monotonic(), "python": sys.version_info[:2]}
-    with contextlib.suppress(ChannelClosed):
-        box.send({"ready": True, **about})
-        context.serve()
-    os._exit(0)
+    serve(box, "virtual", first["seed"])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ from linklab.runtime.kernel.config import missing_options
 
 PATCHES: Final = ("random", "rest", "copy")
 _USER_MODE_ONLY: Final = frozenset(
-    f"CONFIG_{name}" for name in ("UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "STDERR_CONSOLE", "SSL", "NULL_CHAN", "PTY_CHAN")
+    f"CONFIG_{name}"
+    for name in ("UML_TIME_TRAVEL_SUPPORT", "STATIC_LINK", "HOSTFS", "STDERR_CONSOLE", "SSL", "NULL_CHAN", "PTY_CHAN")
 )
 _NO_STRING_INSTRUCTIONS: Final = "unrolled_loop:256:noalign,libcall:-1:noalign"
 """They are thought to be slow in QEMU, which was not measured apart: see copy.patch."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError
+from linklab.runtime import bwrap
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout
 from linklab.runtime.qemu.gdb import Gdb
 
@@ -62,6 +63,11 @@ def find_qemu() -> Qemu:
     return _asked(found)
 
 
+def qemu_is_here() -> bool:
+    """Return True where QEMU is installed, or named."""
+    return shutil.which(os.environ.get(VARIABLE) or PROGRAM) is not None
+
+
 @cache
 def _asked(path: str) -> Qemu:
     said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=60)
@@ -83,8 +89,11 @@ def machine_words(memory_mb: int, ram: Path, *, private: bool) -> list[str]:
 class Machine:
     """QEMU as a process of its own, which ends with this one, and the connection to its gdbstub."""
 
-    def __init__(self, qemu: Qemu, words: Sequence[str]) -> None:
-        """Starts QEMU and returns when it is connected. Raises `LabError` with what it says where it does not start."""
+    def __init__(self, qemu: Qemu, words: Sequence[str], shown: Path | None = None) -> None:
+        """Start QEMU and return when it is connected. With ``shown`` it is confined by bubblewrap, and sees that file.
+
+        Raises `LabError` with what it says where it does not start, and where bubblewrap is missing.
+        """
         self.folder = Path(tempfile.mkdtemp(prefix="linklab-"))  # short: a socket's path has room for 100 characters
         self._console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
         self._console_read = 0
@@ -92,6 +101,8 @@ class Machine:
         sandbox = _SANDBOX if sys.platform == "linux" else ()
         connect = ("-chardev", f"socket,id=gdb,path={door}", "-gdb", "chardev:gdb")
         keeper = [sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py")), str(self.folder)]
+        if shown is not None:
+            keeper += bwrap.for_qemu(qemu.path, self.folder, shown)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(door))
             listener.listen(1)

@@ -5,38 +5,44 @@ The same files give the same bytes, on every computer.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shlex
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+import linklab
 from linklab.errors import LabError
+from linklab.runtime.backends import ENVIRONMENT
+from linklab.runtime.image.init import PACKAGES
 
 LIBRARY: Final = "opt/linklab"
-_ENVIRONMENT: Final[Mapping[str, str]] = {
-    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "HOME": "/root",
-    "SHELL": "/bin/bash",
-    "TERM": "dumb",
-    "NO_COLOR": "1",
-    "LC_ALL": "C.UTF-8",
-    "PYTHONPATH": f"/{LIBRARY}:/usr/lib/python3/dist-packages",
-    "PYTHONHASHSEED": "0",
-}
+"""Where a guest has Linklab."""
+_PACKAGES: Final = ("prettytable", "tabulate", "wcwidth")
+"""What students' simpleperfs import. In a guest of user-mode Linux all that is installed is there to be read."""
 _EMPTY: Final = ("dev", "proc", "sys", "run", "tmp")
 """Folders that the guest mounts something on."""
 _PAGE_BYTES: Final = 4096
 _TRAILER: Final = "TRAILER!!!"
 
 
-def library_files() -> Iterator[tuple[str, Path]]:
-    """The files of Linklab that a guest may load, by their path below its library, in a fixed order."""
-    top = Path(__file__).parents[3]
-    for path in sorted((top / "linklab").rglob("*")):
+def guest_files() -> Iterator[tuple[str, Path]]:
+    """Yield the files that a guest has beside the image's, by their paths there, in a fixed order: Linklab, and the
+    packages that students' programs import.
+    """
+    yield from _files(LIBRARY, Path(linklab.__file__).parent)
+    for name in _PACKAGES:
+        found = importlib.util.find_spec(name)
+        if found is not None and found.origin is not None:
+            yield from _files(PACKAGES.lstrip("/"), Path(found.origin).parent)
+
+
+def _files(place: str, package: Path) -> Iterator[tuple[str, Path]]:
+    for path in sorted(package.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            yield path.relative_to(top).as_posix(), path
+            yield f"{place}/{path.relative_to(package.parent).as_posix()}", path
 
 
 def write_initramfs(root: Path, memory: Path, memory_bytes: int) -> tuple[int, int]:
@@ -56,13 +62,13 @@ def write_initramfs(root: Path, memory: Path, memory_bytes: int) -> tuple[int, i
         for name in _below(root):
             archive.add(name, root / name)
         made: set[str] = set()
-        for name, path in library_files():
-            for parent in reversed(Path(LIBRARY, name).parents):
+        for name, path in guest_files():
+            for parent in reversed(Path(name).parents):
                 folder = parent.as_posix()
                 if folder != "." and folder not in made:
                     archive.folder(folder)
                     made.add(folder)
-            archive.file(f"{LIBRARY}/{name}", 0o644, path.read_bytes())
+            archive.file(name, 0o644, path.read_bytes())
         archive.file("init", 0o755, first_program().encode())
         archive.end()
         size = file.tell() - start
@@ -76,7 +82,8 @@ def first_program() -> str:
 
     What it prints goes to the kernel's log, which is the console.
     """
-    settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in _ENVIRONMENT.items())
+    environment = ENVIRONMENT | {"PYTHONPATH": f"/{LIBRARY}:/usr/lib/python3/dist-packages"}
+    settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
     return f"#!/bin/sh\nexec env -i {settings} python3 -S -m linklab.runtime.qemu.guest >/dev/kmsg 2>&1\n"
 
 

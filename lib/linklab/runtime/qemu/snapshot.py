@@ -7,11 +7,15 @@ how large both are.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,38 +24,15 @@ from platformdirs import user_cache_dir
 
 from linklab.errors import LabError
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout
+from linklab.runtime.image.find import Image
 from linklab.runtime.qemu.box import HostBox
 from linklab.runtime.qemu.machine import KERNEL_WORDS, Machine, Qemu, machine_words
-from linklab.runtime.qemu.root import first_program, library_files, write_initramfs
+from linklab.runtime.qemu.root import first_program, guest_files, write_initramfs
 
 LARGEST_BYTES: Final = 64 * 1024 * 1024
 BOOT_LIMIT_S: Final = 300.0
-ROOT_VARIABLE: Final = "LINKLAB_QEMU_ROOT"
-KERNEL_VARIABLE: Final = "LINKLAB_QEMU_KERNEL"
-
-
-@dataclass(frozen=True)
-class LabFiles:
-    """What a guest boots: the lab image's root and the kernel. ``key`` changes with either."""
-
-    root: Path
-    kernel: Path
-    key: str
-
-
-def find_files() -> LabFiles:
-    """Return what a guest boots here: the folder and the kernel that the environment names. Raises `LabError`."""
-    named = {name: Path(os.environ.get(name, "")) for name in (ROOT_VARIABLE, KERNEL_VARIABLE)}
-    root, kernel = named.values()
-    if not (root / "usr/bin/python3").exists() or not kernel.is_file():
-        raise LabError(
-            f"no lab starts in QEMU without files: set {ROOT_VARIABLE} to a lab image's folder root and "
-            f"{KERNEL_VARIABLE} to the kernel of python -m linklab.runtime.qemu.kernel"
-        )
-    digest = hashlib.sha256(kernel.read_bytes())
-    about = root.parent / "image.json"
-    digest.update(about.read_bytes() if about.is_file() else str(root.resolve()).encode())
-    return LabFiles(root, kernel, digest.hexdigest())
+_KEPT: Final = 2
+"""How many others stay when a snapshot is made: each takes some 400 MB."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +40,7 @@ class Snapshot:
     """A machine in the cache, whole."""
 
     folder: Path
+    qemu: Qemu
     memory_mb: int
 
     @property
@@ -90,13 +72,29 @@ def cache_folder() -> Path:
     return Path(user_cache_dir("linklab")) / "qemu"
 
 
-def find_or_make(files: LabFiles, qemu: Qemu, memory_mb: int) -> Snapshot:
-    """Return the snapshot for these files, made now where there is none or a damaged one. Raises `LabError`."""
-    snapshot = Snapshot(cache_folder() / _key(files, qemu, memory_mb), memory_mb)
+def find_or_make(image: Image, qemu: Qemu, memory_mb: int) -> Snapshot:
+    """Return the snapshot of an image, made now where there is none or a damaged one. Raises `LabError`."""
+    snapshot = Snapshot(cache_folder() / _key(image, qemu, memory_mb), qemu, memory_mb)
     if not snapshot.whole:
-        remove(snapshot)
-        make(files, qemu, snapshot)
+        with _locked(snapshot.folder.parent):
+            if not snapshot.whole:  # nobody has made it meanwhile
+                remove(snapshot)
+                make(image, snapshot)
+    with contextlib.suppress(OSError):
+        os.utime(snapshot.folder)  # it is in use
     return snapshot
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One process at a time makes a snapshot."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "lock").open("wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise LabError(f"no snapshot can be kept in {folder}: {error.strerror or error}") from error
 
 
 def remove(snapshot: Snapshot) -> None:
@@ -104,29 +102,33 @@ def remove(snapshot: Snapshot) -> None:
     shutil.rmtree(snapshot.folder, ignore_errors=True)
 
 
-def make(files: LabFiles, qemu: Qemu, snapshot: Snapshot) -> None:
+def make(image: Image, snapshot: Snapshot) -> None:
     """Boot a machine and keep it. Whoever looks meanwhile sees none of it or all of it. Raises `LabError`."""
     place = snapshot.folder
-    place.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix="new-", dir=place.parent))
+    print("Booting a lab in QEMU once, to start from there: half a minute", file=sys.stderr)
+    _remove_old(place.parent)
+    part = Path(tempfile.mkdtemp(prefix=".new-", dir=place.parent))
     try:
-        fresh = Snapshot(part, snapshot.memory_mb)
-        address, size = write_initramfs(files.root, fresh.ram, snapshot.memory_mb << 20)
+        fresh = Snapshot(part, snapshot.qemu, snapshot.memory_mb)
+        address, size = write_initramfs(image.root, fresh.ram, snapshot.memory_mb << 20)
         words = machine_words(snapshot.memory_mb, fresh.ram, private=False)
-        words += ["-kernel", str(files.kernel), "-append", f"{KERNEL_WORDS} initrdmem={address},{size}"]
-        state = _booted(qemu, words)
+        words += ["-kernel", str(image.qemu_kernel), "-append", f"{KERNEL_WORDS} initrdmem={address},{size}"]
+        state = _booted(snapshot.qemu, words)
         (part / "state").write_bytes(state)
         noted = {"ram_bytes": fresh.ram.stat().st_size, "state_sha256": hashlib.sha256(state).hexdigest()}
         (part / "snapshot.json").write_text(json.dumps(noted), "utf-8")
-        try:
-            part.rename(place)
-        except OSError:
-            if not snapshot.whole:  # else another process was faster
-                raise
-    except OSError as error:
-        raise LabError(f"no snapshot can be kept in {place.parent}: {error.strerror or error}") from error
+        part.rename(place)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove what a maker that was killed left, and all snapshots but those that were used last."""
+    for left in folder.glob(".new-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    kept = sorted((path for path in folder.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime)
+    for path in kept[: max(0, len(kept) - _KEPT)]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _booted(qemu: Qemu, words: list[str]) -> bytes:
@@ -145,10 +147,10 @@ def _booted(qemu: Qemu, words: list[str]) -> bytes:
         machine.close()
 
 
-def _key(files: LabFiles, qemu: Qemu, memory_mb: int) -> str:
+def _key(image: Image, qemu: Qemu, memory_mb: int) -> str:
     words = machine_words(memory_mb, Path("ram"), private=False)
-    parts = [files.key, qemu.version, KERNEL_WORDS, first_program(), *words]
+    parts = [image.about.key, qemu.version, KERNEL_WORDS, first_program(), *words]
     digest = hashlib.sha256("\0".join(parts).encode())
-    for name, path in library_files():
+    for name, path in guest_files():
         digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]

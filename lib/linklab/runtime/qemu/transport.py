@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from linklab.errors import LabError
-from linklab.runtime import process_tree
-from linklab.runtime.backends import Kind, guest_memory_mb, whole_seed
-from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout, Message
-from linklab.runtime.client import WALL_LIMIT_S, LabProcess
+from linklab.runtime import container, process_tree
+from linklab.runtime.backends import Kind, guest_memory_mb
+from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.qemu import snapshot
 from linklab.runtime.qemu.box import HostBox
-from linklab.runtime.qemu.folder import Folder
-from linklab.runtime.qemu.machine import Machine, Qemu, find_qemu, machine_words
-from linklab.runtime.qemu.snapshot import LARGEST_BYTES, LabFiles, Snapshot, find_files
+from linklab.runtime.qemu.folder import LEFT_KEY, Folders
+from linklab.runtime.qemu.machine import Machine, find_qemu, machine_words
+from linklab.runtime.qemu.snapshot import LARGEST_BYTES, Snapshot
 from linklab.runtime.transport import BOOT_LIMIT_S, About
 
 _KILLED: Final = re.compile(r"^Out of memory: Killed process \d{1,10} \(([^()]{1,64})\)")
-ROOT_MB: Final = 320
+_ROOT_MB: Final = 320
 """Of a machine's memory: the image's files lie in it, besides what a guest may use."""
 
 
@@ -28,37 +29,43 @@ class Emulated:
 
     group_pid = 0
 
-    def __init__(self, files: LabFiles, folder: Path | None, *, seed: int) -> None:
+    def __init__(self, kind: Kind, folder: Path | None, *, untrusted: bool, seed: int, reads: Iterable[Path]) -> None:
         """Start a lab from its snapshot, which is made before where there is none, and return when its agent answers.
 
-        Raises `LabError` with the last lines of the console where it does not come up.
+        Raises `LabError` with the last lines of the console where it does not come up, and for a lab of `untrusted`
+        code where bubblewrap cannot confine QEMU.
         """
-        qemu, memory_mb = find_qemu(), guest_memory_mb()
-        kept = snapshot.find_or_make(files, qemu, memory_mb + ROOT_MB)
+        confined = sys.platform == "linux" and not container.chosen()
+        if untrusted and not confined:
+            raise LabError("labs of untrusted code need bubblewrap around QEMU: grade on Linux, and in no container")
+        assert kind.image is not None
+        qemu, memory_mb, places = find_qemu(), guest_memory_mb(), list(reads)
+        kept = snapshot.find_or_make(kind.image, qemu, memory_mb + _ROOT_MB)
         try:
-            ready = self._start(qemu, kept, folder, seed)
+            ready = self._start(kept, folder, places, seed, confined)
         except _Damaged:
             snapshot.remove(kept)
-            kept = snapshot.find_or_make(files, qemu, memory_mb + ROOT_MB)
+            kept = snapshot.find_or_make(kind.image, qemu, memory_mb + _ROOT_MB)
             try:
-                ready = self._start(qemu, kept, folder, seed)
+                ready = self._start(kept, folder, places, seed, confined)
             except _Damaged as damaged:
                 raise LabError(f"the lab did not start in QEMU: {damaged}") from None
         python = (ready["python"][0], ready["python"][1])
-        self.about = About(Kind("guest", "virtual"), ready["kernel"], "", ready["clock_s"], memory_mb, python)
+        self.about = About(kind, ready["kernel"], kind.kernel_lacks, ready["clock_s"], memory_mb, python)
 
-    def _start(self, qemu: Qemu, kept: Snapshot, folder: Path | None, seed: int) -> Message:
+    def _start(self, kept: Snapshot, folder: Path | None, reads: list[Path], seed: int, confined: bool) -> Message:
+        self._folders = Folders(folder, reads)
+        first: Message = {"seed": seed, "folder": folder and str(folder.resolve())}
+        first["reads"] = [str(path.resolve()) for path in reads]
         words = machine_words(kept.memory_mb, kept.ram, private=True)
-        self._machine = machine = Machine(qemu, [*words, "-S", "-incoming", "defer"])
+        words += ["-S", "-incoming", "defer"]
+        self._machine = machine = Machine(kept.qemu, words, shown=kept.ram if confined else None)
         try:
             machine.receive_state(kept.state)
-            box = HostBox(machine.gdb, LARGEST_BYTES)
-            self.channel = cast(Channel, box)  # a client calls no other methods than those of both
+            self.channel = box = HostBox(machine.gdb, LARGEST_BYTES)
             box.find()
-            files = None if folder is None else Folder(folder)
-            if files is not None:
-                box.before_request, box.after_message = files.give, files.take
-            box.send({"seed": seed, "folder": None if files is None else str(files.path)})
+            box.before_request, box.after_message = self._give, self._take_back
+            box.send(first)
             return box.receive(BOOT_LIMIT_S)
         except (ChannelClosed, ChannelTimeout) as failure:
             said = f"{failure}; {machine.console_tail()}"
@@ -68,9 +75,17 @@ class Emulated:
             self._end()
             raise
 
+    def _give(self, request: Message) -> None:
+        self._folders.give(request)
+        _tell_left(self._folders.newly_left(), "this machine")
+
+    def _take_back(self, answer: Message) -> None:
+        _tell_left([str(name) for name in answer.pop(LEFT_KEY, [])], "the lab")
+        self._folders.take_back(answer)
+
     def _end(self) -> None:
-        self._machine.end()
-        self._machine.close()
+        self.hang_up()
+        self.close()
 
     @property
     def running(self) -> bool:
@@ -87,7 +102,7 @@ class Emulated:
         """Do nothing: an interrupt rings."""
 
     def cpu_s(self) -> float:
-        """QEMU's, and that of the process that keeps it."""
+        """QEMU's, and that of the processes around it."""
         return process_tree.tree_cpu_s(self._machine.pid)
 
     def killed_for_memory(self, answer: Message) -> list[str]:
@@ -112,11 +127,6 @@ class _Damaged(Exception):
     """No lab comes up from a snapshot."""
 
 
-def start_qemu_lab(
-    files: LabFiles | None = None, folder: Path | None = None, *, seed: int = 0, wall_limit_s: float = WALL_LIMIT_S
-) -> LabProcess:
-    """Start a lab in QEMU, and return its process. Its arguments are those of `LabProcess.spawn`.
-
-    Without `files` it boots those that `find_files` finds.
-    """
-    return LabProcess(Emulated(files or find_files(), folder, seed=whole_seed(seed)), wall_limit_s, seed)
+def _tell_left(names: list[str], side: str) -> None:
+    if names:
+        print(f"Too large to be carried over, so {', '.join(names)} stays in {side} alone", file=sys.stderr)
