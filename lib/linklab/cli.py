@@ -141,7 +141,7 @@ def _up(arguments: argparse.Namespace) -> int:
 
 
 def _shell(arguments: argparse.Namespace) -> int:
-    need_system()
+    need_system(linux=True)
     from linklab.shell import shell
 
     return shell(arguments.host, arguments.network, arguments.clock, lab_name=arguments.lab)

@@ -25,7 +25,8 @@ def main() -> None:
     """Becomes JupyterLab."""
     parent, options = int(sys.argv[1]), sys.argv[2:]
     # SIGTERM and not SIGKILL: JupyterLab then ends its kernels, and with them their labs
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         sys.exit("linklab up is gone")
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]

@@ -57,8 +57,9 @@ def tallied_s(path: Path) -> float:
 
 
 def processor() -> str:
-    """Returns the processor's name, or its architecture where Linux knows no name."""
-    return cpu_model(Path("/proc/cpuinfo").read_text("utf-8")) or platform.machine()
+    """Returns the processor's name, or its architecture where the system knows no name."""
+    told = Path("/proc/cpuinfo")
+    return (cpu_model(told.read_text("utf-8")) if told.is_file() else platform.processor()) or platform.machine()
 
 
 def cpu_model(cpuinfo: str) -> str:

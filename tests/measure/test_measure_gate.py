@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 import linklab
@@ -133,9 +135,13 @@ def test_without_anything_seen_nothing_is_trusted() -> None:
     assert not trust_in(None).ok
 
 
-def test_processor_times_are_the_kernels() -> None:
-    stat = "cpu  100 10 50 800 20 5 5 10 40 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n"
-    assert CpuTimes.read(stat) == CpuTimes(total=1000, idle=820, steal=10)  # guest's 40 are in the user's 100
+def test_processor_times_are_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    linux = namedtuple("linux", "user nice system idle iowait irq softirq steal guest guest_nice")
+    mac = namedtuple("mac", "user nice system idle")
+    monkeypatch.setattr(psutil, "cpu_times", lambda: linux(100, 10, 50, 800, 20, 5, 5, 10, 40, 0))
+    assert CpuTimes.now() == CpuTimes(total_s=1000, idle_s=820, steal_s=10)  # guest's 40 are in the user's 100
+    monkeypatch.setattr(psutil, "cpu_times", lambda: mac(100, 0, 50, 850))
+    assert CpuTimes.now() == CpuTimes(total_s=1000, idle_s=850, steal_s=0)
 
 
 def test_percentiles_are_values_that_were_seen() -> None:

@@ -1,4 +1,4 @@
-"""Looking around before and after a run: the machine through /proc, the network through one request each."""
+"""Looking around before and after a run: the machine through its counters, the network through one request each."""
 
 from __future__ import annotations
 
@@ -12,29 +12,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from linklab import __version__
 from linklab.emulation import service
 from linklab.lab import Lab
 from linklab.measure.results import Origin
 from linklab.measure.trust import Fidelity, Machine, QueueCounters
 from linklab.network import NetworkState
+from linklab.options import cores
 
-_STEAL, _IDLE, _WAITING = 7, 3, 4
+_COUNTED = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+"""What psutil calls the processor's time by use. Guests' is in the user's already, and not counted twice."""
 
 
 @dataclass(frozen=True)
 class CpuTimes:
-    """Ticks of all processors since boot, from /proc/stat: in all, not used, taken by a hypervisor."""
+    """Seconds of all processors since boot: in all, not used, taken by a hypervisor."""
 
-    total: int
-    idle: int
-    steal: int
+    total_s: float
+    idle_s: float
+    steal_s: float
 
     @classmethod
-    def read(cls, stat: str) -> CpuTimes:
-        """From the file's text (proc(5)). Pure. Ticks of guests are in the user's already, and not counted twice."""
-        ticks = [int(word) for word in stat.splitlines()[0].split()[1:9]]
-        return cls(sum(ticks), ticks[_IDLE] + ticks[_WAITING], ticks[_STEAL] if len(ticks) > _STEAL else 0)
+    def now(cls) -> CpuTimes:
+        """Return the present ones; what this system does not tell apart is 0."""
+        times = psutil.cpu_times()
+        by_use = {use: float(getattr(times, use, 0.0)) for use in _COUNTED}
+        return cls(sum(by_use.values()), by_use["idle"] + by_use["iowait"], by_use["steal"])
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ class Before:
         self._seen = seen
         self._load = os.getloadavg()[0]
         self._turns = Turns.of(lab)
-        self._times = CpuTimes.read(Path("/proc/stat").read_text("ascii"))
+        self._times = CpuTimes.now()
         self._wall_s = time.monotonic()
 
     def after(self, late_ms: Sequence[float], longest_late_ms: float, reordered: int) -> Surroundings:
@@ -109,15 +114,14 @@ class Before:
         seen = self._lab.process.call(service.counters, False)
         wall_s = time.monotonic() - self._wall_s
         turns = Turns.of(self._lab)
-        times = CpuTimes.read(Path("/proc/stat").read_text("ascii"))
-        cores = len(os.sched_getaffinity(0))
-        machine = Machine(cores, self._load, os.getloadavg()[0])
-        ticks = max(1, times.total - self._times.total)
+        times = CpuTimes.now()
+        machine = Machine(cores(), self._load, os.getloadavg()[0])
+        passed_s = max(0.01, times.total_s - self._times.total_s)
         fidelity = Fidelity(
             clock=self._lab.clock,
-            load_per_core=max(machine.load_begin, machine.load_end) / cores,
-            busy_percent=100 * max(0.0, 1 - (times.idle - self._times.idle) / ticks),
-            steal_percent=100 * (times.steal - self._times.steal) / ticks,
+            load_per_core=max(machine.load_begin, machine.load_end) / machine.cores,
+            busy_percent=100 * max(0.0, 1 - (times.idle_s - self._times.idle_s) / passed_s),
+            steal_percent=100 * (times.steal_s - self._times.steal_s) / passed_s,
             timer_late_median_ms=statistics.median(late_ms) if late_ms else 0.0,
             timer_late_p95_ms=percentile(late_ms, 95) if late_ms else 0.0,
             timer_late_max_ms=longest_late_ms,

@@ -13,6 +13,7 @@ import nbformat
 from linklab import __version__
 from linklab.errors import LinklabError
 from linklab.headless.execute import read_book
+from linklab.options import cores
 from linklab.record import processor
 from linklab.report.lab import lab_of
 from linklab.report.model import LabRecord, Portfolio
@@ -57,10 +58,10 @@ def portfolio_of(paths: Sequence[Path], student: str) -> Portfolio:
 
 def about_machine() -> tuple[tuple[str, str], ...]:
     """This machine in words, by name."""
-    cores = len(os.sched_getaffinity(0))
+    count = cores()
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     name = processor()
     return (
-        ("Machine", f"{name}, {cores} core{'' if cores == 1 else 's'}, {memory_gb:.1f} GB of memory"),
+        ("Machine", f"{name}, {count} core{'' if count == 1 else 's'}, {memory_gb:.1f} GB of memory"),
         ("System", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"),
     )

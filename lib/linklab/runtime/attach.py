@@ -13,6 +13,7 @@ import os
 import re
 import socket
 import struct
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -41,7 +42,7 @@ _numbers = itertools.count(1)
 class Listener:
     """A lab's end while visitors are let in. `address` is what `Visit` takes."""
 
-    def __init__(self, listener: socket.socket, address: str, waiter: threading.Thread) -> None:
+    def __init__(self, listener: socket.socket, address: str, waiter: threading.Thread | None) -> None:
         self._listener, self.address, self._waiter = listener, address, waiter
 
     def close(self) -> None:
@@ -49,7 +50,8 @@ class Listener:
         with contextlib.suppress(OSError):
             # close alone does not wake the thread that waits in accept, and its socket would stay open
             self._listener.shutdown(socket.SHUT_RDWR)
-        if threading.current_thread() is not self._waiter:  # a forgotten lab ends in whichever thread runs
+        # a forgotten lab ends in whichever thread runs
+        if self._waiter is not None and self._waiter is not threading.current_thread():
             self._waiter.join(_CLOSE_LIMIT_S)
         self._listener.close()
 
@@ -58,9 +60,11 @@ def listen(name: str, nodes: Callable[[], list[str]], run: Run) -> Listener:
     """Lets visitors in, in a thread of its own, until the listener is closed.
 
     `nodes` gives the names of the nodes, none once the lab has ended. Each visitor is served in a thread of its own, so
-    one who stops reading keeps nobody waiting.
+    one who stops reading keeps nobody waiting. Abstract sockets are Linux's: elsewhere nobody can come in.
     """
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    if sys.platform != "linux":
+        return Listener(listener, "", None)
     plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:_NAME_CHARACTERS]
     while True:
         address = f"\0{_PREFIX}-{os.getuid()}-{os.getpid()}-{next(_numbers)}-{plain}"

@@ -199,7 +199,7 @@ def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: t
         "load": list(os.getloadavg()),
         "machine": {
             "processor": processor(),
-            "cores": len(os.sched_getaffinity(0)),
+            "cores": cores(),
             "memory_mb": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1_000_000,
             "kernel": platform.release(),
         },
