@@ -12,10 +12,11 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.runtime.image.init import LIBRARY
 from linklab.runtime.qemu import box
 from linklab.runtime.qemu.folder import KEY, Folder, Folders
 from linklab.runtime.qemu.gdb import RESTING, STOPPED, Gdb
-from linklab.runtime.qemu.root import LIBRARY, write_initramfs
+from linklab.runtime.qemu.root import write_initramfs
 
 
 class FakeQemu:
@@ -237,5 +238,5 @@ def test_the_initramfs_is_the_same_each_time_and_whole(tmp_path: Path) -> None:
     assert written[0] == written[1]
     assert written[0].startswith(b"070701")
     assert b"TRAILER!!!" in written[0]
-    for entry in (b"usr/bin/tool\0", b"init\0", f"{LIBRARY}/linklab/runtime/qemu/guest.py\0".encode()):
+    for entry in (b"usr/bin/tool\0", b"init\0", f"{LIBRARY.lstrip('/')}/linklab/runtime/qemu/guest.py\0".encode()):
         assert entry in written[0]

@@ -198,6 +198,8 @@ def need_system(*, linux: bool = False) -> None:
 
 def native(*, with_netem: bool = False) -> Kind:
     """The native kind. Raises `LabError` without root or passwordless sudo, or (asked) where netem is missing."""
+    if sys.platform != "linux":
+        raise LabError(f"labs in real time need Linux, and this is {platform.system()}: leave clock= away")
     root = os.geteuid() == 0
     if not root and not _may_sudo():
         raise LabError("a native lab needs root or passwordless sudo: say kind='guest', which needs neither")

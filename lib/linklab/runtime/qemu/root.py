@@ -16,10 +16,8 @@ from typing import BinaryIO, Final
 import linklab
 from linklab.errors import LabError
 from linklab.runtime.backends import ENVIRONMENT
-from linklab.runtime.image.init import PACKAGES
+from linklab.runtime.image.init import LIBRARY, PACKAGES
 
-LIBRARY: Final = "opt/linklab"
-"""Where a guest has Linklab."""
 _PACKAGES: Final = ("prettytable", "tabulate", "wcwidth")
 """What students' simpleperfs import. In a guest of user-mode Linux all that is installed is there to be read."""
 _EMPTY: Final = ("dev", "proc", "sys", "run", "tmp")
@@ -32,7 +30,7 @@ def guest_files() -> Iterator[tuple[str, Path]]:
     """Yield the files that a guest has beside the image's, by their paths there, in a fixed order: Linklab, and the
     packages that students' programs import.
     """
-    yield from _files(LIBRARY, Path(linklab.__file__).parent)
+    yield from _files(LIBRARY.lstrip("/"), Path(linklab.__file__).parent)
     for name in _PACKAGES:
         found = importlib.util.find_spec(name)
         if found is not None and found.origin is not None:
@@ -82,7 +80,7 @@ def first_program() -> str:
 
     What it prints goes to the kernel's log, which is the console.
     """
-    environment = ENVIRONMENT | {"PYTHONPATH": f"/{LIBRARY}:/usr/lib/python3/dist-packages"}
+    environment = ENVIRONMENT | {"PYTHONPATH": f"{LIBRARY}:/usr/lib/python3/dist-packages"}
     settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
     return f"#!/bin/sh\nexec env -i {settings} python3 -S -m linklab.runtime.qemu.guest >/dev/kmsg 2>&1\n"
 
