@@ -16,8 +16,10 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.image import build, debian, find, tree
-from linklab.runtime.kernel.build import StatusFile, build_lock
-from linklab.runtime.kernel.find import Kernel, Status
+from linklab.runtime.image.running import Status, StatusFile, build_lock
+from linklab.runtime.kernel import build as kernel_build
+from linklab.runtime.kernel.build import Candidate, Kernel, Kernels, Record, Unfit
+from linklab.runtime.kernel.config import FLAVOURS
 from tests.runtime.test_image_debian import deb
 
 PYTHON = {"./usr/bin/python3.13": "Python", "./usr/lib/python3.13/os.py": "", "./var/run/": None}
@@ -32,17 +34,27 @@ def listed(archive: Path, name: str, version: str, files: dict[str, str | None])
     return debian.Package(name, version, f"pool/{path.name}", len(content), hashlib.sha256(content).hexdigest())
 
 
+def kernels_in(folder: Path, version: str = "7.3.4") -> Kernels:
+    """Return kernels as if they had been made of a source."""
+    folder.mkdir()
+    made = []
+    for flavour in FLAVOURS:
+        path = folder / flavour.file
+        path.write_text(f"{flavour.name} {version}")
+        source = f"linux-source-{version.rpartition('.')[0]}"
+        record = Record(source, f"{version}-1", version, flavour.configuration_hash(), "gcc 12.2.0", flavour.patches)
+        made.append(Kernel(flavour, path, record))
+    return tuple(made)
+
+
 @pytest.fixture
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An archive in a folder, a kernel, and a cache of the test's own."""
+    """An archive in a folder, kernels, and a cache of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("LINKLAB_IMAGE", raising=False)
     monkeypatch.setenv("LINKLAB_DEBIAN", (tmp_path / "archive").as_uri())
-    linux = tmp_path / "kernel/linux"
-    linux.parent.mkdir()
-    linux.write_text("Linux")
-    kernel = Kernel(linux, "7.3.4", seccomp=True, time_travel=True, modules=None, patches=("clock", "random"))
-    monkeypatch.setattr(build, "find_kernel", lambda clock: kernel)
+    kernels = kernels_in(tmp_path / "kernel")
+    monkeypatch.setattr(build, "finished_kernels", lambda: kernels)
     monkeypatch.setattr(build, "verify", lambda image: None)
     monkeypatch.setattr(build, "compile_python", lambda image: None)
     monkeypatch.setattr(build, "NEEDED_BYTES", 10**6)
@@ -81,6 +93,12 @@ def test_an_image_is_built_and_found(packages: list[debian.Package]) -> None:
     assert (image.root / "usr/bin/awk").readlink() == Path("mawk")
     assert not (image.root / "etc/init.d").exists()
     assert image.kernel.stat().st_mode & 0o777 == 0o755
+    assert image.kernel.read_text() == "user-mode Linux 7.3.4"
+    assert image.qemu_kernel.read_text() == "Linux for QEMU 7.3.4"
+    assert [(kernel.file, kernel.source, kernel.patches) for kernel in image.about.kernels] == [
+        ("linux", "linux-source-7.3", ("clock", "random")),
+        ("vmlinuz-qemu", "linux-source-7.3", ("random", "rest", "copy")),
+    ]
     assert image.about.python == "3.13"
     assert image.about.replaced == ()
     assert [part for _, part in steps] == sorted(part for _, part in steps)
@@ -120,6 +138,81 @@ def test_what_was_fetched_stays_where_it_is_asked_for_or_the_build_fails(
     shutil.rmtree(archive)
     built(keep=True)
     assert len(list((folder / "packages").iterdir())) == 2
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_another_kernel_gives_another_image(packages: list[debian.Package], tmp_path: Path, number: int) -> None:
+    first = built()
+    (tmp_path / "kernel" / FLAVOURS[number].file).write_text("another")
+    assert built().about.key != first.about.key
+
+
+class Compiled:
+    """Sources whose kernels are there at once, in the place of compiling."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, *versions: str) -> None:
+        monkeypatch.setattr(build, "finished_kernels", kernel_build.finished_kernels)
+        for name in ("check_tools", "check_space"):
+            monkeypatch.setattr(kernel_build, name, lambda *_: None)
+        candidates = [
+            Candidate(f"linux-source-{version.rpartition('.')[0]}", f"{version}-1", 5) for version in versions
+        ]
+        made = {candidate: kernels_in(folder / candidate.package, version)
+                for candidate, version in zip(candidates, versions, strict=True)}  # fmt: skip
+        monkeypatch.setattr(kernel_build.Build, "_candidates", lambda _: candidates)
+        monkeypatch.setattr(kernel_build.Build, "_fresh_candidates", lambda _: [])
+        monkeypatch.setattr(kernel_build.Build, "_make", lambda _, candidate: made[candidate])
+
+
+def test_kernels_on_which_no_lab_runs_are_said_and_those_of_the_next_source_taken(
+    packages: list[debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Compiled(monkeypatch, tmp_path, "7.3.4", "6.12.9")
+
+    def verify(image: find.Image) -> None:
+        if image.about.kernel_version == "7.3.4":
+            raise Unfit("no lab runs on Linux 7.3.4: the lab did not answer")
+
+    monkeypatch.setattr(build, "verify", verify)
+    said: list[str] = []
+    steps: list[tuple[str, float]] = []
+    image = build.build_image(lambda message, part: steps.append((message, part)), said.append)
+    assert image.about.kernel_version == "6.12.9"
+    assert said == [
+        "linux-source-7.3 7.3.4-1: no lab runs on Linux 7.3.4: the lab did not answer; trying linux-source-6.12"
+    ]
+    assert [path.name for path in find.cache_folder().glob("*/image.json")] == ["image.json"], "no half of an image"
+    assert built() == image, "the kernels that were kept are those of the image"
+    assert steps[-1] == ("the lab image is ready", 1.0)
+
+
+def test_where_labs_run_on_no_kernel_the_reason_is_said(
+    packages: list[debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., list[str]]
+) -> None:
+    Compiled(monkeypatch, tmp_path, "7.3.4")
+
+    def verify(image: find.Image) -> None:
+        raise Unfit("no lab runs on Linux 7.3.4: hung")
+
+    monkeypatch.setattr(build, "verify", verify)
+    (line,) = run("build")
+    log = kernel_build.cache_folder() / "build.log"
+    assert line == (
+        f"linklab: no kernel could be built (linux-source-7.3 7.3.4-1: no lab runs on Linux 7.3.4: hung): see {log}"
+    )
+    assert kernel_build.finished_kernels() is None
+
+
+def test_a_machine_that_boots_no_lab_is_not_the_sources_fault(
+    packages: list[debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., list[str]]
+) -> None:
+    Compiled(monkeypatch, tmp_path, "7.3.4", "6.12.9")
+
+    def verify(image: find.Image) -> None:
+        raise LabError("bubblewrap is missing")
+
+    monkeypatch.setattr(build, "verify", verify)
+    assert run("build") == ["linklab: bubblewrap is missing"]
 
 
 def test_what_a_killed_build_left_is_removed(packages: list[debian.Package]) -> None:

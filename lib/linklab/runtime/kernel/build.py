@@ -1,4 +1,4 @@
-"""Building the lab's kernel: find the source, fetch, unpack, configure, compile, verify, publish.
+"""Building a lab's two kernels: find the source, fetch, unpack, change, and compile each.
 
 Every stage leaves a result that the next run finds, so a build that was interrupted, killed or run out of
 power goes on where it was. A stage's result gets its final name only once it is whole.
@@ -9,54 +9,51 @@ one, because ``seccomp=on`` (Linux 6.16) makes a lab several times faster. *Own 
 with lists fetched afresh, for a machine where ``apt-get update`` never ran. The latter two use lists of their own
 below the cache folder, so they need no root and change nothing on the machine.
 
+The cache folder, ``linklab/kernel`` in the user's cache folder, holds:
+
+| name           | what it is                                                                     |
+| -------------- | ------------------------------------------------------------------------------ |
+| ``<hash>/``    | a finished kernel and its ``kernel.json``; the hash is `kernel_hash`'s          |
+| ``work/``      | what an unfinished build keeps                                                 |
+| ``apt/``       | lists of packages, fetched apart from the machine's own                        |
+| ``build.log``  | everything that apt, tar and make said                                         |
+
 The stages, each leaving one result in the work folder of one source package:
 
 | file       | whole when it is there                                       |
 | ---------- | ------------------------------------------------------------ |
-| ``begun.json`` | which source package, version and configuration           |
+| ``begun.json`` | which source package and version, for which kernels       |
 | ``source.deb`` | the package, its hash checked by apt                      |
 | ``tree/``  | the unpacked source, with Linklab's changes to it            |
 | ``patches.taken`` | the names of the changes that it took                 |
-| ``out/``   | the objects; make itself knows which are whole               |
-| ``linux``  | the stripped kernel                                          |
+| ``out/``   | the objects of each kernel; make itself knows which are whole |
+| ``linux``, ``vmlinuz-qemu`` | the kernels                                  |
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
 import platform
 import re
 import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import TypeVar
+
+from platformdirs import user_cache_dir
 
 from linklab.errors import LabError
-from linklab.runtime.kernel.config import WITHOUT, configuration_hash, configuration_text, missing_options, patches
-from linklab.runtime.kernel.find import (
-    Record,
-    Status,
-    build_is_running,
-    cache_folder,
-    find_kernel,
-    finished_kernels,
-    inspect_kernel,
-    version_key,
-)
+from linklab.runtime.kernel.config import FLAVOURS, PATCHES, USER_MODE, WITHOUT, Flavour, missing_options, patch_text
 from linklab.runtime.kernel.programs import ProgramFailed, Programs, find_program
-from linklab.runtime.kernel.verify import KernelUnfit, verify_kernel
 
 Progress = Callable[[str, float], None]
 Say = Callable[[str], None]
+Used = TypeVar("Used")
 
 # Debian's package for each program that a build runs; the ones that every Debian has are left out.
 TOOLS = {
@@ -69,16 +66,13 @@ TOOLS = {
     "strip": "binutils",
     "xz": "xz-utils",
     "bzip2": "bzip2",
-    "ip": "iproute2",
-    "tc": "iproute2",
 }
-_C_LIBRARY = Path("/usr/include/stdio.h")
-# Measured for 7.3: package 167 MB, source 570 MB, objects 140 MB; and some
-# air.
-NEEDED_BYTES = 1100 * 10**6
-NEEDED_AFTER_UNPACKING_BYTES = 350 * 10**6
+HEADERS = {"/usr/include/stdio.h": "libc6-dev", "/usr/include/gelf.h": "libelf-dev"}
+"""Debian's package for each library that programs of the build are compiled with; libelf is objtool's."""
+# Measured for 7.3: package 167 MB, source 570 MB, objects OBJECTS_MB MB; and some air.
+NEEDED_BYTES = 1200 * 10**6
+NEEDED_AFTER_UNPACKING_BYTES = 450 * 10**6
 _FULL_BYTES = 20 * 10**6
-_WAIT_S = 0.5
 
 SECCOMP_SINCE = (6, 16)
 DEBIAN_RELEASES = ("bullseye", "bookworm", "trixie", "forky", "duke")
@@ -86,12 +80,9 @@ _PACKAGE = re.compile(r"^linux-source-(\d+(?:\.\d+)+)$")
 _KEYRINGS = ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
 _TARGETS = "$(CREATED_BY)|$(REPO_URI)|$(RELEASE)"
 
-# What make compiles for this configuration; one or two more or less from release to release. It only feeds
-# the bar.
-EXPECTED_OBJECTS = 1290
 # Share of the whole at which each stage begins, after the CPU time it takes.
-FETCH_AT, UNPACK_AT, COMPILE_AT, COMPILED_AT = 0.02, 0.08, 0.14, 0.97
-# Two thirds of the source are drivers, architectures and texts that no user-mode kernel compiles. Kconfig and
+FETCH_AT, UNPACK_AT, COMPILE_AT = 0.01, 0.04, 0.08
+# Two thirds of the source are drivers, architectures and texts that no kernel of a lab compiles. Kconfig and
 # the makefiles of all of them are read, so those stay.
 NEVER_COMPILED = (
     *(f"*/drivers/{name}/*.[ch]" for name in ("gpu", "media", "staging", "scsi", "infiniband", "accel", "usb")),
@@ -109,89 +100,132 @@ _COMPILED = re.compile(r"^\s+(?:CC|AS|LDS?|AR)\s+(?:\[\S+\]\s+)?\S+\.o$")
 _DOWNLOADED = re.compile(r"^dlstatus:\d+:([0-9.]+):")
 
 _BUILT = "Thu Jan 1 00:00:00 UTC 1970"
-_STATUS_INTERVAL_S = 0.5
 _ELSEWHERE = "set XDG_CACHE_HOME to a folder you may write to"
+RECORD_FORMAT = 1
+
+
+class Unfit(LabError):
+    """This source cannot give kernels for labs; another one may."""
+
+
+def cache_folder() -> Path:
+    """Return the folder that holds all kernels of this user (it need not exist)."""
+    return Path(user_cache_dir("linklab")) / "kernel"
 
 
 @dataclass(frozen=True)
-class Options:
-    """How to build. ``source``: insist on this package (``"linux-source-6.12"``). ``keep``: keep source and
-    objects.
+class Record:
+    """``kernel.json``: what a finished kernel was made from."""
+
+    source: str  # "linux-source-6.12"
+    source_version: str  # the package's version
+    kernel_version: str  # what uname -r says
+    config_hash: str
+    compiler: str
+    patches: tuple[str, ...]  # which of Linklab's patches it has
+
+    def write(self, path: Path) -> None:
+        """Write this as ``kernel.json``."""
+        document = {"linklab_kernel": RECORD_FORMAT, **asdict(self)}
+        path.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Record | None:
+        """Return the record, or None where there is none that this version of Linklab understands."""
+        try:
+            document = json.loads(path.read_text("utf-8"))
+            if document["linklab_kernel"] != RECORD_FORMAT:
+                return None
+            document["patches"] = tuple(document["patches"])
+            return cls(**{field.name: document[field.name] for field in fields(cls)})
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that is there."""
+
+    flavour: Flavour
+    path: Path
+    record: Record
+
+
+Kernels = tuple[Kernel, ...]
+"""One of each flavour, in their order, of one source."""
+
+
+def finished_kernels() -> Kernels | None:
+    """Return the kernels in the cache: those with most of Linklab's changes, then the newest. None where there are none
+    of the present configuration that were made of one source.
     """
+    found: dict[tuple[str, str], dict[str, Kernel]] = {}
+    hashes = {flavour: flavour.configuration_hash() for flavour in FLAVOURS}
+    for path in cache_folder().glob("*/kernel.json"):
+        record = Record.read(path)
+        for flavour, config_hash in hashes.items():
+            file = path.with_name(flavour.file)
+            if record and record.config_hash == config_hash and file.is_file():
+                of_source = found.setdefault((record.source, record.source_version), {})
+                of_source[flavour.name] = Kernel(flavour, file, record)
+    whole = [tuple(kernels[flavour.name] for flavour in FLAVOURS) for kernels in found.values() if len(kernels) == 2]
 
-    jobs: int | None = None
-    low_priority: bool = False
-    keep: bool = False
-    source: str | None = None
+    def rank(kernels: Kernels) -> tuple[int, tuple[int, ...], str]:
+        made = kernels[0].record
+        return sum(len(each.record.patches) for each in kernels), version_key(made.kernel_version), made.source_version
+
+    return max(whole, key=rank, default=None)
 
 
-def build_kernel(
+def version_key(version: str) -> tuple[int, ...]:
+    """Return what orders kernel versions: ``"6.12.3+deb"`` gives ``(6, 12, 3)``."""
+    numbers: list[int] = []
+    for part in version.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits))
+    return tuple(numbers)
+
+
+def build_kernels(
+    use: Callable[[Kernels], Used],
+    lock: int,
     progress: Progress,
+    say: Say,
+    *,
     jobs: int | None = None,
     low_priority: bool = False,
-    *,
     keep: bool = False,
-    source: str | None = None,
-    say: Say = lambda line: None,
-) -> Path:
-    """Builds the kernel for virtual time, and gives its path; a kernel that is there already is not built
-    again.
+) -> Used:
+    """Build both kernels, give them to ``use``, keep them in the cache, and return what ``use`` has made of them.
 
-    ``progress`` is called with what is being done and the fraction done, from 0 to 1; ``say`` with single
-    remarks, one line each. While another process builds, this one waits and reports the other's progress.
+    ``use`` raises `Unfit` where labs do not run on these kernels: then those of the next source are built. ``lock`` is
+    the file descriptor of the build's lock, which all its programs hold too. ``progress`` is called with what is being
+    done and the fraction done, from 0 to 1; ``say`` with single remarks, one line each. ``keep``: keep source and
+    objects.
 
-    Raises `LabError`: no source, no tools, no space, no network, or nothing that compiles and boots.
+    Raises `LabError`: no source, no tools, no space, no network, or nothing that compiles and is of use.
     """
-    check_machine()
     folder = ensure_folder(cache_folder())
-    options = Options(jobs, low_priority, keep, source)
-    waiting = False
-    while True:
-        with build_lock(folder) as lock:
-            if lock is not None:
-                return _finished(folder, options) or _build(folder, lock, options, progress, say)
-        if not waiting:
-            say("another process is building the kernel: waiting for it")
-            waiting = True
-        if status := Status.read(folder):
-            progress(status.message, status.fraction)
-        time.sleep(_WAIT_S)
-
-
-def _finished(folder: Path, options: Options) -> Path | None:
-    for path, record in finished_kernels(folder, configuration_hash(configuration_text())):
-        if options.source in (None, record.source):
-            return path
-    return None
-
-
-def _build(folder: Path, lock: int, options: Options, progress: Progress, say: Say) -> Path:
     check_tools()
     check_place(folder)
     unpacked = any((folder / "work").glob("*/tree"))
     check_space(folder, NEEDED_AFTER_UNPACKING_BYTES if unpacked else NEEDED_BYTES)
-    status = StatusFile(folder)
-
-    def report(message: str, fraction: float) -> None:
-        status.write(message, fraction)
-        progress(message, fraction)
-
     try:
         with (folder / "build.log").open("w", encoding="utf-8", buffering=1) as log:
-            programs = Programs(log, options.low_priority, (lock,))
-            build = Build(folder, programs, options, report, say)
-            path = build.first_that_works()
+            programs = Programs(log, low_priority, (lock,))
+            used = Build(folder, programs, jobs or len(os.sched_getaffinity(0)), progress, say).first_that_works(use)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise full(folder) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise LabError(f"cannot write to {folder} ({error.strerror}): {_ELSEWHERE}") from error
         raise
-    finally:
-        status.remove()
-    if not options.keep:
+    if not keep:
         shutil.rmtree(folder / "work", ignore_errors=True)
         shutil.rmtree(folder / "apt", ignore_errors=True)
-    progress("the kernel is ready", 1.0)
-    return path
+    return used
 
 
 def check_machine() -> None:
@@ -203,12 +237,11 @@ def check_machine() -> None:
 
 
 def check_tools() -> None:
-    """Raises `LabError` naming the packages of all programs that are missing."""
+    """Raises `LabError` naming the packages of all programs and libraries that are missing."""
     packages = {package for program, package in TOOLS.items() if find_program(program) is None}
-    if not _C_LIBRARY.is_file():
-        packages.add("libc6-dev")
+    packages |= {package for header, package in HEADERS.items() if not Path(header).is_file()}
     if packages:
-        raise LabError(f"building the kernel needs more tools: sudo apt-get install {' '.join(sorted(packages))}")
+        raise LabError(f"building the lab image needs more tools: sudo apt-get install {' '.join(sorted(packages))}")
 
 
 def check_place(folder: Path) -> None:
@@ -226,7 +259,7 @@ def check_space(folder: Path, needed_bytes: int, free_bytes: int | None = None) 
     free_bytes = shutil.disk_usage(folder).free if free_bytes is None else free_bytes
     if free_bytes < needed_bytes:
         raise LabError(
-            f"building the kernel needs {needed_bytes / 1e9:.1f} GB for a while, and {folder} has "
+            f"building the lab's kernels needs {needed_bytes / 1e9:.1f} GB for a while, and {folder} has "
             f"{free_bytes / 1e9:.1f} GB free: free some, or set XDG_CACHE_HOME to a folder with more"
         )
 
@@ -235,21 +268,22 @@ def full(folder: Path) -> LabError:
     """What to say when the disk is full after all."""
     needed = f"free {NEEDED_AFTER_UNPACKING_BYTES / 1e9:.1f} GB"
     return LabError(
-        f"the disk of {folder} is full: {needed} and run linklab kernel build again; it goes on where it was"
+        f"the disk of {folder} is full: {needed} and run linklab image build again; it goes on where it was"
     )
 
 
 @dataclass
 class Build:
-    """One run: tries the candidates in order until a kernel compiles and boots."""
+    """One run: tries the candidates in order until kernels compile and are of use."""
 
     folder: Path
     programs: Programs
-    options: Options
+    jobs: int
     report: Progress
     say: Say
 
-    def first_that_works(self) -> Path:
+    def first_that_works(self, use: Callable[[Kernels], Used]) -> Used:
+        """Return what ``use`` makes of the first kernels that it does not call `Unfit`, and keep those."""
         self.report("looking for the kernel's source", 0.0)
         failures: list[str] = []
         tried: set[tuple[str, str]] = set()
@@ -261,19 +295,20 @@ class Build:
                 if failures:
                     self.say(f"{failures[-1]}; trying {candidate.package}")
                 try:
-                    return self._make(candidate)
+                    kernels = self._make(candidate)
+                    used = use(kernels)
                 except (ProgramFailed, Unfit) as failure:
                     self._raise_if_full(failure)
                     failures.append(f"{candidate.package} {candidate.version}: {failure}")
+                    continue
+                for kernel in kernels:
+                    publish(kernel, self.folder)
+                return used
         raise LabError(f"no kernel could be built ({failures[-1]}): see {self.folder / 'build.log'}")
 
     def _candidates(self) -> list[Candidate]:
-        config_hash = configuration_hash(configuration_text())
-        begun = begun_builds(self.folder / "work", config_hash)
-        if self.options.source is None and begun:
-            # No archive is asked again, so a build goes on without a network too.
-            return begun
-        return self._chosen(self._sources().candidates)
+        # Where one was begun no archive is asked again, so a build goes on without a network too.
+        return begun_builds(self.folder / "work") or self._sources().candidates()
 
     def _fresh_candidates(self) -> list[Candidate]:
         """A second look, after nothing of the first worked: lists on the machine may be older than its
@@ -281,74 +316,44 @@ class Build:
         """
         try:
             sources = self._sources()
-            return self._chosen(lambda: [*sources.candidates(), *sources.fresh_candidates()])
+            return [*sources.candidates(), *sources.fresh_candidates()]
         except LabError:
             return []
 
     def _sources(self) -> Sources:
         folder = self.folder / "apt"
         folder.mkdir(exist_ok=True)
-        return Sources(self.programs, folder, lambda message: self.report(message, 0.01))
+        return Sources(self.programs, folder, lambda message: self.report(message, 0.0))
 
-    def _chosen(self, offered: Callable[[], list[Candidate]]) -> list[Candidate]:
-        candidates = offered()
-        chosen = [candidate for candidate in candidates if self.options.source in (None, candidate.package)]
-        if not chosen:
-            names = ", ".join(candidate.package for candidate in candidates)
-            raise LabError(f"{self.options.source} is not on offer: choose one of {names}")
-        return chosen
-
-    def _make(self, candidate: Candidate) -> Path:
-        text = configuration_text()
-        config_hash = configuration_hash(text)
-        name = kernel_hash(candidate.package, candidate.version, config_hash)
-        work = Work(self.folder / "work" / name, candidate, self.programs, self.report)
-        started = time.monotonic()
-        work.begin(config_hash)
+    def _make(self, candidate: Candidate) -> Kernels:
+        """Return the kernels of one source; one that is in the cache is not built again."""
+        made = {flavour.name: self._in_cache(flavour, candidate) for flavour in FLAVOURS}
+        left = sum(flavour.objects for flavour in FLAVOURS if made[flavour.name] is None)
+        work = Work(self.folder / "work" / work_name(candidate), candidate, self.programs, self.report)
+        work.begin()
         work.fetch()
         work.unpack()
-        work.configure(text)
-        jobs = self.options.jobs or len(os.sched_getaffinity(0))
-        objects = work.compile(jobs)
-        self.report(f"booting Linux {work.release()} to verify it", 0.98)
-        seccomp = verified_seccomp(work.kernel)
-        record = Record(
-            source=candidate.package,
-            source_version=candidate.version,
-            kernel_version=work.release(),
-            config_hash=config_hash,
-            seccomp=seccomp,
-            verified=True,
-            built_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            build_seconds=round(time.monotonic() - started, 1),
-            size_bytes=work.kernel.stat().st_size,
-            compiler=work.compiler(),
-            objects=objects,
-            patches=work.patches(),
-        )
-        return publish(work.kernel, record, self.folder, name)
+        share = COMPILE_AT
+        kernels = []
+        for flavour in FLAVOURS:
+            kernel = made[flavour.name]
+            if kernel is None:
+                work.configure(flavour)
+                end = share + flavour.objects / left * (1 - COMPILE_AT)
+                kernel = work.compile(flavour, self.jobs, share, end)
+                share = end
+            kernels.append(kernel)
+        return tuple(kernels)
+
+    def _in_cache(self, flavour: Flavour, candidate: Candidate) -> Kernel | None:
+        path = self.folder / kernel_hash(candidate, flavour) / flavour.file
+        record = Record.read(path.with_name("kernel.json"))
+        return Kernel(flavour, path, record) if record and path.is_file() else None
 
     def _raise_if_full(self, failure: Exception) -> None:
         """A full disk is no fault of the source, and the next one would meet it too."""
         if "No space left" in str(failure) or shutil.disk_usage(self.folder).free < _FULL_BYTES:
             raise full(self.folder) from failure
-
-
-def verified_seccomp(kernel: Path) -> bool:
-    """Verifies a kernel as it will be started: by seccomp if it can and the machine lets it, otherwise by
-    ptrace.
-
-    Raises `Unfit` when it works neither way.
-    """
-    ways = (True, False) if inspect_kernel(kernel).seccomp else (False,)
-    failure: KernelUnfit | None = None
-    for seccomp in ways:
-        try:
-            verify_kernel(kernel, seccomp)
-            return seccomp
-        except KernelUnfit as error:
-            failure = failure or error
-    raise Unfit(f"does not boot: {failure}")
 
 
 @dataclass(frozen=True)
@@ -483,8 +488,8 @@ class Sources:
         for program in ("apt-get", "apt-cache"):
             if find_program(program) is None:
                 raise LabError(
-                    "the kernel's source comes from apt, and this machine has none: "
-                    "name a kernel built elsewhere in LINKLAB_KERNEL, or use vagrant up"
+                    "the kernel's source comes from apt, and this machine has none: name an image built elsewhere in "
+                    "LINKLAB_IMAGE, or use vagrant up"
                 )
         found = self._offered(Apt())
         if not any(candidate.series >= SECCOMP_SINCE for candidate in found):
@@ -501,7 +506,7 @@ class Sources:
             reason = f" ({failure.reason})" if failure else ""
             raise LabError(
                 f"the machine's archives give no package linux-source-*{reason}: check the network and "
-                "/etc/apt/sources.list, then run linklab kernel build again"
+                "/etc/apt/sources.list, then run linklab image build again"
             )
         return found
 
@@ -557,12 +562,27 @@ class Sources:
         return lines
 
 
-class Unfit(Exception):
-    """This source cannot give a kernel for labs; another one may."""
+def work_name(candidate: Candidate) -> str:
+    """Return the name of a source's work folder: one for each version and for what Linklab makes of it."""
+    return _hash(candidate, " ".join(flavour.configuration_hash() for flavour in FLAVOURS))
 
 
-def begun_builds(work: Path, config_hash: str) -> list[Candidate]:
-    """The candidates that an earlier run fetched in whole for this configuration, newest first."""
+def kernel_hash(candidate: Candidate, flavour: Flavour) -> str:
+    """Return the name of a kernel's folder: one for each source package, version and configuration.
+
+    The compiler is left out on purpose. Virtual time counts events and not instructions, so the same source
+    gives the same measurements whatever compiled it, and an update of gcc must not cost every student a new
+    build.
+    """
+    return _hash(candidate, flavour.configuration_hash())
+
+
+def _hash(candidate: Candidate, configuration: str) -> str:
+    return hashlib.sha256(f"{candidate.package} {candidate.version} {configuration}".encode()).hexdigest()[:16]
+
+
+def begun_builds(work: Path) -> list[Candidate]:
+    """Return the candidates that an earlier run fetched in whole for these configurations, newest first."""
     found: list[Candidate] = []
     for path in work.glob("*/begun.json"):
         try:
@@ -570,9 +590,9 @@ def begun_builds(work: Path, config_hash: str) -> list[Candidate]:
             candidate = Candidate(document["package"], document["version"], document["size_bytes"])
         except (OSError, ValueError, KeyError, TypeError):
             continue
-        if document.get("config_hash") == config_hash and (path.parent / "source.deb").is_file():
+        if path.parent.name == work_name(candidate) and (path.parent / "source.deb").is_file():
             found.append(candidate)
-    return sorted(found, key=lambda candidate: version_key(candidate.package.rpartition("-")[2]), reverse=True)
+    return newest_first(found)
 
 
 def downloaded_percent(line: str) -> float | None:
@@ -604,30 +624,20 @@ class Work:
     folder: Path
     candidate: Candidate
     programs: Programs
-    report: Callable[[str, float], None]
-
-    @property
-    def kernel(self) -> Path:
-        return self.folder / "linux"
+    report: Progress
 
     @property
     def _tree(self) -> Path:
         return self.folder / "tree"
 
-    @property
-    def _out(self) -> Path:
-        return self.folder / "out"
+    def _out(self, flavour: Flavour) -> Path:
+        return self.folder / "out" / flavour.file
 
-    def begin(self, config_hash: str) -> None:
-        """Makes the folder, and notes what it is for."""
+    def begin(self) -> None:
+        """Make the folder, and note what it is for."""
         self.folder.mkdir(parents=True, exist_ok=True)
         candidate = self.candidate
-        note = {
-            "package": candidate.package,
-            "version": candidate.version,
-            "size_bytes": candidate.size_bytes,
-            "config_hash": config_hash,
-        }
+        note = {"package": candidate.package, "version": candidate.version, "size_bytes": candidate.size_bytes}
         (self.folder / "begun.json").write_text(json.dumps(note), "utf-8")
 
     def fetch(self) -> None:
@@ -658,7 +668,7 @@ class Work:
         shutil.rmtree(part)
 
     def unpack(self) -> None:
-        """Unpacks what a user-mode kernel can need of the source."""
+        """Unpack what a lab's kernel can need of the source, and make Linklab's changes to it."""
         if self._tree.is_dir():
             return
         self.report(f"unpacking {self.candidate.package}", UNPACK_AT)
@@ -681,73 +691,87 @@ class Work:
         part.rename(self._tree)
 
     def _patch(self, tree: Path) -> None:
-        """Make Linklab's changes to the source, and note which it took. One that it does not fit is left out, and
-        said: the kernel is good all the same.
+        """Make Linklab's changes to the source, and note which it took.
+
+        One that it does not fit is left out, and said, where kernels are good all the same; else raises `Unfit`.
         """
         words = ["patch", "--batch", "--forward", "--no-backup-if-mismatch", "--strip=1"]
         taken = []
-        for name, text in patches().items():
+        for name in PATCHES:
             patch = self.folder / f"{name}.patch"
-            patch.write_text(text, "utf-8")
+            patch.write_text(patch_text(name), "utf-8")
             try:
                 self.programs.run([*words, f"--input={patch}", "--dry-run"], tree)
-            except ProgramFailed:
+            except ProgramFailed as failure:
+                if name not in WITHOUT:
+                    raise Unfit(f"does not take {name}.patch, without which no lab runs on QEMU") from failure
                 self.report(f"{self.candidate.package} does not take {name}.patch: {WITHOUT[name]}", UNPACK_AT)
                 continue
             self.programs.run([*words, f"--input={patch}"], tree)
             taken.append(name)
         (self.folder / _TAKEN).write_text("\n".join(taken), "utf-8")
 
-    def patches(self) -> tuple[str, ...]:
-        """Return the names of Linklab's patches that the source took."""
-        return tuple((self.folder / _TAKEN).read_text("utf-8").split())
+    def patches(self, flavour: Flavour) -> tuple[str, ...]:
+        """Return the names of the changes that the source took and that are this kernel's."""
+        taken = (self.folder / _TAKEN).read_text("utf-8").split()
+        return tuple(name for name in flavour.patches if name in taken)
 
-    def configure(self, text: str) -> None:
-        """Makes the kernel's ``.config``. Raises `Unfit` naming the options that this source lacks."""
-        result = self._out / ".config"
+    def configure(self, flavour: Flavour) -> None:
+        """Make the kernel's ``.config``. Raises `Unfit` naming the options that this source lacks."""
+        text = flavour.configuration_text()
+        result = self._out(flavour) / ".config"
         if not result.is_file():
-            self._out.mkdir(exist_ok=True)
-            configuration = self.folder / "linklab.config"
-            configuration.write_text(text, "utf-8")
-            self.programs.run(self._make_words(f"KCONFIG_ALLCONFIG={configuration}", "allnoconfig"), self.folder)
+            result.parent.mkdir(parents=True, exist_ok=True)
+            asked = self.folder / f"{flavour.file}.config"
+            asked.write_text(text, "utf-8")
+            self.programs.run(self._make_words(flavour, f"KCONFIG_ALLCONFIG={asked}", "allnoconfig"), self.folder)
         missing = missing_options(text, result.read_text("utf-8"))
         if missing:
             result.unlink()
             raise Unfit(f"this source lacks options that labs need: {' '.join(missing)}")
 
-    def compile(self, jobs: int) -> int:
-        """Compiles and strips the kernel; gives the number of its objects."""
-        message = f"compiling {self.candidate.package}"
-        done = sum(1 for _ in self._out.rglob("*.o"))
+    def compile(self, flavour: Flavour, jobs: int, begin: float, end: float) -> Kernel:
+        """Compile a kernel; ``begin`` and ``end`` say which share of the whole that is."""
+        message = f"compiling {flavour.name} from {self.candidate.package}"
+        out = self._out(flavour)
+        done = sum(1 for _ in out.rglob("*.o"))
 
         def on_line(line: str) -> None:
             nonlocal done
             if is_object(line):
                 done += 1
-                share = min(done / EXPECTED_OBJECTS, 1.0)
-                self.report(message, COMPILE_AT + share * (COMPILED_AT - COMPILE_AT))
+                self.report(message, begin + min(done / flavour.objects, 1.0) * (end - begin))
 
-        self.report(message, COMPILE_AT)
-        self.programs.run(self._make_words(f"-j{jobs}", "linux"), self.folder, on_line)
-        part = self.folder / "linux.new"
-        self.programs.run(["strip", "-o", str(part), str(self._out / "linux")], self.folder)
-        part.rename(self.kernel)
-        return sum(1 for _ in self._out.rglob("*.o"))
+        self.report(message, begin)
+        self.programs.run(self._make_words(flavour, f"-j{jobs}", *flavour.words, flavour.target), self.folder, on_line)
+        path = self.folder / flavour.file
+        part = path.with_name(f"{path.name}.new")
+        shutil.copyfile(out / flavour.made, part)
+        part.chmod(0o755)
+        if flavour is USER_MODE:
+            self.programs.run(["strip", str(part)], self.folder)
+        part.rename(path)
+        record = Record(
+            source=self.candidate.package,
+            source_version=self.candidate.version,
+            kernel_version=(out / "include/config/kernel.release").read_text("utf-8").strip(),
+            config_hash=flavour.configuration_hash(),
+            compiler=self._compiler(flavour),
+            patches=self.patches(flavour),
+        )
+        return Kernel(flavour, path, record)
 
-    def release(self) -> str:
-        """What ``uname -r`` will say."""
-        return (self._out / "include/config/kernel.release").read_text("utf-8").strip()
-
-    def compiler(self) -> str:
+    def _compiler(self, flavour: Flavour) -> str:
         """The compiler, as the kernel's build noted it."""
-        match = re.search(r'^CONFIG_CC_VERSION_TEXT="(.*)"$', (self._out / ".config").read_text("utf-8"), re.MULTILINE)
+        text = (self._out(flavour) / ".config").read_text("utf-8")
+        match = re.search(r'^CONFIG_CC_VERSION_TEXT="(.*)"$', text, re.MULTILINE)
         return match[1] if match else ""
 
-    def _make_words(self, *targets: str) -> list[str]:
-        # The kernel's banner names no user and no machine, but Linklab and what it changed (`find.inspect_kernel`).
-        names = ["KBUILD_BUILD_USER=linklab", f"KBUILD_BUILD_HOST={'+'.join(self.patches()) or 'none'}"]
+    def _make_words(self, flavour: Flavour, *targets: str) -> list[str]:
+        # The kernel's banner names no user and no machine, but Linklab and what it changed.
+        names = ["KBUILD_BUILD_USER=linklab", f"KBUILD_BUILD_HOST={'+'.join(self.patches(flavour)) or 'none'}"]
         names += ["KBUILD_BUILD_VERSION=1", f"KBUILD_BUILD_TIMESTAMP={_BUILT}"]  # the same bytes each time
-        return ["make", "-C", str(self._tree), "ARCH=um", f"O={self._out}", *names, *targets]
+        return ["make", "-C", str(self._tree), f"ARCH={flavour.arch}", f"O={self._out(flavour)}", *names, *targets]
 
 
 def ensure_folder(folder: Path) -> Path:
@@ -760,113 +784,22 @@ def ensure_folder(folder: Path) -> Path:
     return folder
 
 
-def kernel_hash(package: str, package_version: str, config_hash: str) -> str:
-    """The name of a kernel's folder: one per source package, version and configuration.
-
-    The compiler is left out on purpose. Virtual time counts events and not instructions, so the same source
-    gives the same measurements whatever compiled it, and an update of gcc must not cost every student a new
-    build.
-    """
-    return hashlib.sha256(f"{package} {package_version} {config_hash}".encode()).hexdigest()[:16]
-
-
-class StatusFile:
-    """Writes ``status.json`` for those who watch, twice a second at most, and removes it at the end."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "status.json"
-        self._fresh = self._path.with_suffix(".new")
-        self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
-        self._written = ("", 0.0)
-
-    def write(self, message: str, fraction: float) -> None:
-        now = time.monotonic()
-        if message == self._written[0] and now - self._written[1] < _STATUS_INTERVAL_S:
-            return
-        self._written = (message, now)
-        text = json.dumps(asdict(Status(os.getpid(), message, fraction, self._started_at)))
-        with suppress(OSError):  # of a full disk the build's own files tell
-            self._fresh.write_text(text, "utf-8")
-            self._fresh.replace(self._path)
-
-    def remove(self) -> None:
-        for path in (self._fresh, self._path):
-            path.unlink(missing_ok=True)
-
-
-@contextmanager
-def build_lock(folder: Path) -> Iterator[int | None]:
-    """Gives the lock's file descriptor, or None when another build holds it. Never waits.
-
-    A program started with this descriptor holds the lock as well. So it is free only once the last compiler
-    of a build that was killed has ended, and no two builds ever write to the same objects.
-    Raises `LabError` where the folder cannot be written.
-    """
-    try:
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise LabError(f"cannot write to {folder} ({error.strerror}): {_ELSEWHERE}") from error
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield None
-            return
-        yield lock
-    finally:
-        os.close(lock)
-
-
-def publish(built: Path, record: Record, folder: Path, name: str) -> Path:
-    """Put a verified kernel in its place, and return its path.
-
-    Whoever looks meanwhile sees none of it or all of it. Where it replaces one of the same source and configuration,
-    there is a whole kernel at each moment: its record comes last, and says the same of both but for how they were made.
-    """
-    place = folder / name
-    parts = {place / part: place / f"{part}.new" for part in ("linux", "kernel.json")}
-    kernel, description = parts
+def publish(kernel: Kernel, folder: Path) -> None:
+    """Put a kernel into the cache. Whoever looks meanwhile sees none of it or all of it: its record comes last."""
+    candidate = Candidate(kernel.record.source, kernel.record.source_version, 0)
+    place = folder / kernel_hash(candidate, kernel.flavour)
+    if kernel.path.parent == place:
+        return
+    fresh, described = place / f"{kernel.flavour.file}.new", place / "kernel.json.new"
     try:
         place.mkdir(exist_ok=True)
-        shutil.copy2(built, parts[kernel])
-        record.write(parts[description])
-        for part, fresh in parts.items():
-            fresh.replace(part)
+        shutil.copy2(kernel.path, fresh)
+        kernel.record.write(described)
+        fresh.replace(place / kernel.flavour.file)
+        described.replace(place / "kernel.json")
     except OSError:
-        for fresh in parts.values():
-            fresh.unlink(missing_ok=True)
-        with suppress(OSError):  # one that it was to replace stays
+        for part in (fresh, described):
+            part.unlink(missing_ok=True)
+        with suppress(OSError):
             place.rmdir()
         raise
-    return kernel
-
-
-def background_log() -> Path:
-    """What a build in the background says: one line per five percent, and the reason when it fails."""
-    return cache_folder() / "background.log"
-
-
-def start_background_build() -> bool:
-    """Starts ``linklab kernel build --background`` apart from this process, and returns at once.
-
-    False, and nothing is started, when there is a kernel already or when a build runs. The build outlives
-    this process; `build_is_running` and ``linklab kernel status`` tell how far it is. Raises `LabError` when
-    the cache folder cannot be written.
-    """
-    folder = ensure_folder(cache_folder())
-    if build_is_running(folder):
-        return False
-    try:
-        find_kernel("virtual")
-        return False
-    except LabError:
-        pass
-    # setsid --fork leaves at once and its child belongs to init, so that no zombie stays with a notebook's
-    # kernel.
-    command = ["setsid", "--fork", sys.executable, "-m", "linklab", "kernel", "build", "--background"]
-    with background_log().open("w", encoding="utf-8") as log:
-        try:
-            subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", check=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise LabError(f"the kernel's build could not be started ({error}): run linklab kernel build") from error
-    return True
