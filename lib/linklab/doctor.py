@@ -26,6 +26,7 @@ from linklab.network.routing import path
 from linklab.runtime import container
 from linklab.runtime.backends import KindName, guest_memory_mb, native, runs_user_mode_linux
 from linklab.runtime.image.find import being_built, find_image
+from linklab.runtime.kernel.config import QEMU, USER_MODE
 from linklab.runtime.qemu.machine import qemu_is_here
 from linklab.settings import number
 from linklab.units import Clock, SwitchName
@@ -279,11 +280,12 @@ def _image() -> Finding | None:
         return None
     what, about = "lab image", found.about
     said = f"Debian {about.debian}, Linux {about.kernel_version}"
-    if not found.kernel_lacks:
-        names = " and ".join(f"{name}.patch" for name in about.patches)
+    flavour = USER_MODE if runs_user_mode_linux() else QEMU
+    if not (lacks := found.kernel_lacks(flavour)):
+        names = " and ".join(f"{name}.patch" for name in flavour.patches)
         return _good(what, f"{said} with {names}: a lab gives the same digits each time")
     fix = "linklab image build, on a machine whose Debian offers the newest linux-source"
-    return _bad(what, f"{said} {found.kernel_lacks}", fix)
+    return _bad(what, f"{said} {lacks}", fix)
 
 
 def _lab(

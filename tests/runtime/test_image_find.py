@@ -10,6 +10,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.image import file, find, init, tree
+from linklab.runtime.kernel.config import FLAVOURS
 
 ABOUT = find.About(
     key="0123456789abcdef",
@@ -59,7 +60,7 @@ def test_an_image_in_the_cache_is_found_and_half_of_one_is_not(cache: Path) -> N
     image = find.find_image()
     assert (image.folder, image.about, image.python) == (cache / "whole", ABOUT, "/usr/bin/python3.13")
     assert (image.kernel.read_text(), image.qemu_kernel.read_text()) == ("Linux", "Linux for QEMU")
-    assert image.kernel_lacks == ""
+    assert [image.kernel_lacks(flavour) for flavour in FLAVOURS] == ["", ""]
 
 
 def test_the_environment_names_a_folder(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

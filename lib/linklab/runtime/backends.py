@@ -24,6 +24,7 @@ from typing import Any, Literal, get_args
 
 from linklab.errors import LabError
 from linklab.runtime.image.find import Image, find_image
+from linklab.runtime.kernel.config import QEMU, USER_MODE
 from linklab.runtime.qemu.machine import find_qemu
 from linklab.units import AnyClock, Clock
 
@@ -68,7 +69,7 @@ class Kind:
     @property
     def kernel_lacks(self) -> str:
         """Which of Linklab's changes its kernel lacks and what that means, in one line; empty where it has all."""
-        return self.image.kernel_lacks if self.image else ""
+        return self.image.kernel_lacks(QEMU if self.name == "qemu" else USER_MODE) if self.image else ""
 
     def command(self, channel_fd: int, private: str, seed: int) -> list[str]:
         """Return the lab's own command. ``private`` is the folder of what it is made of and of its own files; ``seed``

@@ -26,6 +26,7 @@ from linklab.runtime.image.build import background_log, build_image
 from linklab.runtime.image.find import being_built, cache_folder, find_image, finished_images
 from linklab.runtime.image.running import Status, build_lock
 from linklab.runtime.kernel import build as kernel_build
+from linklab.runtime.kernel.config import FLAVOURS
 from linklab.signals import interrupted_once
 
 if TYPE_CHECKING:
@@ -121,7 +122,10 @@ def _status() -> int:
         print(error)
         return 1
     about = image.about
-    print(f"labs boot: {image.folder}{f', {image.kernel_lacks}' if image.kernel_lacks else ''}")
+    print(f"labs boot: {image.folder}")
+    for flavour in FLAVOURS:
+        if lacks := image.kernel_lacks(flavour):
+            print(f"{flavour.name} is {lacks}")
     print(f"{len(about.packages)} packages, Python {about.python}; their licences are in it, {about.licences}")
     for replaced in about.replaced:
         print(f"newer than Linklab's list of packages: {replaced}")

@@ -37,7 +37,7 @@ import linklab
 from linklab.errors import LabError
 from linklab.runtime.image import init, tree
 from linklab.runtime.image.running import Status, build_is_running
-from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT
+from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT, Flavour
 
 FORMAT = 2
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
@@ -96,11 +96,6 @@ class About:
         """The version of its kernels, which are of one source."""
         return self.kernels[0].version
 
-    @property
-    def patches(self) -> tuple[str, ...]:
-        """The changes that its user-mode Linux has."""
-        return self.kernels[0].patches
-
     def text(self) -> str:
         """Return this as ``image.json``."""
         return json.dumps({"linklab_image": FORMAT, **asdict(self)}, indent=1) + "\n"
@@ -149,11 +144,6 @@ class Image:
         return self.folder / QEMU.file
 
     @property
-    def qemu_kernel(self) -> Path:
-        """The kernel for labs in QEMU."""
-        return self.folder / "vmlinuz-qemu"
-
-    @property
     def python(self) -> str:
         """The path of Python inside."""
         return f"/usr/bin/python{self.about.python}"
@@ -165,12 +155,12 @@ class Image:
         found = {tool: versions.get(package, "missing") for tool, package in names.items()}
         return {"kernel": self.about.kernel_version, "python": self.about.python} | found
 
-    @property
-    def kernel_lacks(self) -> str:
-        """Which of Linklab's changes its user-mode Linux lacks and what that means, in one line; empty where it has
-        all.
+    def kernel_lacks(self, flavour: Flavour) -> str:
+        """Return which of Linklab's changes one of its kernels lacks and what that means, in one line; empty where it
+        has all.
         """
-        lacks = [name for name in USER_MODE.patches if name not in self.about.patches]
+        patches = next(kernel.patches for kernel in self.about.kernels if kernel.file == flavour.file)
+        lacks = [name for name in flavour.patches if name not in patches]
         return "; ".join(f"without {name}.patch: {WITHOUT[name]}" for name in lacks)
 
 
