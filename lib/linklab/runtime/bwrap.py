@@ -99,8 +99,8 @@ def for_guest(
 def for_qemu(program_path: Path, folder: Path, memory: Path) -> list[str]:
     """The words that go before QEMU's own command.
 
-    It sees the system's programs, itself, the file of a machine's memory, to be read, and ``folder``, its own.
-    Raises `LabError` where bubblewrap is missing.
+    It sees the system's programs, itself, ``folder``, its own, and the file of a machine's memory: QEMU opens it to be
+    written, though it maps it for itself alone. Raises `LabError` where bubblewrap is missing.
     """
     words = [program("a lab"), "--die-with-parent", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL"]
     words += [*system_programs(), "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
@@ -108,7 +108,7 @@ def for_qemu(program_path: Path, folder: Path, memory: Path) -> list[str]:
     if not prefix.is_relative_to("/usr"):
         words += [*_way([prefix]), "--ro-bind", str(prefix), str(prefix)]
     words += ["--dev", "/dev", "--proc", "/proc"]
-    words += [*_way([memory, folder]), "--ro-bind", str(memory), str(memory), "--bind", str(folder), str(folder)]
+    words += [*_way([memory, folder]), "--bind", str(memory), str(memory), "--bind", str(folder), str(folder)]
     return [*words, "--remount-ro", "/", "--"]
 
 
