@@ -147,6 +147,18 @@ def test_another_kernel_gives_another_image(packages: list[debian.Package], tmp_
     assert built().about.key != first.about.key
 
 
+def test_an_image_that_came_without_kernels_is_not_built_again(
+    packages: list[debian.Package], archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = built()
+    monkeypatch.setattr(build, "finished_kernels", lambda: None)
+    monkeypatch.setattr(build, "build_kernels", None)  # a call would fail
+    assert built() == first
+    monkeypatch.setattr("linklab.runtime.kernel.config.patch_text", lambda name: f"+another {name}")
+    with pytest.raises(TypeError):
+        built()
+
+
 class Compiled:
     """Sources whose kernels are there at once, in the place of compiling."""
 

@@ -35,8 +35,16 @@ from linklab.runtime.image.find import (
 )
 from linklab.runtime.image.running import Status, StatusFile, build_lock
 from linklab.runtime.image.verify import verify
-from linklab.runtime.kernel.build import Kernels, build_kernels, check_machine, ensure_folder, finished_kernels
-from linklab.runtime.kernel.config import USER_MODE
+from linklab.runtime.kernel.build import (
+    Kernel,
+    Kernels,
+    Record,
+    build_kernels,
+    check_machine,
+    ensure_folder,
+    finished_kernels,
+)
+from linklab.runtime.kernel.config import FLAVOURS, USER_MODE
 
 Progress = Callable[[str, float], None]
 Say = Callable[[str], None]
@@ -187,7 +195,7 @@ def _build(
             raise tree.full(error, folder, NEEDED_BYTES) from error
 
     try:
-        if kernels := finished_kernels():
+        if kernels := finished_kernels() or _kernels_of_an_image():
             done = image_of(kernels, 0.0)
         else:
             done = build_kernels(
@@ -206,6 +214,25 @@ def _build(
             shutil.rmtree(folder / name, ignore_errors=True)
     progress("the lab image is ready", 1.0)
     return done
+
+
+def _kernels_of_an_image() -> Kernels | None:
+    """Return the kernels of an image in the cache that were made as they would be made now, for a machine that got an
+    image and no kernels; None where there is none.
+    """
+    hashes = tuple(flavour.configuration_hash() for flavour in FLAVOURS)
+    for image in finished_images():
+        made = image.about.kernels
+        if tuple(each.config_hash for each in made) == hashes:
+            return tuple(
+                Kernel(
+                    flavour,
+                    image.folder / flavour.file,
+                    Record(each.source, each.source_version, each.version, each.config_hash, "", each.patches),
+                )
+                for flavour, each in zip(FLAVOURS, made, strict=True)
+            )
+    return None
 
 
 def _check_place(folder: Path) -> None:
