@@ -193,9 +193,8 @@ def build_kernels(
     try:
         with (folder / "build.log").open("w", encoding="utf-8", buffering=1) as log:
             programs = Programs(log, low_priority, (lock,))
-            used = Build(folder, programs, jobs or len(os.sched_getaffinity(0)), progress, say).first_that_works(
-                sources, use
-            )
+            build = Build(folder, programs, jobs or len(os.sched_getaffinity(0)), progress, say)
+            used = build.first_that_works(sources, use)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise full(folder) from error
@@ -208,11 +207,14 @@ def build_kernels(
 
 
 def check_machine() -> None:
-    """Raises `LabError` where user-mode Linux cannot run at all."""
+    """Raises `LabError` where no lab image can be built and booted."""
     if platform.system() != "Linux":
-        raise LabError("a lab in user mode needs Linux: use vagrant up on this machine")
+        raise LabError("a lab image is built on Linux: name one built elsewhere in LINKLAB_IMAGE, or use vagrant up")
     if platform.machine() != "x86_64":
-        raise LabError(f"user-mode Linux exists for x86-64 only, and this is {platform.machine()}: use vagrant up")
+        raise LabError(
+            f"a lab image is built on x86-64, and this is {platform.machine()}: name one built elsewhere in "
+            "LINKLAB_IMAGE, or use vagrant up"
+        )
 
 
 def check_tools() -> None:
@@ -281,6 +283,8 @@ class Build:
 
     def _make(self, source: Source) -> Kernels:
         """Return the kernels of one source; one that is in the cache is not built again."""
+        if there := finished_kernels(source.package, source.version):
+            return there
         made = {flavour.name: finished_kernel(source.package, source.version, flavour) for flavour in FLAVOURS}
         left = sum(flavour.objects for flavour in FLAVOURS if made[flavour.name] is None)
         work = Work(self.folder / "work" / work_name(source), source, self.programs, self.report)
