@@ -18,7 +18,7 @@ from linklab.errors import LabError
 from linklab.runtime.image import build, debian, find, tree
 from linklab.runtime.image.running import Status, StatusFile, build_lock
 from linklab.runtime.kernel import build as kernel_build
-from linklab.runtime.kernel.build import Candidate, Kernel, Kernels, Record, Unfit
+from linklab.runtime.kernel.build import Kernel, Kernels, Record, Unfit
 from linklab.runtime.kernel.config import FLAVOURS
 from tests.runtime.test_image_debian import deb
 
@@ -36,7 +36,7 @@ def listed(archive: Path, name: str, version: str, files: dict[str, str | None])
 
 def kernels_in(folder: Path, version: str = "7.3.4") -> Kernels:
     """Return kernels as if they had been made of a source."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     made = []
     for flavour in FLAVOURS:
         path = folder / flavour.file
@@ -54,7 +54,8 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("LINKLAB_IMAGE", raising=False)
     monkeypatch.setenv("LINKLAB_DEBIAN", (tmp_path / "archive").as_uri())
     kernels = kernels_in(tmp_path / "kernel")
-    monkeypatch.setattr(build, "finished_kernels", lambda: kernels)
+    monkeypatch.setattr(build, "finished_kernels", lambda package, version: kernels)
+    monkeypatch.setattr(debian, "pinned_linux", lambda: [linux("linux-source-7.3", "7.3.4-1")])
     monkeypatch.setattr(build, "verify", lambda image: None)
     monkeypatch.setattr(build, "compile_python", lambda image: None)
     monkeypatch.setattr(build, "NEEDED_BYTES", 10**6)
@@ -147,27 +148,91 @@ def test_another_kernel_gives_another_image(packages: list[debian.Package], tmp_
     assert built().about.key != first.about.key
 
 
-class Compiled:
-    """Sources whose kernels are there at once, in the place of compiling."""
+def test_a_kernel_of_another_source_than_listed_is_said(
+    packages: list[debian.Package], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(debian, "pinned_linux", lambda: [linux("linux-source-7.5", "7.5.1-1")])
+    assert built().about.replaced == ("linux-source-7.3 7.3.4-1 (listed: linux-source-7.5 7.5.1-1)",)
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path, *versions: str) -> None:
-        monkeypatch.setattr(build, "finished_kernels", kernel_build.finished_kernels)
-        for name in ("check_tools", "check_space"):
-            monkeypatch.setattr(kernel_build, name, lambda *_: None)
-        candidates = [
-            Candidate(f"linux-source-{version.rpartition('.')[0]}", f"{version}-1", 5) for version in versions
-        ]
-        made = {candidate: kernels_in(folder / candidate.package, version)
-                for candidate, version in zip(candidates, versions, strict=True)}  # fmt: skip
-        monkeypatch.setattr(kernel_build.Build, "_candidates", lambda _: candidates)
-        monkeypatch.setattr(kernel_build.Build, "_fresh_candidates", lambda _: [])
-        monkeypatch.setattr(kernel_build.Build, "_make", lambda _, candidate: made[candidate])
+
+# Which source is taken
+
+
+def linux(name: str, version: str) -> debian.Package:
+    return debian.Package(name, version, f"pool/{name}_{version}.deb", 5, "0" * 64)
+
+
+@pytest.fixture
+def suites(monkeypatch: pytest.MonkeyPatch, archive: Path) -> dict[str, debian.Package]:
+    """What the archive's suites have now; each has what Linklab's list names."""
+    listed = [linux("linux-source-7.3", "7.3.4-1"), linux("linux-source-6.12", "6.12.9-1")]
+    now = dict(zip(debian.LINUX_SUITES, listed, strict=True))
+    monkeypatch.setattr(debian, "pinned_linux", lambda: listed)
+    monkeypatch.setattr(debian, "newest_linux", lambda base, suite, folder: now[suite])
+    return now
+
+
+def test_the_listed_sources_are_tried_and_newer_ones_after_each(
+    suites: dict[str, debian.Package], tmp_path: Path
+) -> None:
+    def tried() -> list[str]:
+        return [f"{source.package} {source.version}" for source in build.linux_sources(tmp_path)]
+
+    assert tried() == ["linux-source-7.3 7.3.4-1", "linux-source-6.12 6.12.9-1"]
+    suites[debian.LINUX_SUITES[0]] = linux("linux-source-7.5", "7.5.1-1")
+    suites[debian.LINUX_SUITES[1]] = linux("linux-source-6.12", "6.12.10-1")
+    assert tried() == [
+        "linux-source-7.3 7.3.4-1", "linux-source-7.5 7.5.1-1",
+        "linux-source-6.12 6.12.9-1", "linux-source-6.12 6.12.10-1",
+    ]  # fmt: skip
+
+
+def test_the_archive_is_not_asked_for_newer_ones_while_the_listed_serves(
+    suites: dict[str, debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(debian, "newest_linux", None)  # a call would fail
+    assert next(iter(build.linux_sources(tmp_path))).package == "linux-source-7.3"
+
+
+def test_a_source_is_fetched_and_one_that_is_gone_unfit(
+    suites: dict[str, debian.Package], archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = b"source" * 100
+    package = debian.Package(
+        "linux-source-7.3", "7.3.4-1", "pool/linux.deb", len(content), hashlib.sha256(content).hexdigest()
+    )
+    monkeypatch.setattr(debian, "pinned_linux", lambda: [package, package])
+    (archive / "pool").mkdir(parents=True)
+    (archive / "pool/linux.deb").write_bytes(content)
+    source = next(iter(build.linux_sources(tmp_path)))
+    parts: list[float] = []
+    assert source.fetch(tmp_path, parts.append).read_bytes() == content
+    assert parts[-1] == 1.0
+    (archive / "pool/linux.deb").unlink()
+    (tmp_path / "other").mkdir()
+    with pytest.raises(Unfit, match=r"^the archive has linux-source-7\.3 7\.3\.4-1 no longer$"):
+        source.fetch(tmp_path / "other", parts.append)
+
+
+def compiled(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Have kernels there at once, in the place of compiling."""
+    monkeypatch.setattr(build, "finished_kernels", kernel_build.finished_kernels)
+    for name in ("check_tools", "check_space"):
+        monkeypatch.setattr(kernel_build, name, lambda *_: None)
+
+    def make(_: kernel_build.Build, source: kernel_build.Source) -> Kernels:
+        return kernels_in(folder / source.package, source.version.partition("-")[0])
+
+    monkeypatch.setattr(kernel_build.Build, "_make", make)
 
 
 def test_kernels_on_which_no_lab_runs_are_said_and_those_of_the_next_source_taken(
-    packages: list[debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    packages: list[debian.Package],
+    suites: dict[str, debian.Package],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    Compiled(monkeypatch, tmp_path, "7.3.4", "6.12.9")
+    compiled(monkeypatch, tmp_path)
 
     def verify(image: find.Image) -> None:
         if image.about.kernel_version == "7.3.4":
@@ -179,34 +244,43 @@ def test_kernels_on_which_no_lab_runs_are_said_and_those_of_the_next_source_take
     image = build.build_image(lambda message, part: steps.append((message, part)), said.append)
     assert image.about.kernel_version == "6.12.9"
     assert said == [
-        "linux-source-7.3 7.3.4-1: no lab runs on Linux 7.3.4: the lab did not answer; trying linux-source-6.12"
+        "linux-source-7.3 7.3.4-1: no lab runs on Linux 7.3.4: the lab did not answer; "
+        "trying linux-source-6.12 6.12.9-1"
     ]
     assert [path.name for path in find.cache_folder().glob("*/image.json")] == ["image.json"], "no half of an image"
-    assert built() == image, "the kernels that were kept are those of the image"
+    assert image.about.replaced == ("linux-source-6.12 6.12.9-1 (listed: linux-source-7.3 7.3.4-1)",)
     assert steps[-1] == ("the lab image is ready", 1.0)
 
 
 def test_where_labs_run_on_no_kernel_the_reason_is_said(
-    packages: list[debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., list[str]]
+    packages: list[debian.Package],
+    suites: dict[str, debian.Package],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[..., list[str]],
 ) -> None:
-    Compiled(monkeypatch, tmp_path, "7.3.4")
+    compiled(monkeypatch, tmp_path)
 
     def verify(image: find.Image) -> None:
-        raise Unfit("no lab runs on Linux 7.3.4: hung")
+        raise Unfit(f"no lab runs on Linux {image.about.kernel_version}: hung")
 
     monkeypatch.setattr(build, "verify", verify)
     (line,) = run("build")
     log = kernel_build.cache_folder() / "build.log"
     assert line == (
-        f"linklab: no kernel could be built (linux-source-7.3 7.3.4-1: no lab runs on Linux 7.3.4: hung): see {log}"
+        f"linklab: no kernel could be built (linux-source-6.12 6.12.9-1: no lab runs on Linux 6.12.9: hung): see {log}"
     )
-    assert kernel_build.finished_kernels() is None
+    assert not list(kernel_build.cache_folder().glob("*/kernel.json"))
 
 
 def test_a_machine_that_boots_no_lab_is_not_the_sources_fault(
-    packages: list[debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., list[str]]
+    packages: list[debian.Package],
+    suites: dict[str, debian.Package],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[..., list[str]],
 ) -> None:
-    Compiled(monkeypatch, tmp_path, "7.3.4", "6.12.9")
+    compiled(monkeypatch, tmp_path)
 
     def verify(image: find.Image) -> None:
         raise LabError("bubblewrap is missing")

@@ -99,6 +99,16 @@ def test_plain_progress_is_one_line_per_five_percent(capsys: pytest.CaptureFixtu
 # In the background
 
 
+def test_a_build_in_the_background_leaves_at_once_where_an_image_is(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A machine may have got an image without kernels and packages."""
+    folder = made(own_cache / "abc")
+    monkeypatch.setattr(cli, "build_image", None)  # a call would fail
+    assert cli.run(parsed("build", "--background")) == 0
+    assert capsys.readouterr().out == f"{folder}\n"
+
+
 @pytest.fixture
 def started(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file in which the script says how it was started: its session, its parent, and its words."""

@@ -1,12 +1,11 @@
 """A build of the kernels that fails half-way, goes on later, and leaves nothing broken in between.
 
-The whole of `linklab image build` runs, on a source of two files; apt's part, the packages', and the booted lab's are
-left out.
+The whole of `linklab image build` runs, on a source of two files and a package; the booted lab is left out.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import shutil
 import subprocess
@@ -22,11 +21,10 @@ from linklab.runtime.image import debian, find
 from linklab.runtime.kernel import build
 from linklab.runtime.kernel.config import QEMU, USER_MODE, patch_text
 from tests.runtime.test_image_build import PYTHON, listed
-from tests.runtime.test_kernel_build import source_for
+from tests.runtime.test_kernel_build import source_for, source_package
 
 PACKAGE, VERSION = "linux-source-9.9", "1"
-CANDIDATE = build.Candidate(PACKAGE, VERSION, 5)
-NEEDED = ("dpkg-deb", "gcc", "make", "xz", "strip")
+NEEDED = ("ar", "gcc", "make", "xz", "strip", "patch")
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, NEEDED)), reason=f"needs what builds kernels: {', '.join(NEEDED)}"
 )
@@ -47,70 +45,72 @@ $(O)/%.o: %.c
 """
 
 
-def fetched(scratch: Path, trouble: Path) -> Path:
-    """Put the source's package where a build has fetched it; return the build's work folder."""
-    tree, package = scratch / PACKAGE, scratch / "package"
+def offered(archive: Path, scratch: Path, trouble: Path) -> debian.Package:
+    """Put the source's package into an archive; return how a list names it."""
+    tree = scratch / PACKAGE
     (tree / "drivers/misc").mkdir(parents=True)
     (tree / "drivers/misc/Makefile").write_text(source_for(patch_text("rest"))["drivers/misc/Makefile"])
     (tree / "Makefile").write_text(MAKEFILE.replace("TROUBLE", str(trouble)))
     (tree / "one.c").write_text("int one = 1;\n")
     (tree / "two.c").write_text('__asm__(".data\\n.fill 5000000, 1, 7");\n')
-    (package / "usr/src").mkdir(parents=True)
-    (package / "DEBIAN").mkdir()
-    (package / "DEBIAN/control").write_text(
-        f"Package: {PACKAGE}\nVersion: {VERSION}\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: a\n"
-    )
-    subprocess.run(["tar", "-cJf", str(package / f"usr/src/{PACKAGE}.tar.xz"), PACKAGE], cwd=scratch, check=True)
-    work = build.cache_folder() / "work" / build.work_name(CANDIDATE)
-    work.mkdir(parents=True)
-    (work / "begun.json").write_text(json.dumps({"package": PACKAGE, "version": VERSION, "size_bytes": 5}))
-    subprocess.run(["dpkg-deb", "--build", str(package), str(work / "source.deb")], check=True, capture_output=True)
-    return work
+    archive.mkdir()
+    source_package(tree, archive / "source.deb")
+    content = (archive / "source.deb").read_bytes()
+    return debian.Package(PACKAGE, VERSION, "source.deb", len(content), hashlib.sha256(content).hexdigest())
 
 
-def left_out(patch: pytest.MonkeyPatch, scratch: Path) -> None:
-    """Leave out all of a build but the kernels'."""
+def small_world(patch: pytest.MonkeyPatch, scratch: Path, trouble: Path) -> None:
+    """Have an archive of one package and one source."""
     archive = scratch / "archive"
     patch.setenv("LINKLAB_DEBIAN", archive.as_uri())
     patch.delenv("LINKLAB_IMAGE", raising=False)
+    source = offered(archive, scratch, trouble)
     package = listed(archive, "python3", "1", dict(PYTHON))
     patch.setattr(debian, "pinned", lambda: [package])
+    patch.setattr(debian, "pinned_linux", lambda: [source])
+    patch.setattr(debian, "LINUX_SUITES", ("trixie",))
+    patch.setattr(debian, "newest_linux", lambda *_: source)
     for name in ("verify", "compile_python"):
         patch.setattr(image_build, name, lambda image: None)
     patch.setattr(image_build, "NEEDED_BYTES", 10**6)
     for name in ("check_tools", "check_space"):
         patch.setattr(build, name, lambda *_: None)
-    patch.setattr(build.Build, "_fresh_candidates", lambda _: [])
+
+
+def work_folder() -> Path:
+    (folder,) = (build.cache_folder() / "work").iterdir()
+    return folder
 
 
 @pytest.fixture
 def image_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """Run ``linklab image build`` in a cache of the test's own."""
+    """Run ``linklab image build`` in a cache of the test's own; the file trouble is there."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    left_out(monkeypatch, tmp_path)
+    small_world(monkeypatch, tmp_path, tmp_path / "trouble")
+    (tmp_path / "trouble").touch()
     return lambda *words: main(["image", "build", "--jobs", "1", *words])
 
 
 def test_it_goes_on_where_it_failed(
     image_command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trouble, folder = tmp_path / "trouble", build.cache_folder()
-    trouble.touch()
-    work = fetched(tmp_path, trouble)
+    folder = build.cache_folder()
     assert image_command() == 1
+    work = work_folder()
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         f"linklab: no kernel could be built ({PACKAGE} {VERSION}: make failed: two.c:1: error: the compiler was killed)"
         f": see {folder / 'build.log'}"
     ]
-    assert build.finished_kernels() is None
+    assert build.finished_kernels(PACKAGE, VERSION) is None
     assert (work / "out/linux/one.o").is_file()
     assert sorted(path.name for path in folder.iterdir()) == ["build.log", "work"]
     assert main(["image", "status"]) == 1
     assert "a build was begun and stopped: linklab image build goes on with it" in capsys.readouterr().out
-    trouble.unlink()
+    (tmp_path / "trouble").unlink()
+    (tmp_path / "archive/source.deb").unlink()  # what was fetched is not fetched again
     assert image_command("--keep") == 0
-    kernels = build.finished_kernels()
+    kernels = build.finished_kernels(PACKAGE, VERSION)
     assert kernels is not None
     image = find.find_image()
     assert capsys.readouterr().out.splitlines()[-1] == str(image.folder)
@@ -132,20 +132,19 @@ import pytest
 from linklab.cli import main
 from linklab.runtime.kernel import build
 sys.path.insert(0, sys.argv[2])
-from tests.runtime.test_kernel_resume import fetched, left_out
+from tests.runtime.test_kernel_resume import small_world, PACKAGE, VERSION
 
 def disk(options):
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", sys.argv[1]], check=True)
 
 def built():
     status = main(["image", "build", "--jobs", "1"])
-    print("status", status, "kernels", build.finished_kernels() is not None, flush=True)
+    print("status", status, "kernels", build.finished_kernels(PACKAGE, VERSION) is not None, flush=True)
     print("files", *sorted(path.name for path in build.cache_folder().iterdir()), flush=True)
 
 with pytest.MonkeyPatch.context() as patch:
-    left_out(patch, Path(sys.argv[3]))
+    small_world(patch, Path(sys.argv[3]), Path("/nowhere"))
     disk("size=4M")
-    fetched(Path(sys.argv[3]), Path("/nowhere"))
     built()
     disk("remount,ro")
     built()

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -35,7 +35,15 @@ from linklab.runtime.image.find import (
 )
 from linklab.runtime.image.running import Status, StatusFile, build_lock
 from linklab.runtime.image.verify import verify
-from linklab.runtime.kernel.build import Kernels, build_kernels, check_machine, ensure_folder, finished_kernels
+from linklab.runtime.kernel.build import (
+    Kernels,
+    Source,
+    Unfit,
+    build_kernels,
+    check_machine,
+    ensure_folder,
+    finished_kernels,
+)
 from linklab.runtime.kernel.config import USER_MODE
 
 Progress = Callable[[str, float], None]
@@ -187,10 +195,12 @@ def _build(
             raise tree.full(error, folder, NEEDED_BYTES) from error
 
     try:
-        if kernels := finished_kernels():
+        listed = debian.pinned_linux()[0]
+        if kernels := finished_kernels(listed.name, listed.version):
             done = image_of(kernels, 0.0)
         else:
             done = build_kernels(
+                linux_sources(folder),
                 lambda kernels: image_of(kernels, _KERNELS_SHARE),
                 lock,
                 lambda message, part: report(message, part * _KERNELS_SHARE),
@@ -206,6 +216,35 @@ def _build(
             shutil.rmtree(folder / name, ignore_errors=True)
     progress("the lab image is ready", 1.0)
     return done
+
+
+def linux_sources(folder: Path) -> Iterator[Source]:
+    """Yield the packages with Linux's source in the order in which they are tried: of each of Debian's suites the one
+    that Linklab's list names, and then the newest. ``folder`` takes the lists of packages.
+    """
+    base = debian.archive()
+    for suite, listed in zip(debian.LINUX_SUITES, debian.pinned_linux(), strict=True):
+        yield _source(listed, base)
+        newest = debian.newest_linux(base, suite, folder / "apt")
+        if newest != listed:
+            yield _source(newest, base)
+
+
+def _source(package: debian.Package, base: str) -> Source:
+    def fetch(folder: Path, on_part: Callable[[float], None]) -> Path:
+        come = 0
+
+        def on_bytes(count: int) -> None:
+            nonlocal come
+            come += count
+            on_part(min(come / package.size, 1.0))
+
+        try:
+            return debian.fetch(package, base, folder, on_bytes)
+        except debian.Gone as gone:
+            raise Unfit(str(gone)) from gone
+
+    return Source(package.name, package.version, fetch)
 
 
 def _check_place(folder: Path) -> None:
@@ -316,6 +355,10 @@ class Build:
 
     def _about(self, python: str, packed: list[Packed], replaced: list[str]) -> About:
         records = [(kernel.flavour.file, kernel.record) for kernel in self.kernels]
+        listed, (_, made) = debian.pinned_linux()[0], records[0]
+        if (made.source, made.source_version) != (listed.name, listed.version):
+            source = f"{made.source} {made.source_version} (listed: {listed.name} {listed.version})"
+            replaced = [*replaced, source]
         return About(
             key=self.key,
             debian=f"{debian.NUMBER} ({debian.RELEASE})",

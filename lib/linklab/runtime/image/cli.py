@@ -23,7 +23,7 @@ from linklab import options
 from linklab.errors import LabError
 from linklab.runtime.image import debian, file, tree
 from linklab.runtime.image.build import background_log, build_image
-from linklab.runtime.image.find import being_built, cache_folder, find_image, finished_images
+from linklab.runtime.image.find import Image, being_built, cache_folder, find_image, finished_images
 from linklab.runtime.image.running import Status, build_lock
 from linklab.runtime.kernel import build as kernel_build
 from linklab.runtime.kernel.config import FLAVOURS
@@ -43,12 +43,12 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     build = actions.add_parser("build", help="build it, and its kernels before it (goes on where one was stopped)")
     build.add_argument("--jobs", type=options.count, metavar="N", help="compilers at once (default: one per CPU)")
     build.add_argument("--keep", action="store_true", help="keep packages, and the kernels' source and objects (1 GB)")
-    build.add_argument("--background", action="store_true", help="at low priority; leave at once if a build runs")
+    build.add_argument("--background", action="store_true", help="at low priority; leave at once if there is an image")
     pack = actions.add_parser("pack", help="write the image to one file, to carry it to other machines")
     pack.add_argument("file", type=Path, help=f"the file to write, linklab-image{file.SUFFIX} for instance")
     actions.add_parser("status", help="which images there are, and how far a running build is")
     actions.add_parser("path", help="print the image's folder")
-    lock = actions.add_parser("lock", help="pin the newest packages of Debian for what packages.txt wants")
+    lock = actions.add_parser("lock", help="pin Debian's newest packages and kernel sources")
     lock.add_argument("--file", type=Path, help="write this file (default: packages.lock of this Linklab)")
     actions.add_parser("clean", help="remove all images and kernels, and all that unfinished builds kept")
 
@@ -70,6 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
     return _clean()
 
 
+def _found() -> Image | None:
+    try:
+        return find_image()
+    except LabError:
+        return None
+
+
 def _reporter(background: bool) -> BarReporter | PlainReporter:
     return BarReporter() if sys.stdout.isatty() and not background else PlainReporter()
 
@@ -77,6 +84,9 @@ def _reporter(background: bool) -> BarReporter | PlainReporter:
 def _build(arguments: argparse.Namespace) -> int:
     if arguments.background and being_built():
         print("a build of the lab image runs already: linklab image status tells how far it is")
+        return 0
+    if arguments.background and (found := _found()):
+        print(found.folder)
         return 0
     if arguments.jobs is not None:
         options.refuse_jobs(arguments.jobs, "compilers")
@@ -109,7 +119,7 @@ def _status() -> int:
         status = Status.read(cache_folder())
         print(f"a build runs{f': {status.fraction:.0%}, {status.message} (process {status.pid})' if status else ''}")
         print(f"log of the kernels' build: {kernel_build.cache_folder() / 'build.log'}")
-    elif any((kernel_build.cache_folder() / "work").glob("*/begun.json")):
+    elif any((kernel_build.cache_folder() / "work").glob("*/source.deb")):
         print("a build was begun and stopped: linklab image build goes on with it")
     elif background_log().is_file() and (lines := background_log().read_text("utf-8").splitlines()):
         print(f"the last build in the background said: {lines[-1]}")
@@ -135,12 +145,16 @@ def _status() -> int:
 def _lock(path: Path | None) -> int:
     path = path or Path(str(files(debian.__package__).joinpath(debian.LOCK)))
     wanted = debian.wanted()
-    packages = debian.fetch_index(debian.archive(), cache_folder() / "apt", wanted.older).resolve(wanted)
+    base, folder = debian.archive(), cache_folder() / "apt"
+    packages = debian.fetch_index(base, folder, wanted.older).resolve(wanted)
+    linux = [debian.newest_linux(base, suite, folder) for suite in debian.LINUX_SUITES]
     try:
         debian.write_lock(packages, path)
+        debian.write_lock(linux, path.with_name(debian.LINUX_LOCK))
     except OSError as error:
         raise LabError(f"{path} cannot be written ({error.strerror}): name another with --file") from error
     print(f"{path}: {len(packages)} packages, {sum(package.size for package in packages) / 1e6:.0f} MB")
+    print(f"{path.with_name(debian.LINUX_LOCK)}: {', '.join(f'{each.name} {each.version}' for each in linux)}")
     return 0
 
 

@@ -327,7 +327,7 @@ def _none_yet() -> str:
         status = Status.read(folder)
         done = f" ({status.fraction:.0%} done)" if status else ""
         return f"the lab image is being built{done}: wait for it with linklab image build"
-    return "no lab image yet: run linklab image build (once, about ten minutes), or name one in LINKLAB_IMAGE"
+    return "no lab image yet: run linklab image build (once, about a quarter of an hour), or name one in LINKLAB_IMAGE"
 
 
 # Linklab itself
