@@ -106,7 +106,8 @@ class LabPlace:
         if self._lab is None:
             # inside a container's walls students try their own programs, and nobody is graded
             untrusted = not container.chosen()
-            self._lab = labs.start(NETWORK, "virtual", folder=self._folder.name, untrusted=untrusted)
+            # traced: relay and record are in the guest too, and who becomes its kernel could write them anew
+            self._lab = labs.start(NETWORK, "virtual", folder=self._folder.name, untrusted=untrusted, traced=True)
             self._lab.process.call(
                 in_lab.prepare,
                 [host.name for host in NETWORK.hosts],
