@@ -38,6 +38,7 @@ LARGEST_BYTES: Final = 64 * 1024 * 1024
 _WRITE_LIMIT_S = 60.0
 _CONSOLE_TAIL_LINES = 5
 _CONSOLE_BYTES = 1024 * 1024  # are looked at, at each answer
+_ALLOW_PTRACE = "allow ptrace here, which kernel.yama.ptrace_scope=3 or a container's seccomp profile forbids"
 _KILLED = re.compile(r"Killed process \d{1,10} \(([^()]{1,64})\)")
 
 
@@ -118,9 +119,8 @@ class Spawned:
             tail = self.console_tail()
             self._end()
             how = "did not answer" if isinstance(failure, ChannelTimeout) else "ended while starting"
-            raise LabError(
-                f"the lab {how}: {tail or 'its console is empty'} (linklab doctor tells what is missing)"
-            ) from None
+            mend = _ALLOW_PTRACE if kind.traced and "ptrace" in tail else "linklab doctor tells what is missing"
+            raise LabError(f"the lab {how}: {tail or 'its console is empty'} ({mend})") from None
         except BaseException:
             self._end()
             raise
