@@ -44,8 +44,8 @@ NETWORK: Final = Network(
 )
 """Client and server, joined by a shaped link and by a fast network, on which the relay is a third."""
 
-STALL_CPU_S: Final = 5.0
-"""A scene that has cost a lab so much computing makes no progress: ordinary ones cost about 1 s."""
+STALL_CPU_S: Final = 7.0
+"""A scene that has cost a lab so much computing makes no progress: ordinary ones cost 1 to 2.6 s."""
 STALL_STARTS: Final = 8.0
 """The same on a slow processor, in starts of the lab: an ordinary scene costs up to twice what a start costs."""
 _WALL_SHARE: Final = 12.0
