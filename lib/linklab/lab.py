@@ -329,7 +329,7 @@ def start(
 
     `untrusted` is for code that nobody trusts: it refuses where only a container's walls confine the lab. `traced` is
     for programs that nobody trusts in a guest whose own word is believed: none can become its kernel, and their system
-    calls take about twice as long. The digits are the same.
+    calls take 1.6 times as long. The digits are the same.
 
     Raises `LabError` with what is missing and what mends it, or naming the first difference between the network
     asked for and the one the kernel has; `NetworkError` for a network that cannot exist.

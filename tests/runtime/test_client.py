@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ import pytest
 
 from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
+from linklab.runtime import process_tree
 from linklab.runtime.agent import BEAT_NS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
+from linklab.runtime.transport import Spawned
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 KINDS = ["virtual", "real", "native"]
@@ -279,12 +282,23 @@ def test_a_killed_guest_is_reported(virtual: Kind, lab_folder: Path) -> None:
         lab.call(_monotonic)
 
 
+@pytest.mark.parametrize("traced", [False, True])
+def test_it_is_known_which_guests_trace_their_programs(virtual: Kind, lab_folder: Path, traced: bool) -> None:
+    with LabProcess.spawn(replace(virtual, traced=traced), lab_folder) as lab:
+        programs = [Path(f"/proc/{process.pid}/status") for process in process_tree.below(lab.group_pid)]
+        tracers = {int(program.read_text().partition("\nTracerPid:")[2].split()[0]) for program in programs}
+        assert isinstance(lab.transport, Spawned)
+        assert tracers == ({lab.group_pid} if lab.transport._traces else {0})
+        assert lab.transport._traces or not traced
+
+
 _WITHOUT_PTRACE = """
 import ctypes, struct, sys
 from dataclasses import replace
 from linklab.errors import LabError
 from linklab.runtime.backends import choose
 from linklab.runtime.client import LabProcess
+from linklab.runtime.transport import Spawned
 
 # seccomp_data.nr, EPERM for ptrace(2) of x86-64, else allowed
 rules = b"".join(struct.pack("HBBI", *rule) for rule in (

@@ -46,7 +46,7 @@ class Kind:
     a borrowed one has at its lender's.
 
     The kernel of a guest that is `traced` runs its programs under ptrace, where none of them can become that kernel,
-    and system calls take about twice as long. Otherwise a program can (`seccomp=` in the kernel's own --help).
+    and system calls take 1.6 times as long. Otherwise a program can (`seccomp=` in the kernel's own --help).
     """
 
     name: KindName
