@@ -113,6 +113,8 @@ def examine() -> Iterator[Finding]:
     if virtual.works:
         yield _lab("Open vSwitch in the kernel", _SWITCHED, kind, "virtual", "ovs")
         yield _lab("Open vSwitch in user space", _SWITCHED, kind, "virtual", "ovs-user")
+        if kind == "guest":
+            yield _lab("guest that traces, for linklab check", TWO_HOSTS, "guest", "virtual", traced=True)
 
 
 def examine_grading() -> Iterator[Finding]:
@@ -294,6 +296,8 @@ def _lab(
     kind: KindName,
     clock: Clock,
     switch: SwitchName = "bridge",
+    *,
+    traced: bool = False,
 ) -> Finding:
     """Starts a small network with a delay, and asks for a ping that comes back no sooner than light would."""
     target = network.address_of("h2")
@@ -301,7 +305,7 @@ def _lab(
     try:
         if kind == "native":
             native(with_netem=True)
-        with lab.start(network, clock, kind=kind, switch=switch, wall_limit_s=_LIMIT_S) as running:
+        with lab.start(network, clock, kind=kind, switch=switch, wall_limit_s=_LIMIT_S, traced=traced) as running:
             said = running["h1"].cmd(f"ping -c 3 -i 0.2 {target}")
             release = running.process.kernel_release
     except (LinklabError, OSError) as error:
@@ -327,6 +331,8 @@ def _fix(kind: str, clock: str, reason: str) -> str:
         return reason.partition(": ")[2]
     if "bubblewrap" in reason:
         return "sudo apt-get install bubblewrap"
+    if "allow ptrace" in reason:
+        return "what the middle column says; or say linklab check --where loopback"
     if being_built():
         return "wait: the lab image is being built (linklab image status)"
     if not runs_user_mode_linux():

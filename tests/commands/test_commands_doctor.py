@@ -245,6 +245,7 @@ def test_the_doctor_on_this_machine_leaves_nothing(virtual: Kind, tmp_path: Path
         assert rows["lab on virtual time"] == "works", run.said
         assert rows["Open vSwitch in the kernel"] == "works", run.said
         assert rows["Open vSwitch in user space"] == "works", run.said
+        assert rows["guest that traces, for linklab check"] == "works", run.said
         assert run.left() == {}
     assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == interfaces
     assert list(tmp_path.iterdir()) == []

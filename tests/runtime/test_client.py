@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ import pytest
 
 from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
+from linklab.runtime import process_tree
 from linklab.runtime.agent import BEAT_NS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
+from linklab.runtime.transport import Spawned
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 KINDS = ["virtual", "real", "native"]
@@ -277,6 +280,49 @@ def test_a_killed_guest_is_reported(virtual: Kind, lab_folder: Path) -> None:
     os.kill(lab.group_pid, signal.SIGKILL)
     with pytest.raises(LabError, match="ended unexpectedly"):
         lab.call(_monotonic)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_it_is_known_which_guests_trace_their_programs(virtual: Kind, lab_folder: Path, traced: bool) -> None:
+    with LabProcess.spawn(replace(virtual, traced=traced), lab_folder) as lab:
+        programs = [Path(f"/proc/{process.pid}/status") for process in process_tree.below(lab.group_pid)]
+        tracers = {int(program.read_text().partition("\nTracerPid:")[2].split()[0]) for program in programs}
+        assert isinstance(lab.transport, Spawned)
+        assert tracers == ({lab.group_pid} if lab.transport._traces else {0})
+        assert lab.transport._traces or not traced
+
+
+_WITHOUT_PTRACE = """
+import ctypes, struct, sys
+from dataclasses import replace
+from linklab.errors import LabError
+from linklab.runtime.backends import choose
+from linklab.runtime.client import LabProcess
+from linklab.runtime.transport import Spawned
+
+# seccomp_data.nr, EPERM for ptrace(2) of x86-64, else allowed
+rules = b"".join(struct.pack("HBBI", *rule) for rule in (
+    (0x20, 0, 0, 0), (0x15, 0, 1, 101), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)))
+program = struct.pack("HxxxxxxP", 4, ctypes.addressof(kept := ctypes.create_string_buffer(rules)))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+assert libc.prctl(22, 2, program) == 0  # PR_SET_SECCOMP, a filter
+kind = choose("virtual", "guest")
+with LabProcess.spawn(kind, None) as lab:
+    print("an ordinary guest runs")
+try:
+    LabProcess.spawn(replace(kind, traced=True), None)
+except LabError as error:
+    print(error)
+"""
+
+
+def test_where_nothing_may_be_traced_the_reason_and_what_mends_it_are_said(virtual: Kind) -> None:
+    done = subprocess.run([sys.executable, "-c", _WITHOUT_PTRACE], capture_output=True, text=True, check=False)
+    ordinary, said = done.stdout.splitlines()
+    assert ordinary == "an ordinary guest runs"
+    assert "Operation not permitted" in said
+    assert "allow ptrace here" in said
 
 
 def test_an_interrupt_is_not_lost_where_the_request_never_looks(virtual: Kind, tmp_path: Path) -> None:

@@ -97,10 +97,10 @@ def _clock_ns(net: Any) -> int:
     return time.monotonic_ns()
 
 
-def _received(folder: Path, repeats: int) -> list[tuple[int, int]]:
+def _received(folder: Path, repeats: int, *, traced: bool = False) -> list[tuple[int, int]]:
     """Bytes received by TCP and over how many seconds, as the receiver says."""
     found = []
-    with linklab.start(TWO_HOSTS, "virtual", folder=folder) as lab:
+    with linklab.start(TWO_HOSTS, "virtual", folder=folder, traced=traced) as lab:
         for _ in range(repeats):
             server = lab["h2"].popen("iperf3 -s -1")
             lab["h2"].wait_listening(5201)
@@ -119,6 +119,10 @@ def test_tcp_receives_the_same_bytes_again_and_in_another_lab(virtual: Kind, lab
     assert {count for count, _ in found} == {found[0][0]}, found
     first, again = found[:3], found[3:]
     assert again == first[:2], "the lab's clock shows another time at the end of the same work"
+
+
+def test_a_guest_that_traces_its_programs_gives_the_same_digits(virtual: Kind, lab_folder: Path) -> None:
+    assert _received(lab_folder, 2, traced=True) == _received(lab_folder, 2)
 
 
 class Pair(Topo):  # type: ignore[misc]

@@ -118,9 +118,9 @@ INTERRUPTED = [
 ]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("name", "traced"), [*((name, False) for name in KINDS), ("virtual", True)])
 def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
-    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str
+    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str, traced: bool
 ) -> None:
     """In a process of its own, which gets a real SIGINT while the lab works."""
     kind = every_kind(name)
@@ -150,8 +150,8 @@ def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
             time.sleep(1.5)
             os.kill(os.getpid(), signal.SIGINT)
 
-        folder = Path({str(lab_folder)!r})
-        with linklab.start(PLAIN, {kind.clock!r}, kind={kind.name!r}, folder=folder, verify=False) as lab:
+        asked = dict(kind={kind.name!r}, folder=Path({str(lab_folder)!r}), verify=False, traced={traced})
+        with linklab.start(PLAIN, {kind.clock!r}, **asked) as lab:
             for words in {INTERRUPTED!r}:
                 threading.Thread(target=press).start()
                 try:

@@ -38,6 +38,7 @@ LARGEST_BYTES: Final = 64 * 1024 * 1024
 _WRITE_LIMIT_S = 60.0
 _CONSOLE_TAIL_LINES = 5
 _CONSOLE_BYTES = 1024 * 1024  # are looked at, at each answer
+_ALLOW_PTRACE = "allow ptrace here, which kernel.yama.ptrace_scope=3 or a container's seccomp profile forbids"
 _KILLED = re.compile(r"Killed process \d{1,10} \(([^()]{1,64})\)")
 
 
@@ -125,9 +126,8 @@ class Spawned:
             # where bubblewrap itself failed, no guest ran
             kind_of_error = LabError if tail.startswith("bwrap:") else LabEnded
             how = "did not answer" if isinstance(failure, ChannelTimeout) else "ended while starting"
-            raise kind_of_error(
-                f"the lab {how}: {tail or 'its console is empty'} (linklab doctor tells what is missing)"
-            ) from None
+            mend = _ALLOW_PTRACE if kind.traced and "ptrace" in tail else "linklab doctor tells what is missing"
+            raise kind_of_error(f"the lab {how}: {tail or 'its console is empty'} ({mend})") from None
         except BaseException:
             self._end()
             raise
@@ -135,6 +135,7 @@ class Spawned:
             os.close(info)
         python = (ready["python"][0], ready["python"][1])
         self.about = About(kind, ready["kernel"], kind.kernel_lacks, ready["clock_s"], memory_mb, python)
+        self._traces = bool(self._group) and _traces(self._group)
         self.pause()
 
     def _end(self) -> None:
@@ -160,9 +161,10 @@ class Spawned:
         self._signal(signal.SIGSTOP)
 
     def _signal(self, number: signal.Signals) -> None:
+        """A kernel that traces its programs would take a signal to them for their own, and so gets it alone."""
         if self._kind.stops_between_requests and self._group and self.running:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._group, number)
+                (os.kill if self._traces else os.killpg)(self._group, number)
 
     def rouse(self) -> None:
         """Has a guest on virtual time that computes see what arrived. Its kernel runs when the program calls it,
@@ -174,7 +176,7 @@ class Spawned:
             if folder.name.isdigit():
                 with contextlib.suppress(OSError, ValueError, IndexError):
                     state, parent = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
-                    if state == "R" and int(parent) == self._group and _catches_alarm(folder):
+                    if state == "R" and int(parent) == self._group and _bears_alarm(folder):
                         os.kill(int(folder.name), signal.SIGALRM)
 
     def cpu_s(self) -> float:
@@ -303,7 +305,28 @@ def connected(lender: str) -> socket.socket:
     return ours
 
 
-def _catches_alarm(folder: Path) -> bool:
-    """Says whether the process of /proc/PID has a handler for SIGALRM."""
-    caught = (folder / "status").read_text("utf-8", "replace").partition("SigCgt:")[2].split()[0]
-    return bool(int(caught, 16) >> (signal.SIGALRM - 1) & 1)
+def _traces(kernel: int) -> bool:
+    """Says whether a guest's kernel, a process here, runs its programs under ptrace: as it was told, or because it
+    found no other way (`seccomp=auto`). By seccomp it learns from SIGCHLD that one has ended.
+    """
+    try:
+        return not _catches(Path(f"/proc/{kernel}/status").read_text("utf-8", "replace"), signal.SIGCHLD)
+    except OSError:  # it has ended
+        return False
+
+
+def _bears_alarm(folder: Path) -> bool:
+    """Says whether SIGALRM does no more to the process of /proc/PID than to interrupt it: it is traced, or has a
+    handler.
+    """
+    status = (folder / "status").read_text("utf-8", "replace")
+    return _field(status, "TracerPid") != "0" or _catches(status, signal.SIGALRM)
+
+
+def _catches(status: str, number: signal.Signals) -> bool:
+    """Says whether a process has a handler for a signal, by its /proc/PID/status."""
+    return bool(int(_field(status, "SigCgt"), 16) >> (number - 1) & 1)
+
+
+def _field(status: str, name: str) -> str:
+    return status.partition(f"\n{name}:")[2].split()[0]

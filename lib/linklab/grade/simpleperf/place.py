@@ -44,8 +44,8 @@ NETWORK: Final = Network(
 )
 """Client and server, joined by a shaped link and by a fast network, on which the relay is a third."""
 
-STALL_CPU_S: Final = 5.0
-"""A scene that has cost a lab so much computing makes no progress: ordinary ones cost about 1 s."""
+STALL_CPU_S: Final = 7.0
+"""A scene that has cost a lab so much computing makes no progress: ordinary ones cost 1 to 2.6 s."""
 STALL_STARTS: Final = 8.0
 """The same on a slow processor, in starts of the lab: an ordinary scene costs up to twice what a start costs."""
 _WALL_SHARE: Final = 12.0
@@ -106,7 +106,8 @@ class LabPlace:
         if self._lab is None:
             # inside a container's walls students try their own programs, and nobody is graded
             untrusted = not container.chosen()
-            self._lab = labs.start(NETWORK, "virtual", folder=self._folder.name, untrusted=untrusted)
+            # traced: relay and record are in the guest too, and who becomes its kernel could write them anew
+            self._lab = labs.start(NETWORK, "virtual", folder=self._folder.name, untrusted=untrusted, traced=True)
             self._lab.process.call(
                 in_lab.prepare,
                 [host.name for host in NETWORK.hosts],
