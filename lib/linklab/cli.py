@@ -23,7 +23,6 @@ from linklab.notebooks import build
 from linklab.report import cli as report_cli
 from linklab.runtime.backends import need_linux
 from linklab.runtime.image import cli as image_cli
-from linklab.runtime.kernel import cli as kernel_cli
 from linklab.study import cli as study_cli
 
 INTERRUPTED = 130
@@ -103,7 +102,6 @@ def _parser() -> argparse.ArgumentParser:
     for name, part in (
         ("run", run_cli),
         ("image", image_cli),
-        ("kernel", kernel_cli),
         ("notebooks", build),
         ("check", check_cli),
         ("report", report_cli),

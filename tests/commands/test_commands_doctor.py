@@ -20,7 +20,7 @@ from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
 from linklab.runtime import backends
 from linklab.runtime.backends import Kind
-from linklab.runtime.image.find import About, Image
+from linklab.runtime.image.find import About, Built, Image
 
 from .terminal import Terminal
 
@@ -162,7 +162,8 @@ def test_no_kernel_for_virtual_time(monkeypatch: pytest.MonkeyPatch, building: b
 def test_an_image_with_an_unpatched_kernel_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patches: tuple[str, ...], works: bool, said: str
 ) -> None:
-    about = About("key", "13 (trixie)", "3.13", "7.3.4", "linux-source-7.3", "7.3.4-1", "hash", patches, (), ())
+    built = Built("linux", "7.3.4", "linux-source-7.3", "7.3.4-1", "hash", patches)
+    about = About("key", "13 (trixie)", "3.13", (built,), (), ())
     monkeypatch.setattr(doctor, "find_image", lambda: Image(tmp_path, about))
     found = doctor._image()
     assert found is not None

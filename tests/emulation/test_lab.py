@@ -332,7 +332,9 @@ def test_a_kernel_without_our_changes_is_said_wherever_digits_are_promised(
     patches: tuple[str, ...],
 ) -> None:
     assert virtual.image is not None
-    image = replace(virtual.image, about=replace(virtual.image.about, patches=patches))
+    about = virtual.image.about
+    kernels = (replace(about.kernels[0], patches=patches), *about.kernels[1:])
+    image = replace(virtual.image, about=replace(about, kernels=kernels))
     monkeypatch.setattr("linklab.lab.choose", lambda *_: replace(virtual, image=image))
     with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
         assert run(lab, PingFlow("h1", "h2", 1)).origin.patched is (patches == ("clock", "random"))

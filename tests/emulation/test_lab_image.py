@@ -104,7 +104,8 @@ def test_a_simpleperf_is_tried_by_the_images_python(image: Image, tmp_path: Path
 
 def test_an_image_of_another_version_is_refused(image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(image.folder / "image.json", tmp_path)
-    (tmp_path / "linux").write_bytes(b"")
+    for name in ("linux", "vmlinuz-qemu"):
+        (tmp_path / name).write_bytes(b"")
     for name in ("usr/bin", "usr/lib/linklab"):
         (tmp_path / "root" / name).mkdir(parents=True)
     (tmp_path / "root" / image.python.lstrip("/")).write_bytes(b"")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
+import shutil
+import subprocess
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -158,3 +161,46 @@ def test_the_archive_is_the_one_of_apt_or_the_one_named(monkeypatch: pytest.Monk
     monkeypatch.setenv("LINKLAB_DEBIAN", "mirror")
     with pytest.raises(LabError, match="no address"):
         debian.archive()
+
+
+def test_the_kernels_source_is_pinned_newest_first_and_for_each_suite() -> None:
+    found = debian.pinned_linux()
+    assert len(found) == len(debian.LINUX_SUITES) == 2
+    assert [package.name for package in found] == sorted(
+        (package.name for package in found), key=debian._series, reverse=True
+    )
+    assert all(re.fullmatch(r"linux-source-[0-9.]+", package.name) for package in found)
+
+
+def test_the_newest_source_is_the_one_with_the_highest_number(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    names = ["linux-source", "linux-source-6.9", "linux-source-6.12", "linux-source-6.12-rt", "linux-doc-7.0"]
+    stanzas = [f"Package: {name}\nVersion: 1\nFilename: p\nSize: 5\nSHA256: {'0' * 64}\n" for name in names]
+    monkeypatch.setattr(debian, "_listed", lambda *_: debian.read_index("\n".join(stanzas)))
+    assert debian.newest_linux("http://archive", "trixie", tmp_path).name == "linux-source-6.12"
+    monkeypatch.setattr(debian, "_listed", lambda *_: debian.read_index(stanzas[0]))
+    with pytest.raises(LabError, match="suite trixie has no package linux-source-"):
+        debian.newest_linux("http://archive", "trixie", tmp_path)
+
+
+def test_without_apt_or_debians_key_the_newest_packages_are_not_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(debian, "_KEYRINGS", ())
+    with pytest.raises(LabError, match="sudo apt-get install apt debian-archive-keyring"):
+        debian.newest_linux("http://archive", "trixie", tmp_path)
+
+
+def test_private_settings_keep_lists_apart_and_clear_the_machines_hooks(tmp_path: Path) -> None:
+    text = debian.private_settings(tmp_path, "Types: deb\n").read_text()
+    assert f'Dir::State::Lists "{tmp_path}/lists";' in text
+    assert "#clear APT::Update::Post-Invoke-Success;" in text
+    assert f'Dir::Etc::SourceParts "{tmp_path}/sources.d";' in text
+    assert (tmp_path / "sources.d/linklab.sources").read_text() == "Types: deb\n"
+
+
+@pytest.mark.skipif(shutil.which("apt-cache") is None, reason="needs apt")
+def test_the_real_apt_reads_the_private_settings(tmp_path: Path) -> None:
+    """Private lists are empty before an update, whatever the machine has."""
+    apt = debian.Apt(debian.private_settings(tmp_path, ""))
+    done = subprocess.run(apt.words("apt-cache", "search", "linux-source"), capture_output=True, text=True, check=True)
+    assert done.stdout == ""

@@ -15,11 +15,10 @@ ABOUT = find.About(
     key="0123456789abcdef",
     debian="13 (trixie)",
     python="3.13",
-    kernel_version="7.3.4",
-    kernel_source="linux-source-7.3",
-    kernel_source_version="7.3.4-1",
-    kernel_config="feed",
-    patches=("clock", "random"),
+    kernels=(
+        find.Built("linux", "7.3.4", "linux-source-7.3", "7.3.4-1", "feed", ("clock", "random")),
+        find.Built("vmlinuz-qemu", "7.3.4", "linux-source-7.3", "7.3.4-1", "beef", ("random", "rest", "copy")),
+    ),
     packages=(find.Packed("iproute2", "6.15.0-1", "iproute2", "6.15.0-1"),),
     replaced=(),
 )
@@ -42,6 +41,7 @@ def made(folder: Path, about: find.About = ABOUT) -> Path:
     program.parent.mkdir(parents=True)
     shutil.copyfile(init.__file__, program)
     (folder / "linux").write_text("Linux")
+    (folder / "vmlinuz-qemu").write_text("Linux for QEMU")
     (folder / "image.json").write_text(about.text())
     tree.make_alike(folder)
     return folder
@@ -54,9 +54,11 @@ def test_without_an_image_the_command_is_named(cache: Path) -> None:
 
 def test_an_image_in_the_cache_is_found_and_half_of_one_is_not(cache: Path) -> None:
     made(cache / "whole")
-    (made(cache / "half") / "linux").unlink()
+    for name in ("linux", "vmlinuz-qemu"):
+        (made(cache / f"without {name}") / name).unlink()
     image = find.find_image()
     assert (image.folder, image.about, image.python) == (cache / "whole", ABOUT, "/usr/bin/python3.13")
+    assert (image.kernel.read_text(), image.qemu_kernel.read_text()) == ("Linux", "Linux for QEMU")
     assert image.kernel_lacks == ""
 
 
@@ -84,6 +86,7 @@ def test_a_file_is_unpacked_once(cache: Path, tmp_path: Path, monkeypatch: pytes
     image = find.find_image()
     assert image.about == ABOUT
     assert (image.root / "bin/python3").read_text() == "Python"
+    assert image.qemu_kernel.read_text() == "Linux for QEMU"
     monkeypatch.setattr(file, "checksum", None)  # a second call would fail
     monkeypatch.setattr(file, "unpack", None)
     assert find.find_image() == image

@@ -1,4 +1,4 @@
-"""The build's own logic: progress, space, tools, the lock, interruption; nothing is compiled."""
+"""The build's own logic: progress, space, tools, interruption, which source is taken; nothing is compiled."""
 
 from __future__ import annotations
 
@@ -8,18 +8,29 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.kernel import build, find
-from linklab.runtime.kernel.build import Candidate
-from linklab.runtime.kernel.config import patches
+from linklab.runtime.image.running import Status, StatusFile, build_is_running, build_lock
+from linklab.runtime.kernel import build
+from linklab.runtime.kernel.build import Kernel, Kernels, Record, Source, finished_kernel, finished_kernels, kernel_hash
+from linklab.runtime.kernel.config import FLAVOURS, PATCHES, QEMU, USER_MODE, Flavour, patch_text
 from linklab.runtime.kernel.programs import ProgramFailed, Programs, environment, find_program
 from tests.processes import gone
 
 LIMIT_S = 300.0
+
+
+def source(package: str, version: str = "1") -> Source:
+    """Return a source that cannot be fetched."""
+
+    def fetch(folder: Path, on_part: object) -> Path:
+        raise AssertionError("nothing is fetched here")
+
+    return Source(package, version, fetch)
 
 
 def wait_for(path: Path) -> None:
@@ -44,27 +55,6 @@ def wait_for(path: Path) -> None:
 )
 def test_objects_are_counted_in_what_make_says(line: str, counts: bool) -> None:
     assert build.is_object(line) is counts
-
-
-def test_download_progress() -> None:
-    assert build.downloaded_percent("dlstatus:1:69.4811:Retrieving file 1 of 1") == pytest.approx(69.4811)
-    assert build.downloaded_percent("Get:1 http://archive.example linux-source-6.12") is None
-
-
-def test_source_archive_of_debian_and_of_ubuntu() -> None:
-    debian = "-rw-r--r-- root/root 151931384 2026-11-14 12:56 ./usr/src/linux-source-6.12.tar.xz"
-    ubuntu = (
-        "drwxr-xr-x root/root 0 2024-04-20 00:46 ./usr/src/linux-source-6.8.0/\n"
-        "-rw-r--r-- root/root 1 2024-04-20 00:46 ./usr/src/linux-source-6.8.0/debian/rules\n"
-        "-rw-r--r-- root/root 9 2024-04-20 00:46 ./usr/src/linux-source-6.8.0/linux-source-6.8.0.tar.bz2\n"
-        "lrwxrwxrwx root/root 0 2024-04-20 00:46 ./usr/src/linux-source-6.8.0.tar.bz2 -> x\n"
-    )
-    assert build.tar_in_listing(debian) == ("./usr/src/linux-source-6.12.tar.xz", "xz")
-    assert build.tar_in_listing(ubuntu) == (
-        "./usr/src/linux-source-6.8.0/linux-source-6.8.0.tar.bz2",
-        "bzip2",
-    )
-    assert build.tar_in_listing("drwxr-xr-x root/root 0 2024-04-20 00:46 ./usr/") is None
 
 
 def test_space_is_checked(tmp_path: Path) -> None:
@@ -93,16 +83,19 @@ def test_missing_tools_name_their_packages(monkeypatch: pytest.MonkeyPatch) -> N
         return None if name in ("flex", "xz") else "/usr/bin/there"
 
     monkeypatch.setattr(build, "find_program", missing)
-    with pytest.raises(LabError, match=r"sudo apt-get install (libc6-dev )?flex xz-utils$|flex (libc6-dev )?xz-utils$"):
+    monkeypatch.setattr(build, "HEADERS", {"/nonexistent/gelf.h": "libelf-dev", __file__: "libc6-dev"})
+    with pytest.raises(LabError, match=r"sudo apt-get install flex libelf-dev xz-utils$"):
         build.check_tools()
 
 
 def test_other_machines_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
-    with pytest.raises(LabError, match="x86-64 only, and this is aarch64"):
+    with pytest.raises(
+        LabError, match="built on x86-64, and this is aarch64: name one built elsewhere in LINKLAB_IMAGE"
+    ):
         build.check_machine()
     monkeypatch.setattr("platform.system", lambda: "Darwin")
-    with pytest.raises(LabError, match="needs Linux"):
+    with pytest.raises(LabError, match="built on Linux"):
         build.check_machine()
 
 
@@ -111,25 +104,6 @@ def test_a_make_around_us_does_not_reach_the_kernels_make(monkeypatch: pytest.Mo
         monkeypatch.setenv(name, "x")
     assert not {"MAKEFLAGS", "ARCH", "CFLAGS", "KBUILD_OUTPUT", "CROSS_COMPILE"} & environment().keys()
     assert environment()["LC_ALL"] == "C"
-
-
-def test_only_whole_downloads_of_this_configuration_are_gone_on_with(tmp_path: Path) -> None:
-    for number, (package, config_hash, whole) in enumerate(
-        [
-            ("linux-source-6.12", "mine", True),
-            ("linux-source-7.3", "mine", True),
-            ("linux-source-7.4", "mine", False),
-            ("linux-source-8.0", "other", True),
-        ]
-    ):
-        folder = tmp_path / str(number)
-        build.Work(folder, Candidate(package, "1", 5), Programs(sys.stderr), print).begin(config_hash)
-        if whole:
-            (folder / "source.deb").touch()
-    assert [candidate.package for candidate in build.begun_builds(tmp_path, "mine")] == [
-        "linux-source-7.3",
-        "linux-source-6.12",
-    ]
 
 
 def test_a_failing_program_tells_its_first_error(tmp_path: Path) -> None:
@@ -150,7 +124,7 @@ def test_low_priority_is_really_low(tmp_path: Path) -> None:
 HOLDER = """
 import sys, time
 from pathlib import Path
-from linklab.runtime.kernel.build import build_lock
+from linklab.runtime.image.running import build_lock
 from linklab.runtime.kernel.programs import Programs
 folder = Path(sys.argv[1])
 with build_lock(folder) as lock:
@@ -168,16 +142,16 @@ def test_the_lock_is_held_until_the_last_program_of_a_build_ends(tmp_path: Path,
     )
     try:
         wait_for(tmp_path / "child")
-        with build.build_lock(tmp_path) as lock:
+        with build_lock(tmp_path) as lock:
             assert lock is None
-        assert find.build_is_running(tmp_path)
+        assert build_is_running(tmp_path)
         holder.send_signal(number)
         holder.wait(LIMIT_S)
         assert gone(int((tmp_path / "child").read_text()), LIMIT_S)
         if find_program("setpriv") or number is signal.SIGINT:
             assert (tmp_path / "trapped").read_text() == "ended\n"
-        assert not find.build_is_running(tmp_path)
-        with build.build_lock(tmp_path) as lock:
+        assert not build_is_running(tmp_path)
+        with build_lock(tmp_path) as lock:
             assert lock is not None
     finally:
         holder.kill()
@@ -190,62 +164,174 @@ def _environment() -> dict[str, str]:
 
 
 def test_status_is_read_back_and_removed(tmp_path: Path) -> None:
-    status = build.StatusFile(tmp_path)
+    status = StatusFile(tmp_path)
     status.write("compiling", 0.25)
-    read = find.Status.read(tmp_path)
+    read = Status.read(tmp_path)
     assert read is not None
     assert (read.message, read.fraction, read.pid) == ("compiling", 0.25, os.getpid())
     status.remove()
-    assert find.Status.read(tmp_path) is None
+    assert Status.read(tmp_path) is None
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    build.cache_folder().mkdir(parents=True)
+    return build.cache_folder()
+
+
+def kernels_of(source: Source, folder: Path) -> Kernels:
+    """Return kernels as if they had been made of a source."""
+    folder.mkdir(exist_ok=True)
+    made = []
+    for flavour in FLAVOURS:
+        path = folder / flavour.file
+        path.write_text(f"{flavour.name} of {source.package}")
+        config_hash = flavour.configuration_hash()
+        record = Record(source.package, source.version, "7.3.4", config_hash, "gcc 12.2.0", flavour.patches)
+        made.append(Kernel(flavour, path, record))
+    return tuple(made)
 
 
 class Attempts:
-    """Candidates whose making is decided by a table, in the place of hours of compiling."""
+    """Sources whose making is decided by a table, in the place of hours of compiling."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcomes: dict[str, Exception | None]) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, cache: Path, outcomes: dict[str, Exception | None]) -> None:
         self.said: list[str] = []
         self.made: list[str] = []
-        options = build.Options()
-        with (tmp_path / "log").open("w") as log:
-            self.build = build.Build(tmp_path, Programs(log), options, lambda *_: None, self.said.append)
+        self.cache = cache
+        self.sources = [source(package) for package in outcomes]
 
-        def candidates(_: build.Build) -> list[Candidate]:
-            return [Candidate(package, "1", 5) for package in outcomes]
-
-        def make(_: build.Build, candidate: Candidate) -> Path:
-            self.made.append(candidate.package)
-            if outcome := outcomes[candidate.package]:
+        def make(_: build.Build, source: Source) -> Kernels:
+            self.made.append(source.package)
+            if outcome := outcomes[source.package]:
                 raise outcome
-            return tmp_path / candidate.package
+            return kernels_of(source, cache / "work")
 
-        monkeypatch.setattr(build.Build, "_candidates", candidates)
-        monkeypatch.setattr(build.Build, "_fresh_candidates", candidates)
         monkeypatch.setattr(build.Build, "_make", make)
 
+    def used(self, use: Callable[[Kernels], str] = lambda kernels: kernels[0].record.source) -> str:
+        with (self.cache / "log").open("w") as log:
+            run = build.Build(self.cache, Programs(log), 1, lambda *_: None, self.said.append)
+            return run.first_that_works(self.sources, use)
 
-def test_a_source_that_does_not_boot_is_said_and_the_next_is_tried(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+
+def test_a_source_that_does_not_compile_is_said_and_the_next_is_tried(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = build.Unfit("does not boot: hung")
-    attempts = Attempts(monkeypatch, tmp_path, {"linux-source-7.3": broken, "linux-source-6.12": None})
-    assert attempts.build.first_that_works() == tmp_path / "linux-source-6.12"
-    assert attempts.said == ["linux-source-7.3 1: does not boot: hung; trying linux-source-6.12"]
-
-
-def test_when_none_works_each_was_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = ProgramFailed("make", 2, ["a.c:1: error: no"])
-    attempts = Attempts(monkeypatch, tmp_path, {"linux-source-7.3": broken, "linux-source-6.12": broken})
+    attempts = Attempts(monkeypatch, cache, {"linux-source-7.3": broken, "linux-source-6.12": None})
+    assert attempts.used() == "linux-source-6.12"
+    assert attempts.said == ["linux-source-7.3 1: make failed: a.c:1: error: no; trying linux-source-6.12 1"]
+
+
+def test_kernels_that_are_of_no_use_are_said_and_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts = Attempts(monkeypatch, cache, {"linux-source-7.3": None, "linux-source-6.12": None})
+
+    def use(kernels: Kernels) -> str:
+        if kernels[0].record.source == "linux-source-7.3":
+            raise build.Unfit("no lab runs on Linux 7.3: hung")
+        return "image"
+
+    assert attempts.used(use) == "image"
+    assert attempts.said == ["linux-source-7.3 1: no lab runs on Linux 7.3: hung; trying linux-source-6.12 1"]
+    assert finished_kernels("linux-source-7.3", "1") is None
+    kept = finished_kernels("linux-source-6.12", "1")
+    assert kept is not None
+    assert [kernel.path.read_text() for kernel in kept] == [
+        "user-mode Linux of linux-source-6.12",
+        "Linux for QEMU of linux-source-6.12",
+    ]
+
+
+def test_when_none_works_each_was_tried_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = ProgramFailed("make", 2, ["a.c:1: error: no"])
+    attempts = Attempts(monkeypatch, cache, {"linux-source-7.3": broken, "linux-source-6.12": broken})
     with pytest.raises(LabError, match=r"no kernel could be built .*a\.c:1: error: no"):
-        attempts.build.first_that_works()
+        attempts.used()
     assert attempts.made == ["linux-source-7.3", "linux-source-6.12"]
 
 
-def test_a_full_disk_is_not_the_sources_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_not_the_sources_fault(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = ProgramFailed("tar", 2, ["tar: a: Cannot write: No space left on device: error"])
-    attempts = Attempts(monkeypatch, tmp_path, {"linux-source-7.3": full, "linux-source-6.12": None})
+    attempts = Attempts(monkeypatch, cache, {"linux-source-7.3": full, "linux-source-6.12": None})
     with pytest.raises(LabError, match=r"disk of .* is full"):
-        attempts.build.first_that_works()
+        attempts.used()
     assert attempts.made == ["linux-source-7.3"]
+
+
+# Kernels that are there
+
+
+def test_kernels_are_found_when_both_are_there_and_of_this_source_and_configuration(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = kernels_of(source("linux-source-7.3"), tmp_path / "made")
+    build.publish(first, cache)
+    assert finished_kernels("linux-source-7.3", "1") is None
+    build.publish(second, cache)
+    found = finished_kernels("linux-source-7.3", "1")
+    assert found is not None
+    assert [kernel.flavour for kernel in found] == [USER_MODE, QEMU]
+    assert [kernel.record for kernel in found] == [first.record, second.record]
+    assert finished_kernels("linux-source-7.3", "2") is None
+    monkeypatch.setattr("linklab.runtime.kernel.config.patch_text", lambda name: f"+another {name}")
+    assert finished_kernels("linux-source-7.3", "1") is None
+
+
+def test_half_of_a_kernel_is_none(cache: Path, tmp_path: Path) -> None:
+    for kernel in kernels_of(source("linux-source-7.3"), tmp_path / "made"):
+        build.publish(kernel, cache)
+    (cache / kernel_hash("linux-source-7.3", "1", QEMU) / "kernel.json").unlink()
+    (cache / kernel_hash("linux-source-7.3", "1", USER_MODE) / "linux").unlink()
+    assert [finished_kernel("linux-source-7.3", "1", flavour) for flavour in FLAVOURS] == [None, None]
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"linklab_kernel": 99}', '{"linklab_kernel": 1, "patches": 3}'])
+def test_a_record_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "kernel.json").write_text(text)
+    assert Record.read(tmp_path / "kernel.json") is None
+
+
+def test_what_a_record_says_more_than_is_asked_does_not_matter(tmp_path: Path) -> None:
+    record = Record("linux-source-7.3", "7.3.4-1", "7.3.4", "feed", "gcc", ("clock", "random"))
+    path = tmp_path / "kernel.json"
+    record.write(path)
+    path.write_text(path.read_text().replace("{", '{"seconds": 5,', 1))
+    assert Record.read(path) == record
+
+
+def test_a_kernel_that_is_there_is_not_built_again(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the two kernels one is there: only the other is configured and compiled."""
+    linux = source("linux-source-7.3")
+    made = dict(zip(FLAVOURS, kernels_of(linux, tmp_path / "made"), strict=True))
+    build.publish(made[USER_MODE], cache)
+    compiled = []
+
+    def compile(work: build.Work, flavour: Flavour, *_: object) -> Kernel:
+        compiled.append(flavour)
+        return made[flavour]
+
+    for name in ("fetch", "unpack", "configure"):
+        monkeypatch.setattr(build.Work, name, lambda *_: None)
+    monkeypatch.setattr(build.Work, "compile", compile)
+    with (cache / "log").open("w") as log:
+        run = build.Build(cache, Programs(log), 1, lambda *_: None, lambda line: None)
+        kernels = run.first_that_works([linux], lambda kernels: kernels)
+        assert compiled == [QEMU]
+        assert [kernel.flavour for kernel in kernels] == list(FLAVOURS)
+        assert finished_kernels("linux-source-7.3", "1") is not None
+        monkeypatch.setattr(build.Work, "fetch", None)  # a call would fail
+        assert run.first_that_works([linux], lambda kernels: kernels) == finished_kernels("linux-source-7.3", "1")
+
+
+def test_hash_tells_source_version_and_configuration_apart() -> None:
+    sources = [("a", "1"), ("b", "1"), ("a", "2")]
+    assert len({kernel_hash(*each, flavour) for each in sources for flavour in FLAVOURS}) == 6
+    assert len({build.work_name(source(*each)) for each in sources}) == 3
 
 
 def test_unwritable_cache_is_said_in_one_line(tmp_path: Path) -> None:
@@ -254,7 +340,6 @@ def test_unwritable_cache_is_said_in_one_line(tmp_path: Path) -> None:
         build.ensure_folder(tmp_path / "file" / "kernel")
 
 
-@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg")
 def test_unpacking_keeps_kconfig_and_leaves_out_what_is_never_compiled(tmp_path: Path) -> None:
     tree = tmp_path / "linux-source-6.12"
     for name in (
@@ -266,23 +351,31 @@ def test_unpacking_keeps_kconfig_and_leaves_out_what_is_never_compiled(tmp_path:
     ):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text("x")
-    package = tmp_path / "package"
-    (package / "usr/src").mkdir(parents=True)
-    (package / "DEBIAN").mkdir()
-    (package / "DEBIAN/control").write_text(
-        "Package: linux-source-6.12\nVersion: 1\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: a\n"
-    )
-    archive = package / "usr/src/linux-source-6.12.tar.xz"
-    subprocess.run(["tar", "-cJf", str(archive), tree.name], cwd=tmp_path, check=True)
+    (tree / "drivers/misc").mkdir()
+    (tree / "drivers/misc/Makefile").write_text(source_for(patch_text("rest"))["drivers/misc/Makefile"])
     work = tmp_path / "work"
     work.mkdir()
-    subprocess.run(["dpkg-deb", "--build", str(package), str(work / "source.deb")], check=True, capture_output=True)
+    source_package(tree, work / "source.deb")
     with (tmp_path / "log").open("w") as log:
-        stage = build.Work(work, Candidate("linux-source-6.12", "1", 5), Programs(log), lambda *_: None)
+        stage = build.Work(work, source("linux-source-6.12"), Programs(log), lambda *_: None)
         stage.unpack()
     found = {str(path.relative_to(work / "tree")) for path in (work / "tree").rglob("*") if path.is_file()}
-    assert found == {"drivers/gpu/drm/Kconfig", "net/core/dev.c", "arch/arm/Kconfig", "arch/um/a.c"}
+    kept = {"drivers/gpu/drm/Kconfig", "net/core/dev.c", "arch/arm/Kconfig", "arch/um/a.c"}
+    assert found == kept | {"drivers/misc/Makefile", "drivers/misc/linklab_rest.c"}
     assert not (work / "unpacking").exists()
+
+
+def source_package(tree: Path, path: Path) -> None:
+    """Write a package with a folder's files as Linux's source. Debian's have all these parts."""
+    name, parts = tree.name, path.parent / "parts"
+    (parts / "usr/src").mkdir(parents=True)
+    subprocess.run(["tar", "-cJf", str(parts / f"usr/src/{name}.tar.xz"), name], cwd=tree.parent, check=True)
+    subprocess.run(["tar", "-cJf", "data.tar.xz", "./usr"], cwd=parts, check=True)
+    (parts / "debian-binary").write_text("2.0\n")
+    (parts / "control.tar.xz").write_text("")
+    words = ["ar", "rc", str(path), "debian-binary", "control.tar.xz", "data.tar.xz"]
+    subprocess.run(words, cwd=parts, check=True)
+    shutil.rmtree(parts)
 
 
 def source_for(patch: str) -> dict[str, str]:
@@ -305,34 +398,53 @@ def source_for(patch: str) -> dict[str, str]:
 CHANGED = {
     "clock": ("arch/um/kernel/time.c", "time_travel_busy = 0;"),
     "random": ("drivers/char/random.c", "lab_extract_entropy(buf, len);"),
+    "copy": ("arch/x86/lib/copy_user_64.S", "subq $32,%rcx"),
+    "rest": ("drivers/misc/Makefile", "linklab_rest.o"),
 }
 WITHOUT = {
     "clock": "linux-source-6.12 does not take clock.patch: labs will be slower, and their last digits may differ",
     "random": "linux-source-6.12 does not take random.patch: a lab's seed will not reach its kernel's own random "
     "numbers",
+    "copy": "linux-source-6.12 does not take copy.patch: labs on QEMU will be slower, and their last digits may differ",
 }
 
 
-@pytest.mark.parametrize("misfit", [None, "clock", "random"])
-def test_the_source_takes_each_change_that_fits_and_is_left_whole_by_others(tmp_path: Path, misfit: str | None) -> None:
-    tree = tmp_path / "tree"
-    texts = {name: text for patch in patches().values() for name, text in source_for(patch).items()}
-    assert len(texts) == 4
+def source_tree(folder: Path, misfit: str | None) -> dict[str, str]:
+    """Make a source that takes all changes but one; return its files."""
+    texts = {name: text for patch in PATCHES for name, text in source_for(patch_text(patch)).items()}
+    assert len(texts) == 6, "no two patches change one file"
     if misfit:
         texts[CHANGED[misfit][0]] = "int other;\n"
     for name, text in texts.items():
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_text(text)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return texts
+
+
+@pytest.mark.parametrize("misfit", [None, *WITHOUT])
+def test_the_source_takes_each_change_that_fits_and_is_left_whole_by_others(tmp_path: Path, misfit: str | None) -> None:
+    tree = tmp_path / "tree"
+    texts = source_tree(tree, misfit)
     said: list[str] = []
     with (tmp_path / "log").open("w") as log:
-        candidate = Candidate("linux-source-6.12", "1", 5)
-        stage = build.Work(tmp_path, candidate, Programs(log), lambda message, _: said.append(message))
+        linux = source("linux-source-6.12")
+        stage = build.Work(tmp_path, linux, Programs(log), lambda message, _: said.append(message))
         stage._patch(tree)
     for name, (file, line) in CHANGED.items():
         assert (line in (tree / file).read_text()) is (name != misfit)
-    untouched = set(source_for(patches()[misfit])) if misfit else set()
+    untouched = set(source_for(patch_text(misfit))) if misfit else set()
     assert {name for name, text in texts.items() if (tree / name).read_text() == text} == untouched
     assert said == ([WITHOUT[misfit]] if misfit else [])
-    taken = [name for name in patches() if name != misfit]
-    assert stage.patches() == tuple(taken)
-    assert f"KBUILD_BUILD_HOST={'+'.join(taken)}" in stage._make_words("linux"), "the kernel says it itself"
+    for flavour in FLAVOURS:
+        taken = [name for name in flavour.patches if name != misfit]
+        assert stage.patches(flavour) == tuple(taken)
+        words = stage._make_words(flavour, flavour.target)
+        assert f"KBUILD_BUILD_HOST={'+'.join(taken)}" in words, "the kernel says it itself"
+
+
+def test_a_source_that_does_not_take_the_way_to_the_notebook_gives_no_kernels(tmp_path: Path) -> None:
+    source_tree(tmp_path / "tree", "rest")
+    with (tmp_path / "log").open("w") as log:
+        stage = build.Work(tmp_path, source("linux-source-6.12"), Programs(log), lambda *_: None)
+        with pytest.raises(build.Unfit, match=r"does not take rest\.patch, without which no lab runs on QEMU"):
+            stage._patch(tmp_path / "tree")

@@ -1,14 +1,13 @@
-"""The kernel's configuration: what it asks for, its hash, and what a build lacks."""
+"""The kernels' configurations: what they ask for, their hashes, and what a build lacks."""
 
 from __future__ import annotations
 
-from linklab.runtime.kernel.config import (
-    configuration_hash,
-    configuration_text,
-    missing_options,
-    options,
-    required_options,
-)
+from dataclasses import replace
+
+import pytest
+
+from linklab.runtime.kernel import config
+from linklab.runtime.kernel.config import FLAVOURS, QEMU, USER_MODE, missing_options, options, required_options
 
 SAMPLE = """# a comment
 CONFIG_HOSTFS=y
@@ -38,14 +37,26 @@ def test_a_module_does_not_count_as_built_in() -> None:
     assert missing_options(SAMPLE, "CONFIG_HOSTFS=y\nCONFIG_VETH=m\n") == ["CONFIG_VETH"]
 
 
-def test_hash_ignores_comments_and_order_and_sees_each_option() -> None:
-    reworded = "CONFIG_PROC_SYSCTL=y\n# other words\nCONFIG_VETH=y\nCONFIG_HOSTFS=y\n"
-    assert configuration_hash(reworded) == configuration_hash(SAMPLE)
-    assert configuration_hash(SAMPLE + "CONFIG_TUN=y\n") != configuration_hash(SAMPLE)
+def test_hash_ignores_comments_and_order_and_sees_each_option_change_and_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"lab.config": SAMPLE, "uml.config": "", "clock.patch": "+a\n", "random.patch": "why\n+b\n"}
+    monkeypatch.setattr(config, "_text", texts.__getitem__)
+    first = USER_MODE.configuration_hash()
+    texts["lab.config"] = "CONFIG_PROC_SYSCTL=y\n# other words\nCONFIG_VETH=y\nCONFIG_HOSTFS=y\n"
+    texts["random.patch"] = "for another reason\n+b\n"
+    assert USER_MODE.configuration_hash() == first
+    assert replace(USER_MODE, words=("CFLAGS=-O3",)).configuration_hash() != first
+    texts["uml.config"] = "CONFIG_TUN=y\n"
+    with_tun = USER_MODE.configuration_hash()
+    texts["clock.patch"] = "+c\n"
+    assert len({first, with_tun, USER_MODE.configuration_hash()}) == 3
 
 
-def test_the_configuration_has_what_the_labs_are_about() -> None:
-    required = required_options(configuration_text())
+def test_the_configurations_have_what_the_labs_are_about() -> None:
     links = ["VETH", "BRIDGE", "VLAN_8021Q", "OPENVSWITCH", "NET_SCH_NETEM", "NET_SCH_HTB", "TCP_CONG_CUBIC"]
-    for name in ["UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "OVERLAY_FS", "TMPFS", "NET_NS", "PID_NS", *links]:
-        assert required.get(f"CONFIG_{name}") == "y", name
+    own = {USER_MODE: ["UML_TIME_TRAVEL_SUPPORT", "HOSTFS"], QEMU: ["PVH", "BLK_DEV_INITRD"]}
+    for flavour in FLAVOURS:
+        required = required_options(flavour.configuration_text())
+        for name in ["OVERLAY_FS", "TMPFS", "NET_NS", "PID_NS", *links, *own[flavour]]:
+            assert required.get(f"CONFIG_{name}") == "y", (flavour.name, name)
+        assert "CONFIG_PROC_SYSCTL" not in required
+    assert "CONFIG_HOSTFS" not in options(QEMU.configuration_text()), "what only user-mode Linux has"

@@ -1,11 +1,11 @@
-"""A build of the kernel that fails half-way, goes on later, and leaves nothing broken in between.
+"""A build of the kernels that fails half-way, goes on later, and leaves nothing broken in between.
 
-The whole of `linklab kernel build` runs, with apt's and the booted kernel's part left out, on a source of two files.
+The whole of `linklab image build` runs, on a source of two files and a package; the booted lab is left out.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import shutil
 import subprocess
@@ -16,11 +16,15 @@ from pathlib import Path
 import pytest
 
 from linklab.cli import main
-from linklab.runtime.kernel import build, find
-from linklab.runtime.kernel.config import configuration_hash, configuration_text
+from linklab.runtime.image import build as image_build
+from linklab.runtime.image import debian, find
+from linklab.runtime.kernel import build
+from linklab.runtime.kernel.config import QEMU, USER_MODE, patch_text
+from tests.runtime.test_image_build import PYTHON, listed
+from tests.runtime.test_kernel_build import source_for, source_package
 
 PACKAGE, VERSION = "linux-source-9.9", "1"
-NEEDED = ("dpkg-deb", "gcc", "make", "xz", "strip")
+NEEDED = ("ar", "gcc", "make", "xz", "strip", "patch")
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, NEEDED)), reason=f"needs what builds kernels: {', '.join(NEEDED)}"
 )
@@ -31,108 +35,122 @@ allnoconfig:
 	mkdir -p $(O)/include/config && echo 9.9.1 > $(O)/include/config/kernel.release
 linux: $(O)/one.o $(O)/two.o
 	$(CC) -nostdlib -Wl,--entry=0 -o $(O)/linux $^
+bzImage: $(O)/one.o $(O)/two.o
+	mkdir -p $(O)/arch/x86/boot && cat $^ > $(O)/arch/x86/boot/bzImage
 $(O)/%.o: %.c
 	@echo "  CC      $*.o"
 	@test $* = one -o ! -e TROUBLE || { echo "$*.c:1: error: the compiler was killed"; exit 1; }
 	$(CC) -c $< -o $@.part && mv $@.part $@
-	@echo $* >> $(O)/compiled
-"""
-_PARTS_LEFT_OUT = """
-from linklab.runtime.kernel import build
-build.verified_seccomp = lambda kernel: True
-build.check_tools = lambda: None
-build.check_space = lambda *sizes: None
-build.Build._fresh_candidates = lambda self: []
+	@echo $(ARCH) $* >> $(O)/compiled
 """
 
 
-def fetched(folder: Path, scratch: Path, trouble: Path) -> Path:
-    """Puts the source's package where a build has fetched it; the build's work folder."""
-    tree, package = scratch / PACKAGE, scratch / "package"
-    tree.mkdir()
+def offered(archive: Path, scratch: Path, trouble: Path) -> debian.Package:
+    """Put the source's package into an archive; return how a list names it."""
+    tree = scratch / PACKAGE
+    (tree / "drivers/misc").mkdir(parents=True)
+    (tree / "drivers/misc/Makefile").write_text(source_for(patch_text("rest"))["drivers/misc/Makefile"])
     (tree / "Makefile").write_text(MAKEFILE.replace("TROUBLE", str(trouble)))
     (tree / "one.c").write_text("int one = 1;\n")
     (tree / "two.c").write_text('__asm__(".data\\n.fill 5000000, 1, 7");\n')
-    (package / "usr/src").mkdir(parents=True)
-    (package / "DEBIAN").mkdir()
-    (package / "DEBIAN/control").write_text(
-        f"Package: {PACKAGE}\nVersion: {VERSION}\nArchitecture: all\nMaintainer: a <a@example.org>\nDescription: a\n"
-    )
-    subprocess.run(["tar", "-cJf", str(package / f"usr/src/{PACKAGE}.tar.xz"), PACKAGE], cwd=scratch, check=True)
-    config_hash = configuration_hash(configuration_text())
-    work = folder / "work" / build.kernel_hash(PACKAGE, VERSION, config_hash)
-    work.mkdir(parents=True)
-    note = {"package": PACKAGE, "version": VERSION, "size_bytes": 5, "config_hash": config_hash}
-    (work / "begun.json").write_text(json.dumps(note))
-    subprocess.run(["dpkg-deb", "--build", str(package), str(work / "source.deb")], check=True, capture_output=True)
-    return work
+    archive.mkdir()
+    source_package(tree, archive / "source.deb")
+    content = (archive / "source.deb").read_bytes()
+    return debian.Package(PACKAGE, VERSION, "source.deb", len(content), hashlib.sha256(content).hexdigest())
 
 
-def finished() -> list[Path]:
-    return [path for path, _ in find.finished_kernels(find.cache_folder(), configuration_hash(configuration_text()))]
+def small_world(patch: pytest.MonkeyPatch, scratch: Path, trouble: Path) -> None:
+    """Have an archive of one package and one source."""
+    archive = scratch / "archive"
+    patch.setenv("LINKLAB_DEBIAN", archive.as_uri())
+    patch.delenv("LINKLAB_IMAGE", raising=False)
+    source = offered(archive, scratch, trouble)
+    package = listed(archive, "python3", "1", dict(PYTHON))
+    patch.setattr(debian, "pinned", lambda: [package])
+    patch.setattr(debian, "pinned_linux", lambda: [source])
+    patch.setattr(debian, "LINUX_SUITES", ("trixie",))
+    patch.setattr(debian, "newest_linux", lambda *_: source)
+    for name in ("verify", "compile_python"):
+        patch.setattr(image_build, name, lambda image: None)
+    patch.setattr(image_build, "NEEDED_BYTES", 10**6)
+    for name in ("check_tools", "check_space"):
+        patch.setattr(build, name, lambda *_: None)
+
+
+def work_folder() -> Path:
+    (folder,) = (build.cache_folder() / "work").iterdir()
+    return folder
 
 
 @pytest.fixture
-def kernel_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """Runs ``linklab kernel build`` in a cache of the test's own."""
+def image_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Run ``linklab image build`` in a cache of the test's own; the file trouble is there."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("LINKLAB_KERNEL", raising=False)
-    for name in ("verified_seccomp", "check_tools", "check_space"):
-        monkeypatch.setattr(build, name, lambda *_: True)
-    monkeypatch.setattr(build.Build, "_fresh_candidates", lambda _: [])
-    return lambda *words: main(["kernel", "build", "--jobs", "1", *words])
+    small_world(monkeypatch, tmp_path, tmp_path / "trouble")
+    (tmp_path / "trouble").touch()
+    return lambda *words: main(["image", "build", "--jobs", "1", *words])
 
 
 def test_it_goes_on_where_it_failed(
-    kernel_build: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    image_command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trouble, folder = tmp_path / "trouble", find.cache_folder()
-    trouble.touch()
-    work = fetched(folder, tmp_path, trouble)
-    assert kernel_build() == 1
+    folder = build.cache_folder()
+    assert image_command() == 1
+    work = work_folder()
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         f"linklab: no kernel could be built ({PACKAGE} {VERSION}: make failed: two.c:1: error: the compiler was killed)"
         f": see {folder / 'build.log'}"
     ]
-    assert finished() == []
-    assert (work / "out/one.o").is_file()
-    assert sorted(path.name for path in folder.iterdir()) == ["build.log", "lock", "work"]
-    trouble.unlink()
-    assert kernel_build("--keep") == 0
-    (kernel,) = finished()
-    assert capsys.readouterr().out.splitlines()[-1] == str(kernel)
-    assert (work / "out/compiled").read_text().split() == ["one", "two"], "what was compiled is not compiled again"
-    assert kernel.stat().st_size > 5_000_000
+    assert build.finished_kernels(PACKAGE, VERSION) is None
+    assert (work / "out/linux/one.o").is_file()
+    assert sorted(path.name for path in folder.iterdir()) == ["build.log", "work"]
+    assert main(["image", "status"]) == 1
+    assert "a build was begun and stopped: linklab image build goes on with it" in capsys.readouterr().out
+    (tmp_path / "trouble").unlink()
+    (tmp_path / "archive/source.deb").unlink()  # what was fetched is not fetched again
+    assert image_command("--keep") == 0
+    kernels = build.finished_kernels(PACKAGE, VERSION)
+    assert kernels is not None
+    image = find.find_image()
+    assert capsys.readouterr().out.splitlines()[-1] == str(image.folder)
+    for flavour, arch in ((USER_MODE, "um"), (QEMU, "x86_64")):
+        compiled = (work / "out" / flavour.file / "compiled").read_text().splitlines()
+        assert compiled == [f"{arch} one", f"{arch} two"], "what was compiled is not compiled again"
+        assert (image.folder / flavour.file).stat().st_size > 5_000_000
+    assert [kernel.record.patches for kernel in kernels] == [(), ("rest",)]
+    shutil.rmtree(work)
+    assert image_command() == 0, "with the kernels in the cache no source is asked for"
+    assert find.find_image() == image
 
 
-# Runs in a mount namespace: on a disk of 4 MB, then on one of 40.
-_ON_A_SMALL_DISK = (
-    _PARTS_LEFT_OUT
-    + """
+# Runs in a mount namespace: on a disk of 4 MB, then on one of 100.
+_ON_A_SMALL_DISK = """
 import subprocess, sys
 from pathlib import Path
+import pytest
 from linklab.cli import main
-from linklab.runtime.kernel.find import cache_folder
+from linklab.runtime.kernel import build
 sys.path.insert(0, sys.argv[2])
-from tests.runtime.test_kernel_resume import fetched, finished
+from tests.runtime.test_kernel_resume import small_world, PACKAGE, VERSION
 
 def disk(options):
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", sys.argv[1]], check=True)
 
-def build():
-    print("status", main(["kernel", "build", "--jobs", "1"]), "finished", len(finished()), flush=True)
-    print("files", *sorted(path.name for path in cache_folder().iterdir()), flush=True)
+def built():
+    status = main(["image", "build", "--jobs", "1"])
+    print("status", status, "kernels", build.finished_kernels(PACKAGE, VERSION) is not None, flush=True)
+    print("files", *sorted(path.name for path in build.cache_folder().iterdir()), flush=True)
 
-disk("size=4M")
-fetched(cache_folder(), Path(sys.argv[3]), Path("/nowhere"))
-build()
-disk("remount,ro")
-build()
-disk("remount,rw,size=40M")
-build()
+with pytest.MonkeyPatch.context() as patch:
+    small_world(patch, Path(sys.argv[3]), Path("/nowhere"))
+    disk("size=4M")
+    built()
+    disk("remount,ro")
+    built()
+    disk("remount,rw,size=100M")
+    built()
 """
-)
 
 
 def test_a_disk_that_is_full_or_read_only(tmp_path: Path) -> None:
@@ -146,13 +164,14 @@ def test_a_disk_that_is_full_or_read_only(tmp_path: Path) -> None:
     done = subprocess.run(
         words, capture_output=True, text=True, check=False, env=os.environ | {"XDG_CACHE_HOME": str(disk)}
     )
-    folder = disk / "linklab" / "kernel"
+    folder = disk / "linklab"
     assert done.stderr.splitlines() == [
-        f"linklab: the disk of {folder} is full: free 0.3 GB and run linklab kernel build again; it goes on where it "
-        "was",
-        f"linklab: cannot write to {folder} (Read-only file system): set XDG_CACHE_HOME to a folder you may write to",
+        f"linklab: the disk of {folder / 'kernel'} is full: free 0.5 GB and run linklab image build again; it goes on "
+        "where it was",
+        f"linklab: cannot write to {folder / 'image'} (Read-only file system): set XDG_CACHE_HOME to a folder you may "
+        "write to",
     ]
     said = [line for line in done.stdout.splitlines() if line.startswith(("status", "files"))]
-    assert said[0::2] == ["status 1 finished 0", "status 1 finished 0", "status 0 finished 1"]
-    assert said[1] == said[3] == "files build.log lock work", "no status, no half of a kernel"
+    assert said[0::2] == ["status 1 kernels False", "status 1 kernels False", "status 0 kernels True"]
+    assert said[1] == said[3] == "files build.log work", "no half of a kernel"
     assert list(disk.iterdir()) == []

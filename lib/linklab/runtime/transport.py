@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from linklab import errors
-from linklab.errors import LabError
+from linklab.errors import LabEnded, LabError
 from linklab.runtime import process_tree
 from linklab.runtime.backends import Kind, guest_memory_mb
 from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout, Message
@@ -117,8 +117,10 @@ class Spawned:
         except (ChannelClosed, ChannelTimeout) as failure:
             tail = self.console_tail()
             self._end()
+            # where bubblewrap itself failed, no guest ran
+            kind_of_error = LabError if tail.startswith("bwrap:") else LabEnded
             how = "did not answer" if isinstance(failure, ChannelTimeout) else "ended while starting"
-            raise LabError(
+            raise kind_of_error(
                 f"the lab {how}: {tail or 'its console is empty'} (linklab doctor tells what is missing)"
             ) from None
         except BaseException:

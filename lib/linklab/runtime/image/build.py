@@ -1,7 +1,8 @@
-"""Building a lab image: kernel, packages fetched and unpacked, settled, its Python compiled, published.
+"""Building a lab image: kernels, packages fetched and unpacked, settled, its Python compiled, booted, published.
 
-No program of Debian's is run for it but the image's own Python, no root is needed, and the same packages and the same
-kernel give the same files to the byte. A build that was stopped keeps the packages that it fetched.
+No program of Debian's is run for the packages but the image's own Python, no root is needed, and the same packages and
+the same kernels give the same files to the byte. A build that was stopped keeps the packages that it fetched, and goes
+on with a kernel where it was.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -23,32 +24,37 @@ from linklab.runtime.image import debian, elf, tree
 from linklab.runtime.image.find import (
     FORMAT,
     About,
+    Built,
     Image,
     Packed,
+    being_built,
     cache_folder,
     compile_modules,
     find_image,
     finished_images,
 )
+from linklab.runtime.image.running import Status, StatusFile, build_lock
 from linklab.runtime.image.verify import verify
 from linklab.runtime.kernel.build import (
-    StatusFile,
-    build_kernel,
-    build_lock,
+    Kernels,
+    Source,
+    Unfit,
+    build_kernels,
     check_machine,
     ensure_folder,
+    finished_kernels,
 )
-from linklab.runtime.kernel.find import Kernel, Record, Status, build_is_running, find_kernel
+from linklab.runtime.kernel.config import USER_MODE
 
 Progress = Callable[[str, float], None]
 Say = Callable[[str], None]
 
 NEEDED_BYTES = 700 * 10**6
 _WAIT_S = 0.5
-# Share of the whole at which each stage begins, where the kernel is there already.
+# Share of the whole at which each stage begins, where the kernels are there already.
 _FETCH_AT, _UNPACK_AT, _SETTLE_AT, _COMPILE_AT, _DONE_AT = 0.02, 0.30, 0.75, 0.78, 0.99
-_KERNEL_SHARE = 0.7
-"""Share of the bar that the kernel's build takes where it has to be made."""
+_KERNELS_SHARE = 0.9
+"""Share of the bar that the kernels' build takes where they have to be made."""
 
 _DROPPED = re.compile(
     r"""usr/share/(man|info|locale|lintian|bug|doc-base|bash-completion|zsh|fish|gdb|gettext|menu|applications|icons
@@ -83,9 +89,10 @@ _DOCUMENTS = re.compile(r"\./usr/share/doc/[^/]+$")
 """A package's documents. Where that is a link, its licence lies in the folder of another package of the same source."""
 _LICENCE = "usr/share/doc/{}/copyright"
 _KERNELS_LICENCE = """\
-The lab kernel is Linux {about.kernel_version}, made from Debian's package {about.kernel_source} \
-({about.kernel_source_version}) with Linklab's
-configuration ({about.kernel_config}) and changes ({patches}), which come with Linklab: lib/linklab/runtime/kernel.
+The lab kernels are Linux {about.kernel_version}, made from Debian's packages of its source with configurations and
+changes that come with Linklab, in lib/linklab/runtime/kernel:
+
+{kernels}
 
 Copyright: Linus Torvalds and the authors of Linux.
 Licence: GPL-2, see /usr/share/common-licenses/GPL-2.
@@ -156,13 +163,14 @@ def build_image(
     low_priority: bool = False,
     keep: bool = False,
 ) -> Image:
-    """Build the lab image, and return it; one of the same packages and kernel that is there already is not built again.
+    """Build the lab image, and return it; one of the same packages and kernels that is there already is not built
+    again.
 
     ``progress`` is called with what is being done and the fraction done, from 0 to 1; ``say`` with single remarks, one
-    line each. ``keep``: keep the packages that were fetched. The kernel is built first where there is none. While
-    another process builds, this one waits and reports the other's progress.
+    line each. ``keep``: keep the packages that were fetched, and the kernels' source and objects. The kernels are built
+    first where there are none. While another process builds, this one waits and reports the other's progress.
 
-    Raises `LabError`: no archive, no network, no space, no place where programs may run, or no kernel.
+    Raises `LabError`: no archive, no network, no space, no place where programs may run, or no kernel that labs run on.
     """
     check_machine()
     folder = ensure_folder(cache_folder())
@@ -170,7 +178,7 @@ def build_image(
     while True:
         with build_lock(folder) as lock:
             if lock is not None:
-                return _build(folder, progress, say, jobs, low_priority, keep)
+                return _build(folder, lock, progress, say, jobs, low_priority, keep)
         if not waiting:
             say("another process is building the lab image: waiting for it")
             waiting = True
@@ -179,7 +187,9 @@ def build_image(
         time.sleep(_WAIT_S)
 
 
-def _build(folder: Path, progress: Progress, say: Say, jobs: int | None, low_priority: bool, keep: bool) -> Image:
+def _build(
+    folder: Path, lock: int, progress: Progress, say: Say, jobs: int | None, low_priority: bool, keep: bool
+) -> Image:
     _check_place(folder)
     if low_priority:
         os.nice(19 - os.nice(0))
@@ -189,17 +199,32 @@ def _build(folder: Path, progress: Progress, say: Say, jobs: int | None, low_pri
         status.write(message, fraction)
         progress(message, fraction)
 
-    try:
-        kernel, begin = _kernel(report, say, jobs, low_priority)
-        packages = debian.pinned()
-        key = image_key(debian.lock_text(), kernel.path)
-        done = next((image for image in finished_images() if image.about.key == key), None)
-        if done is None:
+    def image_of(kernels: Kernels, begin: float) -> Image:
+        key = image_key(debian.lock_text(), [kernel.path for kernel in kernels])
+        if done := next((image for image in finished_images() if image.about.key == key), None):
+            return done
+        try:
             _check_space(folder)
-            built = Build(folder, key, kernel, lambda message, part: report(message, begin + part * (1 - begin)), say)
-            done = built.make(packages)
-    except OSError as error:
-        raise tree.full(error, folder, NEEDED_BYTES) from error
+            built = Build(folder, key, kernels, lambda message, part: report(message, begin + part * (1 - begin)), say)
+            return built.make(debian.pinned())
+        except OSError as error:
+            raise tree.full(error, folder, NEEDED_BYTES) from error
+
+    try:
+        listed = debian.pinned_linux()[0]
+        if kernels := finished_kernels(listed.name, listed.version):
+            done = image_of(kernels, 0.0)
+        else:
+            done = build_kernels(
+                linux_sources(folder),
+                lambda kernels: image_of(kernels, _KERNELS_SHARE),
+                lock,
+                lambda message, part: report(message, part * _KERNELS_SHARE),
+                say,
+                jobs=jobs,
+                low_priority=low_priority,
+                keep=keep,
+            )
     finally:
         status.remove()
     if not keep:
@@ -207,6 +232,35 @@ def _build(folder: Path, progress: Progress, say: Say, jobs: int | None, low_pri
             shutil.rmtree(folder / name, ignore_errors=True)
     progress("the lab image is ready", 1.0)
     return done
+
+
+def linux_sources(folder: Path) -> Iterator[Source]:
+    """Yield the packages with Linux's source in the order in which they are tried: of each of Debian's suites the one
+    that Linklab's list names, and then the newest. ``folder`` takes the lists of packages.
+    """
+    base = debian.archive()
+    for suite, listed in zip(debian.LINUX_SUITES, debian.pinned_linux(), strict=True):
+        yield _source(listed, base)
+        newest = debian.newest_linux(base, suite, folder / "apt")
+        if newest != listed:
+            yield _source(newest, base)
+
+
+def _source(package: debian.Package, base: str) -> Source:
+    def fetch(folder: Path, on_part: Callable[[float], None]) -> Path:
+        come = 0
+
+        def on_bytes(count: int) -> None:
+            nonlocal come
+            come += count
+            on_part(min(come / package.size, 1.0))
+
+        try:
+            return debian.fetch(package, base, folder, on_bytes)
+        except debian.Gone as gone:
+            raise Unfit(str(gone)) from gone
+
+    return Source(package.name, package.version, fetch)
 
 
 def _check_place(folder: Path) -> None:
@@ -225,20 +279,11 @@ def _check_space(folder: Path, free_bytes: int | None = None) -> None:
         )
 
 
-def _kernel(progress: Progress, say: Say, jobs: int | None, low_priority: bool) -> tuple[Kernel, float]:
-    """Return the lab kernel, which is built where there is none, and the share of the bar that this took."""
-    try:
-        return find_kernel("virtual"), 0.0
-    except LabError:
-        build_kernel(lambda message, part: progress(message, part * _KERNEL_SHARE), jobs, low_priority, say=say)
-        return find_kernel("virtual"), _KERNEL_SHARE
-
-
-def image_key(lock: str, kernel: Path) -> str:
-    """Return the name of an image: one for each list of packages, kernel, and way of putting them together."""
+def image_key(lock: str, kernels: Iterable[Path]) -> str:
+    """Return the name of an image: one for each list of packages, kernels, and way of putting them together."""
     digest = hashlib.sha256(f"{FORMAT}\n{lock}".encode())
     for part in (
-        kernel,
+        *kernels,
         *(Path(str(files(__package__).joinpath(name))) for name in ("build.py", "elf.py", "tree.py", "init.py")),
     ):
         digest.update(hashlib.sha256(part.read_bytes()).digest())
@@ -246,13 +291,13 @@ def image_key(lock: str, kernel: Path) -> str:
 
 
 class Build:
-    """One run: makes the image ``key`` in ``folder`` of a kernel and of packages."""
+    """One run: makes the image ``key`` in ``folder`` of kernels and of packages."""
 
-    def __init__(self, folder: Path, key: str, kernel: Kernel, report: Progress, say: Say) -> None:
-        self.folder, self.key, self.kernel, self.report, self.say = folder, key, kernel, report, say
+    def __init__(self, folder: Path, key: str, kernels: Kernels, report: Progress, say: Say) -> None:
+        self.folder, self.key, self.kernels, self.report, self.say = folder, key, kernels, report, say
 
     def make(self, packages: list[debian.Package]) -> Image:
-        """Fetch, unpack, settle, compile and publish; return the image."""
+        """Fetch, unpack, settle, compile, boot and publish; return the image. Raises `Unfit` where no lab runs."""
         for left in self.folder.glob(".build-*"):
             shutil.rmtree(left, ignore_errors=True)
         fetched, replaced = self._fetch(packages)
@@ -263,7 +308,8 @@ class Build:
             self.report("settling the lab image", _SETTLE_AT)
             settle(root)
             drop_libraries(root)
-            shutil.copyfile(self.kernel.path, part / "linux")
+            for kernel in self.kernels:
+                shutil.copyfile(kernel.path, part / kernel.flavour.file)
             python = _python(root)
             about = self._about(python, packed, replaced)
             (part / "image.json").write_text(about.text(), "utf-8")
@@ -272,7 +318,7 @@ class Build:
             compile_python(Image(part, about))
             self.report("finishing the lab image", _DONE_AT)
             tree.make_alike(part)
-            (part / "linux").chmod(0o755)
+            (part / USER_MODE.file).chmod(0o755)
             self.report("booting the lab image to verify it", _DONE_AT)
             verify(Image(part, about))
             place = self.folder / self.key
@@ -325,16 +371,19 @@ class Build:
         return sorted(packed, key=lambda package: package.name)
 
     def _about(self, python: str, packed: list[Packed], replaced: list[str]) -> About:
-        record = Record.read(self.kernel.path.parent / "kernel.json")
+        records = [(kernel.flavour.file, kernel.record) for kernel in self.kernels]
+        listed, (_, made) = debian.pinned_linux()[0], records[0]
+        if (made.source, made.source_version) != (listed.name, listed.version):
+            source = f"{made.source} {made.source_version} (listed: {listed.name} {listed.version})"
+            replaced = [*replaced, source]
         return About(
             key=self.key,
             debian=f"{debian.NUMBER} ({debian.RELEASE})",
             python=python,
-            kernel_version=self.kernel.version,
-            kernel_source=record.source if record else "",
-            kernel_source_version=record.source_version if record else "",
-            kernel_config=record.config_hash if record else "",
-            patches=self.kernel.patches,
+            kernels=tuple(
+                Built(file, made.kernel_version, made.source, made.source_version, made.config_hash, made.patches)
+                for file, made in records
+            ),
             packages=tuple(packed),
             replaced=tuple(replaced),
         )
@@ -375,13 +424,17 @@ def inside(name: str) -> str | None:
 
 
 def add_licence(root: Path, about: About) -> None:
-    """Put the kernel's licence beside those of the packages. Raises `LabError` where a package's own is missing."""
+    """Put the kernels' licence beside those of the packages. Raises `LabError` where a package's own is missing."""
     missing = [each.name for each in about.packages if not (root / _LICENCE.format(each.name)).is_file()]
     if missing:
         raise LabError(f"the image would lack the licence of {', '.join(missing)}: mend packages.txt, or build.py")
     path = root / _LICENCE.format("linklab-kernel")
     path.parent.mkdir(parents=True)
-    path.write_text(_KERNELS_LICENCE.format(about=about, patches=", ".join(about.patches) or "none"), "utf-8")
+    kernels = "\n".join(
+        f"- {kernel.file}: {kernel.source} {kernel.source_version}, changes: {', '.join(kernel.patches) or 'none'}"
+        for kernel in about.kernels
+    )
+    path.write_text(_KERNELS_LICENCE.format(about=about, kernels=kernels), "utf-8")
 
 
 def settle(root: Path) -> None:
@@ -467,8 +520,8 @@ def start_background_build() -> bool:
     False, and nothing is started, when there is an image already or when a build runs. The build outlives this process.
     Raises `LabError` when the cache folder cannot be written.
     """
-    folder = ensure_folder(cache_folder())
-    if build_is_running(folder):
+    ensure_folder(cache_folder())
+    if being_built():
         return False
     try:
         find_image()

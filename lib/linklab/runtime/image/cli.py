@@ -9,19 +9,29 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
 from linklab import options
 from linklab.errors import LabError
 from linklab.runtime.image import debian, file, tree, wheel
 from linklab.runtime.image.build import background_log, build_image
-from linklab.runtime.image.find import cache_folder, find_image, finished_images
-from linklab.runtime.kernel.build import build_lock
-from linklab.runtime.kernel.cli import BarReporter, PlainReporter
-from linklab.runtime.kernel.find import Status, build_is_running
+from linklab.runtime.image.find import Image, being_built, cache_folder, find_image, finished_images
+from linklab.runtime.image.running import Status, build_lock
+from linklab.runtime.kernel import build as kernel_build
 from linklab.signals import interrupted_once
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
+_PLAIN_STEP = 0.05
 _INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 
 
@@ -29,19 +39,19 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``image`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser("image", help="build the image that labs boot, or tell about it")
     actions = parser.add_subparsers(dest="image_action", required=True, metavar="ACTION")
-    build = actions.add_parser("build", help="build it, and the lab kernel before it (goes on where one was stopped)")
-    build.add_argument("--jobs", type=options.count, metavar="N", help="compilers of the kernel at once")
-    build.add_argument("--keep", action="store_true", help="keep the fetched packages (140 MB)")
-    build.add_argument("--background", action="store_true", help="at low priority; leave at once if a build runs")
+    build = actions.add_parser("build", help="build it, and its kernels before it (goes on where one was stopped)")
+    build.add_argument("--jobs", type=options.count, metavar="N", help="compilers at once (default: one per CPU)")
+    build.add_argument("--keep", action="store_true", help="keep packages, and the kernels' source and objects (1 GB)")
+    build.add_argument("--background", action="store_true", help="at low priority; leave at once if there is an image")
     pack = actions.add_parser("pack", help="write the image to one file, to carry it to other machines")
     pack.add_argument("file", type=Path, help=f"the file to write, linklab-image{file.SUFFIX} for instance")
     made = actions.add_parser("wheel", help="write the image as a Python package, for pip to install")
     made.add_argument("folder", type=Path, help="the folder to write it into")
     actions.add_parser("status", help="which images there are, and how far a running build is")
     actions.add_parser("path", help="print the image's folder")
-    lock = actions.add_parser("lock", help="pin the newest packages of Debian for what packages.txt wants")
+    lock = actions.add_parser("lock", help="pin Debian's newest packages and kernel sources")
     lock.add_argument("--file", type=Path, help="write this file (default: packages.lock of this Linklab)")
-    actions.add_parser("clean", help="remove all images, and all that unfinished builds kept")
+    actions.add_parser("clean", help="remove all images and kernels, and all that unfinished builds kept")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -63,13 +73,23 @@ def run(arguments: argparse.Namespace) -> int:
     return _clean()
 
 
+def _found() -> Image | None:
+    try:
+        return find_image()
+    except LabError:
+        return None
+
+
 def _reporter(background: bool) -> BarReporter | PlainReporter:
     return BarReporter() if sys.stdout.isatty() and not background else PlainReporter()
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    if arguments.background and build_is_running(cache_folder()):
+    if arguments.background and being_built():
         print("a build of the lab image runs already: linklab image status tells how far it is")
+        return 0
+    if arguments.background and (found := _found()):
+        print(found.folder)
         return 0
     if arguments.jobs is not None:
         options.refuse_jobs(arguments.jobs, "compilers")
@@ -106,10 +126,12 @@ def _wheel(folder: Path) -> int:
 
 
 def _status() -> int:
-    folder = cache_folder()
-    if build_is_running(folder):
-        status = Status.read(folder)
+    if being_built():
+        status = Status.read(cache_folder())
         print(f"a build runs{f': {status.fraction:.0%}, {status.message} (process {status.pid})' if status else ''}")
+        print(f"log of the kernels' build: {kernel_build.cache_folder() / 'build.log'}")
+    elif any((kernel_build.cache_folder() / "work").glob("*/source.deb")):
+        print("a build was begun and stopped: linklab image build goes on with it")
     elif background_log().is_file() and (lines := background_log().read_text("utf-8").splitlines()):
         print(f"the last build in the background said: {lines[-1]}")
     for image in finished_images():
@@ -131,21 +153,72 @@ def _status() -> int:
 def _lock(path: Path | None) -> int:
     path = path or Path(str(files(debian.__package__).joinpath(debian.LOCK)))
     wanted = debian.wanted()
-    packages = debian.fetch_index(debian.archive(), cache_folder() / "apt", wanted.older).resolve(wanted)
+    base, folder = debian.archive(), cache_folder() / "apt"
+    packages = debian.fetch_index(base, folder, wanted.older).resolve(wanted)
+    linux = [debian.newest_linux(base, suite, folder) for suite in debian.LINUX_SUITES]
     try:
         debian.write_lock(packages, path)
+        debian.write_lock(linux, path.with_name(debian.LINUX_LOCK))
     except OSError as error:
         raise LabError(f"{path} cannot be written ({error.strerror}): name another with --file") from error
     print(f"{path}: {len(packages)} packages, {sum(package.size for package in packages) / 1e6:.0f} MB")
+    print(f"{path.with_name(debian.LINUX_LOCK)}: {', '.join(f'{each.name} {each.version}' for each in linux)}")
     return 0
 
 
 def _clean() -> int:
-    folder = cache_folder()
-    if not folder.is_dir():
-        return 0
-    with build_lock(folder) as lock:
+    with build_lock(kernel_build.ensure_folder(cache_folder())) as lock:
         if lock is None:
             raise LabError("a build of the lab image runs: end it first (linklab image status names its process)")
-        shutil.rmtree(folder, ignore_errors=True)
+        for folder in (kernel_build.cache_folder(), cache_folder()):
+            shutil.rmtree(folder, ignore_errors=True)
     return 0
+
+
+class PlainReporter:
+    """One line per five percent and per stage, for logs and pipes."""
+
+    def __init__(self) -> None:
+        self._shown = ("", -1.0)
+
+    def __enter__(self) -> PlainReporter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout.flush()
+
+    def progress(self, message: str, fraction: float) -> None:
+        if message != self._shown[0] or fraction >= self._shown[1] + _PLAIN_STEP:
+            self._shown = (message, fraction)
+            print(f"{fraction:4.0%}  {message}", flush=True)
+
+    def say(self, line: str) -> None:
+        print(line, flush=True)
+
+
+class BarReporter:
+    """A bar that moves, for a terminal."""
+
+    def __init__(self) -> None:
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+            console=Console(),
+        )
+        self._task = self._bar.add_task("lab image", total=1.0)
+
+    def __enter__(self) -> BarReporter:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def progress(self, message: str, fraction: float) -> None:
+        self._bar.update(self._task, description=message, completed=fraction)
+
+    def say(self, line: str) -> None:
+        self._bar.console.print(line)

@@ -1,7 +1,8 @@
 """Debian's packages for an image: which ones, pinned by their checksums, fetched from an archive, and read.
 
 ``packages.txt`` says what is wanted and what is left out, ``packages.lock`` what that comes to: one a line, with its
-version, its path in the archive, its size in bytes and its SHA-256. Nothing of the machine's own dpkg is used.
+version, its path in the archive, its size in bytes and its SHA-256; ``packages.linux`` says the same of the kernels'
+source. Nothing of the machine's own dpkg is used.
 """
 
 from __future__ import annotations
@@ -22,12 +23,17 @@ from pathlib import Path
 from typing import IO
 
 from linklab.errors import LabError
-from linklab.runtime.kernel.build import Apt, ensure_folder, private_settings
+from linklab.runtime.kernel.build import ensure_folder
 from linklab.runtime.kernel.programs import environment, find_program
 
 RELEASE, NUMBER = "trixie", "13"
 BEFORE = "bookworm"
-LOCK = "packages.lock"
+LOCK, LINUX_LOCK = "packages.lock", "packages.linux"
+LINUX_SUITES = (f"{RELEASE}-backports", RELEASE)
+"""Where Linux's source comes from: from 6.16 on (``seccomp=on``) a lab is several times faster. The release's own
+is for where the newer one gives no kernel.
+"""
+_LINUX = re.compile(r"^linux-source-(\d+(?:\.\d+)+)$")
 _OLDER, _LEFT_OUT = "== of Debian 12 ==", "== left out =="
 _HEAD = "# Made by `linklab image lock` from packages.txt: name, version, path, size in bytes, SHA-256.\n"
 _KEYRINGS = tuple(
@@ -264,17 +270,17 @@ def fetch_index(base: str, folder: Path, older: Sequence[str] = ()) -> Index:
 
     Raises `LabError` where this machine has no apt or no key of Debian, or the archive does not answer.
     """
-    keyring = next((path for path in _KEYRINGS if path.is_file()), None)
-    if keyring is None or find_program("apt-get") is None:
-        raise LabError("the newest packages are found with apt: sudo apt-get install apt debian-archive-keyring")
-    index = _listed(base, RELEASE, keyring, folder)
+    index = _listed(base, RELEASE, folder)
     if older:
-        before = _listed(base, BEFORE, keyring, folder / BEFORE)
+        before = _listed(base, BEFORE, folder / BEFORE)
         index.packages.update({name: before.packages[name] for name in older if name in before.packages})
     return index
 
 
-def _listed(base: str, suite: str, keyring: Path, folder: Path) -> Index:
+def _listed(base: str, suite: str, folder: Path) -> Index:
+    keyring = next((path for path in _KEYRINGS if path.is_file()), None)
+    if keyring is None or find_program("apt-get") is None:
+        raise LabError("the newest packages are found with apt: sudo apt-get install apt debian-archive-keyring")
     stanza = (
         f"Types: deb\nURIs: {base}\nSuites: {suite}\nComponents: main\nArchitectures: amd64\nSigned-By: {keyring}\n"
     )
@@ -286,6 +292,69 @@ def _listed(base: str, suite: str, keyring: Path, folder: Path) -> Index:
             telling = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or [f"{words[0]} failed"]
             raise LabError(f"the packages of Debian ({suite}) cannot be listed ({telling[0]}): check the network")
     return read_index(done.stdout)
+
+
+@dataclass(frozen=True)
+class Apt:
+    """One view of the archives: the machine's own, or one by ``settings``, an apt configuration of ours."""
+
+    settings: Path | None = None
+
+    def words(self, program: str, *arguments: str) -> list[str]:
+        """A command line of ``apt-get`` or ``apt-cache`` in this view."""
+        words = [program]
+        if self.settings:
+            words += ["-c", str(self.settings)]
+        if os.geteuid() == 0:
+            # The user _apt, that fetches otherwise, cannot write to root's cache. Signatures count as ever.
+            words += ["-o", "APT::Sandbox::User=root"]
+        return [*words, *arguments]
+
+
+def private_settings(folder: Path, sources: str) -> Path:
+    """Write an apt configuration with lists of its own, and return its path. ``sources`` names archives, in deb822."""
+    for part in ("lists/partial", "cache/archives/partial", "sources.d"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    lines = [
+        f'Dir::State::Lists "{folder}/lists";',
+        f'Dir::Cache "{folder}/cache";',
+        'Dir::State::status "/dev/null";',
+        'Acquire::Languages "none";',
+        'Acquire::Retries "2";',
+        'Acquire::http::Timeout "30";',
+        'Acquire::https::Timeout "30";',
+        # The machine's hooks refresh other programs' indexes after an update. This update is none of theirs.
+        *(f"#clear APT::Update::{hook};" for hook in ("Pre-Invoke", "Post-Invoke", "Post-Invoke-Success")),
+        'Dir::Etc::SourceList "/dev/null";',
+        f'Dir::Etc::SourceParts "{folder}/sources.d";',
+    ]
+    (folder / "sources.d" / "linklab.sources").write_text(sources, "utf-8")
+    settings = folder / "apt.conf"
+    settings.write_text("\n".join(lines) + "\n", "utf-8")
+    return settings
+
+
+def pinned_linux() -> list[Package]:
+    """Return the packages with Linux's source of ``packages.linux``, one for each of `LINUX_SUITES`, in their order."""
+    found = pinned(files(__package__).joinpath(LINUX_LOCK).read_text("utf-8"))
+    return sorted(found, key=lambda package: _series(package.name), reverse=True)
+
+
+def newest_linux(base: str, suite: str, folder: Path) -> Package:
+    """Return the newest package with Linux's source of one of Debian's suites.
+
+    Raises `LabError` as `fetch_index` does, and where the suite has none.
+    """
+    index = _listed(base, suite, folder / suite)
+    names = [name for name in index.packages if _LINUX.match(name)]
+    if not names:
+        raise LabError(f"Debian's suite {suite} has no package linux-source-*: try again later")
+    return index.latest(max(names, key=_series))
+
+
+def _series(name: str) -> tuple[int, ...]:
+    match = _LINUX.match(name)
+    return tuple(map(int, match[1].split("."))) if match else ()
 
 
 @contextmanager

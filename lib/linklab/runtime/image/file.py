@@ -1,4 +1,4 @@
-"""An image as one file, a tar.xz of ``image.json``, ``linux`` and ``root``: the same bytes of the same image."""
+"""An image as one file, a tar.xz of ``image.json``, two kernels and ``root``: the same bytes of the same image."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def unpack(path: Path, folder: Path) -> None:
     try:
         with lzma.open(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
             for member in archive:
-                if member.name.partition("/")[0] not in ("image.json", "linux", "root"):
+                if member.name.partition("/")[0] not in ("image.json", "linux", "vmlinuz-qemu", "root"):
                     raise LabError(
                         f"{path} is no lab image (it holds {member.name}): name a file of linklab image pack"
                     )

@@ -5,13 +5,15 @@ the user's cache folder, holds:
 
 | name             | what it is                                                                   |
 | ---------------- | ---------------------------------------------------------------------------- |
-| ``<key>/``       | an image: ``root``, ``linux``, ``image.json``; it gets this name when whole  |
+| ``<key>/``       | an image (`Image` says what is in it); it gets this name when whole          |
 | ``file-<sum>/``  | an image that was unpacked from a file with this checksum                    |
 | ``files/``       | notes which of those a file or an address was unpacked to                    |
 | ``library/``     | Linklab itself, compiled for an image's Python                               |
 | ``packages/``    | packages that an unfinished build fetched                                    |
 | ``apt/``         | lists of packages, fetched apart from the machine's own                      |
-| ``lock``, ``status.json``, ``background.log`` | as the kernel's build has them                  |
+| ``lock``         | locked while a build runs, by the build and by everything it started         |
+| ``status.json``  | how far the running build is                                                 |
+| ``background.log`` | what the last build in the background said                                 |
 """
 
 from __future__ import annotations
@@ -34,10 +36,10 @@ from platformdirs import user_cache_dir
 import linklab
 from linklab.errors import LabError
 from linklab.runtime.image import init, tree
-from linklab.runtime.kernel.config import PATCHES, WITHOUT
-from linklab.runtime.kernel.find import Status, build_is_running
+from linklab.runtime.image.running import Status, build_is_running
+from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT
 
-FORMAT = 1
+FORMAT = 2
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
 _LIBRARY = "/usr/lib/linklab/library"
 """Where guests have Linklab; tracebacks name its modules so."""
@@ -59,24 +61,45 @@ class Packed:
 
 
 @dataclass(frozen=True)
+class Built:
+    """A kernel in an image, and what it was made from: the source package, the configuration's hash, and which of
+    Linklab's changes the source took.
+    """
+
+    file: str
+    version: str
+    source: str
+    source_version: str
+    config_hash: str
+    patches: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class About:
     """``image.json``: what an image was made from.
 
-    ``key`` names all that it was made from; ``replaced`` the packages that are newer than Linklab's list of them says,
-    as the archive had the listed version no longer. ``licences`` is where in the image the packages' licences are.
+    ``key`` names all that it was made from; ``kernels`` has that of user-mode Linux first, then QEMU's; ``replaced``
+    the packages that are newer than Linklab's list of them says, as the archive had the listed version no longer.
+    ``licences`` is where in the image the packages' licences are.
     """
 
     key: str
     debian: str
     python: str
-    kernel_version: str
-    kernel_source: str
-    kernel_source_version: str
-    kernel_config: str
-    patches: tuple[str, ...]
+    kernels: tuple[Built, ...]
     packages: tuple[Packed, ...]
     replaced: tuple[str, ...]
     licences: str = "/usr/share/doc/*/copyright"
+
+    @property
+    def kernel_version(self) -> str:
+        """The version of its kernels, which are of one source."""
+        return self.kernels[0].version
+
+    @property
+    def patches(self) -> tuple[str, ...]:
+        """The changes that its user-mode Linux has."""
+        return self.kernels[0].patches
 
     def text(self) -> str:
         """Return this as ``image.json``."""
@@ -94,8 +117,10 @@ class About:
                     "update the older of the two, or run linklab image build"
                 )
             document["packages"] = tuple(Packed(**package) for package in document["packages"])
-            for name in ("patches", "replaced"):
-                document[name] = tuple(document[name])
+            document["kernels"] = tuple(
+                Built(**kernel | {"patches": tuple(kernel["patches"])}) for kernel in document["kernels"]
+            )
+            document["replaced"] = tuple(document["replaced"])
             return cls(**document)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise LabError(f"{path.parent} is no lab image (no image.json that can be read): remove it") from error
@@ -103,7 +128,7 @@ class About:
 
 @dataclass(frozen=True)
 class Image:
-    """A lab image in a folder."""
+    """A lab image in a folder: ``root``, two kernels, and ``image.json``."""
 
     folder: Path
     about: About
@@ -115,8 +140,13 @@ class Image:
 
     @property
     def kernel(self) -> Path:
-        """The lab kernel."""
-        return self.folder / "linux"
+        """The kernel of labs in user mode."""
+        return self.folder / USER_MODE.file
+
+    @property
+    def qemu_kernel(self) -> Path:
+        """The kernel of labs on QEMU."""
+        return self.folder / QEMU.file
 
     @property
     def python(self) -> str:
@@ -132,8 +162,10 @@ class Image:
 
     @property
     def kernel_lacks(self) -> str:
-        """Which of Linklab's changes its kernel lacks and what that means, in one line; empty where it has all."""
-        lacks = [name for name in PATCHES if name not in self.about.patches]
+        """Which of Linklab's changes its user-mode Linux lacks and what that means, in one line; empty where it has
+        all.
+        """
+        lacks = [name for name in USER_MODE.patches if name not in self.about.patches]
         return "; ".join(f"without {name}.patch: {WITHOUT[name]}" for name in lacks)
 
 
@@ -174,7 +206,8 @@ def read_image(folder: Path) -> Image:
     """Return the image in a folder. Raises `LabError` where there is none, or half of one."""
     image = Image(folder, About.read(folder / "image.json"))
     program = image.root / "usr/lib/linklab/init.py"
-    if not all(path.is_file() for path in (image.kernel, image.root / image.python.lstrip("/"), program)):
+    python = image.root / image.python.lstrip("/")
+    if not all(path.is_file() for path in (image.kernel, image.qemu_kernel, python, program)):
         raise LabError(f"the lab image in {folder} is not whole: remove that folder and run linklab image build")
     if program.read_bytes() != Path(init.__file__).read_bytes():
         raise LabError(f"the lab image in {folder} was made for another version of Linklab: run linklab image build")
@@ -299,7 +332,7 @@ def _none_yet() -> str:
         status = Status.read(folder)
         done = f" ({status.fraction:.0%} done)" if status else ""
         return f"the lab image is being built{done}: wait for it with linklab image build"
-    return "no lab image yet: run linklab image build (once, about ten minutes), or name one in LINKLAB_IMAGE"
+    return "no lab image yet: run linklab image build (once, about a quarter of an hour), or name one in LINKLAB_IMAGE"
 
 
 # Linklab itself

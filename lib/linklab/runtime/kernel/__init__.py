@@ -1,9 +1,5 @@
-"""The lab's own kernel: user-mode Linux with virtual time, built from the distribution's source.
+"""The lab's own kernels, built from the distribution's source: user-mode Linux with virtual time, and one for QEMU.
 
-`find` says what a lab boots, `build` makes it, `verify` proves it, `config` is what it is made of, `cli` is
-``linklab kernel``.
+`config` is what they are made of, `build` makes them, `programs` runs what that takes. `linklab.runtime.image` puts
+them into the lab image, and tries them by booting it.
 """
-
-from linklab.runtime.kernel.find import Kernel, build_is_running, find_kernel
-
-__all__ = ["Kernel", "build_is_running", "find_kernel"]

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -63,7 +63,6 @@ class Programs:
     log: IO[str]
     low_priority: bool = False
     inherit: tuple[int, ...] = ()
-    settings: dict[str, str] = field(default_factory=dict)
 
     def run(
         self, command: Sequence[str | Path], folder: Path, on_line: Callable[[str], None] | None = None
@@ -96,7 +95,7 @@ class Programs:
                 stderr=subprocess.STDOUT,
                 text=True,
                 errors="replace",
-                env=environment() | self.settings,
+                env=environment(),
                 pass_fds=self.inherit,
                 start_new_session=True,
             )

@@ -46,7 +46,7 @@ def find_files() -> LabFiles:
     if not (root / "usr/bin/python3").exists() or not kernel.is_file():
         raise LabError(
             f"no lab starts in QEMU without files: set {ROOT_VARIABLE} to a lab image's folder root and "
-            f"{KERNEL_VARIABLE} to the kernel of python -m linklab.runtime.qemu.kernel"
+            f"{KERNEL_VARIABLE} to its vmlinuz-qemu (linklab image path)"
         )
     digest = hashlib.sha256(kernel.read_bytes())
     about = root.parent / "image.json"
