@@ -12,7 +12,7 @@ from typing import NoReturn
 from rich.console import Console
 from rich.table import Table
 
-from linklab import __version__
+from linklab import __version__, carried_labs
 from linklab.classroom import release, validate
 from linklab.discovery import hand_on
 from linklab.errors import LinklabError
@@ -82,7 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument(
         "--port", type=int, default=os.environ.get("LINKLAB_PORT", PORT), help=f"default: LINKLAB_PORT, or else {PORT}"
     )
-    up.add_argument("--folder", type=Path, help="the folder to open (default: labs, or the present one)")
+    up.add_argument(
+        "--folder", type=Path, help=f"the folder to open (default: in a clone labs, else {carried_labs.FOLDER})"
+    )
     up.add_argument("--no-browser", action="store_true", help="only print the address")
     up.set_defaults(run=_up)
     shell = commands.add_parser("shell", help="a command line on a host of the running lab, or of a new one")
@@ -134,7 +136,10 @@ def _up(arguments: argparse.Namespace) -> int:
     from linklab import jupyter
 
     need_system()
-    folder = arguments.folder or (Path("labs") if Path("labs").is_dir() else Path())
+    folder, ours = carried_labs.folder_for(arguments.folder)
+    if ours:
+        for line in carried_labs.lay(folder, carried_labs.carried()).lines(folder):
+            print(line)
     return jupyter.up(folder.resolve(), arguments.port, browser=not arguments.no_browser)
 
 

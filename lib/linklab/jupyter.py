@@ -124,7 +124,7 @@ def _open_browser(redirect: Path, url: str) -> None:
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise LabError(f"there is no folder {folder}: run linklab up in the folder that holds labs/, or say --folder")
+        raise LabError(f"there is no folder {folder}: say another with --folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise LabError(f"{folder} cannot be written, and notebooks save what you do: say another with --folder")
     if shutil.disk_usage(folder).free < _MIN_FREE_MB * 1_000_000:

@@ -93,7 +93,7 @@ def test_no_solution_is_in_the_image() -> None:
     kept = [*last, *built_on[last[0][1]]]
     copied = [words[1:-1] for words in kept if words[0] == "COPY"]
     places = {place for words in copied if not words[0].startswith("--from=") for place in words}
-    assert places == {"requirements.txt", "pyproject.toml", "README.md", "vagrant", "lib"}
+    assert places == {"requirements.txt", "pyproject.toml", "setup.py", "README.md", "vagrant", "lib"}
     made = {place for words in copied if words[0].startswith("--from=") for place in words[1:]}
     assert made == {f"/var/lib/linklab/{name}" for name in ("image", "labs", "simpleperf.py")}
     assert ["COPY", "solutions", "solutions"] in built_on["made"]

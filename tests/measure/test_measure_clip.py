@@ -54,6 +54,7 @@ def test_scenes_last_as_long_as_the_clip_and_no_round_is_like_another() -> None:
 
 
 def test_without_ffmpeg_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("LINKLAB_IMAGE", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     video_file.version.cache_clear()

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -127,6 +127,64 @@ def test_room_where_nothing_may_run_is_passed_over(monkeypatch: pytest.MonkeyPat
     assert container.memory_place(512) == "/var/tmp"
 
 
+@pytest.fixture
+def no_namespaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose bubblewrap may make none, and nothing in the environment about it."""
+    program = tmp_path / "bin/bwrap"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.delenv(container.VARIABLE, raising=False)
+    container._without_walls.cache_clear()
+    yield
+    container._without_walls.cache_clear()
+
+
+@pytest.mark.usefixtures("no_namespaces")
+def test_where_bubblewrap_makes_no_namespaces_a_students_lab_runs_and_says_so_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = container.own_folder(16, untrusted=False)
+    assert given is not None
+    given[0].rmdir()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(
+        "bubblewrap can make no namespaces here (setting up uid map: Permission denied), so labs run"
+    )
+    assert container.chosen()
+    assert capsys.readouterr().err == ""
+    with pytest.raises(LabError, match=r"need bubblewrap, and it does not work here .setting up uid map"):
+        container.own_folder(16, untrusted=True)
+
+
+@pytest.mark.usefixtures("no_namespaces")
+def test_who_asks_for_bubblewrap_gets_no_other_walls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(container.VARIABLE, "bubblewrap")
+    assert not container.chosen()
+
+
+def test_where_bubblewrap_works_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(container.VARIABLE, raising=False)
+    container._without_walls.cache_clear()
+    if subprocess.run([*bwrap.program("a lab"), "--ro-bind", "/", "/", "true"], check=False).returncode:
+        pytest.skip("needs a machine where bubblewrap works")
+    assert not container.chosen()
+
+
+@pytest.mark.lab
+def test_without_a_bubblewrap_of_the_machine_the_images_is_taken(
+    virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    words = bwrap.program("a lab")
+    assert words[-1].endswith("/root/usr/bin/bwrap")
+    assert subprocess.run([*words, "--ro-bind", "/", "/", "true"], check=False).returncode == 0
+    monkeypatch.setenv("LINKLAB_IMAGE", "/nonexistent")
+    with pytest.raises(LabError, match="bubblewrap is missing, which keeps a lab off your files"):
+        bwrap.program("a lab")
+
+
 def test_another_word_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(container.VARIABLE, "docker")
     with pytest.raises(LabError, match="LINKLAB_CONFINEMENT is 'docker': say bubblewrap or container, or unset it"):
@@ -145,8 +203,8 @@ def test_the_doctor_says_where_memory_is(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.usefixtures("own_tmp")
 def test_ffmpeg_runs_without_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bwrap, "for_program", lambda *_, **__: pytest.fail("bubblewrap was asked for"))
-    monkeypatch.setattr(video_file, "_need", lambda _: None)
     program = tmp_path / "pretended"
     program.write_text("#!/bin/sh\npwd\n")
     program.chmod(0o755)
+    monkeypatch.setattr(video_file, "_program", lambda name, *, caged: ([name], []))
     assert video_file._run(tmp_path, [str(program)], "trying").decode().strip() == str(tmp_path)

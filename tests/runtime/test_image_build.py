@@ -30,7 +30,7 @@ def listed(archive: Path, name: str, version: str, files: dict[str, str | None])
     """Put a package into an archive, and return how a list names it."""
     path = archive / f"pool/{name}_{version}.deb"
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = deb(path, files).read_bytes()
+    content = deb(path, {"./usr/share/doc/tiny/copyright": "L"} | files).read_bytes()
     return debian.Package(name, version, f"pool/{path.name}", len(content), hashlib.sha256(content).hexdigest())
 
 
@@ -105,6 +105,25 @@ def test_an_image_is_built_and_found(packages: list[debian.Package]) -> None:
     assert [part for _, part in steps] == sorted(part for _, part in steps)
     assert steps[-1] == ("the lab image is ready", 1.0)
     assert sorted(path.name for path in find.cache_folder().iterdir()) == [image.folder.name, "lock"]
+
+
+def test_all_licences_are_in_an_image_and_where_the_sources_are(packages: list[debian.Package]) -> None:
+    image = built()
+    documents = image.root / "usr/share/doc"
+    assert (documents / "tiny/copyright").read_text() == "L"
+    kernels = (documents / "linklab-kernel/copyright").read_text()
+    assert "Linux 7.3.4, made from Debian's packages" in kernels
+    assert "- linux: " in kernels
+    assert "changes: clock, random\n" in kernels
+    assert {package.source for package in image.about.packages} == {"small"}
+
+
+def test_an_image_without_a_licence_is_refused(
+    packages: list[debian.Package], archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "_LICENCE", "usr/share/doc/{}/licence")
+    with pytest.raises(LabError, match="the image would lack the licence of tiny"):
+        built()
 
 
 def test_one_that_is_there_is_not_built_again(packages: list[debian.Package], archive: Path) -> None:
@@ -406,6 +425,18 @@ def package_of(path: Path, members: list[tuple[str, bytes, str]]) -> Path:
     head = content[data : data + 48] + f"{len(part):<10}`\n".encode()
     path.write_bytes(content[:data] + head + part + b"\n" * (len(part) % 2))
     return path
+
+
+def test_a_package_may_have_its_licence_in_the_folder_of_another(root: Path, tmp_path: Path) -> None:
+    members = [
+        ("./usr/share/doc/libtiny1", tarfile.SYMTYPE, "tiny-base"),
+        ("./usr/share/man/man1", tarfile.SYMTYPE, "man2"),
+        ("./usr/share/doc/tiny/NEWS", tarfile.SYMTYPE, "news"),
+    ]
+    build.unpack(package_of(tmp_path / "tiny.deb", members), root)
+    assert (root / "usr/share/doc/libtiny1").readlink() == Path("tiny-base")
+    assert sorted(path.name for path in (root / "usr/share").iterdir()) == ["doc"]
+    assert [path.name for path in (root / "usr/share/doc").iterdir()] == ["libtiny1"]
 
 
 def test_setuid_and_devices_do_not_come_along_and_a_second_name_does(root: Path, tmp_path: Path) -> None:

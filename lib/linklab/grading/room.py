@@ -125,7 +125,7 @@ def _enter_namespace() -> None:
     This process makes none itself: Ubuntu 24.04 gives an ordinary user's programs none but those that AppArmor names,
     and bubblewrap is named (`vagrant/allow-bwrap.sh`). Raises OSError, and `LabError` where bubblewrap gives none.
     """
-    words = [bwrap.program("submissions"), "--dev-bind", "/", "/", "--", "sh", "-c", "echo $$; exec cat"]
+    words = [*bwrap.program("submissions"), "--dev-bind", "/", "/", "--", "sh", "-c", "echo $$; exec cat"]
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as said, subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=said) as holder:
         assert holder.stdout is not None

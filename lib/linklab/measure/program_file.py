@@ -21,9 +21,11 @@ from linklab.errors import MeasurementError
 if TYPE_CHECKING:
     from linklab.lab import Lab
 
-REFERENCE = Path(os.environ.get("LINKLAB_SIMPLEPERF") or Path(__file__).parents[3] / "solutions" / "simpleperf.py")
-"""The simpleperf that Linklab's own checkout holds, or that LINKLAB_SIMPLEPERF names: where work is graded there is no
-checkout."""
+_CARRIED = Path(__file__).parents[1] / "carried" / "simpleperf.py"
+_IN_CLONE = Path(__file__).parents[3] / "solutions" / "simpleperf.py"
+REFERENCE = Path(os.environ.get("LINKLAB_SIMPLEPERF") or (_CARRIED if _CARRIED.is_file() else _IN_CLONE))
+"""Linklab's own simpleperf: the one that LINKLAB_SIMPLEPERF names, as where work is graded; that of a wheel, sealed; or
+that of a clone."""
 LARGEST_FILE_BYTES = 200_000
 """A larger file is no program of this course, and no module of one."""
 _MOST_BYTES = 2_000_000

@@ -11,8 +11,10 @@ import fcntl
 import functools
 import hashlib
 import json
+import platform
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -184,6 +186,7 @@ def _round(clip: Clip, turn: int) -> tuple[tuple[str, float], ...]:
 
 
 _PYTHON: Final = "/usr/bin/python3"
+_IMAGE_IN_CAGE: Final = "/opt/image"
 _CONFINED: Final = ("-protocol_whitelist", "file,pipe")
 """What an input may make ffmpeg open: a playlist in disguise names other files, or addresses."""
 
@@ -191,8 +194,8 @@ _CONFINED: Final = ("-protocol_whitelist", "file,pipe")
 @functools.cache
 def version() -> str:
     """What ffmpeg calls itself: ``"ffmpeg version 5.1.9-0+deb12u1"``. Raises MeasurementError where it is missing."""
-    _need("ffmpeg")
-    said = subprocess.run(["ffmpeg", "-version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    words, _ = _program("ffmpeg", caged=False)
+    said = subprocess.run([*words, "-version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     return said.stdout.partition(" Copyright")[0].strip() or "ffmpeg of an unknown version"
 
 
@@ -215,12 +218,12 @@ def ffprobe(folder: Path, *words: str, doing: str) -> bytes:
 def _run(folder: Path, words: list[str], doing: str) -> bytes:
     from linklab.runtime import bwrap, container
 
-    _need(words[0])
     walls = container.chosen()
+    program, seen = _program(words[0], caged=not walls)
     # no /proc: a kernel refuses a new one where the present one is partly covered, as in many containers
-    cage = [] if walls else bwrap.for_program(folder, _PYTHON, proc=False)
+    cage = [] if walls else bwrap.for_program(folder, _PYTHON, proc=False, more=seen)
     done = subprocess.run(
-        [*cage, *words],
+        [*cage, *program, *words[1:]],
         capture_output=True,
         check=False,
         stdin=subprocess.DEVNULL,
@@ -236,9 +239,24 @@ def _run(folder: Path, words: list[str], doing: str) -> bytes:
     return done.stdout
 
 
-def _need(program: str) -> None:
-    if shutil.which(program) is None:
-        raise MeasurementError(f"{program} is not installed here: sudo apt-get install ffmpeg")
+def _program(name: str, *, caged: bool) -> tuple[list[str], list[str]]:
+    """Return the words that start a program of ffmpeg's, and bubblewrap's for what it needs besides, if it is caged.
+
+    It is that of the lab image where its programs run on this machine, so that a video is the same everywhere, else
+    this machine's own. Raises MeasurementError where there is neither.
+    """
+    from linklab.runtime.image.find import find_image, run_inside
+
+    try:
+        root = find_image().root if (sys.platform, platform.machine()) == ("linux", "x86_64") else None
+    except LabError:
+        root = None  # labs in real time need none
+    if root is not None:
+        place = Path(_IMAGE_IN_CAGE) if caged else root
+        return run_inside(place, f"/usr/bin/{name}"), ["--ro-bind", str(root), str(place)] if caged else []
+    if shutil.which(name) is None:
+        raise MeasurementError(f"{name} is not installed here: sudo apt-get install ffmpeg")
+    return [name], []
 
 
 MP2T: Final = 33

@@ -11,6 +11,7 @@ none of the lab's processes; only the network namespace it was started in. Its l
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,7 +51,7 @@ def for_native(folder: Path | None, script_fd: int, ids: Ids) -> list[str]:
     capabilities to make its namespaces. Raises `LabError` where bubblewrap is missing, and for a folder that would let
     the lab change Linklab.
     """
-    words = [program("a lab"), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
+    words = [*program("a lab"), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
     words += ["--as-pid-1", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
     words += ["--dir", PRIVATE, "--perms", "0755", "--ro-bind-data", str(script_fd), f"{PRIVATE}/init"]
     words += ["--cap-add", "ALL", "--dev-bind-try", "/dev/net/tun", "/dev/net/tun", "--setenv", "TMPDIR", "/tmp"]
@@ -82,7 +83,7 @@ def for_guest(
     bubblewrap writes the process id of the guest's first process, as this machine sees it, to `info_fd`.
     Raises `LabError` where bubblewrap is missing.
     """
-    words = [program("a lab"), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
+    words = [*program("a lab"), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
     words += ["--as-pid-1", "--dev", "/dev", "--proc", "/proc"]
     words += ["--size", str((memory_mb + _ROOM_MB) * _MB), "--tmpfs", "/dev/shm", "--setenv", "TMPDIR", "/dev/shm"]
     words += ["--size", str(_ROOM_MB * _MB), "--tmpfs", "/run", "--perms", "0755", "--dir", PRIVATE]
@@ -102,7 +103,7 @@ def for_qemu(program_path: Path, folder: Path, memory: Path) -> list[str]:
     It sees the system's programs, itself, ``folder``, its own, and the file of a machine's memory: QEMU opens it to be
     written, though it maps it for itself alone. Raises `LabError` where bubblewrap is missing.
     """
-    words = [program("a lab"), "--die-with-parent", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL"]
+    words = [*program("a lab"), "--die-with-parent", "--unshare-all", "--as-pid-1", "--cap-drop", "ALL"]
     words += [*system_programs(), "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     prefix = program_path.resolve().parents[1]
     if not prefix.is_relative_to("/usr"):
@@ -174,7 +175,7 @@ def for_program(
     is missing.
     """
     words = [
-        program("programs"),
+        *program("programs"),
         "--die-with-parent",
         "--new-session",
         "--unshare-user",
@@ -224,12 +225,22 @@ def system_programs() -> list[str]:
     return words
 
 
-def program(what: str) -> str:
-    """Return bubblewrap's path. Raise `LabError` where it is missing; `what` it keeps off files stands in that."""
-    found = shutil.which("bwrap")
-    if found is None:
-        raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")
-    return found
+def program(what: str) -> list[str]:
+    """Return the words that start bubblewrap: this machine's own, or else that of the lab image.
+
+    This machine's may be allowed more: some distributions let no program make namespaces but those that they name.
+    Raise `LabError` where there is neither; `what` it keeps off files stands in that.
+    """
+    if found := shutil.which("bwrap"):
+        return [found]
+    from linklab.runtime.image.find import find_image, run_inside  # not in labs, which know of no images
+
+    try:
+        if platform.machine() == "x86_64":
+            return run_inside(find_image().root, "/usr/bin/bwrap")
+    except LabError:
+        pass  # which says less of what is wanted here
+    raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")
 
 
 def _opened(native: Ids, folder: Path | None) -> list[str]:

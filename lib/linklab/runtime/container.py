@@ -1,9 +1,10 @@
 """Labs inside a container, whose own walls are the lab's: for places where bubblewrap may make no namespaces.
 
 A container of a cloud or of a JupyterHub holds one student and nothing else, and most forbid what bubblewrap needs.
-There ``LINKLAB_CONFINEMENT=container`` lets guests run as ordinary processes of the container. A guest is confined all
-the same: it is a kernel of its own, without a network device, with an overlay over the files that it sees. What
-bubblewrap adds is missing: who is root in a guest can reach the files that the container's user may write. So graded
+There guests run as ordinary processes of the container: where ``LINKLAB_CONFINEMENT=container`` says so, and, which is
+told in one line, where bubblewrap finds no namespaces and nothing says otherwise. A guest is confined all the same: it
+is a kernel of its own, without a network device, with an overlay over the files that it sees. What bubblewrap adds is
+missing: who is root in a guest can reach the files that the container's user may write. So graded
 labs, whose code nobody trusts, are refused.
 """
 
@@ -11,24 +12,54 @@ from __future__ import annotations
 
 import mmap
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from linklab.errors import LabError
+from linklab.runtime import bwrap
 
 VARIABLE = "LINKLAB_CONFINEMENT"
 _WORDS = ("bubblewrap", "container")
 _PLACES = ("/dev/shm", "/tmp", "/var/tmp")
 _MB = 1024 * 1024
+_LIMIT_S = 60
 
 
 def chosen() -> bool:
-    """Whether the environment says that labs rely on a container's walls. Raises `LabError` for another word."""
-    word = os.environ.get(VARIABLE, _WORDS[0])
+    """Return True where labs rely on a container's walls: the environment says so, or bubblewrap can make none.
+
+    Raises `LabError` for another word in the environment.
+    """
+    word = os.environ.get(VARIABLE)
+    if word is None:
+        return _without_walls() is not None
     if word not in _WORDS:
         raise LabError(f"{VARIABLE} is {word!r}: say {' or '.join(_WORDS)}, or unset it")
     return word == _WORDS[1]
+
+
+@cache
+def _without_walls() -> str | None:
+    """Return why bubblewrap can make no namespaces here, and say so once; None where it can, or is missing."""
+    try:
+        words = [*bwrap.program("a lab"), "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
+        done = subprocess.run([*words, "true"], capture_output=True, text=True, check=False, timeout=_LIMIT_S)
+    except (LabError, OSError, subprocess.TimeoutExpired):
+        return None  # it is told where a lab asks for it
+    if done.returncode == 0:
+        return None
+    said = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+    why = said.removeprefix("bwrap: ").partition(". ")[0]
+    print(
+        f"bubblewrap can make no namespaces here ({why}), so labs run as in a container: what is root in a guest may "
+        f"reach your files. linklab doctor says what mends it; {VARIABLE}=container takes this line away",
+        file=sys.stderr,
+    )
+    return why
 
 
 def own_folder(memory_mb: int, *, untrusted: bool) -> tuple[Path, str] | None:
@@ -39,8 +70,9 @@ def own_folder(memory_mb: int, *, untrusted: bool) -> tuple[Path, str] | None:
     if not chosen():
         return None
     if untrusted:
+        why = f"{VARIABLE} is container" if VARIABLE in os.environ else f"it does not work here ({_without_walls()})"
         raise LabError(
-            f"labs of untrusted code need bubblewrap, and {VARIABLE} is container: grade on a machine, "
+            f"labs of untrusted code need bubblewrap, and {why}: grade on a machine, "
             "or in a container that may make namespaces with that variable unset"
         )
     memory = memory_place(memory_mb)

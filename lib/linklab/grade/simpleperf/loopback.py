@@ -83,7 +83,7 @@ class LoopbackPlace:
 def _words() -> list[str]:
     library = Path(__file__).resolve().parents[3]
     words = [
-        bwrap.program("programs"),
+        *bwrap.program("programs"),
         "--die-with-parent",
         "--unshare-net",
         "--unshare-pid",

@@ -63,7 +63,9 @@ _DROPPED = re.compile(
               |glib-2.0|X11|libdrm|gcc|libmysofa|pam|pam-configs|openmpt123|util-linux|aclocal|pkgconfig|tabset|readline
               |ffmpeg/[^/]*\.ffpreset)/
       | usr/share/doc/(?![^/]+/copyright/?$)
-      | usr/bin/(ffplay$|py3|dh_) | etc/rmt$
+      | usr/bin/(ffplay$|py3|dh_|arpd$) | usr/sbin/arpd$ | etc/rmt$
+      | usr/lib/frr/(eigrpd|fabricd|ldpd|nhrpd|pathd|pbrd|pim6?d|sharpd|vrrpd)$
+      | usr/lib/x86_64-linux-gnu/frr/modules/(pathd|sharpd)
       | usr/include/ | usr/games/ | usr/lib/systemd/ | usr/lib/udev/ | usr/lib/tmpfiles.d/ | usr/lib/sysusers.d/
       | usr/lib/x86_64-linux-gnu/(pkgconfig|cmake|gconv|girepository-1.0|perl|krb5|sasl2|libcaca)/
       | usr/lib/x86_64-linux-gnu/security/(?!pam_permit)
@@ -71,6 +73,8 @@ _DROPPED = re.compile(
       | usr/lib/x86_64-linux-gnu/(libmvec.so|libhwy_|libformw|libmenuw|bpf/|vdpau/|caca/|gbm/|gdk-pixbuf|engines-3/)
       | usr/lib/locale/(?!C.utf8/)
       | usr/lib/python3\.\d+/(test|idlelib|lib2to3|ensurepip|tkinter|turtledemo|pydoc_data|config-[^/]*|__phello__)/
+      | usr/lib/python3\.\d+/lib-dynload/(_dbm|_test|_ctypes_test|_xx|xx)
+      | usr/lib/python3/dist-packages/(ovs/_json\.|netaddr/eui/[a-z]+\.idx$|eventlet/zipkin/example/)
       | usr/lib/python3/dist-packages/([^/]+/)*tests?/
       | usr/lib/python3/dist-packages/oslo_[a-z]+/locale/
       | ([^/]+/)*__pycache__/
@@ -81,6 +85,18 @@ _DROPPED = re.compile(
 )
 """What no lab reads: documents but for licences, translations, what is there to compile with, services' settings."""
 
+_DOCUMENTS = re.compile(r"\./usr/share/doc/[^/]+$")
+"""A package's documents. Where that is a link, its licence lies in the folder of another package of the same source."""
+_LICENCE = "usr/share/doc/{}/copyright"
+_KERNELS_LICENCE = """\
+The lab kernels are Linux {about.kernel_version}, made from Debian's packages of its source with configurations and
+changes that come with Linklab, in lib/linklab/runtime/kernel:
+
+{kernels}
+
+Copyright: Linus Torvalds and the authors of Linux.
+Licence: GPL-2, see /usr/share/common-licenses/GPL-2.
+"""
 _MERGED = ("bin", "sbin", "lib", "lib64")
 """Folders of ``/`` that are links to those of ``/usr``."""
 _FOLDERS = (
@@ -297,6 +313,7 @@ class Build:
             python = _python(root)
             about = self._about(python, packed, replaced)
             (part / "image.json").write_text(about.text(), "utf-8")
+            add_licence(root, about)
             self.report("compiling the lab image's Python", _COMPILE_AT)
             compile_python(Image(part, about))
             self.report("finishing the lab image", _DONE_AT)
@@ -377,6 +394,8 @@ def unpack(path: Path, root: Path) -> Packed:
     with debian.opened(path) as (fields, archive):
         for member in archive:
             name = inside(member.name)
+            if member.issym() and _DOCUMENTS.match(member.name):
+                name = member.name.removeprefix("./")
             if name is None or member.isdev():
                 continue
             if member.islnk():
@@ -404,6 +423,20 @@ def inside(name: str) -> str | None:
     return None if _DROPPED.match(name) or _DROPPED.match(f"{name}/") else name
 
 
+def add_licence(root: Path, about: About) -> None:
+    """Put the kernels' licence beside those of the packages. Raises `LabError` where a package's own is missing."""
+    missing = [each.name for each in about.packages if not (root / _LICENCE.format(each.name)).is_file()]
+    if missing:
+        raise LabError(f"the image would lack the licence of {', '.join(missing)}: mend packages.txt, or build.py")
+    path = root / _LICENCE.format("linklab-kernel")
+    path.parent.mkdir(parents=True)
+    kernels = "\n".join(
+        f"- {kernel.file}: {kernel.source} {kernel.source_version}, changes: {', '.join(kernel.patches) or 'none'}"
+        for kernel in about.kernels
+    )
+    path.write_text(_KERNELS_LICENCE.format(about=about, kernels=kernels), "utf-8")
+
+
 def settle(root: Path) -> None:
     """Do in ``root`` what packages' own scripts would have done at their installation, and what labs need beside."""
     for name in _FOLDERS:
@@ -429,10 +462,14 @@ def settle(root: Path) -> None:
 def drop_libraries(root: Path) -> None:
     """Let ffmpeg start without the libraries that packages.txt leaves out, and all else need what is there."""
     folder = root / "usr/lib/x86_64-linux-gnu"
+
+    def find(name: str) -> Path | None:
+        return next((path for path in (folder / name, root / "usr/lib64" / name) if path.exists()), None)
+
     for pattern in _TRIMMED:
         for path in sorted(folder.glob(pattern)):
             if not path.is_symlink():
-                elf.drop_missing(path, lambda name: (folder / name).exists() or (root / "usr/lib64" / name).exists())
+                elf.drop_missing(path, find)
 
 
 def _write_users(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""``linklab image build | pack | status | path | lock | clean``."""
+"""``linklab image build | pack | wheel | status | path | lock | clean``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rich.progress import (
 
 from linklab import options
 from linklab.errors import LabError
-from linklab.runtime.image import debian, file, tree
+from linklab.runtime.image import debian, file, tree, wheel
 from linklab.runtime.image.build import background_log, build_image
 from linklab.runtime.image.find import Image, being_built, cache_folder, find_image, finished_images
 from linklab.runtime.image.running import Status, build_lock
@@ -46,6 +46,8 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     build.add_argument("--background", action="store_true", help="at low priority; leave at once if there is an image")
     pack = actions.add_parser("pack", help="write the image to one file, to carry it to other machines")
     pack.add_argument("file", type=Path, help=f"the file to write, linklab-image{file.SUFFIX} for instance")
+    made = actions.add_parser("wheel", help="write the image as a Python package, for pip to install")
+    made.add_argument("folder", type=Path, help="the folder to write it into")
     actions.add_parser("status", help="which images there are, and how far a running build is")
     actions.add_parser("path", help="print the image's folder")
     lock = actions.add_parser("lock", help="pin Debian's newest packages and kernel sources")
@@ -60,6 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _build(arguments)
     if action == "pack":
         return _pack(arguments.file)
+    if action == "wheel":
+        return _wheel(arguments.folder)
     if action == "status":
         return _status()
     if action == "lock":
@@ -111,6 +115,14 @@ def _pack(path: Path) -> int:
     with interrupted_once(), _reporter(background=False) as reports:
         digest = file.pack(image.folder, path.absolute(), lambda part: reports.progress("packing the lab image", part))
     print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, sha256={digest}")
+    return 0
+
+
+def _wheel(folder: Path) -> int:
+    image = find_image()
+    with interrupted_once(), _reporter(background=False) as reports:
+        path = wheel.make(image, folder, lambda part: reports.progress("packing the lab image", part))
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     return 0
 
 

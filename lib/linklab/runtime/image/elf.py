@@ -2,8 +2,9 @@
 
 Debian's ffmpeg is linked with some 200 libraries, for codecs, screens and sound that no lab uses: three quarters of an
 image. The dynamic linker starts no program while one of them is missing, so the names of the missing ones are taken out
-of ffmpeg's own libraries. All that was linked against them is null then: ffmpeg works as ever, and crashes where it is
-asked for a codec that the image leaves out.
+of ffmpeg's own libraries. A function of theirs is then one that returns 0: when ffmpeg starts it asks some of them what
+they can do, and when it opens a file whether it is of their kind. It works as ever, and ends with an error or a signal
+where it is asked for a codec that the image leaves out.
 
 The layout is that of "System V Application Binary Interface", chapters 4 and 5, and "Linux Standard Base Core",
 chapter 10.7 (versions of symbols).
@@ -21,6 +22,11 @@ from linklab.errors import LabError
 _DYNSYM, _LOAD, _DYNAMIC = 11, 1, 2
 _NULL, _NEEDED, _STRTAB, _VERSYM, _VERNEED, _VERNEEDNUM = 0, 1, 5, 0x6FFFFFF0, 0x6FFFFFFE, 0x6FFFFFFF
 _WEAK, _ANY_VERSION = 2, 1
+_GLOBAL_FUNCTION, _HIDDEN = 1 << 4 | 2, 2
+_EXECUTABLE, _CODE = 1, 4
+_PAGE = 4096
+_RETURN_0 = b"\x31\xc0\xc3"
+"""``xor eax, eax; ret``"""
 
 
 @dataclass
@@ -38,9 +44,15 @@ class _Library:
         self._loads: list[tuple[int, int, int]] = [
             (address, offset, length) for kind, _, offset, address, _, length in headers if kind == _LOAD
         ]
+        self._code = [
+            (programs + number * size, offset, address, length)
+            for number, (kind, flags, offset, address, _, length) in enumerate(headers)
+            if kind == _LOAD and flags & _EXECUTABLE
+        ]
         self.dynamic_at, self.dynamic_size = next((each[2], each[5]) for each in headers if each[0] == _DYNAMIC)
         self.dynamic = dict(self.entries())
         rows = [struct.unpack_from("<IIQQQQ", self.data, sections + n * section_size) for n in range(section_count)]
+        self._code_section = next(number for number, row in enumerate(rows) if row[2] & _CODE)
         self.symbols_at, self.symbols_size = next((row[4], row[5]) for row in rows if row[1] == _DYNSYM)
 
     def entries(self) -> Iterator[tuple[int, int]]:
@@ -64,19 +76,45 @@ class _Library:
         """Return the libraries that it is linked with."""
         return [self.text(value) for tag, value in self.entries() if tag == _NEEDED]
 
-    def drop(self, names: set[str]) -> None:
-        """Take these libraries out, the versions of their symbols, and the duty to find what is undefined."""
+    def exports(self) -> set[str]:
+        """Return the names that it has for others."""
+        return {name for at, name, section in self._symbols() if section and self.data[at + 5] & 3 != _HIDDEN}
+
+    def _symbols(self) -> Iterator[tuple[int, str, int]]:
+        """Yield where each symbol stands, its name, and the number of its section: 0 for one of another library."""
+        for at in range(self.symbols_at + 24, self.symbols_at + self.symbols_size, 24):
+            name, _, _, section = struct.unpack_from("<IBBH", self.data, at)
+            yield at, self.text(name), section
+
+    def _add_code(self) -> tuple[int, int]:
+        """Append a function that returns 0 to the code, where the file has room up to the next page; return a section
+        of code, and the function's address.
+        """
+        at, offset, address, size = self._code[-1]
+        end = offset + size
+        if end % _PAGE + len(_RETURN_0) > _PAGE or any(self.data[end : end + len(_RETURN_0)]):
+            raise ValueError("there is no room for a function behind its code")
+        self.data[end : end + len(_RETURN_0)] = _RETURN_0
+        struct.pack_into("<QQ", self.data, at + 32, size + len(_RETURN_0), size + len(_RETURN_0))
+        return self._code_section, address + size
+
+    def drop(self, names: set[str], provided: set[str]) -> None:
+        """Take these libraries out, the versions of their symbols, and the duty to find what is undefined.
+
+        What is not ``provided`` by others becomes a function of this library's that returns 0. It is hidden, and a
+        hidden symbol is never looked up.
+        """
         entries = [(tag, value) for tag, value in self.entries() if tag != _NEEDED or self.text(value) not in names]
         lost, versions = self._drop_versions(names)
         entries = [(tag, versions.get(tag, value)) for tag, value in entries]
         entries += [(_NULL, 0)] * (self.dynamic_size // 16 - len(entries))
         for number, entry in enumerate(entries):
             struct.pack_into("<QQ", self.data, self.dynamic_at + number * 16, *entry)
-        for number in range(self.symbols_size // 24):
-            at = self.symbols_at + number * 24
-            info, section = self.data[at + 4], struct.unpack_from("<H", self.data, at + 6)[0]
-            if number and section == 0:
-                self.data[at + 4] = _WEAK << 4 | info & 15
+        code, address = self._add_code()
+        for number, (at, name, section) in enumerate(self._symbols(), 1):
+            info = self.data[at + 4]
+            if section == 0 and name not in provided and info >> 4 != _WEAK:
+                struct.pack_into("<BBHQ", self.data, at + 4, _GLOBAL_FUNCTION, _HIDDEN, code, address)
             if _VERSYM in self.dynamic:
                 version_at = self.offset(self.dynamic[_VERSYM]) + number * 2
                 if struct.unpack_from("<H", self.data, version_at)[0] & 0x7FFF in lost:
@@ -115,13 +153,18 @@ def needed(path: Path) -> list[str]:
     return _read(path).needed()
 
 
-def drop_missing(path: Path, there: Callable[[str], bool]) -> list[str]:
-    """Take out of a library those that are not ``there``; return their names. Raises `LabError` for another file."""
+def drop_missing(path: Path, find: Callable[[str], Path | None]) -> list[str]:
+    """Take out of a library those that ``find`` does not find; return their names.
+
+    Raises `LabError` for another file, and one that cannot do without.
+    """
     library = _read(path)
-    missing = [name for name in library.needed() if not there(name)]
+    there = {name: find(name) for name in library.needed()}
+    missing = [name for name, place in there.items() if place is None]
     if missing:
+        provided = {name for place in there.values() if place is not None for name in _read(place).exports()}
         try:
-            library.drop(set(missing))
+            library.drop(set(missing), provided)
         except (ValueError, struct.error) as error:
             raise LabError(
                 f"{path.name} cannot do without {', '.join(missing)} ({error}): mend packages.txt"

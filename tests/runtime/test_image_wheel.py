@@ -1,0 +1,160 @@
+"""The lab image as a Python package, and Linklab itself as one that works outside of its clone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from linklab import __version__
+from linklab.cli import main
+from linklab.errors import LabError
+from linklab.runtime.image import wheel
+from linklab.runtime.image.find import finished_images, read_image
+from tests.runtime.test_image_find import made
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_an_image_in_a_wheel_is_installed_by_pip_and_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = wheel.make(read_image(made(tmp_path / "image")), tmp_path / "dist")
+    assert path.name == f"linklab_image-{__version__}-py3-none-manylinux_2_28_x86_64.whl"
+    assert [each.name for each in (tmp_path / "dist").iterdir()] == [path.name], "nothing else is left there"
+    words = ["-m", "pip", "install", "--no-deps", "--no-index", "--target", str(tmp_path / "packages"), str(path)]
+    subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    environment = {key: value for key, value in os.environ.items() if key != "LINKLAB_IMAGE"}
+    environment |= {"PYTHONPATH": str(tmp_path / "packages"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    words = ["-m", "linklab", "image", "path"]
+    found = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True, check=True)
+    folder = Path(found.stdout.strip())
+    assert folder.is_relative_to(tmp_path / "cache")
+    assert read_image(folder).about == read_image(tmp_path / "image").about
+    (tmp_path / "packages/linklab_image/image.tar.xz").unlink()
+    done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr.startswith("linklab: the Python package linklab_image has lost its file")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_its_metadata_names_all_sources(tmp_path: Path) -> None:
+    path = wheel.make(read_image(made(tmp_path / "image")), tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("METADATA")]
+        text = archive.read(name).decode()
+    assert "- iproute2 6.15.0-1: iproute2 6.15.0-1\n- linux 7.3.4: linux-source-7.3 7.3.4-1\n" in text
+    assert "/usr/share/doc/*/copyright" in text
+
+
+def test_the_same_image_gives_the_same_wheel(tmp_path: Path) -> None:
+    paths = [wheel.make(read_image(made(tmp_path / name)), tmp_path / f"{name}-dist") for name in ("first", "second")]
+    assert len({hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LabError, match=r"cannot be written .*: name another folder"):
+        wheel.make(read_image(made(tmp_path / "image")), tmp_path / "file")
+
+
+def test_the_command_says_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LINKLAB_IMAGE", str(made(tmp_path / "image")))
+    assert main(["image", "wheel", str(tmp_path / "dist")]) == 0
+    assert capsys.readouterr().out.endswith("manylinux_2_28_x86_64.whl: 0.0 MB\n")
+
+
+# Linklab's own wheel
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment in which Linklab was installed from its wheel, which was made of a copy."""
+    folder = tmp_path_factory.mktemp("wheel")
+    copy = folder / "linklab"
+    copy.mkdir()
+    for name in ("setup.py", "pyproject.toml", "requirements.txt", "MANIFEST.in", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    for name in ("lib", "labs", "solutions"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", ".*"))
+    made = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(copy)]
+    done = subprocess.run(made, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    venv.create(folder / "environment", with_pip=False)
+    python = folder / "environment/bin/python"
+    place = Path(sysconfig.get_path("purelib", vars={"base": str(folder / "environment")}))
+    (path,) = folder.glob("linklab-*-py3-none-any.whl")
+    words = ["-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index", str(path)]
+    subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    # what Linklab asks for is that of this environment, but for Linklab itself
+    others = [entry for entry in sys.path if entry.endswith("-packages")]
+    (place / "others.pth").write_text("".join(f"{entry}\n" for entry in others))
+    return python
+
+
+def answer(python: Path, *words: str, cwd: Path, **environment: str) -> str:
+    """Run the installed Linklab's Python outside of the clone; return what it prints."""
+    done = subprocess.run(
+        [python, *words], cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_a_wheel_has_all_that_labs_need_and_no_solution(installed: Path, tmp_path: Path) -> None:
+    package = Path(answer(installed, "-c", "import linklab; print(linklab.__path__[0])", cwd=tmp_path).strip())
+    assert package.is_relative_to(installed.parents[1]), "not the clone's"
+    given = {path.name for path in (ROOT / "labs").iterdir() if path.suffix in (".ipynb", ".md", ".py")}
+    assert {path.name for path in (package / "carried/labs").iterdir() if path.is_file()} == given
+    lacks = [
+        str(path.relative_to(ROOT / "lib/linklab"))
+        for path in (ROOT / "lib/linklab").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+        if not (package / path.relative_to(ROOT / "lib/linklab")).is_file()
+    ]
+    assert lacks == []
+    finished = (ROOT / "solutions/simpleperf.py").read_text()
+    assert (package / "carried/simpleperf.py").read_text() != finished
+    assert not [path for path in package.rglob("*") if path.is_file() and path.read_bytes() == finished.encode()]
+    for words in (["--version"], ["image", "--help"], ["study", "list"], ["grade", "--help"]):
+        assert answer(installed, "-m", "linklab", *words, cwd=tmp_path)
+
+
+@pytest.mark.slow
+def test_its_dependencies_are_those_that_are_pinned(installed: Path, tmp_path: Path) -> None:
+    code = "from importlib.metadata import requires; print(*requires('linklab'), sep='\\n')"
+    wanted = answer(installed, "-c", code, cwd=tmp_path).splitlines()
+    names = {re.split(r"[ (>]", line)[0] for line in wanted}
+    assert {"jupyterlab", "scapy", "scipy", "mininet", "prettytable"} <= names
+    assert not {"jupyterhub", "pytest", "selenium", "build"} & names
+    assert not [line for line in wanted if "==" in line]
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_a_lab_starts_from_a_wheel_outside_of_the_clone(installed: Path, tmp_path: Path) -> None:
+    if not finished_images():
+        pytest.skip("needs the lab image: linklab image build")
+    code = (
+        "import linklab; from mininet.topo import Topo; from linklab.measure import SimpleperfFlow, run\n"
+        "class Two(Topo):\n"
+        "    def build(self):\n"
+        "        self.addLink(self.addHost('h1'), self.addHost('h2'), bw=10, delay='5ms')\n"
+        "with linklab.start(Two(), 'virtual') as lab:\n"
+        "    print(lab['h1'].cmd('ping -c 2 10.0.0.2'))\n"
+        "    print(run(lab, SimpleperfFlow('h1', 'h2', 1)).throughput_mbps)\n"
+    )
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/lab.py").write_text(code)
+    said = answer(installed, "lab.py", cwd=tmp_path / "work", LINKLAB_IMAGE=str(finished_images()[0].folder))
+    assert "2 received" in said
+    assert 8 < float(said.splitlines()[-1]) < 10
