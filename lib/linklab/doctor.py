@@ -24,9 +24,9 @@ from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import container
-from linklab.runtime.backends import KindName, guest_memory_mb, native, runs_user_mode_linux
+from linklab.runtime.backends import KindName, guest_memory_mb, native
 from linklab.runtime.image.find import being_built, find_image
-from linklab.runtime.kernel.config import QEMU, USER_MODE
+from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
 from linklab.runtime.qemu.machine import qemu_is_here
 from linklab.settings import number
 from linklab.units import Clock, SwitchName

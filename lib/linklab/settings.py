@@ -17,7 +17,7 @@ from platformdirs import user_config_path
 from linklab.errors import LinklabError
 
 FILE: Final = "linklab.toml"
-NAMES: Final = ("labs_path", "hints")
+NAMES: Final = ("labs_path", "hints", "image")
 """All settings there are."""
 
 
@@ -49,6 +49,24 @@ def setting(name: str, look_in: Path | None = None) -> Setting | None:
         if name in values:
             return Setting(values[name], str(path), path.parent)
     return None
+
+
+def image() -> str:
+    """Return the setting ``image``, which names the lab image, with a path made absolute; empty where it is not set.
+
+    It is put into this process's environment, so that what it starts finds the same image in any folder.
+    Raises LinklabError as `setting`, and for a value that is no text.
+    """
+    told = setting("image")
+    if told is None:
+        return ""
+    if not isinstance(told.value, str):
+        raise LinklabError(f"{told.source} says image = {told.value!r}: write a path or an address in quotes")
+    named = told.value
+    if named and "://" not in named:
+        named = str(told.folder / Path(named).expanduser())
+    os.environ["LINKLAB_IMAGE"] = named
+    return named
 
 
 def number(name: str, look_in: Path | None = None) -> int | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import platform
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
-from linklab.errors import LabError
+from linklab.errors import LabError, LinklabError
 from linklab.runtime.image import file, find, init, tree
 from linklab.runtime.kernel.config import FLAVOURS
 
@@ -91,6 +93,50 @@ def test_a_file_is_unpacked_once(cache: Path, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(file, "checksum", None)  # a second call would fail
     monkeypatch.setattr(file, "unpack", None)
     assert find.find_image() == image
+
+
+@pytest.mark.parametrize(("system", "processor"), [("darwin", "arm64"), ("linux", "aarch64")])
+def test_where_qemu_boots_it_the_root_stays_one_archive_of_the_same_files(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, processor: str
+) -> None:
+    packed, folder = tmp_path / "image.tar.xz", made(tmp_path / "image")
+    (folder / "root/usr/lib/libxt_MARK.so").write_text("target")
+    (folder / "root/usr/lib/libxt_mark.so").write_text("match")
+    (folder / "root/usr/lib/other").hardlink_to(folder / "root/usr/lib/libxt_MARK.so")
+    tree.make_alike(folder)
+    file.pack(folder, packed)
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(platform, "machine", lambda: processor)
+    image = find.unpacked(packed)
+    assert not image.root.exists()
+    assert image.qemu_kernel.read_text() == "Linux for QEMU"
+    assert list(tree.contents(image.folder)) == list(tree.contents(folder))
+    image.qemu_kernel.unlink()
+    with pytest.raises(LabError, match="not whole"):
+        find.read_image(image.folder)
+
+
+def test_a_line_in_the_kits_settings_names_the_image(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kit" / "labs").mkdir(parents=True)
+    file.pack(made(tmp_path / "image"), tmp_path / "kit" / "image.tar.xz")
+    (tmp_path / "kit" / "linklab.toml").write_text('image = "image.tar.xz"\n')
+    monkeypatch.setenv("LINKLAB_IMAGE", "to be put back at the end")
+    monkeypatch.delenv("LINKLAB_IMAGE")
+    monkeypatch.chdir(tmp_path / "kit" / "labs")
+    assert find.find_image().about == ABOUT
+    monkeypatch.chdir(tmp_path)  # as a process does that was started from there
+    assert find.find_image().about == ABOUT
+
+
+def test_a_setting_that_names_no_image_is_one_line(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "linklab.toml").write_text("image = 3\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LinklabError, match="says image = 3: write a path or an address in quotes"):
+        find.find_image()
 
 
 def test_the_same_image_packs_to_the_same_bytes(tmp_path: Path) -> None:

@@ -224,14 +224,14 @@ def test_what_is_only_read_goes_one_way(tmp_path: Path) -> None:
 
 
 def test_the_initramfs_is_the_same_each_time_and_whole(tmp_path: Path) -> None:
-    root = tmp_path / "root"
+    root = tmp_path / "image" / "root"
     (root / "usr" / "bin").mkdir(parents=True)
     (root / "usr" / "bin" / "tool").write_bytes(b"#!\n")
     (root / "bin").symlink_to("usr/bin")
     os.chmod(root / "usr" / "bin" / "tool", 0o755)
     written = []
     for name in ("one", "two"):
-        start, size = write_initramfs(root, tmp_path / name, 64 << 20)
+        start, size = write_initramfs(tmp_path / "image", tmp_path / name, 64 << 20)
         data = (tmp_path / name).read_bytes()
         assert len(data) == 64 << 20
         written.append(data[start : start + size])

@@ -24,7 +24,7 @@ from typing import Any, Literal, get_args
 
 from linklab.errors import LabError
 from linklab.runtime.image.find import Image, find_image
-from linklab.runtime.kernel.config import QEMU, USER_MODE
+from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
 from linklab.runtime.qemu.machine import find_qemu
 from linklab.units import AnyClock, Clock
 
@@ -187,11 +187,6 @@ def _guest(clock: Clock) -> Kind:
         here = f"{platform.system()} on {platform.machine()}"
         raise LabError(f"user-mode Linux needs Linux on x86-64, and this is {here}: say kind='qemu'")
     return Kind("guest", clock, find_image())
-
-
-def runs_user_mode_linux() -> bool:
-    """Return True where this computer's system and processor are those that user-mode Linux exists for."""
-    return sys.platform == "linux" and platform.machine() == "x86_64"
 
 
 def need_system(*, linux: bool = False) -> None:

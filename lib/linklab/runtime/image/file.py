@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import lzma
 import os
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.runtime.image import tree
+from linklab.runtime.kernel.config import runs_user_mode_linux
 
 SUFFIX = ".tar.xz"
 MAX_BYTES = 60 * 10**6
@@ -60,16 +62,29 @@ def pack(folder: Path, path: Path, progress: Callable[[float], None] = lambda pa
 
 
 def unpack(path: Path, folder: Path) -> None:
-    """Unpack an image's file into a folder, which is made. Raises `LabError` where the file is damaged or no image."""
+    """Unpack an image's file into a folder, which is made. Raises `LabError` where the file is damaged or no image.
+
+    Where no guest looks into its root, which QEMU's have in their memory, that becomes one archive: macOS takes names
+    for the same that differ in capitals alone, and nine pairs of files do.
+    """
     folder.mkdir()
+    apart = not runs_user_mode_linux()
     try:
-        with lzma.open(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
+        with (
+            lzma.open(path) as packed,
+            tarfile.open(fileobj=packed, mode="r|") as archive,
+            tarfile.open(folder / tree.ROOT_ARCHIVE, "w") if apart else contextlib.nullcontext() as root,
+        ):
             for member in archive:
-                if member.name.partition("/")[0] not in ("image.json", "linux", "vmlinuz-qemu", "root"):
+                top = member.name.partition("/")[0]
+                if top not in ("image.json", "linux", "vmlinuz-qemu", tree.ROOT):
                     raise LabError(
                         f"{path} is no lab image (it holds {member.name}): name a file of linklab image pack"
                     )
-                if member.islnk():
+                if root is not None and top == tree.ROOT:
+                    if member.name != top:
+                        root.addfile(member, archive.extractfile(member) if member.isreg() else None)
+                elif member.islnk():
                     tree.link(folder, member.name, member.linkname)
                 elif not member.isdev():
                     tree.put(archive, member, folder, member.name)

@@ -34,10 +34,11 @@ from pathlib import Path
 from platformdirs import user_cache_dir
 
 import linklab
+from linklab import settings
 from linklab.errors import LabError
 from linklab.runtime.image import init, tree
 from linklab.runtime.image.running import Status, build_is_running
-from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT, Flavour
+from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT, Flavour, runs_user_mode_linux
 
 FORMAT = 2
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
@@ -172,13 +173,13 @@ def cache_folder() -> Path:
 def find_image() -> Image:
     """Return the image that labs boot.
 
-    The environment variable ``LINKLAB_IMAGE`` names it outright: a folder, a file that ``linklab image pack`` made, or
-    such a file's address with ``#sha256=`` and its checksum. Otherwise it is the one in the Python package
-    ``linklab_image`` where that is installed, or else the newest one in the cache.
+    The setting ``image`` (the variable ``LINKLAB_IMAGE``, or a line of ``linklab.toml``) names it outright: a folder, a
+    file that ``linklab image pack`` made, or such a file's address with ``#sha256=`` and its checksum. Otherwise it is
+    the one in the Python package ``linklab_image`` where that is installed, or else the newest one in the cache.
 
     Raises `LabError` with the command that mends it.
     """
-    if named := os.environ.get("LINKLAB_IMAGE"):
+    if named := settings.image():
         return _named(named)
     if carried := carried_file():
         return unpacked(carried)
@@ -201,10 +202,12 @@ def read_image(folder: Path) -> Image:
     """Return the image in a folder. Raises `LabError` where there is none, or half of one."""
     image = Image(folder, About.read(folder / "image.json"))
     program = image.root / "usr/lib/linklab/init.py"
-    python = image.root / image.python.lstrip("/")
-    if not all(path.is_file() for path in (image.kernel, image.qemu_kernel, python, program)):
+    parts = [image.kernel, image.qemu_kernel, image.root / image.python.lstrip("/"), program]
+    if not runs_user_mode_linux() and (folder / tree.ROOT_ARCHIVE).is_file():
+        parts = [image.qemu_kernel]
+    if not all(path.is_file() for path in parts):
         raise LabError(f"the lab image in {folder} is not whole: remove that folder and run linklab image build")
-    if program.read_bytes() != Path(init.__file__).read_bytes():
+    if program in parts and program.read_bytes() != Path(init.__file__).read_bytes():
         raise LabError(f"the lab image in {folder} was made for another version of Linklab: run linklab image build")
     return image
 

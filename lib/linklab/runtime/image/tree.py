@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import IO
 
 from linklab.errors import LabError
 
+ROOT, ROOT_ARCHIVE = "root", "root.tar"
 MOMENT = 1_767_225_600
 """The modification time of every file in an image: 2026-01-01, in seconds since 1970."""
 
@@ -68,6 +70,31 @@ def everything(root: Path) -> Iterator[Path]:
         yield path
         if entry.is_dir(follow_symlinks=False):
             yield from everything(path)
+
+
+def contents(folder: Path) -> Iterator[tuple[str, int, bytes]]:
+    """Yield all that is below an image's root, a folder before what is in it, in the order of their names: the path
+    there, the mode with what kind of file it is, and the bytes of a file, or of where a link leads.
+
+    The root is the folder `ROOT`, or the archive `ROOT_ARCHIVE` where no guest looks into it.
+    """
+    if (folder / ROOT_ARCHIVE).is_file():
+        with tarfile.open(folder / ROOT_ARCHIVE) as archive:
+            for member in archive:
+                name = member.name.removeprefix(f"{ROOT}/")
+                if member.issym():
+                    yield name, stat.S_IFLNK | 0o777, member.linkname.encode()
+                elif member.isdir():
+                    yield name, stat.S_IFDIR | 0o755, b""
+                elif content := archive.extractfile(member):  # of a file, or of what it is another name of
+                    yield name, stat.S_IFREG | (0o755 if member.mode & 0o111 else 0o644), content.read()
+        return
+    for path in everything(folder / ROOT):
+        name, mode = path.relative_to(folder / ROOT).as_posix(), path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            yield name, mode, os.readlink(path).encode()
+        else:
+            yield name, mode, path.read_bytes() if stat.S_ISREG(mode) else b""
 
 
 def make_alike(root: Path) -> None:

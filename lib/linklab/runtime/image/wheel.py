@@ -17,8 +17,8 @@ from linklab.errors import LabError
 from linklab.runtime.image import file
 from linklab.runtime.image.find import Image
 
-_TAG = "py3-none-manylinux_2_28_x86_64"
-"""User-mode Linux runs on x86-64 alone. The image needs no C library of the machine; pip needs a name for Linux."""
+_TAG = "py3-none-any"
+"""Nothing of it is run by the machine's own libraries, and where user-mode Linux does not exist QEMU boots it."""
 _MODULE = '''\
 """The lab image of Linklab {version}: Debian {about.debian}, Linux {about.kernel_version}. `FILE` is where it lies."""
 
@@ -58,7 +58,7 @@ def make(image: Image, folder: Path, progress: Callable[[float], None] = lambda 
     texts = {
         "linklab_image/__init__.py": _MODULE.format(**filled),
         f"{stem}.dist-info/METADATA": _METADATA.format(**filled),
-        f"{stem}.dist-info/WHEEL": f"Wheel-Version: 1.0\nGenerator: linklab\nRoot-Is-Purelib: false\nTag: {_TAG}\n",
+        f"{stem}.dist-info/WHEEL": f"Wheel-Version: 1.0\nGenerator: linklab\nRoot-Is-Purelib: true\nTag: {_TAG}\n",
     }
     record = f"{stem}.dist-info/RECORD"
     try:

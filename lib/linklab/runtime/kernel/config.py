@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import re
+import sys
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -75,6 +77,13 @@ QEMU = Flavour(
     words=(f"KCFLAGS=-mmemset-strategy={_NO_STRING_INSTRUCTIONS} -mmemcpy-strategy={_NO_STRING_INSTRUCTIONS}",),
 )
 FLAVOURS = (USER_MODE, QEMU)
+
+
+def runs_user_mode_linux() -> bool:
+    """Return True where this computer's system and processor are those that user-mode Linux exists for."""
+    return sys.platform == "linux" and platform.machine() == "x86_64"
+
+
 PATCHES = tuple(dict.fromkeys(patch for flavour in FLAVOURS for patch in flavour.patches))
 """All changes to a source; each says itself what it is for. No two change one file, so one tree has them all."""
 

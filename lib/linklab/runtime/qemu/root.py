@@ -6,7 +6,6 @@ The same files give the same bytes, on every computer.
 from __future__ import annotations
 
 import importlib.util
-import os
 import shlex
 import stat
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import linklab
 from linklab.errors import LabError
 from linklab.runtime.backends import ENVIRONMENT
 from linklab.runtime.image.init import LIBRARY, PACKAGES
+from linklab.runtime.image.tree import contents
 
 _PACKAGES: Final = ("prettytable", "tabulate", "wcwidth")
 """What students' simpleperfs import. In a guest of user-mode Linux all that is installed is there to be read."""
@@ -43,9 +43,9 @@ def _files(place: str, package: Path) -> Iterator[tuple[str, Path]]:
             yield f"{place}/{path.relative_to(package.parent).as_posix()}", path
 
 
-def write_initramfs(root: Path, memory: Path, memory_bytes: int) -> tuple[int, int]:
-    """Write an initramfs with the files below ``root``, and what makes them a lab's, to the middle of a machine's
-    memory; return its address and its size.
+def write_initramfs(image: Path, memory: Path, memory_bytes: int) -> tuple[int, int]:
+    """Write an initramfs with the files of the image in ``image``, and what makes them a lab's, to the middle of a
+    machine's memory; return its address and its size.
 
     QEMU would have the machine's firmware fetch it byte by byte, which takes half a minute.
     """
@@ -57,8 +57,9 @@ def write_initramfs(root: Path, memory: Path, memory_bytes: int) -> tuple[int, i
         for name in _EMPTY:
             archive.folder(name)
         archive.device("dev/kmsg", 1, 11)
-        for name in _below(root):
-            archive.add(name, root / name)
+        for name, mode, data in contents(image):
+            if name.partition("/")[0] not in _EMPTY:
+                archive.entry(name, mode, data)
         made: set[str] = set()
         for name, path in guest_files():
             for parent in reversed(Path(name).parents):
@@ -85,17 +86,6 @@ def first_program() -> str:
     return f"#!/bin/sh\nexec env -i {settings} python3 -S -m linklab.runtime.qemu.guest >/dev/kmsg 2>&1\n"
 
 
-def _below(root: Path) -> Iterator[str]:
-    """Every file and folder, parents first, but those that the guest mounts something on."""
-    for at, folders, files in os.walk(root):
-        below = Path(at).relative_to(root)
-        folders.sort()
-        if at == str(root):
-            folders[:] = [name for name in folders if name not in _EMPTY or (root / name).is_symlink()]
-        for name in sorted([*folders, *files]):
-            yield (below / name).as_posix()
-
-
 class _Archive:
     """A cpio archive of the kind "newc". All files are root's, and of no date."""
 
@@ -103,29 +93,19 @@ class _Archive:
         self._file, self._number = file, 0
 
     def folder(self, name: str) -> None:
-        self._entry(name, stat.S_IFDIR | 0o755, b"")
+        self.entry(name, stat.S_IFDIR | 0o755, b"")
 
     def file(self, name: str, mode: int, data: bytes) -> None:
-        self._entry(name, stat.S_IFREG | mode, data)
+        self.entry(name, stat.S_IFREG | mode, data)
 
     def device(self, name: str, major: int, minor: int) -> None:
-        self._entry(name, stat.S_IFCHR | 0o600, b"", (major, minor))
-
-    def add(self, name: str, path: Path) -> None:
-        """A file, folder or symbolic link as it is; devices and sockets are left out."""
-        mode = path.lstat().st_mode
-        if stat.S_ISLNK(mode):
-            self._entry(name, mode, os.readlink(path).encode())
-        elif stat.S_ISDIR(mode):
-            self._entry(name, mode, b"")
-        elif stat.S_ISREG(mode):
-            self._entry(name, mode, path.read_bytes())
+        self.entry(name, stat.S_IFCHR | 0o600, b"", (major, minor))
 
     def end(self) -> None:
-        self._entry(_TRAILER, 0, b"")
+        self.entry(_TRAILER, 0, b"")
         self._file.write(bytes(-self._file.tell() % 512))
 
-    def _entry(self, name: str, mode: int, data: bytes, device: tuple[int, int] = (0, 0)) -> None:
+    def entry(self, name: str, mode: int, data: bytes, device: tuple[int, int] = (0, 0)) -> None:
         self._number += 1
         encoded = name.encode() + b"\0"
         fields = (self._number, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(encoded), 0)

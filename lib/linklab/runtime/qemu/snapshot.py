@@ -110,7 +110,7 @@ def make(image: Image, snapshot: Snapshot) -> None:
     part = Path(tempfile.mkdtemp(prefix=".new-", dir=place.parent))
     try:
         fresh = Snapshot(part, snapshot.qemu, snapshot.memory_mb)
-        address, size = write_initramfs(image.root, fresh.ram, snapshot.memory_mb << 20)
+        address, size = write_initramfs(image.folder, fresh.ram, snapshot.memory_mb << 20)
         words = machine_words(snapshot.memory_mb, fresh.ram, private=False)
         words += ["-kernel", str(image.qemu_kernel), "-append", f"{KERNEL_WORDS} initrdmem={address},{size}"]
         state = _booted(snapshot.qemu, words)
