@@ -179,7 +179,9 @@ class Context:
             signal.setitimer(signal.ITIMER_REAL, SILENT_LIMIT_S, SILENT_LIMIT_S)
 
     def serve(self) -> None:
-        """Answers requests until the notebook is gone."""
+        """Says that the lab is ready, and answers requests until the notebook is gone."""
+        about = {"kernel": os.uname().release, "clock_s": time.monotonic(), "python": sys.version_info[:2]}
+        self._channel.send({"ready": True, **about})
         while True:
             request = self._channel.receive()
             if "interrupt" in request:
@@ -218,12 +220,16 @@ class Context:
             }
         return answer if self._hung is None else self._hung
 
+    def _unpacked(self, request: dict[str, Any]) -> Any:
+        """Return the function that a request asks for, and its arguments."""
+        return carry.unpacked(base64.b64decode(request["pickle"]))
+
     def _result(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs the function. Afterwards no signal raises anything."""
         try:
             self._limited = self.clock == "virtual"
             self._limit()
-            function, arguments = carry.unpacked(base64.b64decode(request["pickle"]))
+            function, arguments = self._unpacked(request)
             result = function(self, *arguments)
             json.dumps(result)
             return {"result": result}
@@ -293,15 +299,12 @@ def main(options: dict[str, Any]) -> None:
         quiet = os.open(os.devnull, os.O_RDWR)
         os.dup2(quiet, 0)
         os.dup2(2, 1)
-    serve(channel, options["clock"], seed)
+    serve(Context(channel, options["clock"], seed))
 
 
-def serve(channel: AgentEnd, clock: str, seed: int) -> NoReturn:
+def serve(context: Context) -> NoReturn:
     """Say that the lab is ready, answer requests until the notebook is gone, and end."""
-    context = Context(channel, clock, seed)
-    about = {"kernel": os.uname().release, "clock_s": time.monotonic(), "python": sys.version_info[:2]}
     with contextlib.suppress(ChannelClosed):
-        channel.send({"ready": True, **about})
         context.serve()
     os._exit(0)
 

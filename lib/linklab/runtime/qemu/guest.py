@@ -10,13 +10,14 @@ import importlib
 import os
 import signal
 import socket
+import struct
 import time
 from collections import deque
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from linklab.runtime import boot
-from linklab.runtime.agent import await_beat, grow_up, serve
+from linklab.runtime.agent import Context, await_beat, grow_up, serve
 from linklab.runtime.channel import Message
 from linklab.runtime.qemu.box import (
     ASK,
@@ -40,6 +41,7 @@ _DATE_S: Final = 1_767_225_600
 """The start of 2026: the same date in every lab, as programs that print it take other steps for another."""
 DEVICE: Final = "/dev/linklab"
 _IOCTL_REST: Final = 0
+_RNDADDENTROPY: Final = 0x4008_5203
 _RB_AUTOBOOT: Final = 0x01234567
 """QEMU ends at a reboot (``-no-reboot``); microvm cannot be switched off."""
 _LOADED: Final = (
@@ -76,10 +78,7 @@ class GuestBox:
             self._rest()
 
     def receive(self) -> Message:
-        """Return the next request. The machine rests until there is one.
-
-        The clock's step at which it begins does not depend on how long the request is.
-        """
+        """Return the next request. The machine rests until there is one."""
         while not self._inbox:
             if self._taken():
                 continue
@@ -90,7 +89,6 @@ class GuestBox:
         message = self._inbox.popleft()
         if "interrupt" not in message:
             self.after_request(message)
-            await_beat()
         return message
 
     def receive_waiting(self, key: str | None = None) -> Message | None:
@@ -125,12 +123,31 @@ class GuestBox:
         fcntl.ioctl(self.read_fd, _IOCTL_REST)
 
 
+class TimedContext(Context):
+    """The context of a guest whose clock counts instructions, so that reading a request takes time."""
+
+    def _unpacked(self, request: dict[str, Any]) -> Any:
+        """Return what a request asks for on a beat: how long the request is does not show in when it begins."""
+        unpacked = super()._unpacked(request)
+        await_beat()
+        return unpacked
+
+
 def start() -> None:
     """Mount what every Linux has, and set what every lab has."""
     boot.mount_usual("")
     for where, options in (("/tmp", "size=40%,mode=1777"), ("/var/tmp", "size=10%,mode=1777")):
         boot.mount("tmpfs", where, "tmpfs", 2, options)
+    have_entropy()
     boot.settle(None)
+
+
+def have_entropy() -> None:
+    """Let the kernel think its random numbers good. It has no source of entropy, and the first program that asks for
+    some would have it wait for 256 ticks of the clock in a busy loop. They come from the lab's seed anyway.
+    """
+    with open("/dev/urandom", "wb") as device:
+        fcntl.ioctl(device, _RNDADDENTROPY, struct.pack("ii32x", 256, 32))
 
 
 def become_init() -> None:
@@ -173,7 +190,7 @@ def main() -> None:
     files.take(first)
     box.after_request, box.before_answer = files.take, files.give_back
     os.chdir(first["folder"] or "/")
-    serve(box, "virtual", first["seed"])
+    serve(TimedContext(box, "virtual", first["seed"]))
 
 
 if __name__ == "__main__":
