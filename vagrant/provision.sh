@@ -11,13 +11,13 @@ readonly PYTHON=/usr/bin/python3
 readonly PACKAGE_LIST=$here/apt-packages.txt
 usage="usage: provision.sh [--tests] [--vagrant] [--hub] [--vm] [--no-doctor] (--tests: also what \`make test\` needs; --vagrant: also what \`make test-vagrant\` needs; --hub: also what \`make hub\` needs; --vm: JupyterLab as a service of the virtual machine)"
 
-sections=" run kernel "
+sections=" run "
 vm=
 doctor=yes
 changed=
 for word in "$@"; do
     case $word in
-        --tests) sections+="tests hub " ;; # they try JupyterHub too
+        --tests) sections+="native kernel tests hub " ;; # they try JupyterHub too
         --vagrant) sections+="vagrant " ;;
         --hub) sections+="hub " ;;
         --vm) vm=yes ;;
@@ -43,13 +43,20 @@ check_machine() {
         x86_64) architecture=amd64 ;;
         aarch64 | arm64)
             architecture=arm64
-            say "this machine is arm64: labs run natively only (root or passwordless sudo), since user-mode Linux needs x86-64"
+            say "this machine is arm64: labs on virtual time run in QEMU, on a lab image that LINKLAB_IMAGE or linklab.toml names"
             ;;
-        *) fail "this machine is $machine: Linklab runs on x86-64, and with native labs only on arm64" ;;
+        *) fail "this machine is $machine: Linklab runs on x86-64 and arm64" ;;
     esac
     if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
         fail "apt-get was not found: Linklab installs on Debian 12, Debian 13 and Ubuntu 24.04; elsewhere use the virtual machine (vagrant up)"
     fi
+}
+
+# Status 0: labs have an image to boot, so that nothing of what builds one, and of what native labs run, is needed.
+image_at_hand() {
+    [[ -z ${LINKLAB_IMAGE:-} ]] || return 0
+    ! grep -qs '^ *image *=' "$repo/linklab.toml" || return 0
+    compgen -G "${XDG_CACHE_HOME:-$HOME/.cache}/linklab/image/*/image.json" >/dev/null
 }
 
 # Prints the packages of the wanted sections for this architecture, optional ones with a "?" behind.
@@ -223,6 +230,7 @@ check_machine
 if [[ -n $vm && ! -w $repo ]]; then
     fail "$(id -un) ($(id -u)) cannot write the shared folder $repo of user $(stat -c %u "$repo"): on the laptop, LINKLAB_SYNCED_FOLDER=nfs vagrant reload --provision"
 fi
+image_at_hand || sections+="native kernel "
 install_packages
 check_python
 allow_bubblewrap

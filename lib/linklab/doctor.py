@@ -40,9 +40,9 @@ _TOOLS = {
     "tc": "iproute2",
     "ping": "iputils-ping",
     "traceroute": "traceroute",
-    "bwrap": "bubblewrap",
     "ifconfig": "net-tools",
 }
+_NATIVE_TOOLS = "tools of native labs"
 _LIMIT_S = 60
 _WORKS = "it works"
 _SUBMISSION = {
@@ -216,8 +216,8 @@ def _tools() -> Finding:
     missing = [package for program, package in _TOOLS.items() if shutil.which(program, path=_search_path()) is None]
     if missing:
         fix = f"sudo apt-get install {' '.join(missing)}"
-        return _bad("tools", f"missing: {', '.join(missing)}", fix, needed=True)
-    return _good("tools", ", ".join(_TOOLS), needed=True)
+        return _bad(_NATIVE_TOOLS, f"missing: {', '.join(missing)}", fix)
+    return _good(_NATIVE_TOOLS, ", ".join(_TOOLS))
 
 
 def _search_path() -> str:

@@ -132,6 +132,7 @@ def test_tools_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_search_path", lambda: "/nonexistent")
     found = doctor._tools()
     assert not found.works
+    assert not found.needed
     assert found.fix.startswith("sudo apt-get install mininet iperf3 bridge-utils")
 
 

@@ -182,13 +182,39 @@ def test_the_hub_and_its_tests_want_its_proxy(computer: Machine) -> None:
     assert computer.calls.count("packages.sh node-configurable-http-proxy?\n") == 2
 
 
-def test_arm64_asks_for_no_compiler_and_says_what_works(computer: Machine) -> None:
+def test_arm64_asks_for_qemu_and_no_compiler_and_says_what_works(computer: Machine) -> None:
     computer.machine = "aarch64"
-    computer.missing = ("gcc", "flex", "bison")
+    computer.user_id = 0
+    computer.missing = ("gcc", "flex", "bison", "qemu-system-x86")
     answer = computer.run("provision.sh")
     assert answer.status == 0
-    assert "this machine is arm64: labs run natively only" in answer.output
-    assert "packages.sh" not in computer.calls
+    assert "this machine is arm64: labs on virtual time run in QEMU" in answer.output
+    assert "packages.sh qemu-system-x86\n" in computer.calls
+
+
+NATIVE_AND_KERNEL = ("ffmpeg", "openvswitch-switch", "gcc", "flex")
+
+
+@pytest.mark.parametrize("where", ["the environment", "the kit's settings", "the cache"])
+def test_where_an_image_is_at_hand_nothing_is_installed_that_builds_one(computer: Machine, where: str) -> None:
+    computer.user_id = 0
+    computer.missing = (*NATIVE_AND_KERNEL, "bubblewrap")
+    computer.run("provision.sh", "--no-doctor")
+    assert "packages.sh bubblewrap ffmpeg openvswitch-switch gcc flex\n" in computer.calls
+    if where == "the environment":
+        computer.settings["LINKLAB_IMAGE"] = "https://course.example.org/linklab-image.tar.xz#sha256=0"
+    elif where == "the kit's settings":
+        (computer.repository / "linklab.toml").write_text('hints = 2\nimage = "linklab-image.tar.xz"\n')
+    else:
+        image = computer.folder / ".cache/linklab/image/0123456789abcdef"
+        image.mkdir(parents=True)
+        (image / "image.json").write_text("{}")
+    computer.run("provision.sh", "--no-doctor")
+    computer.run("provision.sh", "--tests", "--no-doctor")
+    assert [call for call in computer.calls.splitlines() if call.startswith("packages.sh")][1:] == [
+        "packages.sh bubblewrap",
+        "packages.sh bubblewrap ffmpeg openvswitch-switch gcc flex",
+    ]
 
 
 def test_the_doctors_verdict_does_not_undo_the_installation(computer: Machine) -> None:
@@ -232,7 +258,7 @@ def test_the_service_is_the_ordinary_users(computer: Machine) -> None:
     ("change", "said"),
     [
         ({"system": "Darwin"}, "labs need Linux, and this is Darwin: use the virtual machine"),
-        ({"machine": "riscv64"}, "this machine is riscv64: Linklab runs on x86-64"),
+        ({"machine": "riscv64"}, "this machine is riscv64: Linklab runs on x86-64 and arm64"),
         ({"machine": "i686"}, "this machine is i686: Linklab runs on x86-64"),
         ({"apt": False}, "apt-get was not found: Linklab installs on Debian 12, Debian 13 and Ubuntu 24.04"),
         ({"python_version": "3.14"}, "is Python 3.14, and Linklab needs 3.11 to 3.13"),
@@ -288,9 +314,10 @@ def test_each_package_says_why_it_is_there_or_needs_no_word() -> None:
         if words[:1] == ["=="]:
             sections[words[1]] = []
         elif words:
-            assert set(words[1:]) <= {"[amd64]", "[optional]"}, f"unknown mark in: {line}"
+            assert set(words[1:]) <= {"[amd64]", "[arm64]", "[optional]"}, f"unknown mark in: {line}"
             sections[list(sections)[-1]].append(words[0])
-    assert list(sections) == ["run", "kernel", "tests", "vagrant", "hub"]
+    assert list(sections) == ["run", "native", "kernel", "tests", "vagrant", "hub"]
     for section, names in sections.items():
         assert len(names) == len(set(names)), f"a package stands twice in {section}"
-    assert {"mininet", "iperf3", "openvswitch-switch", "bubblewrap"} <= set(sections["run"])
+    assert {"mininet", "bubblewrap"} <= set(sections["run"])
+    assert {"iperf3", "openvswitch-switch"} <= set(sections["native"])

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
 
+from linklab import settings
 from linklab.errors import LabError
 from linklab.runtime.image import debian, elf, tree
 from linklab.runtime.image.find import (
@@ -517,11 +518,12 @@ def background_log() -> Path:
 def start_background_build() -> bool:
     """Start ``linklab image build --background`` apart from this process, and return at once.
 
-    False, and nothing is started, when there is an image already or when a build runs. The build outlives this process.
+    False, and nothing is started, when there is an image already, when one is named, or when a build runs. The build
+    outlives this process.
     Raises `LabError` when the cache folder cannot be written.
     """
     ensure_folder(cache_folder())
-    if being_built():
+    if being_built() or settings.image():
         return False
     try:
         find_image()
