@@ -321,7 +321,7 @@ def test_a_package_that_is_gone_is_replaced_and_said(
     (archive / packages[1].path).unlink()
     newer = listed(archive, "dash", "2", {"./bin/sh": "newer"})
     text = f"Package: dash\nVersion: 2\nFilename: {newer.path}\nSize: {newer.size}\nSHA256: {newer.sha256}\n"
-    monkeypatch.setattr(debian, "fetch_index", lambda base, folder, older: debian.read_index(text))
+    monkeypatch.setattr(debian, "fetch_index", lambda base, folder: debian.read_index(text))
     said: list[str] = []
     image = build.build_image(lambda message, part: None, said.append)
     assert (image.root / "bin/sh").read_text() == "newer"

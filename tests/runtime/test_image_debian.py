@@ -67,18 +67,32 @@ def test_every_wanted_package_is_pinned_and_none_that_is_left_out() -> None:
     assert not wanted.left_out & set(wanted.names)
 
 
-def test_some_packages_are_of_the_release_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    listed = {
-        debian.RELEASE: "Package: iperf3\nVersion: 3.18\n\nPackage: ping\nVersion: 2\n",
-        debian.BEFORE: "Package: iperf3\nVersion: 3.12\n\nPackage: ping\nVersion: 1\n",
+TEXT = f"ping # why\n\n{debian._OLDER}\niperf3 # why\n\n{debian._LEFT_OUT}\ndpkg # why\n"
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What an archive lists, by the release; `TEXT` is wanted of it."""
+    found = {
+        debian.RELEASE.name: "Package: iperf3\nVersion: 3.18\n\nPackage: ping\nVersion: 2\n",
+        debian.BEFORE.name: "Package: iperf3\nVersion: 3.12\nFilename: x\nSize: 1\nSHA256: 0\n\n"
+        "Package: ping\nVersion: 1\n",
     }
-    monkeypatch.setattr(debian, "_listed", lambda base, suite, *_: debian.read_index(listed[suite]))
-    monkeypatch.setattr(debian, "_KEYRINGS", (Path(__file__),))
-    monkeypatch.setattr(debian, "find_program", str)
-    wanted = debian.wanted(f"ping # why\n\n{debian._OLDER}\niperf3 # why\n\n{debian._LEFT_OUT}\ndpkg # why\n")
-    assert wanted == debian.Wanted(["ping", "iperf3"], ["iperf3"], {"dpkg"})
-    found = debian.fetch_index("http://archive", tmp_path, wanted.older)
+    monkeypatch.setattr(debian, "_listed", lambda base, suite, *_: debian.read_index(found[suite]))
+    monkeypatch.setattr(debian, "wanted", lambda text=TEXT, real=debian.wanted: real(text))
+    return found
+
+
+def test_some_packages_are_of_the_release_before(listed: dict[str, str], tmp_path: Path) -> None:
+    assert debian.wanted() == debian.Wanted(["ping", "iperf3"], ["iperf3"], {"dpkg"})
+    found = debian.fetch_index("http://archive", tmp_path)
     assert {name: fields["Version"] for name, fields in found.packages.items()} == {"iperf3": "3.12", "ping": "2"}
+
+
+def test_one_that_the_release_before_lacks_is_not_taken_of_another(listed: dict[str, str], tmp_path: Path) -> None:
+    listed[debian.BEFORE.name] = "Package: ping\nVersion: 1\n"
+    with pytest.raises(LabError, match=r"^Debian 12 has no package iperf3: .* corrected packages\.txt"):
+        debian.fetch_index("http://archive", tmp_path)
 
 
 def test_a_damaged_lock_is_said() -> None:
@@ -104,6 +118,18 @@ def test_a_package_cannot_write_outside(root: Path, tmp_path: Path) -> None:
         with pytest.raises(LabError, match="leads out of the image"):
             build.unpack(deb(tmp_path / "bad.deb", files), root)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "names", [("./etc", "./etc/x"), ("./etc/", "./etc"), ("./etc/x/", "./etc/x"), ("./etc/x", "./etc/x/")]
+)
+def test_what_is_a_file_and_a_folder_is_damage(root: Path, tmp_path: Path, names: tuple[str, str]) -> None:
+    for number, name in enumerate(names):
+        package = deb(tmp_path / f"{number}.deb", {name: None if name.endswith("/") else "x"})
+        if number == 0:
+            build.unpack(package, root)
+    with pytest.raises(LabError, match="as a file and as a folder: it is damaged"):
+        build.unpack(package, root)
 
 
 def test_a_damaged_package_is_said(root: Path, tmp_path: Path) -> None:

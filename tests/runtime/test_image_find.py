@@ -6,12 +6,15 @@ import json
 import platform
 import shutil
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from linklab.errors import LabError, LinklabError
-from linklab.runtime.image import file, find, init, tree
+from linklab.runtime.image import debian, file, find, init, tree
 from linklab.runtime.kernel.config import FLAVOURS
 
 ABOUT = find.About(
@@ -167,6 +170,27 @@ def test_an_image_at_an_address_needs_its_checksum(cache: Path, tmp_path: Path) 
     image = find.fetched(f"{packed.as_uri()}#sha256={digest}")
     packed.unlink()
     assert find.fetched(f"{packed.as_uri()}#sha256={digest}") == image
+
+
+def test_two_that_fetch_one_address_at_once_fetch_it_once(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = tmp_path / "image.tar.xz"
+    address = f"{packed.as_uri()}#sha256={file.pack(made(tmp_path / 'image'), packed)}"
+    real, fetched = debian.download, []
+    both = threading.Barrier(2)
+
+    def slow(place: str, path: Path, sha256: str) -> None:
+        fetched.append(path)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.5)  # which the other would pass too, were it not waiting
+        real(place, path, sha256)
+
+    monkeypatch.setattr(debian, "download", slow)
+    with ThreadPoolExecutor(2) as pool:
+        images = list(pool.map(find.fetched, [address, address]))
+    assert images[0] == images[1]
+    assert len(fetched) == 1
 
 
 def test_a_file_may_not_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

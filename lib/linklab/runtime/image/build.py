@@ -336,7 +336,7 @@ class Build:
         folder.mkdir(exist_ok=True)
         base = debian.archive()
         all_bytes, come = sum(package.size for package in packages), 0
-        message = f"fetching {len(packages)} packages of Debian {debian.NUMBER} ({all_bytes / 1e6:.0f} MB)"
+        message = f"fetching {len(packages)} packages of Debian {debian.RELEASE.number} ({all_bytes / 1e6:.0f} MB)"
         index: debian.Index | None = None
         found, replaced = [], []
 
@@ -349,7 +349,7 @@ class Build:
             try:
                 found.append(debian.fetch(package, base, folder, on_bytes))
             except debian.Gone:
-                index = index or debian.fetch_index(base, self.folder / "apt", debian.wanted().older)
+                index = index or debian.fetch_index(base, self.folder / "apt")
                 newer = index.latest(package.name)
                 try:
                     found.append(debian.fetch(newer, base, folder, on_bytes))
@@ -379,7 +379,7 @@ class Build:
             replaced = [*replaced, source]
         return About(
             key=self.key,
-            debian=f"{debian.NUMBER} ({debian.RELEASE})",
+            debian=f"{debian.RELEASE.number} ({debian.RELEASE.name})",
             python=python,
             kernels=tuple(
                 Built(file, made.kernel_version, made.source, made.source_version, made.config_hash, made.patches)

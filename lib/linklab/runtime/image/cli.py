@@ -158,7 +158,7 @@ def _lock(path: Path | None) -> int:
     path = path or Path(str(files(debian.__package__).joinpath(debian.LOCK)))
     wanted = debian.wanted()
     base, folder = debian.archive(), cache_folder() / "apt"
-    packages = debian.fetch_index(base, folder, wanted.older).resolve(wanted)
+    packages = debian.fetch_index(base, folder).resolve(wanted)
     linux = [debian.newest_linux(base, suite, folder) for suite in debian.LINUX_SUITES]
     try:
         debian.write_lock(packages, path)

@@ -20,21 +20,28 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from linklab.errors import LabError
 from linklab.runtime.kernel.build import ensure_folder
 from linklab.runtime.kernel.programs import environment, find_program
 
-RELEASE, NUMBER = "trixie", "13"
-BEFORE = "bookworm"
+
+class Release(NamedTuple):
+    """A release of Debian."""
+
+    name: str
+    number: str
+
+
+RELEASE, BEFORE = Release("trixie", "13"), Release("bookworm", "12")
 LOCK, LINUX_LOCK = "packages.lock", "packages.linux"
-LINUX_SUITES = (f"{RELEASE}-backports", RELEASE)
+LINUX_SUITES = (f"{RELEASE.name}-backports", RELEASE.name)
 """Where Linux's source comes from: from 6.16 on (``seccomp=on``) a lab is several times faster. The release's own
 is for where the newer one gives no kernel.
 """
 _LINUX = re.compile(r"^linux-source-(\d+(?:\.\d+)+)$")
-_OLDER, _LEFT_OUT = "== of Debian 12 ==", "== left out =="
+_OLDER, _LEFT_OUT = f"== of Debian {BEFORE.number} ==", "== left out =="
 _HEAD = "# Made by `linklab image lock` from packages.txt: name, version, path, size in bytes, SHA-256.\n"
 _KEYRINGS = tuple(
     Path("/usr/share/keyrings", name) for name in ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
@@ -199,16 +206,18 @@ def _reached(address: str) -> Iterator[IO[bytes]]:
 
 @dataclass(frozen=True)
 class Index:
-    """What the archive's newest lists say of all packages: their fields by name, and who provides what."""
+    """What the archive's newest list of a release says of all packages: their fields by name."""
 
     packages: dict[str, dict[str, str]]
+    release: Release = RELEASE
 
     def latest(self, name: str) -> Package:
         """Return the newest version of a package. Raises `LabError` where there is none."""
         fields = self.packages.get(name)
         if fields is None:
             raise LabError(
-                f"Debian {NUMBER} has no package {name}: run linklab image lock with a corrected packages.txt"
+                f"Debian {self.release.number} has no package {name}: "
+                "run linklab image lock with a corrected packages.txt"
             )
         return Package(name, fields["Version"], fields["Filename"], int(fields["Size"]), fields["SHA256"])
 
@@ -237,7 +246,9 @@ class Index:
                     for each in ([alternative] if alternative in self.packages else providers.get(alternative, []))
                 ]
                 if not real:
-                    raise LabError(f"{name} needs {' or '.join(alternatives)}, which Debian {NUMBER} does not have")
+                    raise LabError(
+                        f"{name} needs {' or '.join(alternatives)}, which Debian {self.release.number} does not have"
+                    )
                 settled = [each for each in real if each in found or each in wanted.left_out or each in wanted.names]
                 waiting.append((settled or real)[0])
         return sorted(found.values(), key=lambda package: package.name)
@@ -264,16 +275,19 @@ def read_fields(text: str) -> dict[str, str]:
     return dict(re.findall(r"^([A-Za-z0-9-]+): *(.*)$", text, re.MULTILINE))
 
 
-def fetch_index(base: str, folder: Path, older: Sequence[str] = ()) -> Index:
+def fetch_index(base: str, folder: Path) -> Index:
     """Fetch the newest list of Debian's packages by apt, with lists of its own in ``folder``; apt checks the signature.
-    Those named in ``older`` are listed as the release before has them.
+    Those that ``packages.txt`` wants of the release before are listed as that has them.
 
-    Raises `LabError` where this machine has no apt or no key of Debian, or the archive does not answer.
+    Raises `LabError` where this machine has no apt or no key of Debian, the archive does not answer, or the release
+    before lacks one of them.
     """
-    index = _listed(base, RELEASE, folder)
-    if older:
-        before = _listed(base, BEFORE, folder / BEFORE)
-        index.packages.update({name: before.packages[name] for name in older if name in before.packages})
+    index = _listed(base, RELEASE.name, folder)
+    if older := wanted().older:
+        before = Index(_listed(base, BEFORE.name, folder / BEFORE.name).packages, BEFORE)
+        for name in older:
+            before.latest(name)
+            index.packages[name] = before.packages[name]
     return index
 
 

@@ -18,6 +18,7 @@ the user's cache folder, holds:
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import importlib
 import json
@@ -250,8 +251,12 @@ def fetched(address: str) -> Image:
 
     path = _folder("files") / f"{sha256[:16]}.tar.xz"
     try:
-        download(place, path, sha256)
-        return _unpack(path, f"#{sha256}", sha256)
+        with path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # who fetches the same at the same time waits for it
+            if known := _noted(f"#{sha256}"):
+                return known
+            download(place, path, sha256)
+            return _unpack(path, f"#{sha256}", sha256)
     except FileNotFoundError as error:
         raise LabError(f"there is no file {place}: correct LINKLAB_IMAGE, or unset it") from error
     except OSError as error:

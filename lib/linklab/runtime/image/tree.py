@@ -24,18 +24,22 @@ MOMENT = 1_767_225_600
 def put(archive: tarfile.TarFile, member: tarfile.TarInfo, root: Path, name: str) -> None:
     """Write one member of an archive into ``root`` as ``name``, for an ordinary user: no owner, no setuid, no device.
 
-    Raises `LabError` for a name, or a link already there, that would lead out of ``root``.
+    Raises `LabError` for a name, or a link already there, that would lead out of ``root``, and for a file where a
+    folder lies or the other way round.
     """
     path = root / name
     if name.startswith("/") or ".." in Path(name).parts or not _inside(path.parent, root):
         raise LabError(f"an archive holds {member.name}, which leads out of the image: it is damaged")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if member.isdir():
-        if not path.is_dir():
-            path.mkdir()
-        return
-    if path.is_symlink() or path.exists():
-        path.unlink()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if member.isdir():
+            if not path.is_dir():
+                path.mkdir()
+            return
+        if path.is_symlink() or path.exists():
+            path.unlink()
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+        raise LabError(f"an archive holds {member.name} as a file and as a folder: it is damaged") from error
     if member.issym():
         path.symlink_to(member.linkname)
     elif member.isreg():
