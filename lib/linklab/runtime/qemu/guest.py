@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.runtime import boot
-from linklab.runtime.agent import Context, await_beat, grow_up, serve
+from linklab.runtime.agent import BEAT_NS, PHASE_NS, Context, await_beat, grow_up, serve
 from linklab.runtime.channel import Message
 from linklab.runtime.qemu.box import (
     ASK,
@@ -41,6 +41,8 @@ _DATE_S: Final = 1_767_225_600
 """The start of 2026: the same date in every lab, as programs that print it take other steps for another."""
 DEVICE: Final = "/dev/linklab"
 _IOCTL_REST: Final = 0
+_TIMER_ABSTIME: Final = 1
+_LIBC: Final = ctypes.CDLL(None)
 _RNDADDENTROPY: Final = 0x4008_5203
 _RB_AUTOBOOT: Final = 0x01234567
 """QEMU ends at a reboot (``-no-reboot``); microvm cannot be switched off."""
@@ -130,7 +132,16 @@ class TimedContext(Context):
         """Return what a request asks for on a beat: how long the request is does not show in when it begins."""
         unpacked = super()._unpacked(request)
         await_beat()
+        await_instant((time.monotonic_ns() // BEAT_NS + 1) * BEAT_NS + PHASE_NS)
         return unpacked
+
+
+def await_instant(clock_ns: int) -> None:
+    """Sleep until the clock shows this, to the nanosecond: Python's own sleep takes a time from now on, and is as much
+    later as it takes to work that out.
+    """
+    instant = (ctypes.c_long * 2)(*divmod(clock_ns, 10**9))  # a timespec
+    _LIBC.clock_nanosleep(time.CLOCK_MONOTONIC, _TIMER_ABSTIME, instant, None)
 
 
 def start() -> None:
@@ -160,7 +171,7 @@ def become_init() -> None:
         signal.signal(ignored, signal.SIG_IGN)
     while os.wait()[0] != child:
         pass
-    ctypes.CDLL(None).reboot(_RB_AUTOBOOT)
+    _LIBC.reboot(_RB_AUTOBOOT)
 
 
 def warm_up() -> None:
