@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from linklab.emulation import service
-from linklab.errors import LabError, MeasurementError
+from linklab.errors import LabEnded, LabError, MeasurementError
 from linklab.runtime.agent import BEAT_NS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
@@ -260,8 +260,22 @@ def test_a_kernel_that_cannot_boot_is_reported_with_its_last_words(
     (tmp_path / "linux").symlink_to("/bin/false")
     (tmp_path / "root").symlink_to(virtual.image.root)
     broken = replace(virtual, image=replace(virtual.image, folder=tmp_path))
-    with pytest.raises(LabError, match=r"ended while starting.*linklab doctor"):
+    with pytest.raises(LabEnded, match=r"ended while starting.*linklab doctor"):
         LabProcess.spawn(broken, lab_folder)
+
+
+def test_a_machine_that_confines_no_lab_is_not_the_kernels_fault(
+    virtual: Kind, lab_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The image's build takes another kernel where a lab ended, and none where bubblewrap failed."""
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.delenv("LINKLAB_CONFINEMENT", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(LabError, match="uid map: Permission denied") as raised:
+        LabProcess.spawn(virtual, lab_folder)
+    assert not isinstance(raised.value, LabEnded)
 
 
 def test_stop_twice_and_then_ask(virtual: Kind, lab_folder: Path) -> None:
