@@ -63,7 +63,7 @@ notebooks: install-quietly ## make the notebooks of labs/ and solutions/ anew fr
 	@$(BIN)/linklab notebooks build
 
 clean: ## remove what make has made in this folder (the lab image: linklab image clean)
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .ipynb_checkpoints build lib/*.egg-info
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .ipynb_checkpoints build dist lib/*.egg-info
 	find lib tools tests solutions labs -name __pycache__ -prune -exec rm -rf {} +
 
 # Each ends with the doctor, except where the target has no use for one.

@@ -23,6 +23,7 @@ from linklab.notebooks import build
 from linklab.report import cli as report_cli
 from linklab.runtime.backends import need_system
 from linklab.runtime.image import cli as image_cli
+from linklab.runtime.image.find import carried_file, finished_images, unpacked
 from linklab.study import cli as study_cli
 
 INTERRUPTED = 130
@@ -140,6 +141,10 @@ def _up(arguments: argparse.Namespace) -> int:
     if ours:
         for line in carried_labs.lay(folder, carried_labs.carried()).lines(folder):
             print(line)
+        if (file := carried_file()) is not None:
+            if not finished_images():
+                print("unpacking the lab image, once", flush=True)
+            unpacked(file)
     return jupyter.up(folder.resolve(), arguments.port, browser=not arguments.no_browser)
 
 

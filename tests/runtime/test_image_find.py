@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import platform
 import shutil
@@ -191,6 +192,25 @@ def test_two_that_fetch_one_address_at_once_fetch_it_once(
         images = list(pool.map(find.fetched, [address, address]))
     assert images[0] == images[1]
     assert len(fetched) == 1
+
+
+@pytest.mark.parametrize("at_address", [False, True])
+def test_a_disk_without_room_is_said_and_nothing_is_left(
+    at_address: bool, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = tmp_path / "image.tar.xz"
+    digest = file.pack(made(tmp_path / "image"), packed)
+
+    def full(path: Path, folder: Path) -> None:
+        folder.mkdir()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(file, "unpack", full)
+        with pytest.raises(LabError, match=r"the disk of .* is full: free 0\.4 GB, or set XDG_CACHE_HOME"):
+            find.fetched(f"{packed.as_uri()}#sha256={digest}") if at_address else find.unpacked(packed)
+    assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
+    assert find.unpacked(packed).about == ABOUT
 
 
 def test_a_file_may_not_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,7 @@ def _status() -> int:
         if lacks := image.kernel_lacks(flavour):
             print(f"{flavour.name} is {lacks}")
     print(f"{len(about.packages)} packages, Python {about.python}; their licences are in it, {about.licences}")
+    print(f"the names and versions of their sources: {image.folder / 'image.json'} (docs/image.md says where they are)")
     for replaced in about.replaced:
         print(f"newer than Linklab's list of packages: {replaced}")
     return 0
