@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from linklab import carried_labs
 from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
 from linklab.hub import start
@@ -100,6 +101,28 @@ def test_who_is_new_begins_in_the_first_lab(released: Path, tmp_path: Path, monk
     assert os.environ["JUPYTERHUB_ROOT_DIR"] == str(folder)
     assert os.environ.pop("JUPYTERHUB_DEFAULT_URL") == f"/lab/tree/{FIRST_NOTEBOOK}"
     start.prepare_folder()
+    assert "JUPYTERHUB_DEFAULT_URL" not in os.environ
+
+
+def test_without_a_release_a_student_gets_the_labs_that_linklab_carries_and_newer_ones_beside_changed_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carried, folder = tmp_path / "carried", tmp_path / "home" / "labs"
+    carried.mkdir()
+    (carried / FIRST_NOTEBOOK).write_text("the first lab")
+    monkeypatch.setattr(carried_labs, "CARRIED", carried)
+    monkeypatch.delenv(start.LABS_VARIABLE, raising=False)
+    monkeypatch.setenv("JUPYTERHUB_ROOT_DIR", str(folder))
+    monkeypatch.setenv("JUPYTERHUB_DEFAULT_URL", "")
+    monkeypatch.delenv("JUPYTERHUB_DEFAULT_URL")
+    start.prepare_folder()
+    assert (folder / FIRST_NOTEBOOK).read_text() == "the first lab"
+    assert os.environ.pop("JUPYTERHUB_DEFAULT_URL") == f"/lab/tree/{FIRST_NOTEBOOK}"
+    (folder / FIRST_NOTEBOOK).write_text("the student's")
+    (carried / FIRST_NOTEBOOK).write_text("the first lab, newer")
+    start.prepare_folder()
+    assert (folder / FIRST_NOTEBOOK).read_text() == "the student's"
+    assert sorted(path.read_text() for path in folder.glob("*.ipynb")) == ["the first lab, newer", "the student's"]
     assert "JUPYTERHUB_DEFAULT_URL" not in os.environ
 
 

@@ -1,7 +1,8 @@
 """What JupyterHub starts for a student, as that student: ``python -m linklab.hub.start``.
 
-On one machine, in a container and on Kubernetes it is the same. The environment says where released labs lie
-(``LINKLAB_RELEASED_LABS``); copies of them come into ``~/labs``, or where JupyterHub says (``JUPYTERHUB_ROOT_DIR``).
+On one machine, in a container and on Kubernetes it is the same. The environment may say where released labs lie
+(``LINKLAB_RELEASED_LABS``): copies of them come into ``~/labs``, or where JupyterHub says (``JUPYTERHUB_ROOT_DIR``).
+Otherwise the labs that this Linklab carries are laid there, as `linklab up` does it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from linklab import carried_labs
 from linklab.errors import LinklabError
 from linklab.hub.labs import copy_labs
 from linklab.jupyter import FIRST_NOTEBOOK
@@ -40,16 +42,17 @@ def main() -> None:
 
 
 def prepare_folder() -> None:
-    """Makes the student's folder and copies labs into it. Who is new begins in the first lab.
+    """Makes the student's folder and puts labs into it. Who is new begins in the first lab.
 
-    Raises LinklabError where it is not said where the labs lie, and what `copy_labs` raises.
+    Raises LinklabError where there are no labs, and what `copy_labs` and `lay` raise.
     """
-    labs = os.environ.get(LABS_VARIABLE)
-    if not labs:
+    released, carried = os.environ.get(LABS_VARIABLE), carried_labs.carried()
+    if not released and not carried:
         raise LinklabError(f"{LABS_VARIABLE} is not set: JupyterHub must name the folder of released labs in it")
     folder = Path(os.environ.get(_FOLDER_VARIABLE) or "~/labs").expanduser()
     os.environ[_FOLDER_VARIABLE] = str(folder)
-    if FIRST_NOTEBOOK in copy_labs(Path(labs), folder):
+    new = copy_labs(Path(released), folder) if released else carried_labs.lay(folder, carried).new
+    if FIRST_NOTEBOOK in new:
         os.environ.setdefault("JUPYTERHUB_DEFAULT_URL", f"/lab/tree/{FIRST_NOTEBOOK}")
 
 

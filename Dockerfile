@@ -1,0 +1,63 @@
+# Linklab in a container, one recipe for all doors: a student's server of a JupyterHub (docs/jupyterhub.md), a dev
+# container or a Codespace (.devcontainer), and Binder, which takes the Dockerfile in a repository's topmost folder.
+#
+#     podman build --target server --tag linklab-hub .
+#
+# It runs as an ordinary user without any capability. Labs boot from the lab image, so the container has Python and no
+# network tools; it needs no namespaces either, since the container itself confines the labs. Solutions are in none of
+# its layers.
+
+ARG SUITE=trixie
+
+FROM docker.io/library/debian:${SUITE}-slim AS python
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends python3 python3-venv \
+    && rm -rf /var/lib/apt/lists/*
+
+# Of this stage only /opt/linklab and /var/lib/linklab go on.
+FROM python AS made
+# A lab image that `linklab image pack` made: its address with #sha256= and its checksum. Without one it is built here,
+# kernels and all, which takes a quarter of an hour or more.
+ARG LINKLAB_IMAGE=
+WORKDIR /kit
+COPY requirements.txt pyproject.toml setup.py MANIFEST.in README.md LICENSE ./
+COPY vagrant/apt-packages.txt vagrant/apt-packages.txt
+COPY labs labs
+COPY solutions/simpleperf.py solutions/simpleperf.py
+COPY lib lib
+RUN python3 -m venv /opt/linklab \
+    && /opt/linklab/bin/pip install --no-cache-dir --constraint requirements.txt . jupyterhub
+RUN if [ -z "$LINKLAB_IMAGE" ]; then \
+        apt-get update \
+        && apt-get install -y --no-install-recommends \
+            $(sed -n '/^== kernel/,/^== tests/s/^\([a-z][^ ]*\).*/\1/p' vagrant/apt-packages.txt) \
+        && /opt/linklab/bin/linklab image build; \
+    fi \
+    && mkdir /var/lib/linklab \
+    && cp -a "$(/opt/linklab/bin/linklab image path)" /var/lib/linklab/image
+
+FROM python AS server
+# Binder says which user it wants.
+ARG NB_USER=student
+ARG NB_UID=1000
+# setuid programs are of no use where no privileges can be gained
+RUN useradd --uid ${NB_UID} --user-group --create-home --shell /bin/bash ${NB_USER} \
+    && find / -xdev -type f -perm /6000 -exec chmod a-s {} + \
+    && echo 'PATH=/opt/linklab/bin:$PATH' >/etc/profile.d/linklab.sh
+COPY --from=made /var/lib/linklab /var/lib/linklab
+COPY --from=made /opt/linklab /opt/linklab
+ENV PATH=/opt/linklab/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin \
+    LANG=C.UTF-8 \
+    LINKLAB_CONFINEMENT=container \
+    LINKLAB_IMAGE=/var/lib/linklab/image \
+    HOME=/home/${NB_USER} \
+    USER=${NB_USER}
+USER ${NB_UID}:${NB_UID}
+WORKDIR /home/${NB_USER}
+EXPOSE 8888
+CMD ["python", "-m", "linklab.hub.start"]
+
+# Binder starts Jupyter itself, in the last stage's folder, so the labs are there already.
+FROM server
+RUN ["python", "-c", "from linklab.hub.start import prepare_folder; prepare_folder()"]
+WORKDIR /home/${NB_USER}/labs

@@ -1,0 +1,150 @@
+"""The doors by containers: the recipe, the dev container and Binder name what exists, agree, and hold no solution."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.carried_labs import FOLDER
+from linklab.cli import PORT, main
+from linklab.runtime.backends import GUEST_MEMORY_MB
+from linklab.runtime.container import VARIABLE
+from tests.install import recipe
+
+ROOT = Path(__file__).parents[2]
+STAGES = recipe.read(ROOT / "Dockerfile")
+IMAGE = "/var/lib/linklab/image"
+
+
+@pytest.fixture(scope="module")
+def definition() -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
+    return read
+
+
+def environment(stage: recipe.Stage) -> dict[str, str]:
+    return dict(pair.split("=", 1) for rest in stage.all("ENV") for pair in rest.split())
+
+
+def test_all_that_goes_into_it_is_tracked() -> None:
+    copied = [place for stage in STAGES.values() for place in stage.copied()]
+    assert copied
+    tracked = subprocess.run(["git", "ls-files", "--", *copied], cwd=ROOT, capture_output=True, text=True, check=False)
+    if tracked.returncode != 0:
+        pytest.skip("needs git's list of files")
+    files = tracked.stdout.splitlines()
+    for place in copied:
+        assert any(file == place or file.startswith(f"{place}/") for file in files), place
+
+
+def test_a_stage_takes_from_another_only_what_that_one_made() -> None:
+    made = STAGES["made"]
+    for rest in STAGES["server"].all("COPY"):
+        assert rest.startswith("--from=made ")
+        place = rest.split()[1]
+        assert any(place in run for run in made.all("RUN")), place
+
+
+def test_no_solution_is_in_what_remains() -> None:
+    """Stages that are thrown away may have them: what is built on is what counts."""
+    for name in STAGES:
+        if name != "made":
+            kept = list(recipe.built_on(STAGES, name))
+            assert not [place for stage in kept for place in stage.copied()]
+            assert "made" not in {stage.name for stage in kept}
+    # Linklab's simpleperf goes into the package sealed; the other solutions not even into the stage
+    assert [place for place in STAGES["made"].copied() if place.startswith(("solutions", "tests"))] == [
+        "solutions/simpleperf.py"
+    ]
+
+
+def test_what_remains_compiles_nothing_and_has_no_networks_tools() -> None:
+    installed = " ".join(STAGES["python"].all("RUN"))
+    assert re.findall(r"--no-install-recommends (.*?)&&", installed)[0].split() == ["python3", "python3-venv"]
+    assert "apt-get" not in " ".join([*STAGES["server"].all("RUN"), *list(STAGES.values())[-1].all("RUN")])
+
+
+def test_the_build_of_an_image_gets_the_tools_that_it_asks_for() -> None:
+    """The recipe reads them out of the list of packages, by a command that is run here."""
+    (command,) = re.findall(r"\$\((sed .*?\.txt)\)", " ".join(STAGES["made"].all("RUN")))
+    listed = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    from linklab.runtime.kernel.build import TOOLS
+
+    assert set(TOOLS.values()) <= set(listed)
+    assert all(re.fullmatch("[a-z0-9-]+", name) for name in listed)
+
+
+def test_labs_in_it_boot_its_image_behind_its_walls() -> None:
+    server = STAGES["server"]
+    told = environment(server)
+    assert told[VARIABLE] == "container"
+    assert told["LINKLAB_IMAGE"] == IMAGE
+    assert f" {IMAGE}" in STAGES["made"].all("RUN")[-1]
+    assert told["PATH"].split(":")[0] == "/opt/linklab/bin"
+    assert server.last("EXPOSE") == str(PORT)
+
+
+def test_it_runs_as_an_ordinary_user_whom_binder_may_name() -> None:
+    for given, user, number in (({}, "student", "1000"), ({"NB_USER": "jovyan", "NB_UID": "1001"}, "jovyan", "1001")):
+        server = recipe.read(ROOT / "Dockerfile", given)["server"]
+        assert server.last("USER") == f"{number}:{number}"
+        assert f"useradd --uid {number} " in server.all("RUN")[0]
+        assert environment(server)["HOME"] == server.last("WORKDIR") == f"/home/{user}"
+
+
+def test_binder_takes_this_recipe_and_finds_the_labs_in_its_folder() -> None:
+    # either folder would hide the recipe from Binder
+    assert not (ROOT / "binder").exists()
+    assert not (ROOT / ".binder").exists()
+    last = list(STAGES.values())[-1]
+    assert last.base == "server"
+    (laid,) = last.all("RUN")
+    assert "prepare_folder()" in laid
+    assert last.last("WORKDIR") == f"{STAGES['server'].last('WORKDIR')}/labs"
+
+
+def test_the_dev_container_is_this_recipe(definition: dict[str, Any]) -> None:
+    build, folder = definition["build"], ROOT / ".devcontainer"
+    assert (folder / build["dockerfile"]).resolve() == ROOT / "Dockerfile"
+    assert (folder / build["context"]).resolve() == ROOT
+    assert build["target"] in STAGES
+    assert set(build["args"]) == {"LINKLAB_IMAGE"}
+    server = STAGES[build["target"]]
+    assert server.last("WORKDIR") == f"/home/{definition['remoteUser']}"
+    assert definition["forwardPorts"] == [PORT]
+    assert set(definition["portsAttributes"]) == {str(PORT)}
+
+
+def test_the_dev_container_has_no_privilege_and_room_for_two_labs(definition: dict[str, Any]) -> None:
+    words = definition["runArgs"]
+    assert {"--cap-drop=ALL", "--security-opt=no-new-privileges"} <= set(words)
+    (shm,) = [word for word in words if word.startswith("--tmpfs=/dev/shm:")]
+    options = shm.partition(":")[2].split(",")
+    assert "exec" in options
+    (size,) = [int(option[5:-1]) for option in options if re.fullmatch(r"size=\d+m", option)]
+    assert size >= 2 * GUEST_MEMORY_MB
+
+
+def test_the_dev_container_opens_the_labs_by_a_command_that_exists(
+    definition: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program, *words = definition["postAttachCommand"].split()
+    assert program == "linklab"
+    opened: list[tuple[Path, int, bool]] = []
+    monkeypatch.delenv("LINKLAB_PORT", raising=False)
+
+    def up(folder: Path, port: int, *, browser: bool) -> int:
+        opened.append((folder, port, browser))
+        return 0
+
+    monkeypatch.setattr("linklab.jupyter.up", up)
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 0
+    assert opened == [(tmp_path, PORT, False)]
+    # what it lays into the clone is the student's, and no part of the kit
+    assert f"/{FOLDER}/" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
