@@ -210,8 +210,8 @@ def test_what_is_only_read_goes_one_way(tmp_path: Path) -> None:
     request: Message = {"id": 1}
     host.give(request)
     assert {path: list(changes["here"]) for path, changes in request[KEY].items()} == {
-        str(own): ["mine"],
-        str(read): ["theirs"],
+        "own": ["mine"],
+        "0": ["theirs"],
     }
     guest.take(request)
     assert request == {"id": 1}
@@ -219,8 +219,8 @@ def test_what_is_only_read_goes_one_way(tmp_path: Path) -> None:
     answer: Message = {}
     guest.give_back(answer)
     assert answer == {}
-    with pytest.raises(LabError, match="not its folder"):
-        host.take_back({KEY: {str(read): {"here": {"theirs": [0o644, "eA=="]}, "gone": []}}})
+    with pytest.raises(LabError, match="not its own"):
+        host.take_back({KEY: {"0": {"here": {"theirs": [0o644, "eA=="]}, "gone": []}}})
 
 
 def test_the_initramfs_is_the_same_each_time_and_whole(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import base64
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -16,12 +16,13 @@ from linklab.errors import LabError
 from linklab.runtime.channel import Message
 
 KEY: Final = "files"
-"""Of a message: for each folder that changed ``{"here": {path: [mode, content]}, "gone": [path, ...]}``."""
+"""Of a message: for each folder that changed, by its number, ``{"here": {path: [mode, content]}, "gone": [path]}``."""
 LEFT_KEY: Final = "left"
 """Of an answer: the files for which there was no room."""
 LARGEST_CHANGE_BYTES: Final = 32 * 1024 * 1024
 """So much goes with one message. A file for which no room is left stays on its side: a megabyte takes half a second."""
 _MOST_FILES: Final = 5000
+_OWN: Final = "own"
 
 Stamp = tuple[int, int, int]
 
@@ -102,53 +103,53 @@ class Folder:
 
 
 class Folders:
-    """All folders of one side: the lab's own, whose changes go both ways, and those that it may only read."""
+    """All folders of one side: the lab's own, whose changes go both ways, and those that it may only read. Both sides
+    number them alike.
+    """
 
     def __init__(self, own: Path | None, reads: Iterable[Path]) -> None:
-        self._own = None if own is None else Folder(own)
-        self._reads = [Folder(path) for path in reads]
+        self._own = {} if own is None else {_OWN: Folder(own)}
+        self._all = self._own | {str(number): Folder(path) for number, path in enumerate(reads)}
 
     def give(self, message: Message) -> None:
         """Add to a request what changed here in any folder."""
-        self._add(message, [*self._reads, *([self._own] if self._own else [])])
+        self._add(message, self._all)
 
     def give_back(self, message: Message) -> None:
         """Add to an answer what changed here in the lab's own folder."""
-        if self._own:
-            self._add(message, [self._own])
-            if left := self._own.newly_left():
-                message[LEFT_KEY] = left
+        self._add(message, self._own)
+        if left := [name for folder in self._own.values() for name in folder.newly_left()]:
+            message[LEFT_KEY] = left
 
     def take(self, message: Message) -> None:
         """Make here what a request says changed in any folder."""
-        self._make(message.pop(KEY, {}), [*self._reads, *([self._own] if self._own else [])])
+        self._make(message.pop(KEY, {}), self._all)
 
     def take_back(self, message: Message) -> None:
         """Make here what an answer says changed in the lab's own folder. Raises `LabError` for another folder."""
-        self._make(message.pop(KEY, {}), [self._own] if self._own else [])
+        self._make(message.pop(KEY, {}), self._own)
 
     def newly_left(self) -> list[str]:
         """Return the files for which there was no room in a request and that were not told of yet."""
-        return [name for folder in (self._own, *self._reads) if folder for name in folder.newly_left()]
+        return [name for folder in self._all.values() for name in folder.newly_left()]
 
     @staticmethod
-    def _add(message: Message, folders: Iterable[Folder]) -> None:
+    def _add(message: Message, folders: Mapping[str, Folder]) -> None:
         changed, room_bytes = {}, LARGEST_CHANGE_BYTES
-        for folder in folders:
+        for number, folder in folders.items():
             changes, taken_bytes = folder.changes(room_bytes)
             room_bytes -= taken_bytes
             if changes:
-                changed[str(folder.path)] = changes
+                changed[number] = changes
         if changed:
             message[KEY] = changed
 
     @staticmethod
-    def _make(changed: dict[str, Any], folders: Iterable[Folder]) -> None:
-        known = {str(folder.path): folder for folder in folders}
-        for path, changes in changed.items():
-            if path not in known:
-                raise LabError(f"the lab changed {path!r}, which is not its folder: start it again")
-            known[path].make(changes)
+    def _make(changed: dict[str, Any], folders: Mapping[str, Folder]) -> None:
+        for number, changes in changed.items():
+            if number not in folders:
+                raise LabError(f"the lab changed folder {number!r}, which is not its own: start it again")
+            folders[number].make(changes)
 
 
 def no_files(message: Message) -> None:

@@ -39,6 +39,8 @@ from linklab.runtime.qemu.folder import Folders, no_files
 
 _DATE_S: Final = 1_767_225_600
 """The start of 2026: the same date in every lab, as programs that print it take other steps for another."""
+_FOLDER: Final = Path("/lab")
+_MS_BIND: Final = 4096
 DEVICE: Final = "/dev/linklab"
 _IOCTL_REST: Final = 0
 _TIMER_ABSTIME: Final = 1
@@ -161,6 +163,17 @@ def have_entropy() -> None:
         fcntl.ioctl(device, _RNDADDENTROPY, struct.pack("ii32x", 256, 32))
 
 
+def show_folder(path: str) -> None:
+    """Make the lab's folder, which is `_FOLDER` and has its name on the host too.
+
+    Programs work in `_FOLDER`: each letter of the working folder's name costs instructions, which would show in a
+    measurement's last digits.
+    """
+    _FOLDER.mkdir()
+    Path(path).mkdir(parents=True, exist_ok=True)
+    boot.mount(str(_FOLDER), path, "", _MS_BIND)
+
+
 def become_init() -> None:
     """Split process 1 in two: the parent reaps orphans, and ends the machine when the child, the agent, ends."""
     child = os.fork()
@@ -197,10 +210,12 @@ def main() -> None:
     box = GuestBox()
     first = box.receive()  # the snapshot is taken here
     boot.seed_kernel(first["seed"])
-    files = Folders(Path(first["folder"]) if first["folder"] else None, map(Path, first["reads"]))
+    if first["folder"]:
+        show_folder(first["folder"])
+    files = Folders(_FOLDER if first["folder"] else None, map(Path, first["reads"]))
     files.take(first)
     box.after_request, box.before_answer = files.take, files.give_back
-    os.chdir(first["folder"] or "/")
+    os.chdir(_FOLDER if first["folder"] else "/")
     serve(TimedContext(box, "virtual", first["seed"]))
 
 
