@@ -41,8 +41,7 @@ def read(path: Path, given: Mapping[str, str] | None = None) -> dict[str, Stage]
             name, _, value = rest.partition("=")
             (known if stages else outer)[name] = (given or {}).get(name, value)
             continue
-        scope = outer if word == "FROM" else known
-        filled = re.sub(r"\$\{(\w+)\}", lambda found, scope=scope: scope[found[1]], rest)
+        filled = _filled(rest, outer if word == "FROM" else known)
         if word == "FROM":
             base, _, name = filled.partition(" AS ")
             name = name or str(len(stages))
@@ -63,6 +62,11 @@ def built_on(stages: Mapping[str, Stage], name: str) -> Iterator[Stage]:
     while name in stages:
         yield stages[name]
         name = stages[name].base
+
+
+def _filled(text: str, known: Mapping[str, str]) -> str:
+    """Return a text with its names filled in. Raises KeyError for an unknown one, which a build takes for nothing."""
+    return re.sub(r"\$\{(\w+)\}", lambda found: known[found[1]], text)
 
 
 def _instructions(text: str) -> Iterator[tuple[str, str]]:
