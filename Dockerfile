@@ -60,4 +60,4 @@ CMD ["python", "-m", "linklab.hub.start"]
 # Binder starts Jupyter itself, in the last stage's folder, so the labs are there already.
 FROM server
 RUN ["python", "-c", "from linklab.hub.start import prepare_folder; prepare_folder()"]
-WORKDIR /home/${NB_USER}/labs
+WORKDIR ${HOME}/labs

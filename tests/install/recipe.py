@@ -33,20 +33,27 @@ class Stage:
 def read(path: Path, given: Mapping[str, str] | None = None) -> dict[str, Stage]:
     """Return a recipe's stages by name, in their order; ``given`` are build arguments."""
     stages: dict[str, Stage] = {}
-    arguments: dict[str, str] = {}
+    outer: dict[str, str] = {}  # arguments above all stages, which FROM knows alone
+    known: dict[str, str] = {}  # the stage's arguments, which end with it, and environment, which goes on in others
+    lasting: dict[str, dict[str, str]] = {}
     for word, rest in _instructions(path.read_text("utf-8")):
         if word == "ARG":
             name, _, value = rest.partition("=")
-            arguments[name] = (given or {}).get(name, value)
+            (known if stages else outer)[name] = (given or {}).get(name, value)
             continue
-        filled = re.sub(r"\$\{(\w+)\}", lambda name: arguments[name[1]], rest)
+        filled = _filled(rest, outer if word == "FROM" else known)
         if word == "FROM":
             base, _, name = filled.partition(" AS ")
             name = name or str(len(stages))
             stages[name] = Stage(name, base, ())
-        else:
-            stage = list(stages.values())[-1]
-            stages[stage.name] = replace(stage, instructions=(*stage.instructions, (word, filled)))
+            lasting[name] = dict(lasting.get(base, {}))
+            known = dict(lasting[name])
+            continue
+        stage = list(stages.values())[-1]
+        if word == "ENV":
+            lasting[stage.name] |= dict(pair.split("=", 1) for pair in filled.split())
+            known |= lasting[stage.name]
+        stages[stage.name] = replace(stage, instructions=(*stage.instructions, (word, filled)))
     return stages
 
 
@@ -55,6 +62,11 @@ def built_on(stages: Mapping[str, Stage], name: str) -> Iterator[Stage]:
     while name in stages:
         yield stages[name]
         name = stages[name].base
+
+
+def _filled(text: str, known: Mapping[str, str]) -> str:
+    """Return a text with its names filled in. Raises KeyError for an unknown one, which a build takes for nothing."""
+    return re.sub(r"\$\{(\w+)\}", lambda found: known[found[1]], text)
 
 
 def _instructions(text: str) -> Iterator[tuple[str, str]]:
