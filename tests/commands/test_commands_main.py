@@ -47,7 +47,7 @@ def test_without_user_mode_linux_virtual_time_needs_qemu(
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: processor)
     monkeypatch.setenv("LINKLAB_QEMU", "/nonexistent/qemu")
-    assert main(["shell", "--network", "two-hosts", "--clock", "virtual"]) == 1
+    assert main(["mininet", "--clock", "virtual", "mn"]) == 1
     assert "install QEMU (Debian: apt install qemu-system-x86, macOS: brew install qemu)" in capsys.readouterr().err
 
 
