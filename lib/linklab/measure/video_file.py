@@ -11,10 +11,8 @@ import fcntl
 import functools
 import hashlib
 import json
-import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -246,9 +244,10 @@ def _program(name: str, *, caged: bool) -> tuple[list[str], list[str]]:
     this machine's own. Raises MeasurementError where there is neither.
     """
     from linklab.runtime.image.find import find_image, run_inside
+    from linklab.runtime.kernel.config import runs_user_mode_linux
 
     try:
-        root = find_image().root if (sys.platform, platform.machine()) == ("linux", "x86_64") else None
+        root = find_image().root if runs_user_mode_linux() else None
     except LabError:
         root = None  # labs in real time need none
     if root is not None:
