@@ -161,13 +161,14 @@ def seed_kernel(seed: int) -> None:
         Path("/sys/module/random/parameters/seed").write_text(str(seed))
 
 
-def whole_seconds_apart() -> None:
-    """Sets the time of day so that it is whole seconds away from the clock since boot.
+def whole_seconds_apart(date_s: float) -> None:
+    """Set the time of day to this one (in seconds since 1970), or a little off, so that it is whole seconds away from
+    the clock since boot.
 
     ping takes its times from the time of day, in whole microseconds: which second it began in by the machine's clock
     would show in a round trip's last digit.
     """
-    apart_s = round(time.time() - time.monotonic())
+    apart_s = round(date_s - time.monotonic())
     time.clock_settime_ns(time.CLOCK_REALTIME, time.monotonic_ns() + apart_s * 10**9)
 
 

@@ -9,15 +9,13 @@ import fcntl
 import importlib
 import os
 import signal
-import socket
 import struct
-import time
 from collections import deque
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from linklab.runtime import boot
-from linklab.runtime.agent import BEAT_NS, PHASE_NS, Context, await_beat, grow_up, serve
+from linklab.runtime.agent import Context, grow_up, serve
 from linklab.runtime.channel import Message
 from linklab.runtime.qemu.box import (
     ASK,
@@ -37,13 +35,8 @@ from linklab.runtime.qemu.box import (
 )
 from linklab.runtime.qemu.folder import Folders, no_files
 
-_DATE_S: Final = 1_767_225_600
-"""The start of 2026: the same date in every lab, as programs that print it take other steps for another."""
-_FOLDER: Final = Path("/lab")
-_MS_BIND: Final = 4096
 DEVICE: Final = "/dev/linklab"
 _IOCTL_REST: Final = 0
-_TIMER_ABSTIME: Final = 1
 _LIBC: Final = ctypes.CDLL(None)
 _RNDADDENTROPY: Final = 0x4008_5203
 _RB_AUTOBOOT: Final = 0x01234567
@@ -127,25 +120,6 @@ class GuestBox:
         fcntl.ioctl(self.read_fd, _IOCTL_REST)
 
 
-class TimedContext(Context):
-    """The context of a guest whose clock counts instructions, so that reading a request takes time."""
-
-    def _unpacked(self, request: dict[str, Any]) -> Any:
-        """Return what a request asks for on a beat: how long the request is does not show in when it begins."""
-        unpacked = super()._unpacked(request)
-        await_beat()
-        await_instant((time.monotonic_ns() // BEAT_NS + 1) * BEAT_NS + PHASE_NS)
-        return unpacked
-
-
-def await_instant(clock_ns: int) -> None:
-    """Sleep until the clock shows this, to the nanosecond: Python's own sleep takes a time from now on, and is as much
-    later as it takes to work that out.
-    """
-    instant = (ctypes.c_long * 2)(*divmod(clock_ns, 10**9))  # a timespec
-    _LIBC.clock_nanosleep(time.CLOCK_MONOTONIC, _TIMER_ABSTIME, instant, None)
-
-
 def start() -> None:
     """Mount what every Linux has, and set what every lab has."""
     boot.mount_usual("")
@@ -163,17 +137,6 @@ def have_entropy() -> None:
         fcntl.ioctl(device, _RNDADDENTROPY, struct.pack("ii32x", 256, 32))
 
 
-def show_folder(path: str) -> None:
-    """Make the lab's folder, which is `_FOLDER` and has its name on the host too.
-
-    Programs work in `_FOLDER`: each letter of the working folder's name costs instructions, which would show in a
-    measurement's last digits.
-    """
-    _FOLDER.mkdir()
-    Path(path).mkdir(parents=True, exist_ok=True)
-    boot.mount(str(_FOLDER), path, "", _MS_BIND)
-
-
 def become_init() -> None:
     """Split process 1 in two: the parent reaps orphans, and ends the machine when the child, the agent, ends."""
     child = os.fork()
@@ -188,14 +151,11 @@ def become_init() -> None:
 
 
 def warm_up() -> None:
-    """Do once what is slow only the first time, so that a snapshot has it: load modules, open a connection by TCP."""
+    """Load what is slow to load, so that a snapshot has it. No network is used: the kernel draws some random numbers
+    once for all connections, at the first, and these are to come from the lab's seed.
+    """
     for name in _LOADED:
         importlib.import_module(name)
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
-        served, _ = server.accept()
-        with served:
-            client.sendall(b"x")
-            served.recv(1)
 
 
 def main() -> None:
@@ -206,17 +166,14 @@ def main() -> None:
     boot.exact_timers()
     warm_up()
     grow_up(True)
-    time.clock_settime_ns(time.CLOCK_REALTIME, time.monotonic_ns() + _DATE_S * 10**9)  # whole seconds apart
     box = GuestBox()
     first = box.receive()  # the snapshot is taken here
-    boot.seed_kernel(first["seed"])
-    if first["folder"]:
-        show_folder(first["folder"])
-    files = Folders(_FOLDER if first["folder"] else None, map(Path, first["reads"]))
+    boot.whole_seconds_apart(first["date_s"])
+    files = Folders(Path(first["folder"]) if first["folder"] else None, map(Path, first["reads"]))
     files.take(first)
     box.after_request, box.before_answer = files.take, files.give_back
-    os.chdir(_FOLDER if first["folder"] else "/")
-    serve(TimedContext(box, "virtual", first["seed"]))
+    os.chdir(first["folder"] or "/")
+    serve(Context(box, "virtual", first["seed"]))
 
 
 if __name__ == "__main__":
