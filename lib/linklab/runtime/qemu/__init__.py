@@ -1,5 +1,5 @@
-"""Labs in QEMU without an accelerator, for computers where user-mode Linux does not exist: the guest's clock counts its
-instructions, so the same requests give the same digits on every processor and under every system.
+"""Labs in QEMU without an accelerator, for computers where user-mode Linux does not exist. Their kernel keeps the clock
+of user-mode Linux, so the same requests give the same digits on every processor and under every system.
 
 | file           | what it holds                                                                    |
 | -------------- | -------------------------------------------------------------------------------- |
@@ -11,5 +11,4 @@ instructions, so the same requests give the same digits on every processor and u
 | `root`         | the guest's files as an initramfs                                                |
 | `snapshot`     | a machine that has booted, kept in the cache                                     |
 | `transport`    | the way from `LabProcess` to such a lab                                          |
-| `kernel`       | building the kernel                                                              |
 """
