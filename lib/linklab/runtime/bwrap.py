@@ -11,13 +11,13 @@ none of the lab's processes; only the network namespace it was started in. Its l
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from linklab.errors import LabError
+from linklab.runtime.kernel.config import runs_user_mode_linux
 from linklab.runtime.native import Ids, closed_folders
 
 PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
@@ -236,7 +236,7 @@ def program(what: str) -> list[str]:
     from linklab.runtime.image.find import find_image, run_inside  # not in labs, which know of no images
 
     try:
-        if platform.machine() == "x86_64":
+        if runs_user_mode_linux():
             return run_inside(find_image().root, "/usr/bin/bwrap")
     except LabError:
         pass  # which says less of what is wanted here
