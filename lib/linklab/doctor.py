@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -301,13 +302,21 @@ def _lab(
     *,
     traced: bool = False,
 ) -> Finding:
-    """Starts a small network with a delay, and asks for a ping that comes back no sooner than light would."""
+    """Starts a small network with a delay, and asks for a ping that comes back no sooner than light would.
+
+    The lab has a folder of its own, wherever the doctor is called.
+    """
     target = network.address_of("h2")
     floor_ms = rtt_floor_ms(path(network, "h1", "h2"))
     try:
         if kind == "native":
             native(with_netem=True)
-        with lab.start(network, clock, kind=kind, switch=switch, wall_limit_s=_LIMIT_S, traced=traced) as running:
+        with (
+            tempfile.TemporaryDirectory(prefix="linklab-") as folder,
+            lab.start(
+                network, clock, kind=kind, switch=switch, folder=folder, wall_limit_s=_LIMIT_S, traced=traced
+            ) as running,
+        ):
             said = running["h1"].cmd(f"ping -c 3 -i 0.2 {target}")
             release = running.process.kernel_release
     except (LinklabError, OSError) as error:

@@ -226,6 +226,19 @@ def test_ping_must_be_answered_and_no_sooner_than_theory_says(
     assert detail in found.detail
 
 
+@pytest.mark.lab
+def test_at_home_nothing_is_said_of_a_folder_of_which_no_lab_of_the_doctors_has_need(
+    virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert virtual.image is not None
+    monkeypatch.setenv("LINKLAB_IMAGE", str(virtual.image.folder))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = doctor._lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
+    assert found.works, found.detail
+    assert capsys.readouterr().err == ""
+
+
 def test_another_system_is_told_to_use_the_virtual_machine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
