@@ -18,7 +18,7 @@ from linklab import doctor, lab
 from linklab.cli import main
 from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
-from linklab.runtime import backends
+from linklab.runtime import backends, bwrap
 from linklab.runtime.backends import Kind
 from linklab.runtime.image.find import About, Built, Image
 
@@ -86,6 +86,14 @@ def test_bubblewrap_is_missing(path_of: Callable[[str], None], monkeypatch: pyte
     assert (found.works, found.needed, found.fix) == (False, True, "sudo apt-get install bubblewrap")
 
 
+def test_bubblewrap_hangs(path_of: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    path_of("exec /bin/sleep 60")
+    monkeypatch.setattr(bwrap, "_LIMIT_S", 0.1)
+    found = doctor._confinement()
+    assert (found.works, found.needed) == (False, True)
+    assert (found.detail, found.fix) == ("bubblewrap was not done after 0.1 s", "run linklab doctor again")
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "fix"),
     [
@@ -103,7 +111,7 @@ def test_user_namespaces_are_refused(
     found = doctor._confinement()
     assert not found.works
     assert not found.needed, "a student's own labs run as in a container"
-    assert found.detail == "bwrap: setting up uid map: Permission denied"
+    assert found.detail == "setting up uid map: Permission denied"
     assert fix in found.fix
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ _SETTINGS = (
 _MB = 1024 * 1024
 _ROOM_MB = 64
 _SHARED_MB = 64
+_LIMIT_S = 60
 HOME = "/home/student"
 """Where the program finds its folder."""
 PACKAGES = "/opt/packages"
@@ -241,6 +243,25 @@ def program(what: str) -> list[str]:
     except LabError:
         pass  # which says less of what is wanted here
     raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")
+
+
+def refusal() -> str | None:
+    """Try what all labs need of bubblewrap; return in its own words why it can make no namespaces here, None where it
+    can.
+
+    Raise `LabError` where it is missing, or does not come to an end.
+    """
+    words = [*program("a lab"), "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_LIMIT_S)
+    except OSError as error:
+        raise LabError(f"{words[0]} cannot be started ({error.strerror}): sudo apt-get install bubblewrap") from error
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"bubblewrap was not done after {_LIMIT_S} s: run linklab doctor again") from error
+    if done.returncode == 0:
+        return None
+    said = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+    return said.removeprefix("bwrap: ").partition(". ")[0]
 
 
 def _opened(native: Ids, folder: Path | None) -> list[str]:
