@@ -150,7 +150,5 @@ def _booted(qemu: Qemu, words: list[str]) -> bytes:
 def _key(image: Image, qemu: Qemu, memory_mb: int) -> str:
     words = machine_words(memory_mb, Path("ram"), private=False)
     parts = [image.about.key, qemu.version, KERNEL_WORDS, first_program(), *words]
-    digest = hashlib.sha256("\0".join(parts).encode())
-    for name, path in guest_files():
-        digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
+    parts += [f"{name} {state}" for name, _, state in guest_files()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
