@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import linklab
+from linklab.errors import LabError
 from linklab.runtime.image.find import About, Image
 from linklab.runtime.qemu import root, snapshot
 from linklab.runtime.qemu.machine import Qemu
@@ -57,3 +59,15 @@ def test_a_snapshot_is_made_anew_when_a_file_that_the_guest_has_changed(
     assert (snapshot._key(IMAGE, qemu, 832) != before) is anew
     assert snapshot._key(IMAGE, Qemu(qemu.path, "QEMU emulator version 8.0.0"), 832) != before
     assert snapshot._key(IMAGE, qemu, 833) != before
+
+
+def test_a_disk_that_is_full_is_said_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(image: Path, memory: Path, memory_bytes: int) -> tuple[int, int]:
+        memory.write_text("what was written until then")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(snapshot, "write_initramfs", full)
+    with pytest.raises(LabError, match=r"the disk of .* is full: free 0\.9 GB, or set XDG_CACHE_HOME"):
+        snapshot.find_or_make(IMAGE, Qemu(Path("/nonexistent"), "QEMU"), 832)
+    assert [path.name for path in snapshot.cache_folder().iterdir()] == ["lock"]

@@ -18,7 +18,6 @@ the user's cache folder, holds:
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib
 import json
@@ -40,6 +39,7 @@ from linklab.errors import LabError
 from linklab.runtime.image import init, tree
 from linklab.runtime.image.running import Status, build_is_running
 from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT, Flavour, runs_user_mode_linux
+from linklab.runtime.lock import locked
 
 FORMAT = 2
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
@@ -251,8 +251,7 @@ def fetched(address: str) -> Image:
 
     path = _folder("files") / f"{sha256[:16]}.tar.xz"
     try:
-        with path.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # who fetches the same at the same time waits for it
+        with locked(path.with_suffix(".lock")):  # who fetches the same at the same time waits for it
             if known := _noted(f"#{sha256}"):
                 return known
             download(place, path, sha256)
