@@ -165,6 +165,14 @@ def test_the_same_image_packs_to_the_same_bytes(tmp_path: Path) -> None:
     assert len(sums) == 1
 
 
+def test_a_file_that_holds_something_else_too_is_refused(cache: Path, tmp_path: Path) -> None:
+    folder, packed = made(tmp_path / "image"), tmp_path / "image.tar.xz"
+    (folder / "vmlinuz").write_text("a kernel that no lab boots")
+    file.pack(folder, packed)
+    with pytest.raises(LabError, match=r"no lab image \(it holds vmlinuz\)"):
+        find.unpacked(packed)
+
+
 def test_a_damaged_file_and_another_file_are_refused(cache: Path, tmp_path: Path) -> None:
     packed = tmp_path / "image.tar.xz"
     file.pack(made(tmp_path / "image"), packed)
