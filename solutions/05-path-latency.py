@@ -182,10 +182,10 @@ lab05.check_bdp(bdp).require()
 # `ss -tin dst ADDRESS` shows the TCP connections of a host to an address, with what the kernel knows of each:
 # `rtt:80.2/0.3` (ms), `cwnd:112` (packets), `ssthresh:63` (where slow start ends), `retrans:0/31`.
 #
-# **Your turn:** the cell starts an iperf3 server on h9 and a client on h1. While it runs, call `ss` on h1 a
-# hundred times: wait 0.2 s (`lab.sleep(0.2)`), append the time (`lab.now()`) to `times` and the cwnd to
-# `windows`, as numbers. iperf3 has two connections, and the second one only controls the test: take the larger
-# cwnd.
+# **Your turn:** the cell starts an iperf3 server on h9 and a client on h1, which sends for 25 s. For 24 s of them,
+# until `lab.now()` is `end`, call `ss` on h1 again and again: wait 0.2 s (`lab.sleep(0.2)`), append the time
+# (`lab.now()`) to `times` and the cwnd to `windows`, as numbers. iperf3 has two connections, and the second one only
+# controls the test: take the larger cwnd.
 #
 # Then draw `windows` over `times` with matplotlib, in the cell after the check, with two horizontal lines: the BDP of
 # h1-h9, and BDP and room together. Label both axes, with units, and name the lines. (The next free answer is about
@@ -196,14 +196,15 @@ address, times, windows = lab["h9"].address, [], []
 server = lab["h9"].popen("iperf3 -s -1")
 lab["h9"].wait_listening(5201)
 client = lab["h1"].popen(f"iperf3 -c {address} -t 25")
+end = lab.now() + 24
 ### BEGIN SOLUTION
-for _ in range(100):
+while lab.now() < end:
     lab.sleep(0.2)
     text = lab["h1"].cmd(f"ss -tin dst {address}")
     times.append(lab.now())
     windows.append(max(int(part.split()[0]) for part in text.split("cwnd:")[1:]))
 ### STARTER
-# # YOUR TURN: a hundred times: lab.sleep(0.2), text = lab["h1"].cmd("ss ..."), and append
+# # YOUR TURN: while lab.now() < end: lab.sleep(0.2), text = lab["h1"].cmd("ss ..."), and append
 ### END SOLUTION
 client.wait()
 print(*client.output.splitlines()[-5:], sep="\n")

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Final
 
 from linklab.errors import LinklabError
-from linklab.settings import setting
+from linklab.settings import image, setting
 
 VARIABLE: Final = "LINKLAB_LABS_PATH"
 _NAME: Final = "lab[0-9][0-9]"
@@ -142,11 +142,14 @@ def load(name: str) -> ModuleType:
 
 
 def hand_on(root: Path | None = None) -> None:
-    """Name the folders in this process's environment, so that it and what it starts find the same labs in any folder.
+    """Name the folders and the lab image in this process's environment, so that it and what it starts find the same
+    labs and the same image in any folder.
 
-    With a kit's ``root`` they are that kit's, whatever lies in the present folder. Raises LinklabError as `added_labs`.
+    With a kit's ``root`` they are that kit's, whatever lies in the present folder. Raises LinklabError as `added_labs`
+    and `image`.
     """
-    folders = search_path(root)
-    if folders or root is not None or VARIABLE in os.environ:
-        os.environ[VARIABLE] = os.pathsep.join(map(str, folders))
+    folders = os.pathsep.join(map(str, search_path(root)))
+    for variable, found in ((VARIABLE, folders), ("LINKLAB_IMAGE", image(root))):
+        if found or root is not None or variable in os.environ:
+            os.environ[variable] = found
     added_labs()

@@ -8,8 +8,8 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -244,17 +244,14 @@ def _confinement() -> Finding:
         return _bad("confinement by this container", said, fix, needed=True)
     what = "confinement by bubblewrap"
     try:
-        words = [*bwrap.program("a lab"), "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/"]
-        words += ["--proc", "/proc", "true"]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_LIMIT_S)
-    except (LinklabError, OSError):
-        return _bad(what, "bwrap is missing", "sudo apt-get install bubblewrap", needed=True)
-    except subprocess.TimeoutExpired:
-        return _bad(what, f"it was not done after {_LIMIT_S} s", "run linklab doctor again", needed=True)
-    if done.returncode == 0:
+        refused = bwrap.refusal()
+    except LinklabError as error:
+        said, _, fix = str(error).partition(": ")
+        return _bad(what, said, fix, needed=True)
+    if refused is None:
         return _good(what, "a process sees the files read-only and no network", needed=True)
     # grading refuses then, and a student's own labs run as in a container
-    return _bad(what, (done.stderr.strip().splitlines() or ["it failed"])[-1], _namespaces_fix())
+    return _bad(what, refused, _namespaces_fix())
 
 
 def _namespaces_fix() -> str:
@@ -301,13 +298,21 @@ def _lab(
     *,
     traced: bool = False,
 ) -> Finding:
-    """Starts a small network with a delay, and asks for a ping that comes back no sooner than light would."""
+    """Starts a small network with a delay, and asks for a ping that comes back no sooner than light would.
+
+    The lab has a folder of its own, wherever the doctor is called.
+    """
     target = network.address_of("h2")
     floor_ms = rtt_floor_ms(path(network, "h1", "h2"))
     try:
         if kind == "native":
             native(with_netem=True)
-        with lab.start(network, clock, kind=kind, switch=switch, wall_limit_s=_LIMIT_S, traced=traced) as running:
+        with (
+            tempfile.TemporaryDirectory(prefix="linklab-") as folder,
+            lab.start(
+                network, clock, kind=kind, switch=switch, folder=folder, wall_limit_s=_LIMIT_S, traced=traced
+            ) as running,
+        ):
             said = running["h1"].cmd(f"ping -c 3 -i 0.2 {target}")
             release = running.process.kernel_release
     except (LinklabError, OSError) as error:

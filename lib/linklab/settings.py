@@ -51,22 +51,18 @@ def setting(name: str, look_in: Path | None = None) -> Setting | None:
     return None
 
 
-def image() -> str:
+def image(look_in: Path | None = None) -> str:
     """Return the setting ``image``, which names the lab image, with a path made absolute; empty where it is not set.
 
-    It is put into this process's environment, so that what it starts finds the same image in any folder.
     Raises LinklabError as `setting`, and for a value that is no text.
     """
-    told = setting("image")
+    told = setting("image", look_in)
     if told is None:
         return ""
     if not isinstance(told.value, str):
         raise LinklabError(f"{told.source} says image = {told.value!r}: write a path or an address in quotes")
     named = told.value
-    if named and "://" not in named:
-        named = str(told.folder / Path(named).expanduser())
-    os.environ["LINKLAB_IMAGE"] = named
-    return named
+    return str(told.folder / Path(named).expanduser()) if named and "://" not in named else named
 
 
 def number(name: str, look_in: Path | None = None) -> int | None:

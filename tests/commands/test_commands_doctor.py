@@ -18,7 +18,7 @@ from linklab import doctor, lab
 from linklab.cli import main
 from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
-from linklab.runtime import backends
+from linklab.runtime import backends, bwrap
 from linklab.runtime.backends import Kind
 from linklab.runtime.image.find import About, Built, Image
 
@@ -86,6 +86,14 @@ def test_bubblewrap_is_missing(path_of: Callable[[str], None], monkeypatch: pyte
     assert (found.works, found.needed, found.fix) == (False, True, "sudo apt-get install bubblewrap")
 
 
+def test_bubblewrap_hangs(path_of: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    path_of("exec /bin/sleep 60")
+    monkeypatch.setattr(bwrap, "_LIMIT_S", 0.1)
+    found = doctor._confinement()
+    assert (found.works, found.needed) == (False, True)
+    assert (found.detail, found.fix) == ("bubblewrap was not done after 0.1 s", "run linklab doctor again")
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "fix"),
     [
@@ -103,7 +111,7 @@ def test_user_namespaces_are_refused(
     found = doctor._confinement()
     assert not found.works
     assert not found.needed, "a student's own labs run as in a container"
-    assert found.detail == "bwrap: setting up uid map: Permission denied"
+    assert found.detail == "setting up uid map: Permission denied"
     assert fix in found.fix
 
 
@@ -224,6 +232,19 @@ def test_ping_must_be_answered_and_no_sooner_than_theory_says(
     found = doctor._lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
     assert found.works is works
     assert detail in found.detail
+
+
+@pytest.mark.lab
+def test_at_home_nothing_is_said_of_a_folder_of_which_no_lab_of_the_doctors_has_need(
+    virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert virtual.image is not None
+    monkeypatch.setenv("LINKLAB_IMAGE", str(virtual.image.folder))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = doctor._lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
+    assert found.works, found.detail
+    assert capsys.readouterr().err == ""
 
 
 def test_another_system_is_told_to_use_the_virtual_machine(

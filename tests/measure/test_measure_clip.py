@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.errors import MeasurementError
+from linklab.errors import LabError, MeasurementError
 from linklab.measure import Clip, encoded, video_file
 from linklab.measure.video_file import (
     RTP_PACKET_BYTES,
@@ -79,7 +79,7 @@ def test_an_input_opens_no_address(tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_written_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with pytest.raises(MeasurementError, match=r"cannot make the folder .*XDG_CACHE_HOME"):
+    with pytest.raises(LabError, match=r"^cannot write to .*set XDG_CACHE_HOME"):
         encoded(SMALL)
 
 

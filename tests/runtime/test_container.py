@@ -23,6 +23,7 @@ from linklab.network import COURSE
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
+from linklab.runtime.image import find
 from tests.conftest import lab_processes, wait_for_none_left
 
 PING = "ping -c 3 10.0.5.2"
@@ -181,6 +182,15 @@ def test_without_a_bubblewrap_of_the_machine_the_images_is_taken(
     assert words[-1].endswith("/root/usr/bin/bwrap")
     assert subprocess.run([*words, "--ro-bind", "/", "/", "true"], check=False).returncode == 0
     monkeypatch.setenv("LINKLAB_IMAGE", "/nonexistent")
+    with pytest.raises(LabError, match="bubblewrap is missing, which keeps a lab off your files"):
+        bwrap.program("a lab")
+
+
+def test_macos_is_offered_no_bubblewrap_of_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr(find, "find_image", lambda: pytest.fail("an image was asked for"))
     with pytest.raises(LabError, match="bubblewrap is missing, which keeps a lab off your files"):
         bwrap.program("a lab")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from linklab.discovery import hand_on
 from linklab.errors import LabError, LinklabError
 from linklab.runtime.image import debian, file, find, init, tree
 from linklab.runtime.kernel.config import FLAVOURS
@@ -126,12 +127,28 @@ def test_a_line_in_the_kits_settings_names_the_image(
     (tmp_path / "kit" / "labs").mkdir(parents=True)
     file.pack(made(tmp_path / "image"), tmp_path / "kit" / "image.tar.xz")
     (tmp_path / "kit" / "linklab.toml").write_text('image = "image.tar.xz"\n')
-    monkeypatch.setenv("LINKLAB_IMAGE", "to be put back at the end")
-    monkeypatch.delenv("LINKLAB_IMAGE")
     monkeypatch.chdir(tmp_path / "kit" / "labs")
     assert find.find_image().about == ABOUT
-    monkeypatch.chdir(tmp_path)  # as a process does that was started from there
-    assert find.find_image().about == ABOUT
+
+
+@pytest.mark.parametrize("named", ["file", "variable", "root"])
+def test_what_a_command_starts_finds_the_same_image_in_any_folder(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    for name in ("kit/labs", "other"):
+        (tmp_path / name).mkdir(parents=True)
+    made(tmp_path / "kit" / "image")
+    monkeypatch.setenv("LINKLAB_LABS_PATH", "")
+    monkeypatch.setenv("LINKLAB_IMAGE", "to be put back at the end")
+    if named == "variable":
+        monkeypatch.setenv("LINKLAB_IMAGE", "../image")
+    else:
+        monkeypatch.delenv("LINKLAB_IMAGE")
+        (tmp_path / "kit" / "linklab.toml").write_text('image = "image"\n')
+    monkeypatch.chdir(tmp_path / ("other" if named == "root" else "kit/labs"))
+    hand_on(tmp_path / "kit" if named == "root" else None)
+    monkeypatch.chdir(tmp_path / "other")
+    assert find.find_image().folder.samefile(tmp_path / "kit" / "image")
 
 
 def test_a_setting_that_names_no_image_is_one_line(
@@ -146,6 +163,14 @@ def test_a_setting_that_names_no_image_is_one_line(
 def test_the_same_image_packs_to_the_same_bytes(tmp_path: Path) -> None:
     sums = {file.pack(made(tmp_path / name), tmp_path / f"{name}.tar.xz") for name in ("first", "second")}
     assert len(sums) == 1
+
+
+def test_a_file_that_holds_something_else_too_is_refused(cache: Path, tmp_path: Path) -> None:
+    folder, packed = made(tmp_path / "image"), tmp_path / "image.tar.xz"
+    (folder / "vmlinuz").write_text("a kernel that no lab boots")
+    file.pack(folder, packed)
+    with pytest.raises(LabError, match=r"no lab image \(it holds vmlinuz\)"):
+        find.unpacked(packed)
 
 
 def test_a_damaged_file_and_another_file_are_refused(cache: Path, tmp_path: Path) -> None:

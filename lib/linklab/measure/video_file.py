@@ -7,14 +7,12 @@ are spread evenly, which is what the standard says their times are. Seven make o
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import hashlib
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -25,6 +23,7 @@ from typing import Final
 from platformdirs import user_cache_dir
 
 from linklab.errors import LabError, MeasurementError
+from linklab.runtime.lock import locked
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 TS_PACKET_BYTES: Final = 188
@@ -352,14 +351,14 @@ TRANSPORT_STREAM: Final = (
 def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
     """The video of a clip: from the cache, or encoded now, which takes about as long as it lasts; `tell` says so.
 
-    Raises MeasurementError where ffmpeg is missing, cannot encode it, or misses the rate by more than 3 %; and where
-    the cache cannot be written.
+    Raises MeasurementError where ffmpeg is missing, cannot encode it, or misses the rate by more than 3 %, and
+    LabError where the cache cannot be written.
     """
-    place = _cache_folder()
+    place = Path(user_cache_dir("linklab")) / "video"
     name = _name_of(clip)
     if (found := _kept(clip, place / name)) is not None:
         return found
-    with _locked(place):
+    with locked(place / "lock"):
         if (found := _kept(clip, place / name)) is not None:  # somebody else made it meanwhile
             return found
         if tell is not None:
@@ -444,28 +443,3 @@ def _kept(clip: Clip, folder: Path) -> Video | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return video if whole else None
-
-
-def _cache_folder() -> Path:
-    folder = Path(user_cache_dir("linklab")) / "video"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MeasurementError(
-            f"cannot make the folder {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to"
-        ) from None
-    return folder
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One encodes, the others wait for it: they want the same."""
-    try:
-        lock = (folder / "lock").open("w", encoding="utf-8")
-    except OSError as error:
-        raise MeasurementError(
-            f"cannot write to {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to"
-        ) from None
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

@@ -11,13 +11,14 @@ none of the lab's processes; only the network namespace it was started in. Its l
 from __future__ import annotations
 
 import os
-import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from linklab.errors import LabError
+from linklab.runtime.kernel.config import runs_user_mode_linux
 from linklab.runtime.native import Ids, closed_folders
 
 PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
@@ -29,6 +30,7 @@ _SETTINGS = (
 _MB = 1024 * 1024
 _ROOM_MB = 64
 _SHARED_MB = 64
+_LIMIT_S = 60
 HOME = "/home/student"
 """Where the program finds its folder."""
 PACKAGES = "/opt/packages"
@@ -236,11 +238,30 @@ def program(what: str) -> list[str]:
     from linklab.runtime.image.find import find_image, run_inside  # not in labs, which know of no images
 
     try:
-        if platform.machine() == "x86_64":
+        if runs_user_mode_linux():
             return run_inside(find_image().root, "/usr/bin/bwrap")
     except LabError:
         pass  # which says less of what is wanted here
     raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")
+
+
+def refusal() -> str | None:
+    """Try what all labs need of bubblewrap; return in its own words why it can make no namespaces here, None where it
+    can.
+
+    Raise `LabError` where it is missing, or does not come to an end.
+    """
+    words = [*program("a lab"), "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc", "true"]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_LIMIT_S)
+    except OSError as error:
+        raise LabError(f"{words[0]} cannot be started ({error.strerror}): sudo apt-get install bubblewrap") from error
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"bubblewrap was not done after {_LIMIT_S} s: run linklab doctor again") from error
+    if done.returncode == 0:
+        return None
+    said = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+    return said.removeprefix("bwrap: ").partition(". ")[0]
 
 
 def _opened(native: Ids, folder: Path | None) -> list[str]:

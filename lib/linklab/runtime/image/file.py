@@ -12,7 +12,7 @@ from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.runtime.image import tree
-from linklab.runtime.kernel.config import runs_user_mode_linux
+from linklab.runtime.kernel.config import FLAVOURS, runs_user_mode_linux
 
 SUFFIX = ".tar.xz"
 MAX_BYTES = 60 * 10**6
@@ -69,6 +69,7 @@ def unpack(path: Path, folder: Path) -> None:
     """
     folder.mkdir()
     apart = not runs_user_mode_linux()
+    known = ("image.json", *(flavour.file for flavour in FLAVOURS), tree.ROOT)
     try:
         with (
             lzma.open(path) as packed,
@@ -77,7 +78,7 @@ def unpack(path: Path, folder: Path) -> None:
         ):
             for member in archive:
                 top = member.name.partition("/")[0]
-                if top not in ("image.json", "linux", "vmlinuz-qemu", tree.ROOT):
+                if top not in known:
                     raise LabError(
                         f"{path} is no lab image (it holds {member.name}): name a file of linklab image pack"
                     )

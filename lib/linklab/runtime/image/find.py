@@ -18,7 +18,6 @@ the user's cache folder, holds:
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib
 import json
@@ -40,6 +39,7 @@ from linklab.errors import LabError
 from linklab.runtime.image import init, tree
 from linklab.runtime.image.running import Status, build_is_running
 from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT, Flavour, runs_user_mode_linux
+from linklab.runtime.lock import locked
 
 FORMAT = 2
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
@@ -251,8 +251,7 @@ def fetched(address: str) -> Image:
 
     path = _folder("files") / f"{sha256[:16]}.tar.xz"
     try:
-        with path.with_suffix(".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # who fetches the same at the same time waits for it
+        with locked(path.with_suffix(".lock")):  # who fetches the same at the same time waits for it
             if known := _noted(f"#{sha256}"):
                 return known
             download(place, path, sha256)
@@ -347,7 +346,7 @@ def library(image: Image) -> Path:
     It is made at the first call after a change of Linklab; what has not changed is taken from the one before.
     Raises `LabError` where it cannot be made.
     """
-    sources = _sources(Path(linklab.__file__).parent)
+    sources = package_files(Path(linklab.__file__).parent)
     name = hashlib.sha256(f"{image.about.key} {image.about.python} {sources}".encode()).hexdigest()[:16]
     place = cache_folder() / "library" / name
     if not place.is_dir():
@@ -360,13 +359,15 @@ def library(image: Image) -> Path:
     return place
 
 
-def _sources(folder: Path, below: str = "") -> list[tuple[str, int, int]]:
-    """Return Linklab's files with their sizes and times."""
+def package_files(folder: Path, below: str = "") -> list[tuple[str, int, int]]:
+    """Return a Python package's files by their paths in it, in a fixed order, with their sizes in bytes and their times
+    in ns, which tell at each start of a lab whether any has changed: to read them would take ten times as long.
+    """
     found: list[tuple[str, int, int]] = []
     for entry in sorted(os.scandir(folder / below), key=lambda entry: entry.name):
         name = f"{below}{entry.name}"
         if entry.is_dir():
-            found += _sources(folder, f"{name}/") if entry.name != "__pycache__" else []
+            found += package_files(folder, f"{name}/") if entry.name != "__pycache__" else []
         elif not entry.name.startswith("."):
             status = entry.stat()
             found.append((name, status.st_size, status.st_mtime_ns))

@@ -6,13 +6,12 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from linklab.errors import LabError
+from linklab.runtime.lock import locked
 
 _STATUS_INTERVAL_S = 0.5
 
@@ -61,29 +60,13 @@ class StatusFile:
             path.unlink(missing_ok=True)
 
 
-@contextmanager
-def build_lock(folder: Path) -> Iterator[int | None]:
+def build_lock(folder: Path) -> AbstractContextManager[int | None]:
     """Give the lock's file descriptor, or None when another build holds it. Never waits.
 
-    A program started with this descriptor holds the lock as well. So it is free only once the last compiler
-    of a build that was killed has ended, and no two builds ever write to the same objects.
-    Raises `LabError` where the folder cannot be written.
+    Compilers are started with this descriptor: so the lock is free only once the last one of a build that was killed
+    has ended, and no two builds ever write to the same objects. Raises `LabError` where the folder cannot be written.
     """
-    try:
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise LabError(
-            f"cannot write to {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to"
-        ) from error
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield None
-            return
-        yield lock
-    finally:
-        os.close(lock)
+    return locked(folder / "lock", wait=False)
 
 
 def build_is_running(folder: Path) -> bool:

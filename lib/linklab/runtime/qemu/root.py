@@ -15,6 +15,7 @@ from typing import BinaryIO, Final
 import linklab
 from linklab.errors import LabError
 from linklab.runtime.backends import ENVIRONMENT
+from linklab.runtime.image.find import package_files
 from linklab.runtime.image.init import LIBRARY, PACKAGES
 from linklab.runtime.image.tree import contents
 
@@ -26,21 +27,20 @@ _PAGE_BYTES: Final = 4096
 _TRAILER: Final = "TRAILER!!!"
 
 
-def guest_files() -> Iterator[tuple[str, Path]]:
-    """Yield the files that a guest has beside the image's, by their paths there, in a fixed order: Linklab, and the
-    packages that students' programs import.
+def guest_files() -> Iterator[tuple[str, Path, str]]:
+    """Yield the files that a guest has beside the image's, in a fixed order: Linklab, and the packages that students'
+    programs import. Each with its path there, its path here, and its state, which is another when it has changed.
     """
-    yield from _files(LIBRARY.lstrip("/"), Path(linklab.__file__).parent)
+    yield from _files(LIBRARY, Path(linklab.__file__).parent)
     for name in _PACKAGES:
         found = importlib.util.find_spec(name)
         if found is not None and found.origin is not None:
-            yield from _files(PACKAGES.lstrip("/"), Path(found.origin).parent)
+            yield from _files(PACKAGES, Path(found.origin).parent)
 
 
-def _files(place: str, package: Path) -> Iterator[tuple[str, Path]]:
-    for path in sorted(package.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            yield f"{place}/{path.relative_to(package.parent).as_posix()}", path
+def _files(place: str, package: Path) -> Iterator[tuple[str, Path, str]]:
+    for name, size_bytes, time_ns in package_files(package):
+        yield f"{place.lstrip('/')}/{package.name}/{name}", package / name, f"{size_bytes} {time_ns}"
 
 
 def write_initramfs(image: Path, memory: Path, memory_bytes: int) -> tuple[int, int]:
@@ -61,7 +61,7 @@ def write_initramfs(image: Path, memory: Path, memory_bytes: int) -> tuple[int, 
             if name.partition("/")[0] not in _EMPTY:
                 archive.entry(name, mode, data)
         made: set[str] = set()
-        for name, path in guest_files():
+        for name, path, _ in guest_files():
             for parent in reversed(Path(name).parents):
                 folder = parent.as_posix()
                 if folder != "." and folder not in made:

@@ -8,14 +8,12 @@ how large both are.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,7 +22,9 @@ from platformdirs import user_cache_dir
 
 from linklab.errors import LabError
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout
+from linklab.runtime.image import tree
 from linklab.runtime.image.find import Image
+from linklab.runtime.lock import locked
 from linklab.runtime.qemu.box import HostBox
 from linklab.runtime.qemu.machine import KERNEL_WORDS, Machine, Qemu, machine_words
 from linklab.runtime.qemu.root import first_program, guest_files, write_initramfs
@@ -76,25 +76,13 @@ def find_or_make(image: Image, qemu: Qemu, memory_mb: int) -> Snapshot:
     """Return the snapshot of an image, made now where there is none or a damaged one. Raises `LabError`."""
     snapshot = Snapshot(cache_folder() / _key(image, qemu, memory_mb), qemu, memory_mb)
     if not snapshot.whole:
-        with _locked(snapshot.folder.parent):
+        with locked(snapshot.folder.parent / "lock"):
             if not snapshot.whole:  # nobody has made it meanwhile
                 remove(snapshot)
                 make(image, snapshot)
     with contextlib.suppress(OSError):
         os.utime(snapshot.folder)  # it is in use
     return snapshot
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One process at a time makes a snapshot."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "lock").open("wb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
-    except OSError as error:
-        raise LabError(f"no snapshot can be kept in {folder}: {error.strerror or error}") from error
 
 
 def remove(snapshot: Snapshot) -> None:
@@ -118,6 +106,8 @@ def make(image: Image, snapshot: Snapshot) -> None:
         noted = {"ram_bytes": fresh.ram.stat().st_size, "state_sha256": hashlib.sha256(state).hexdigest()}
         (part / "snapshot.json").write_text(json.dumps(noted), "utf-8")
         part.rename(place)
+    except OSError as error:
+        raise tree.full(error, place.parent, snapshot.memory_mb << 20) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -150,7 +140,5 @@ def _booted(qemu: Qemu, words: list[str]) -> bytes:
 def _key(image: Image, qemu: Qemu, memory_mb: int) -> str:
     words = machine_words(memory_mb, Path("ram"), private=False)
     parts = [image.about.key, qemu.version, KERNEL_WORDS, first_program(), *words]
-    digest = hashlib.sha256("\0".join(parts).encode())
-    for name, path in guest_files():
-        digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
+    parts += [f"{name} {state}" for name, _, state in guest_files()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
