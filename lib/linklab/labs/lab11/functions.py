@@ -368,7 +368,7 @@ def _look_checks(looks: Sequence[Look], how: str) -> Iterator[Check]:
         period_s - gap_s,
         period_s + 3 * full_ms / 1000 + gap_s,
         "s",
-        "is the first number the lab's time? A look takes time itself: lab.now() - start_s",
+        "is the first number the lab's time, lab.now() - start_s? A look takes time itself. And is it Reno (-C reno)?",
     )
     again = [look.again for look in looks]
     grows = again == sorted(again) and again[-1] > again[0]
