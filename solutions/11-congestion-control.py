@@ -365,7 +365,7 @@ lab11.figures.queues_table(queues)
 #
 # The queue adds its packets' time to *everybody's* round trip: 606 ms for 1000 packets at 20 Mbit/s. Throughput gains
 # nothing beyond what bridges a loss: 0.43 BDP for CUBIC, a BDP for Reno. CUBIC with 1000 packets has met no loss in
-# ten seconds. BBR would hold about one BDP. Lab 12 is about queues that do better than to drop what comes last.
+# ten seconds. BBR would hold about one BDP. RFC 7567 is about queues that do better than to drop what comes last.
 #
 # </details>
 #

@@ -8,6 +8,8 @@ import pytest
 
 from linklab.analysis import measured_path
 from linklab.analysis.congestion import (
+    CUBIC_POWER,
+    RENO_POWER,
     bbr_mean_queue_packets,
     cubic_gap_s,
     cubic_k_s,
@@ -79,7 +81,7 @@ def test_losses_in_one_repair_are_one() -> None:
 def test_the_full_queue_makes_shares_most_alike() -> None:
     network = by_name("dumbbell")
     near, far = (pipe_of(measured_path(network, *ends)) for ends in (("h1", "h3"), ("h2", "h4")))
-    least, most = sharing_ratios(near, far)
+    least, most = sharing_ratios(near, far, RENO_POWER)
     assert least == pytest.approx((80 + 60.56) / (20 + 60.56))
     assert most == 16
-    assert math.sqrt(least * most) > least
+    assert sharing_ratios(near, far, CUBIC_POWER) == pytest.approx((math.sqrt(math.sqrt(least)), 16))

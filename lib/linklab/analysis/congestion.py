@@ -17,8 +17,10 @@ RENO_BETA: Final = 0.5
 """What remains of Reno's window after a loss (RFC 5681, equation 4)."""
 MATHIS_CONSTANT: Final = math.sqrt(3 / 2)
 """Of the law of the square root, for one packet more a round trip whatever is acknowledged (Linux counts what is)."""
-BBR_CAP: Final = 2.0
-"""How many bandwidth-delay products BBR lets be in flight at most (version 1: Cardwell et al., 2016)."""
+RENO_POWER: Final = 1.0
+"""Of 1/RTT, in Reno's rate at a given share of losses (Mathis et al., 1997)."""
+CUBIC_POWER: Final = 0.25
+"""The same of CUBIC: its mean window goes as RTT^(3/4) (RFC 9438, section 5.1)."""
 BBR_PROBES: Final = (1.25, 0.75)
 """How far BBR's rate goes above and below its estimate when it probes, one round trip in eight each."""
 BBR_REST_S: Final = 0.2
@@ -109,12 +111,13 @@ def loss_times_s(counts: Iterable[tuple[float, float]], apart_s: float) -> tuple
     return tuple(found)
 
 
-def sharing_ratios(near: Pipe, far: Pipe) -> tuple[float, float]:
+def sharing_ratios(near: Pipe, far: Pipe, power: float) -> tuple[float, float]:
     """Return the least and the most that a loss-based flow of a short round trip gets over one of a long round trip.
 
-    Both wait in one queue. Where losses hit at random, rates go as 1/RTT (Mathis et al., 1997; CUBIC's windows are
-    equal then); where each loss hits both, windows grow with 1/RTT besides, and rates go as its square (Lakshman and
-    Madhow, 1997). The full queue makes round trips most alike, the empty one least.
+    Both wait in one queue. Where losses hit at random, rates go as 1/RTT to a ``power``, `RENO_POWER` or `CUBIC_POWER`.
+    Where each loss hits both, windows that grow by round trips grow with 1/RTT besides, and rates go as its square
+    (Lakshman and Madhow, 1997); so do CUBIC's on Reno's line, where it rules. The full queue makes round trips most
+    alike, the empty one least.
     """
     full = (far.base_ms + far.full_queue_ms) / (near.base_ms + near.full_queue_ms)
-    return full, (far.base_ms / near.base_ms) ** 2
+    return full**power, (far.base_ms / near.base_ms) ** 2

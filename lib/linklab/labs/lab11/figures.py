@@ -20,7 +20,7 @@ from linklab.grade.path_questions import DATA_BYTES
 from linklab.grade.runs import state_of_run
 from linklab.labs.lab11.functions import read_looks
 from linklab.labs.lab11.predictions import FAR, NEAR, packet_s, pipe_between
-from linklab.labs.lab11.rules import CONTROLS, TOGETHER, gaps_s, highest_rtt_ms, mean_queue_packets
+from linklab.labs.lab11.rules import CONTROLS, POWERS, TOGETHER, gaps_s, highest_rtt_ms, mean_queue_packets
 from linklab.measure import AtOnce, SocketsResult, TcpResult
 from linklab.show import Table, WindowTrace, table, windows
 from linklab.show.figure import Drawing
@@ -167,10 +167,16 @@ def queues_table(runs: Mapping[int, Run]) -> Table | str:
     return table(headings, rows) if rows else NOTHING
 
 
+def _ratio_theory(name: str) -> str:
+    if name not in POWERS:
+        return "below 1"
+    low, high = sharing_ratios(pipe_between(NEAR), pipe_between(FAR), POWERS[name])
+    return f"{low:.2f} to {high:.0f}"
+
+
 def together_table(runs: Mapping[str, Run]) -> Table | str:
     """Who got how much of B in each run of several flows, with Jain's index and what theory says of the ratio."""
     rows = []
-    low, high = sharing_ratios(pipe_between(NEAR), pipe_between(FAR))
     for name in TOGETHER:
         run = runs.get(name)
         if run is None:
@@ -181,7 +187,7 @@ def together_table(runs: Mapping[str, Run]) -> Table | str:
         whose = [it.flow.congestion if mixed else it.flow.name for it in sent]
         said = ", ".join(f"{who} {rate:.2f}" for who, rate in zip(whose, rates, strict=True))
         by_pair = {it.flow.name: it.throughput_mbps for it in sent}
-        theory = "-" if mixed else "below 1" if name == "bbr" else f"{low:.2f} to {high:.0f}"
+        theory = "-" if mixed else _ratio_theory(name)
         ratio = None if mixed else by_pair["h1-h3"] / by_pair["h2-h4"]
         rows.append([name, said, theory, ratio, f"{jain_index(rates):.3f}"])
     headings = ["", "throughput (Mbit/s)", "h1-h3 over h2-h4, theory", "measured", "Jain's index"]
