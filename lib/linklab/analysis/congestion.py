@@ -111,13 +111,18 @@ def loss_times_s(counts: Iterable[tuple[float, float]], apart_s: float) -> tuple
     return tuple(found)
 
 
-def sharing_ratios(near: Pipe, far: Pipe, power: float) -> tuple[float, float]:
+def sharing_ratios(near: Pipe, far: Pipe, power: float, duration_s: float = math.inf) -> tuple[float, float]:
     """Return the least and the most that a loss-based flow of a short round trip gets over one of a long round trip.
 
     Both wait in one queue. Where losses hit at random, rates go as 1/RTT to a ``power``, `RENO_POWER` or `CUBIC_POWER`.
     Where each loss hits both, windows that grow by round trips grow with 1/RTT besides, and rates go as its square
     (Lakshman and Madhow, 1997); so do CUBIC's on Reno's line, where it rules. The full queue makes round trips most
-    alike, the empty one least.
+    alike, the empty one least. Of a mean over ``duration_s``, slow start may have given either of them everything for
+    the time of the long one's sawtooth.
     """
     full = (far.base_ms + far.full_queue_ms) / (near.base_ms + near.full_queue_ms)
-    return full**power, (far.base_ms / near.base_ms) ** 2
+    sawtooth_s = reno_period_s(far.bdp_packets, far.full_window_packets, far.packet_ms / 1000)
+    kept = max(0.0, 1 - sawtooth_s / duration_s)
+    least, most = full**power, (far.base_ms / near.base_ms) ** 2
+    lowest, highest = kept * least / (1 + least), 1 - kept / (1 + most)
+    return lowest / (1 - lowest), highest / (1 - highest)

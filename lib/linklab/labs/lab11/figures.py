@@ -20,7 +20,7 @@ from linklab.grade.path_questions import DATA_BYTES
 from linklab.grade.runs import state_of_run
 from linklab.labs.lab11.functions import read_looks
 from linklab.labs.lab11.predictions import FAR, NEAR, packet_s, pipe_between
-from linklab.labs.lab11.rules import CONTROLS, POWERS, TOGETHER, gaps_s, highest_rtt_ms, mean_queue_packets
+from linklab.labs.lab11.rules import CONTROLS, POWERS, TOGETHER, TOGETHER_S, gaps_s, highest_rtt_ms, mean_queue_packets
 from linklab.measure import AtOnce, SocketsResult, TcpResult
 from linklab.show import Table, WindowTrace, table, windows
 from linklab.show.figure import Drawing
@@ -170,7 +170,7 @@ def queues_table(runs: Mapping[int, Run]) -> Table | str:
 def _ratio_theory(name: str) -> str:
     if name not in POWERS:
         return "below 1"
-    low, high = sharing_ratios(pipe_between(NEAR), pipe_between(FAR), POWERS[name])
+    low, high = sharing_ratios(pipe_between(NEAR), pipe_between(FAR), POWERS[name], TOGETHER_S)
     return f"{low:.2f} to {high:.0f}"
 
 

@@ -364,8 +364,8 @@ def _together_checks(name: str, run: AtOnce) -> Iterator[Check]:
         why = "two bandwidth-delay products of its own may be in flight: the longer round trip has more of them"
         expected = Expectation(near.base_ms / far.base_ms, 0.0, 1.0, "", why, source="Cardwell et al., 2016")
     else:
-        low, high = sharing_ratios(near, far, POWERS[name])
-        why = f"from (1/RTT)^{POWERS[name]:g} with a full queue to its square with an empty one"
+        low, high = sharing_ratios(near, far, POWERS[name], lasted_s)
+        why = f"from (1/RTT)^{POWERS[name]:g} with a full queue to its square with an empty one, and slow start's luck"
         expected = Expectation(
             (low * high) ** 0.5,
             low,
