@@ -98,6 +98,7 @@ lab11.check_predicted(loss).require()
 
 # %% answer="look"
 samples, second = [], 0
+lab["h1"].cmd("pkill iperf3")  # of an earlier try
 server = lab["h3"].popen("iperf3 -s -1")
 lab["h3"].wait_listening(5201)
 client = lab["h1"].popen(f"iperf3 -c {near} -t 20 -C reno --cport 6000")
@@ -224,7 +225,7 @@ for name in controls:
     transfer = measure.TcpFlow("h2", "h4", 40, congestion=name)
     controls[name] = measure.at_once(lab, [transfer, *looks("h2", "h4", 40)])
 ### STARTER
-# # YOUR TURN: controls["reno"] = measure.at_once(lab, [measure.TcpFlow(...), *looks(...)]), and two more
+# # YOUR TURN: controls["reno"] = measure.at_once(lab, [..., *looks(...)]), and two more
 ### END SOLUTION
 
 # %% check="controls" points=3
@@ -387,7 +388,7 @@ for name in lab11.CONTROLS:
 three = [measure.TcpFlow("h1", "h3", 60, congestion=name) for name in lab11.CONTROLS]
 together["mixed"] = measure.at_once(lab, three)
 ### STARTER
-# # YOUR TURN: together["reno"] = measure.at_once(lab, [measure.TcpFlow(...), measure.TcpFlow(...)]), ...
+# # YOUR TURN: together["reno"] = measure.at_once(lab, [..., ...]), and three more
 ### END SOLUTION
 lab11.figures.together_table(together)
 

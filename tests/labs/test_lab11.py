@@ -400,6 +400,10 @@ def test_what_theory_says_is_called_right_and_each_slip_by_its_name(network: str
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
+    loss = lab11.predict("loss", {"window": 33, "rtt": 80.6, "after": 93.1}, sure=60)
+    found = lab11.check_look(SAMPLES, "virtual", loss).surprises
+    assert [it.measured for it in found] == [134, pytest.approx(81.55, abs=0.01), 67]
+    assert [it.slip for it in found] == ["that is the path alone", "", "that is CUBIC's 0.7"]
     between = lab11.predict("between", {"reno": 9.28, "cubic": 5.58}, sure=60)
     reno, cubic = lab11.check_controls(controls(), between).surprises
     assert "round trips of an empty queue" in reno.slip

@@ -15,7 +15,7 @@ from linklab.grade.check import Check, a_kind
 from linklab.grade.questions import AGAIN, as_number, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.trials import Formula, Trial
-from linklab.labs.lab11.predictions import NEAR, pipe_between
+from linklab.labs.lab11.predictions import NEAR, PREDICTIONS, pipe_between
 
 # --- Reading what ss prints
 
@@ -274,10 +274,11 @@ def read_looks(samples: object) -> tuple[Look, ...] | str:
 
 
 @guarded
-def check_look(samples: object, clock: str) -> Result:
+def check_look(samples: object, clock: str, predicted: object = "loss") -> Result:
     """Judge looks at a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue).
 
-    ``clock`` is the lab's: in real time a busy machine may have made what is wrong.
+    ``clock`` is the lab's: in real time a busy machine may have made what is wrong. ``predicted`` are the windows and
+    the round trip that the student predicted.
     """
     title, how = (
         "Lab 11, a sampler",
@@ -304,7 +305,19 @@ def check_look(samples: object, clock: str) -> Result:
             )
             for check in checks
         )
-    return Result(title, checks)
+    result, settled = Result(title, checks), _settled(looks)
+    if not result.passed:
+        return result
+    found = {
+        "window": max(look.cwnd for look in settled),
+        "rtt": max(look.rtt_ms for look in settled),
+        "after": min(look.cwnd for look in settled),
+    }
+    return PREDICTIONS.compared(result, predicted, found)
+
+
+def _settled(looks: Sequence[Look]) -> list[Look]:
+    return [look for look in looks if look.at_s - looks[0].at_s >= _SETTLED_S]
 
 
 def _look_checks(looks: Sequence[Look], how: str) -> Iterator[Check]:
@@ -320,7 +333,7 @@ def _look_checks(looks: Sequence[Look], how: str) -> Iterator[Check]:
     yield Check.passing("looks", many, found)
     pipe = pipe_between(NEAR)
     full, limit, bdp = pipe.full_window_packets, pipe.limit_packets, pipe.bdp_packets
-    settled = [look for look in looks if look.at_s - looks[0].at_s >= _SETTLED_S]
+    settled = _settled(looks)
     top = max(look.cwnd for look in settled)
     gap_s = lasted_s / (len(looks) - 1)
     # one packet a round trip: so many may come between the last look and the loss
