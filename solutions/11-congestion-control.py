@@ -101,7 +101,7 @@ samples, second = [], 0
 lab["h1"].cmd("pkill iperf3")  # of an earlier try
 server = lab["h3"].popen("iperf3 -s -1")
 lab["h3"].wait_listening(5201)
-client = lab["h1"].popen(f"iperf3 -c {near} -t 20 -C reno --cport 6000")
+lab["h1"].popen(f"iperf3 -c {near} -t 20 -C reno --cport 6000")
 start_s = lab.now()
 while second < 19:
     lab.sleep(0.05)
@@ -114,12 +114,13 @@ while second < 19:
     ### STARTER
     # # YOUR TURN: ss on h1, tc on r1, and samples.append((second, *read_ss(...), packets))
     ### END SOLUTION
-client.wait()
-server.wait()
-lab11.figures.look_figure(samples)
+server.wait()  # it ends with the client
 
 # %% check="look" points=3
 lab11.check_look(samples, lab.clock).require()
+
+# %% id="look-figure"
+lab11.figures.look_figure(samples)
 
 # %% [markdown] id="seen-task"
 # **Your turn:** a letter for each question.

@@ -22,14 +22,14 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
     assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
     missing = ("not filled in yet", "not measured yet", "not answered yet", "returns nothing")
     assert [name for name, said in errors.items() if not any(words in said for words in missing)] == []
-    for cell in ("answer-look", "controls-figure", "queues-figure", "answer-together"):
+    for cell in ("look-figure", "controls-figure", "queues-figure", "answer-together"):
         assert repr(figures.NOTHING) in shown(starter, cell)
 
 
 def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution = read(f"solutions/{NAME}.ipynb")
     assert run(solution, tmp_path).errors == {}
-    assert "Path and queue are full with 133 packets" in shown(solution, "answer-look")
+    assert "Path and queue are full with 133 packets" in shown(solution, "look-figure")
     table = shown(solution, "controls-figure")
     gaps = [float(gap) for gap in re.findall(r"[\d.]+", table.split("('cubic', '3.6 to 9.3', '")[1].split("'")[0])]
     assert len(gaps) >= 4, "a short and a long time in turn"
