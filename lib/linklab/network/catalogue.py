@@ -105,7 +105,7 @@ class _Catalogue(Mapping[str, Network]):
         from linklab.network.switch_testbeds import SWITCH_TESTBEDS
         from linklab.network.video_testbeds import VIDEO_NETWORKS
 
-        networks = (TWO_HOSTS, COURSE, dumbbell(COURSE), mtu_direct(), mtu_gre(), *VIDEO_NETWORKS, *SWITCH_TESTBEDS)
+        networks = (TWO_HOSTS, COURSE, mtu_direct(), mtu_gre(), *VIDEO_NETWORKS, *SWITCH_TESTBEDS, dumbbell(COURSE))
         return {network.name: network for network in networks}
 
     def __getitem__(self, name: str) -> Network:

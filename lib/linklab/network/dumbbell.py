@@ -16,7 +16,8 @@ from linklab.network.validation import Network
 FARTHER: Final = 4
 """h2's round trip is so many times h1's."""
 QUEUE_PACKETS: Final = 100
-_SUBNETS: Final[Mapping[str, int]] = {"A": 1, "B": 2, "C": 3, "D": 4, "E": 5}
+_SUBNETS: Final[Mapping[str, int]] = {"A": 1, "C": 2, "D": 3, "E": 4, "F": 5}
+"""Their third numbers. None is called B, as the bottleneck is."""
 
 
 def dumbbell(course: Network) -> Network:
@@ -36,16 +37,16 @@ def dumbbell(course: Network) -> Network:
         nodes=(*map(Host, ("h1", "h2", "h3", "h4")), Router("r1"), Router("r2")),
         links=(
             Link(end("h1", 0, "A", 2), end("r1", 0, "A", 1), delay_ms=link.delay_ms),
-            Link(end("h2", 0, "B", 2), end("r1", 1, "B", 1), delay_ms=FARTHER * link.delay_ms),
+            Link(end("h2", 0, "C", 2), end("r1", 1, "C", 1), delay_ms=FARTHER * link.delay_ms),
             Link(
-                end("r1", 2, "C", 1),
-                end("r2", 0, "C", 2),
+                end("r1", 2, "D", 1),
+                end("r2", 0, "D", 2),
                 name="B",
                 rate_mbps=link.rate_mbps,
                 queue_packets=QUEUE_PACKETS,
             ),
-            Link(end("r2", 1, "D", 1), end("h3", 0, "D", 2)),
-            Link(end("r2", 2, "E", 1), end("h4", 0, "E", 2)),
+            Link(end("r2", 1, "E", 1), end("h3", 0, "E", 2)),
+            Link(end("r2", 2, "F", 1), end("h4", 0, "F", 2)),
         ),
         subnets=tuple(Subnet(name, f"{start}.{third}.0/24") for name, third in _SUBNETS.items()),
     )
