@@ -5,13 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.measure import Origin, QueueFlow, QueueResult, TcpFlow, at_once, load_result, run
+from linklab.measure import (
+    Origin,
+    QueueFlow,
+    QueueResult,
+    SocketsFlow,
+    SocketsResult,
+    TcpFlow,
+    TcpResult,
+    at_once,
+    load_result,
+    run,
+)
 from linklab.measure.tools.queues import QUEUES, QueueSample
 from linklab.network import COURSE
 from linklab.network.dumbbell import dumbbell
@@ -100,3 +112,23 @@ def test_the_bottleneck_s_queue_fills_and_the_reverse_one_does_not(lab: linklab.
 def test_who_has_no_path_is_told(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementError, match="queue r1-h3 failed"):
         run(lab, QueueFlow("r1", "h3", 1, address="10.99.0.1"))
+
+
+def _traces(folder: Path) -> list[Any]:
+    """Every digit of windows, round trips and queue of the three controls, in a lab of its own."""
+    folder.mkdir()
+    found: list[Any] = []
+    with linklab.start(dumbbell(COURSE), "virtual", folder=folder) as lab:
+        for control in ("reno", "cubic", "bbr"):
+            looks = SocketsFlow("h2", "h4", 4), QueueFlow("r1", "h4", 4)
+            both = at_once(lab, [TcpFlow("h2", "h4", 4, congestion=control), *looks])
+            found += [both.of(TcpResult)[0].samples, both.of(SocketsResult)[0].samples]
+            found += [both.of(QueueResult)[0].samples]
+    return found
+
+
+@pytest.mark.lab
+def test_two_fresh_labs_give_the_same_traces(virtual: Kind, tmp_path: Path) -> None:
+    one, two = (_traces(tmp_path / name) for name in ("one", "two"))
+    assert one == two
+    assert len({str(samples) for samples in one}) == 9
