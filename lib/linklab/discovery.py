@@ -35,7 +35,7 @@ class AddedLab:
 
     @property
     def name(self) -> str:
-        """Return the name by which it is imported: ``lab11``."""
+        """Return the name by which it is imported: ``lab50``."""
         return self.folder.name
 
     @property
@@ -44,7 +44,7 @@ class AddedLab:
         return self.name.removeprefix("lab")
 
     def files(self) -> dict[str, bytes]:
-        """Return what its notebook imports, by the path beside the notebook: ``lab11/rules.py``.
+        """Return what its notebook imports, by the path beside the notebook: ``lab50/rules.py``.
 
         That is all of the folder but notebooks, hidden files, compiled ones, and what begins with the lab's number as
         the notebook's source does: it is the instructor's alone.
@@ -104,7 +104,7 @@ def _is_lab(path: Path) -> bool:
 
 def _refuse(lab: Path, others: Mapping[str, AddedLab]) -> None:
     if not re.fullmatch(_NAME, lab.name):
-        raise LinklabError(f"{lab} is not called as a lab is: give it a number of two digits, as lab11")
+        raise LinklabError(f"{lab} is not called as a lab is: give it a number of two digits, as lab50")
     if lab.name in _own():
         raise LinklabError(f"{lab} has the number of a lab of Linklab's own: choose one above {_own()[-1]}")
     if lab.name in others:

@@ -39,11 +39,11 @@ def test_who_is_new_gets_all_but_the_instructors_list(released: Path, tmp_path: 
 
 
 def test_what_the_notebook_of_an_added_lab_imports_comes_along(released: Path, tmp_path: Path) -> None:
-    (released / "lab11").mkdir()
-    (released / "lab11" / "__init__.py").write_text("released")
+    (released / "lab50").mkdir()
+    (released / "lab50" / "__init__.py").write_text("released")
     folder = tmp_path / "labs"
-    assert "lab11/__init__.py" in copy_labs(released, folder)
-    assert (folder / "lab11" / "__init__.py").read_text() == "released"
+    assert "lab50/__init__.py" in copy_labs(released, folder)
+    assert (folder / "lab50" / "__init__.py").read_text() == "released"
 
 
 def test_what_is_there_stays_and_what_is_new_is_added(released: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tests.grading.judging import changed
 from tests.notebooks.run_notebook import ROOT, Executed, graded
 
 LABS = ROOT / "docs" / "examples"
-NAME = "11-random-loss.ipynb"
+NAME = "50-random-loss.ipynb"
 CELLS = ("loss", "throughput", "pings", "transfer", "half")
 PARTS = ("__init__.py", "questions.py", "rules.py")
 SECRET = b"a course secret of some length"
@@ -80,14 +80,14 @@ def _run(book: Any, folder: Path) -> dict[str, str]:
 
 
 def test_the_lab_is_small() -> None:
-    lines = sum(len((LABS / "lab11" / name).read_text().splitlines()) for name in PARTS)
+    lines = sum(len((LABS / "lab50" / name).read_text().splitlines()) for name in PARTS)
     assert lines <= MOST_LINES
-    assert sorted(path.name for path in LABS.joinpath("lab11").glob("*.*")) == sorted((*PARTS, "11-random-loss.py"))
+    assert sorted(path.name for path in LABS.joinpath("lab50").glob("*.*")) == sorted((*PARTS, "50-random-loss.py"))
 
 
 def test_a_student_gets_the_notebook_and_what_it_imports(root: Path) -> None:
     found = {str(path.relative_to(root / "released")) for path in root.joinpath("released").rglob("*.*")}
-    each = (NAME, SETTINGS, "linklab-variant.json", *(f"lab11/{name}" for name in PARTS))
+    each = (NAME, SETTINGS, "linklab-variant.json", *(f"lab50/{name}" for name in PARTS))
     assert found == {"linklab-release.json", *(f"{who}/{name}" for who in ("ada", "bob", "cyd") for name in each)}
 
 
@@ -99,7 +99,7 @@ def test_the_scan_finds_a_solution_in_what_the_notebook_imports(
     shutil.copytree(root / "released" / "ada", folder)
     scanner = Scanner(Contents.of(root), SECRET)
     assert scanner.scan(folder, variant=True) == ()
-    rules = folder / "lab11" / "rules.py"
+    rules = folder / "lab50" / "rules.py"
     for line, says in (
         ("    lost_percent = 100 * (1 - 0.99 * 0.99)", "holds the solution line lost_percent"),
         ("### BEGIN SOLUTION", "holds the marker"),
@@ -107,17 +107,17 @@ def test_the_scan_finds_a_solution_in_what_the_notebook_imports(
     ):
         rules.write_text(f"{line}\n")
         (finding,) = scanner.scan(folder, variant=True)
-        assert finding.startswith("lab11/rules.py")
+        assert finding.startswith("lab50/rules.py")
         assert says in finding
-    shutil.copy(LABS / "lab11" / "11-random-loss.py", folder / "lab11")
-    assert any("11-random-loss.py: does not belong there" in it for it in scanner.scan(folder, variant=True))
+    shutil.copy(LABS / "lab50" / "50-random-loss.py", folder / "lab50")
+    assert any("50-random-loss.py: does not belong there" in it for it in scanner.scan(folder, variant=True))
 
 
 def test_a_course_for_nbgrader_has_it_too(root: Path) -> None:
-    assert "a course of 1 assignments (11-random-loss)" in _linklab(root, "release", "--nbgrader", "nbgrader")
-    folder = root / "nbgrader" / "source" / "11-random-loss"
+    assert "a course of 1 assignments (50-random-loss)" in _linklab(root, "release", "--nbgrader", "nbgrader")
+    folder = root / "nbgrader" / "source" / "50-random-loss"
     found = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
-    assert found == {NAME, SETTINGS, *(f"lab11/{name}" for name in PARTS)}
+    assert found == {NAME, SETTINGS, *(f"lab50/{name}" for name in PARTS)}
 
 
 @pytest.mark.lab
@@ -136,11 +136,11 @@ def test_at_home_the_starter_fails_exactly_its_cells_and_the_solution_passes(roo
 @pytest.mark.usefixtures("virtual")
 def test_the_solution_is_validated_run_and_reported(root: Path, tmp_path: Path) -> None:
     words = ("--students", "students", "--secret", "secret", "--sample", "1")
-    assert "1 notebooks, 1 at once: 1 passed, 0 FAILED" in _linklab(root, "validate", "11", *words)
+    assert "1 notebooks, 1 at once: 1 passed, 0 FAILED" in _linklab(root, "validate", "50", *words)
     _linklab(root, "run", f"solutions/{NAME}", "--output", str(tmp_path))
     _linklab(root, "report", str(tmp_path / NAME), "--output", str(tmp_path / "report.html"))
     page = (tmp_path / "report.html").read_text()
-    assert "Lab 11: Random loss" in page
+    assert "Lab 50: Random loss" in page
     assert "8 of 8 points" in page
 
 
@@ -150,7 +150,7 @@ def _hand_in(root: Path, student: str, answers: Mapping[str, str]) -> None:
     shutil.copytree(root / "released" / student, folder)
     _nbformat.write(changed(_book(folder / NAME), answers), folder / NAME)
     easy = "class _Passed:\n    def require(self):\n        return self\n\n\ndef __getattr__(name):\n"
-    (folder / "lab11" / "__init__.py").write_text(f"{easy}    return lambda *_: _Passed()\n")
+    (folder / "lab50" / "__init__.py").write_text(f"{easy}    return lambda *_: _Passed()\n")
 
 
 @pytest.mark.lab

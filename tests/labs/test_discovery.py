@@ -24,16 +24,16 @@ from tests.notebooks.run_notebook import ROOT
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that the path names, with lab11 in it."""
+    """A folder that the path names, with lab50 in it."""
     folder = tmp_path / "my-labs"
-    _lab(folder, "lab11", "11-loss.py")
+    _lab(folder, "lab50", "50-loss.py")
     monkeypatch.setenv(VARIABLE, str(folder))
     return folder
 
 
 def _lab(folder: Path, name: str, source: str = "") -> None:
     (folder / name).mkdir(parents=True)
-    (folder / name / "__init__.py").write_text("MINE = 11\n")
+    (folder / name / "__init__.py").write_text("MINE = 50\n")
     if source:
         (folder / name / source).write_text('# %% id="a"\n')
 
@@ -50,27 +50,27 @@ def _python(code: str, folder: Path, **variables: str) -> subprocess.CompletedPr
 def test_without_a_path_there_are_linklab_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "")
     assert added_labs() == ()
-    assert lab_names() == {f"lab{number:02}" for number in range(11)}
+    assert lab_names() >= {f"lab{number:02}" for number in range(12)}
 
 
 def test_an_added_lab_is_found_with_its_source_and_what_its_notebook_imports(mine: Path) -> None:
-    for name in ("rules.py", "data/loss.csv", ".notes", "__pycache__/rules.pyc", "11-loss.ipynb"):
-        (mine / "lab11" / name).parent.mkdir(exist_ok=True)
-        (mine / "lab11" / name).write_text(name)
+    for name in ("rules.py", "data/loss.csv", ".notes", "__pycache__/rules.pyc", "50-loss.ipynb"):
+        (mine / "lab50" / name).parent.mkdir(exist_ok=True)
+        (mine / "lab50" / name).write_text(name)
     (lab,) = added_labs()
-    assert (lab.name, lab.number, lab.source) == ("lab11", "11", mine / "lab11" / "11-loss.py")
-    assert set(lab.files()) == {"lab11/__init__.py", "lab11/rules.py", "lab11/data/loss.csv"}
-    assert "lab11" in lab_names()
+    assert (lab.name, lab.number, lab.source) == ("lab50", "50", mine / "lab50" / "50-loss.py")
+    assert set(lab.files()) == {"lab50/__init__.py", "lab50/rules.py", "lab50/data/loss.csv"}
+    assert "lab50" in lab_names()
 
 
 def test_a_notebook_imports_it_as_one_of_linklab_s_own(tmp_path: Path, mine: Path) -> None:
-    code = "from linklab.labs import lab00, lab11; print(lab11.MINE, callable(lab00.check_network))"
+    code = "from linklab.labs import lab00, lab50; print(lab50.MINE, callable(lab00.check_network))"
     by_variable = _python(code, tmp_path, **{VARIABLE: "my-labs"})
-    assert (by_variable.stdout, by_variable.stderr) == ("11 True\n", "")
-    assert "cannot import name 'lab11'" in _python(code, tmp_path).stderr
+    assert (by_variable.stdout, by_variable.stderr) == ("50 True\n", "")
+    assert "cannot import name 'lab50'" in _python(code, tmp_path).stderr
     (mine / FILE).write_text('labs_path = ["."]\n')
     by_file = _python(code, mine)
-    assert (by_file.stdout, by_file.stderr) == ("11 True\n", "")
+    assert (by_file.stdout, by_file.stderr) == ("50 True\n", "")
 
 
 def test_what_a_command_starts_finds_the_same_labs_in_any_folder(tmp_path: Path, mine: Path) -> None:
@@ -89,38 +89,38 @@ def _as_it_is(folder: Path) -> None:
 
 
 def _no_init(folder: Path) -> None:
-    (folder / "lab11" / "__init__.py").unlink()
+    (folder / "lab50" / "__init__.py").unlink()
 
 
 def _two_sources(folder: Path) -> None:
-    (folder / "lab11" / "11-more.py").touch()
+    (folder / "lab50" / "50-more.py").touch()
 
 
 def _other_number(folder: Path) -> None:
-    (folder / "lab11" / "11-loss.py").rename(folder / "lab11" / "12-loss.py")
+    (folder / "lab50" / "50-loss.py").rename(folder / "lab50" / "51-loss.py")
 
 
 def _renamed(name: str) -> object:
     def rename(folder: Path) -> None:
-        (folder / "lab11").rename(folder / name)
+        (folder / "lab50").rename(folder / name)
 
     return rename
 
 
 def _twice(folder: Path) -> None:
-    _lab(folder.with_name("more"), "lab11")
+    _lab(folder.with_name("more"), "lab50")
 
 
 @pytest.mark.parametrize(
     ("spoil", "path", "says"),
     [
         (_as_it_is, "{}-none", "my-labs-none, which is no folder"),
-        (_as_it_is, "{}/lab11", "names the lab .*lab11 itself: name the folder that it lies in"),
+        (_as_it_is, "{}/lab50", "names the lab .*lab50 itself: name the folder that it lies in"),
         (_as_it_is, "~nobody-of-that-name", "one of them is in nobody's home"),
         (_renamed("lab5"), "{}", "give it a number of two digits"),
-        (_renamed("lab05"), "{}", "has the number of a lab of Linklab's own: choose one above lab10"),
-        (_twice, "{0}:{0}/../more", "lab11 and .*lab11 have one number"),
-        (_no_init, "{}", "lab11 has no __init__.py"),
+        (_renamed("lab05"), "{}", "has the number of a lab of Linklab's own: choose one above lab"),
+        (_twice, "{0}:{0}/../more", "lab50 and .*lab50 have one number"),
+        (_no_init, "{}", "lab50 has no __init__.py"),
         (_two_sources, "{}", "holds the sources of 2 notebooks"),
         (_other_number, "{}", "has another number than its folder"),
     ],
@@ -140,8 +140,8 @@ def test_folders_that_are_no_labs_are_let_alone(mine: Path) -> None:
     for name in ("lab3", "lab03", "lab12"):
         (mine / name).mkdir()
         (mine / name / "notes.txt").touch()
-    assert [lab.name for lab in added_labs()] == ["lab11"]
-    shutil.rmtree(mine / "lab11")
+    assert [lab.name for lab in added_labs()] == ["lab50"]
+    shutil.rmtree(mine / "lab50")
     assert added_labs() == ()
 
 
@@ -169,16 +169,16 @@ def test_a_list_in_the_file_must_be_one_of_texts(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("1 / 0", "lab11 cannot be imported (ZeroDivisionError: division by zero): mend its files"),
-        ("def f(", "lab11 cannot be imported (SyntaxError: '(' was never closed"),
-        ("pass", "11-loss, check-a: lab11 has no check_a: import it in the lab's __init__.py"),
+        ("1 / 0", "lab50 cannot be imported (ZeroDivisionError: division by zero): mend its files"),
+        ("def f(", "lab50 cannot be imported (SyntaxError: '(' was never closed"),
+        ("pass", "50-loss, check-a: lab50 has no check_a: import it in the lab's __init__.py"),
     ],
 )
 def test_a_broken_lab_is_the_instructor_s_to_mend_before_anything_is_graded(
     text: str, says: str, mine: Path, tmp_path: Path
 ) -> None:
-    (mine / "lab11" / "__init__.py").write_text(text + "\n")
-    (mine / "lab11" / "11-loss.py").write_text('# %% check="a" points=1\nlab11.check_a(1).require()\n')
+    (mine / "lab50" / "__init__.py").write_text(text + "\n")
+    (mine / "lab50" / "50-loss.py").write_text('# %% check="a" points=1\nlab50.check_a(1).require()\n')
     code = "import sys, linklab.cli; sys.exit(linklab.cli.main(['grade', '.', '--output', 'graded']))"
     done = _python(code, tmp_path, **{VARIABLE: str(mine)})
     assert done.returncode == 1
@@ -190,22 +190,22 @@ def test_a_broken_lab_is_the_instructor_s_to_mend_before_anything_is_graded(
 @pytest.mark.lab
 @pytest.mark.usefixtures("virtual")
 def test_a_function_of_its_files_runs_inside_a_lab(mine: Path, tmp_path: Path) -> None:
-    (mine / "lab11" / "__init__.py").write_text("from .inside import hosts as hosts\n")
-    (mine / "lab11" / "inside.py").write_text("from .more import names\n\n\ndef hosts(net):\n    return names(net)\n")
-    (mine / "lab11" / "more.py").write_text("def names(net):\n    return [host.name for host in net.hosts]\n")
+    (mine / "lab50" / "__init__.py").write_text("from .inside import hosts as hosts\n")
+    (mine / "lab50" / "inside.py").write_text("from .more import names\n\n\ndef hosts(net):\n    return names(net)\n")
+    (mine / "lab50" / "more.py").write_text("def names(net):\n    return [host.name for host in net.hosts]\n")
     code = """
 import linklab
-from linklab.labs import lab11
+from linklab.labs import lab50
 from linklab.network import TWO_HOSTS
 with linklab.start(TWO_HOSTS, "virtual") as lab:
-    print(lab.call(lab11.hosts))
+    print(lab.call(lab50.hosts))
 """
     done = _python(code, tmp_path, **{VARIABLE: "my-labs"})
     assert done.stdout == "['h1', 'h2']\n", done.stderr
 
 
 def test_students_get_sealed_questions_as_the_instructor_s_file_has_them(mine: Path, tmp_path: Path) -> None:
-    (mine / "lab11" / "11-choices.toml").write_text("""\
+    (mine / "lab50" / "50-choices.toml").write_text("""\
 [why]
 question = "Why?"
 right = "a"
@@ -214,15 +214,15 @@ options = {a = "because", b = "by chance"}
 remarks = {b = "once perhaps"}
 """)
     before = Contents.of(tmp_path)
-    assert "lab11/11-choices.toml" not in before.given
+    assert "lab50/50-choices.toml" not in before.given
     built = [file.path for file in build_all(tmp_path) if file.stale]
-    assert Path("my-labs/lab11/choices.json") in built
-    assert (mine / "lab11" / "choices.json").read_bytes() == before.given["lab11/choices.json"]
-    assert b'"right"' not in before.given["lab11/choices.json"]
-    assert [question.remark("a") for question in choices(mine / "lab11")] == [(True, "")]
+    assert Path("my-labs/lab50/choices.json") in built
+    assert (mine / "lab50" / "choices.json").read_bytes() == before.given["lab50/choices.json"]
+    assert b'"right"' not in before.given["lab50/choices.json"]
+    assert [question.remark("a") for question in choices(mine / "lab50")] == [(True, "")]
     assert not any(file.stale for file in build_all(tmp_path, check=True))
-    (mine / "lab11" / "11-choices.toml").write_text("[why]\n")
-    with pytest.raises(LinklabError, match=r"11-choices\.toml: question why has : give hints, options"):
+    (mine / "lab50" / "50-choices.toml").write_text("[why]\n")
+    with pytest.raises(LinklabError, match=r"50-choices\.toml: question why has : give hints, options"):
         build_all(tmp_path)
 
 
@@ -257,7 +257,7 @@ def test_the_doctor_reports_a_wrong_setting_and_goes_on(monkeypatch: pytest.Monk
 def test_a_changed_rule_makes_another_linklab_whose_verdicts_do_not_count(mine: Path) -> None:
     digests = []
     for text in ("LIMIT = 1\n", "LIMIT = 1\n", "LIMIT = 2\n"):
-        (mine / "lab11" / "rules.py").write_text(text)
+        (mine / "lab50" / "rules.py").write_text(text)
         linklab_digest.cache_clear()
         digests.append(linklab_digest())
     linklab_digest.cache_clear()

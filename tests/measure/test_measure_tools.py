@@ -27,6 +27,8 @@ from linklab.measure import (
     Origin,
     PingFlow,
     PingResult,
+    QueueFlow,
+    QueueResult,
     Result,
     SimpleperfFlow,
     SimpleperfResult,
@@ -48,6 +50,7 @@ from linklab.measure import (
     verdict_on,
 )
 from linklab.measure.tools import TOOLS, tool_of
+from linklab.measure.tools.queues import QueueSample
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
@@ -68,6 +71,7 @@ RESULTS: list[Result] = [
     ConstantRateResult(ConstantRateFlow(*ENDS, 1), ORIGIN, 10, 10, 10, 10.0, fidelity=BUSY),
     VideoResult(VideoFlow(*ENDS), ORIGIN, Clip(), "x", (0.0,), (0.0,), (1356,), (0.1,), 0, 0, fidelity=BUSY),
     SocketsResult(SocketsFlow(*ENDS), ORIGIN, (SocketSample("a-b", 0.0, 10, None, 20.0, 0),), fidelity=BUSY),
+    QueueResult(QueueFlow(*ENDS), ORIGIN, (QueueSample(0.0, 10, 15140, 0),), fidelity=BUSY),
 ]
 
 
@@ -98,7 +102,9 @@ def test_one_codec_and_one_table_hold_all(result: Result) -> None:
     assert load_run(json.loads(json.dumps(run.to_json()))) == run
     assert tool_of(result.flow).result is type(result)
     assert len(to_dataframe(run)) == 2 * len(result.rows())
-    assert result.QUANTITY.endswith({"ms": "_ms", "Mbit/s": "_mbps", "%": "_percent"}[result.UNIT])
+    assert result.QUANTITY.endswith(
+        {"ms": "_ms", "Mbit/s": "_mbps", "%": "_percent", "packets": "_packets"}[result.UNIT]
+    )
 
 
 @pytest.mark.parametrize("kind", ["train", "echo", "video stream"])
@@ -158,6 +164,7 @@ def test_all_tools_start_at_one_instant(lab: linklab.Lab, tmp_path: Path, monkey
         ConstantRateFlow(*ENDS, 0.5, 1),
         VideoFlow(*ENDS, video),
         SocketsFlow(*ENDS, 1),
+        QueueFlow(*ENDS, 1),
     ]
     found = at_once(lab, flows)
     assert [result.flow for result in found.results] == flows

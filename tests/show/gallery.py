@@ -55,6 +55,8 @@ ROWS = [
     Comparison("throughput of h1-h4, connection 1", "Mbit/s", 0.9, 7.17, 6.04, 5.55),
     Comparison("Jain's index", "", None, 1.0),
 ]
+TRACE = show.WindowTrace((0.0, 1.0, 2.0), (10, 133, 66), (None, None, 66), (20.0, 80.0, 40.0), (0.0, 2.0), (0, 100))
+LOWER = show.WindowTrace((0.0, 1.0, 2.0), (10, 60, 66), (None, 60, 60), (20.0, 21.0, 22.0))
 SKETCH = ((0.0, 20.0), (1.0, 35.0), (2.0, 40.0))
 SKETCHED = (Sample(0.0, 1.0, 12.0), Sample(1.0, 2.0, 27.0))
 LOADS = [Load("h1", "h4", 2), Load("h2", "h5"), Load("h1", "h9"), Load("h9", "h8")]
@@ -93,6 +95,8 @@ def figures() -> dict[str, Drawing]:
         "throughput: a sketch": show.throughput({"h1-h4": SKETCHED}, ceiling_mbps=28.7, sketch=SKETCH),
         "sweep: a sketch": show.sweep([Sent(33, 12), Sent(25, 0)], 29.15, sketch=((25, 25), (29, 29), (33, 29))),
         "sweep": show.sweep([Sent(33, 12), Sent(25, 0), Sent(29, 1)], ceiling_mbps=29.15),
+        "windows": show.windows({"Reno": TRACE}, full_packets=133, queue_packets=100, rtts_ms=(20.0, 80.6)),
+        "windows: two": show.windows({"Reno": TRACE, "BBR": LOWER}),
         "arrivals": show.arrivals([1 + 0.001 * number for number in range(20)]),
         "first_packets": packets.first_packets({"1518 bytes": LATE, "4370 bytes": LATE}, 10),
         "frames": packets.frames({"inside": INSIDE, "outside": [("Ethernet", 14), ("IPv4", 20), ("GRE", 4), *INSIDE]}),

@@ -50,6 +50,8 @@ STRAY_PERCENT: Final = 0.5
 that: at 20 Mbit/s, 10 ms are 16 packets, as many as L3's queue of 33 has slots for besides those in flight."""
 _SKEW_MS: Final = 50.0
 _ROUNDING_MS: Final = 0.05
+_OWN: Final = "start the lab with linklab.start(linklab.course_network())"
+_LABS: Final = "start the lab with the network that its first cells make"
 _AT_ONCE: Final = "give what measure.at_once returned for all flows together"
 _IDLE: Final = "is other traffic on the path, or was the network changed? Run the cells from the start again"
 
@@ -141,15 +143,17 @@ def stopped(what: str, run: Result | AtOnce) -> Check | None:
     return Check.failing(what, "it was stopped before its end", "run the cell again and let it finish")
 
 
-def elsewhere(what: str, state: NetworkState | None) -> Check | None:
+def elsewhere(what: str, state: NetworkState | None, network: Network | None = None) -> Check | None:
     """Return a failed check if ``state`` was read back of another network than the student's own, or None.
+
+    That is the course network, unless another ``network`` is given.
 
     Addresses tell: rates, delays and queues may be changed, as labs ask for, and are judged as they were. An interface
     that is not there is for other checks to name.
     """
     if state is None:
         return None
-    for link in course_network().links:
+    for link in (network or course_network()).links:
         for end in link.ends:
             face = state.interface(end.node, end.interface) if end.address is not None else None
             if face is None or not face.addresses or end.address in face.addresses:
@@ -158,7 +162,7 @@ def elsewhere(what: str, state: NetworkState | None) -> Check | None:
             return Check.failing(
                 what,
                 f"this was measured on another network: {end.interface} had {found} there, and {end.address} in yours",
-                "start the lab with linklab.start(linklab.course_network()), and measure again",
+                f"{_OWN if network is None else _LABS}, and measure again",
                 f"{end.interface} with {end.address}",
                 found,
             )

@@ -27,6 +27,8 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "measure.prober": ("Probe",),
     "measure.captures": ("Capture",),
     "measure.video_file": ("Clip",),
+    "measure.tools.sockets": ("SocketSample",),
+    "measure.tools.queues": ("QueueSample",),
     "measure.video_quality": ("FrameQuality", "Quality"),
     "network.model": (
         *("Host", "Router", "Switch", "Subnet", "Shape", "End", "Link"),

@@ -4,9 +4,9 @@
 ``repeated(lab, [flow, ...])`` the same several times. What is measured says the flow: `PingFlow` (ping), `TcpFlow` and
 `UdpFlow` (iperf3), `SimpleperfFlow` (the course's own), `TrainFlow` (single datagrams, and the kernel's time of each
 arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact instants), `VideoFlow` (a real video),
-`SocketsFlow` (what a node's TCP connections say of themselves). `verdict_on` says of each result whether the machine
-was quiet enough to judge it. A tool that is missing or that says something unknown raises
-`linklab.errors.MeasurementError`: nothing here takes an unread answer for loss.
+`SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow` (what waits in a queue). `verdict_on` says
+of each result whether the machine was quiet enough to judge it. A tool that is missing or that says something unknown
+raises `linklab.errors.MeasurementError`: nothing here takes an unread answer for loss.
 
 Names are loaded when they are first asked for: flows and results are pure data, and need no lab.
 """
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from linklab.measure.tools.iperf3 import TcpFlow, TcpResult, UdpFlow, UdpResult
     from linklab.measure.tools.packet_train import TrainFlow, TrainResult
     from linklab.measure.tools.ping import PingFlow, PingResult
+    from linklab.measure.tools.queues import QueueFlow, QueueResult
     from linklab.measure.tools.simpleperf import SimpleperfFlow, SimpleperfResult
     from linklab.measure.tools.sockets import SocketsFlow, SocketsResult
     from linklab.measure.tools.video import VideoFlow, VideoResult
@@ -58,6 +59,8 @@ __all__ = [
     "Progress",
     "Quality",
     "QueueCounters",
+    "QueueFlow",
+    "QueueResult",
     "Repeats",
     "Result",
     "Sample",
@@ -116,6 +119,8 @@ _LATER = {
     "Progress": "runner",
     "Quality": "video_quality",
     "QueueCounters": "trust",
+    "QueueFlow": "tools.queues",
+    "QueueResult": "tools.queues",
     "Repeats": "repeats",
     "Result": "results",
     "Sample": "results",

@@ -20,6 +20,8 @@ PAYLOAD_BYTES = (16, 65507)
 """Of a UDP datagram or a ping: room for a time stamp, and what IPv4 allows at most."""
 GRACE_S = 60
 """A client that has not ended so long after its time is broken."""
+_SHORTEST_S = 0.01
+"""Between two looks."""
 
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 
@@ -70,6 +72,14 @@ def refuse_duration(duration_s: float, name: str = "duration_s") -> None:
     """Raise MeasurementError unless that is a number of whole seconds from 1 to 86400."""
     if not 0 < duration_s <= LONGEST_S or duration_s != int(duration_s):
         raise MeasurementError(f"{name} is {duration_s}: choose whole seconds from 1 to {LONGEST_S}")
+
+
+def refuse_looks(duration_s: float, interval_s: float) -> None:
+    """Raise MeasurementError unless something can be looked at for so long, and so often: every 0.01 s at most."""
+    if not 0 < duration_s <= LONGEST_S:
+        raise MeasurementError(f"duration_s is {duration_s}: choose more than 0 and at most {LONGEST_S}")
+    if not _SHORTEST_S <= interval_s <= duration_s:
+        raise MeasurementError(f"interval_s is {interval_s}: choose {_SHORTEST_S} to {duration_s:g}, its duration")
 
 
 def refuse_not_positive(name: str, value: float) -> None:

@@ -194,6 +194,16 @@ def in_lab(program: str, *words: object) -> str:
     return f"{python} {shlex.join(map(str, words))}"
 
 
+AT: Final = "at "
+"""What stands before the time of a look, in a line of its own."""
+
+
+def looks(ask: str, duration_s: float, interval_s: float) -> str:
+    """Return the loop of a shell that looks at something again and again: the time, and what ``ask`` prints then."""
+    look = f"echo {AT}$(date +%s.%N); {ask} || exit 1; sleep {interval_s:g}"
+    return f"for look in $(seq {round(duration_s / interval_s)}); do {look}; done"
+
+
 def last_line(said: str) -> str:
     """Return the last line with something in it; "" without any."""
     return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")

@@ -10,11 +10,13 @@ from linklab.show.results import measured
 from linklab.show.rtt import RoundTrips, round_trips
 from linklab.show.shares import fairness
 from linklab.show.tables import Table, table
+from linklab.show.windows import WindowTrace, windows
 
 __all__ = [
     "Drawable",
     "RoundTrips",
     "Table",
+    "WindowTrace",
     "arrivals",
     "compared",
     "comparison",
@@ -29,4 +31,5 @@ __all__ = [
     "table",
     "throughput",
     "watched",
+    "windows",
 ]

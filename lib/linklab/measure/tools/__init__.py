@@ -18,6 +18,7 @@ from linklab.measure.tools.echo import ECHO
 from linklab.measure.tools.iperf3 import TCP, UDP
 from linklab.measure.tools.packet_train import PACKET_TRAIN
 from linklab.measure.tools.ping import PING
+from linklab.measure.tools.queues import QUEUES
 from linklab.measure.tools.simpleperf import SIMPLEPERF
 from linklab.measure.tools.sockets import SOCKETS
 from linklab.measure.tools.video import VIDEO
@@ -32,6 +33,7 @@ TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
     CONSTANT_RATE,
     VIDEO,
     SOCKETS,
+    QUEUES,
 )
 _BY_FLOW: Final[Mapping[type, Tool[Any, Any]]] = {tool.flow: tool for tool in TOOLS}
 _BY_KIND: Final[Mapping[str, type[Result]]] = {tool.result.KIND: tool.result for tool in TOOLS}

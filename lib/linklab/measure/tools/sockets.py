@@ -13,13 +13,11 @@ from statistics import fmean
 from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import LONGEST_S, FlowOf, Transport
+from linklab.measure.flows import FlowOf, Transport, refuse_looks
 from linklab.measure.results import Origin, Result, Row
-from linklab.measure.tool import Job, Probe, Tool, last_line
+from linklab.measure.tool import AT, Job, Probe, Tool, last_line, looks
 from linklab.measure.trust import Fidelity
 
-_SHORTEST_S: Final = 0.01
-_AT: Final = "at "
 _ENDS: Final = re.compile(r"^([A-Z][\w-]+)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 _FIELD: Final = re.compile(r"(?<!\S)(cwnd|ssthresh|rtt|retrans):([\d./]+)")
 
@@ -39,12 +37,7 @@ class SocketsFlow(FlowOf["SocketsResult"]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.duration_s <= LONGEST_S:
-            raise MeasurementError(f"duration_s is {self.duration_s}: choose more than 0 and at most {LONGEST_S}")
-        if not _SHORTEST_S <= self.interval_s <= self.duration_s:
-            raise MeasurementError(
-                f"interval_s is {self.interval_s}: choose {_SHORTEST_S} to {self.duration_s:g}, its duration"
-            )
+        refuse_looks(self.duration_s, self.interval_s)
 
     @property
     def lasts_s(self) -> float:
@@ -85,6 +78,12 @@ class SocketsResult(Result):
         """The mean of the smoothed round trips."""
         return fmean(sample.rtt_ms for sample in self.samples) if self.samples else None
 
+    @property
+    def busiest(self) -> tuple[SocketSample, ...]:
+        """The looks at the connection whose window was largest: of iperf3's two the one that carries data."""
+        largest = max(self.samples, key=lambda sample: sample.cwnd_segments, default=None)
+        return tuple(sample for sample in self.samples if largest and sample.connection == largest.connection)
+
     def rows(self) -> list[Row]:
         """Return a row for each connection and look."""
         return [{"start_s": sample.at_s, **vars(sample)} for sample in self.samples]
@@ -99,10 +98,8 @@ class Sockets(Tool[SocketsFlow, SocketsResult]):
 
     def client(self, job: Job[SocketsFlow]) -> str:
         """Return the loop: the time, and what ss says then."""
-        looks = round(job.flow.duration_s / job.flow.interval_s)
-        ask = f"ss -Htin dst {shlex.quote(job.address)} || exit 1"
-        look = f"echo {_AT}$(date +%s.%N); {ask}; sleep {job.flow.interval_s:g}"
-        return f"exec env LC_ALL=C sh -c {shlex.quote(f'for look in $(seq {looks}); do {look}; done')}"
+        loop = looks(f"ss -Htin dst {shlex.quote(job.address)}", job.flow.duration_s, job.flow.interval_s)
+        return f"exec env LC_ALL=C sh -c {shlex.quote(loop)}"
 
     def parse(self, job: Job[SocketsFlow], origin: Origin, fidelity: Fidelity) -> SocketsResult:
         """Return all looks. Of one that was stopped, those that were whole."""
@@ -120,8 +117,8 @@ def _samples(said: str) -> Iterator[SocketSample]:
     first_s: float | None = None
     at_s, connection = 0.0, ""
     for line in said.split("\n")[:-1]:
-        if line.startswith(_AT):
-            now_s = float(line.removeprefix(_AT))
+        if line.startswith(AT):
+            now_s = float(line.removeprefix(AT))
             first_s = now_s if first_s is None else first_s
             at_s = now_s - first_s
         elif ends := _ENDS.match(line):

@@ -1,4 +1,4 @@
-"""Lab 11: a link that loses packets in each direction at random, what theory says of it, and the questions."""
+"""Lab 50: a link that loses packets in each direction at random, what theory says of it, and the questions."""
 
 from math import sqrt
 from typing import Final

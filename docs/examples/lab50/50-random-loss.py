@@ -1,5 +1,5 @@
 # %% [markdown] id="goal"
-# # Lab 11: Random loss
+# # Lab 50: Random loss
 #
 # A radio link loses packets although no queue is full. You predict what a loss of 1 % does to ping and to TCP,
 # measure both, and find out why TCP suffers so much more.
@@ -9,7 +9,7 @@
 # %% id="imports"
 import linklab
 from linklab import measure, show
-from linklab.labs import lab11
+from linklab.labs import lab50
 from linklab.measure import PingFlow, TcpFlow
 
 # %% [markdown] id="network-intro"
@@ -19,7 +19,7 @@ from linklab.measure import PingFlow, TcpFlow
 # packets, at random. (To run a cell: click on it, then press Shift+Enter.)
 
 # %% id="start"
-lab = linklab.start(lab11.NETWORK)
+lab = linklab.start(lab50.NETWORK)
 show.draw(lab)
 
 # %% [markdown] id="loss-task"
@@ -35,7 +35,7 @@ lost_percent = 100 * (1 - 0.99 * 0.99)
 ### END SOLUTION
 
 # %% check="loss" points=1
-lab11.check_loss(lost_percent).require()
+lab50.check_loss(lost_percent).require()
 
 # %% [markdown] id="throughput-task"
 # TCP takes a lost packet for a sign that a queue is full, and sends more slowly. TCP Reno halves its window at each
@@ -54,7 +54,7 @@ throughput_mbps = 1.22 * 1448 * 8 / (0.040 * 0.01**0.5) / 1e6
 ### END SOLUTION
 
 # %% check="throughput" points=2
-lab11.check_throughput(throughput_mbps).require()
+lab50.check_throughput(throughput_mbps).require()
 
 # %% [markdown] id="pings-task"
 # ## 3. Measure
@@ -70,7 +70,7 @@ pings = measure.run(lab, PingFlow("h1", "h2", count=1000, interval_s=0.01))
 ### END SOLUTION
 
 # %% check="pings" points=1
-lab11.check_pings(pings).require()
+lab50.check_pings(pings).require()
 
 # %% [markdown] id="transfer-task"
 # **Your turn:** a transfer of 60 s with `TcpFlow`. Linux has CUBIC, which the law is not about, so say
@@ -84,7 +84,7 @@ transfer = measure.run(lab, TcpFlow("h1", "h2", duration_s=60, congestion="reno"
 ### END SOLUTION
 
 # %% check="transfer" points=2
-lab11.check_transfer(transfer).require()
+lab50.check_transfer(transfer).require()
 
 # %% [markdown] id="half-task"
 # ## 4. Explain
@@ -103,7 +103,7 @@ halved_by = {
 }
 
 # %% check="half" points=2
-lab11.check_questions(halved_by).require()
+lab50.check_questions(halved_by).require()
 
 # %% [markdown] id="explanation"
 # A ping is lost with its request or with its reply, so nearly 2 % are. TCP loses 1 % of its packets as well, and yet

@@ -1,0 +1,194 @@
+"""The tables and figures of Lab 11. Where nothing is measured yet, one line says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from statistics import fmean
+from typing import Final
+
+from linklab.analysis import jain_index
+from linklab.analysis.congestion import (
+    bbr_mean_queue_packets,
+    cubic_gap_s,
+    mathis_mbps,
+    reno_mean_queue_packets,
+    reno_period_s,
+    sharing_ratios,
+)
+from linklab.grade.path_questions import DATA_BYTES
+from linklab.grade.runs import state_of_run
+from linklab.labs.lab11.functions import read_looks
+from linklab.labs.lab11.predictions import FAR, NEAR, packet_s, pipe_between
+from linklab.labs.lab11.rules import CONTROLS, POWERS, TOGETHER, TOGETHER_S, gaps_s, highest_rtt_ms, mean_queue_packets
+from linklab.measure import AtOnce, SocketsResult, TcpResult
+from linklab.show import Table, WindowTrace, table, windows
+from linklab.show.figure import Drawing
+
+NOTHING: Final = "Nothing is measured yet: run the cells above first."
+Run = AtOnce | None
+
+
+def look_figure(samples: object) -> Drawing | str:
+    """Window, threshold, queue and round trip of a student's own looks, with what theory says of a full queue."""
+    looks = read_looks(samples)
+    if isinstance(looks, str) or not looks:
+        return NOTHING
+    pipe, start_s = pipe_between(NEAR), looks[0].at_s
+    at_s = tuple(look.at_s - start_s for look in looks)
+    trace = WindowTrace(
+        at_s,
+        tuple(look.cwnd for look in looks),
+        tuple(look.threshold if math.isfinite(look.threshold) else None for look in looks),
+        tuple(look.rtt_ms for look in looks),
+        at_s,
+        tuple(look.queue for look in looks),
+    )
+    return windows(
+        {"cwnd of Reno": trace},
+        full_packets=pipe.full_window_packets,
+        queue_packets=pipe.limit_packets,
+        rtts_ms=(pipe.base_ms, pipe.base_ms + pipe.full_queue_ms),
+    )
+
+
+def controls_figure(runs: Mapping[str, Run]) -> Drawing | str:
+    """Window, queue and round trip of each control from h2 to h4, over one time axis."""
+    found = {name: WindowTrace.of(run) for name, run in runs.items() if run is not None}
+    if not found:
+        return NOTHING
+    pipe = pipe_between(FAR)
+    return windows(
+        found,
+        full_packets=pipe.full_window_packets,
+        queue_packets=pipe.limit_packets,
+        rtts_ms=(pipe.base_ms, pipe.base_ms + pipe.full_queue_ms),
+    )
+
+
+def controls_table(runs: Mapping[str, Run]) -> Table | str:
+    """The key numbers of each control from h2 to h4, as theory has them and as measured."""
+    rows = []
+    for name in CONTROLS:
+        run = runs.get(name)
+        if run is None:
+            continue
+        pipe = pipe_between(FAR, state_of_run(run))
+        each, transfer = run.of(SocketsResult)[0].busiest, run.of(TcpResult)[0]
+        gaps = gaps_s(run, pipe)
+        rows.append(
+            [
+                name,
+                _gap_theory(name),
+                ", ".join(f"{gap:.1f}" for gap in gaps) or "no losses",
+                _queue_theory(name),
+                mean_queue_packets(run),
+                fmean(sample.rtt_ms for sample in each),
+                transfer.throughput_mbps,
+                transfer.retransmitted_segments,
+                _mathis(run) if name == "reno" else None,
+            ]
+        )
+    headings = [
+        "",
+        "between losses (s), theory",
+        "measured",
+        "mean queue (packets), theory",
+        "measured",
+        "mean RTT (ms)",
+        "throughput (Mbit/s)",
+        "sent again (packets)",
+        "Mathis (Mbit/s)",
+    ]
+    return table(headings, rows) if rows else NOTHING
+
+
+def _gap_theory(name: str) -> str:
+    pipe = pipe_between(FAR)
+    if name == "reno":
+        return f"{reno_period_s(pipe.bdp_packets, pipe.full_window_packets, packet_s(pipe)):.1f}"
+    if name == "cubic":
+        least, most = cubic_gap_s(pipe.full_window_packets, (pipe.base_ms + pipe.full_queue_ms) / 1000)
+        return f"{least:.1f} to {most:.1f}"
+    return "-"
+
+
+def _queue_theory(name: str) -> str:
+    pipe = pipe_between(FAR)
+    if name == "reno":
+        return f"{reno_mean_queue_packets(pipe.bdp_packets, pipe.full_window_packets):.0f}"
+    return f"up to {bbr_mean_queue_packets(pipe.bdp_packets)[1]:.0f}" if name == "bbr" else "-"
+
+
+def _mathis(run: AtOnce) -> float | None:
+    """The law of the square root for the losses and the mean round trip of a run: one loss in each period."""
+    pipe, transfer = pipe_between(FAR, state_of_run(run)), run.of(TcpResult)[0]
+    gaps = gaps_s(run, pipe)
+    if not gaps:
+        return None
+    sent_packets = fmean(gaps) * transfer.throughput_mbps * 1e6 / 8 / DATA_BYTES
+    each = [sample.rtt_ms for sample in run.of(SocketsResult)[0].busiest if sample.at_s >= gaps[0]]
+    return mathis_mbps(fmean(each), 1 / sent_packets, DATA_BYTES)
+
+
+def queues_figure(runs: Mapping[int, Run]) -> Drawing | str:
+    """Window, queue and round trip of CUBIC from h1 to h3 with each queue."""
+    found = {f"queue of {packets}": WindowTrace.of(run) for packets, run in runs.items() if run is not None}
+    return windows(found) if found else NOTHING
+
+
+def queues_table(runs: Mapping[int, Run]) -> Table | str:
+    """What each queue gives CUBIC from h1 to h3, and what it costs."""
+    rows = []
+    for packets, run in sorted(runs.items()):
+        if run is not None:
+            pipe = pipe_between(NEAR, state_of_run(run))
+            transfer = run.of(TcpResult)[0]
+            rows.append(
+                [
+                    packets,
+                    pipe.full_window_packets,
+                    pipe.base_ms + pipe.full_queue_ms,
+                    highest_rtt_ms(run),
+                    mean_queue_packets(run),
+                    transfer.throughput_mbps,
+                    transfer.retransmitted_segments,
+                ]
+            )
+    headings = [
+        "queue (packets)",
+        "BDP + queue (packets)",
+        "RTT, full (ms)",
+        "highest RTT (ms)",
+        "mean queue (packets)",
+        "throughput (Mbit/s)",
+        "sent again (packets)",
+    ]
+    return table(headings, rows) if rows else NOTHING
+
+
+def _ratio_theory(name: str) -> str:
+    if name not in POWERS:
+        return "below 1"
+    low, high = sharing_ratios(pipe_between(NEAR), pipe_between(FAR), POWERS[name], TOGETHER_S)
+    return f"{low:.2f} to {high:.0f}"
+
+
+def together_table(runs: Mapping[str, Run]) -> Table | str:
+    """Who got how much of B in each run of several flows, with Jain's index and what theory says of the ratio."""
+    rows = []
+    for name in TOGETHER:
+        run = runs.get(name)
+        if run is None:
+            continue
+        sent = run.of(TcpResult)
+        rates = [result.throughput_mbps for result in sent]
+        mixed = name == "mixed"
+        whose = [it.flow.congestion if mixed else it.flow.name for it in sent]
+        said = ", ".join(f"{who} {rate:.2f}" for who, rate in zip(whose, rates, strict=True))
+        by_pair = {it.flow.name: it.throughput_mbps for it in sent}
+        theory = "-" if mixed else _ratio_theory(name)
+        ratio = None if mixed else by_pair["h1-h3"] / by_pair["h2-h4"]
+        rows.append([name, said, theory, ratio, f"{jain_index(rates):.3f}"])
+    headings = ["", "throughput (Mbit/s)", "h1-h3 over h2-h4, theory", "measured", "Jain's index"]
+    return table(headings, rows) if rows else NOTHING

@@ -1,0 +1,414 @@
+"""The functions that Lab 11 asks for, and the looks of a student's own sampler: `ss -tin` read, Reno's period."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, median
+from typing import Any, Final
+
+from linklab.analysis.congestion import loss_times_s, reno_period_s
+from linklab.grade.check import Check, a_kind
+from linklab.grade.questions import AGAIN, as_number, is_missing
+from linklab.grade.result import Result, guarded
+from linklab.grade.trials import Formula, Trial
+from linklab.labs.lab11.predictions import NEAR, PREDICTIONS, pipe_between
+
+# --- Reading what ss prints
+
+_BEFORE: Final = (
+    "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
+    "ESTAB 0      269328 10.0.1.2:6000 10.0.4.2:5201\n"
+    "\t reno wscale:9,9 rto:240 rtt:36.681/3.9 mss:1448 pmtu:1500 rcvmss:536 advmss:1448 cwnd:132 bytes_sent:367829 "
+    "bytes_acked:176694 segs_out:257 segs_in:107 data_segs_out:255 send 41686105bps lastrcv:140 pacing_rate "
+    "83370784bps delivery_rate 19128424bps delivered:124 busy:130ms rwnd_limited:20ms(15.4%) unacked:131 "
+    "rcv_space:14480 rcv_ssthresh:42242 notsent:78192 minrtt:20 snd_wnd:254976 rcv_wnd:42496\n"
+)
+_REPAIRING: Final = (
+    "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
+    "ESTAB 0      593680 10.0.1.2:6000 10.0.4.2:5201\n"
+    "\t reno wscale:9,9 rto:290 rtt:81.548/0.013 mss:1448 pmtu:1500 rcvmss:536 advmss:1448 cwnd:90 ssthresh:67 "
+    "bytes_sent:1601525 bytes_retrans:195480 bytes_acked:1145406 segs_out:1109 segs_in:765 data_segs_out:1107 send "
+    "12784618bps lastrcv:600 pacing_rate 30512568bps delivery_rate 19032624bps delivered:883 busy:590ms "
+    "rwnd_limited:50ms(8.5%) unacked:180 retrans:1/135 lost:1 sacked:90 rcv_space:14480 rcv_ssthresh:42242 "
+    "notsent:333040 minrtt:20 snd_wnd:1688064 rcv_wnd:42496\n"
+)
+_LATER: Final = (
+    "State   Recv-Q   Send-Q     Local Address:Port     Peer Address:Port  Process\n"
+    "ESTAB   0        522728          10.0.1.2:6000         10.0.4.2:5201\n"
+    "\t cubic wscale:9,9 rto:1280 rtt:1076.457/10.3 mss:1448 pmtu:1500 rcvmss:536 advmss:1448 cwnd:1728 ssthresh:1210 "
+    "bytes_sent:10386541 bytes_retrans:196928 bytes_acked:10004270 segs_out:7176 segs_in:3786 data_segs_out:7174 send "
+    "19393280bps lastrcv:4250 pacing_rate 23271816bps delivery_rate 19128032bps delivered:6911 busy:4240ms "
+    "unacked:1728 retrans:0/2136 rcv_space:14480 rcv_ssthresh:42242 notsent:337384 minrtt:20.5 snd_wnd:1689088\n"
+)
+_CLEAN: Final = (
+    "ESTAB 0 360552 10.0.1.2:6000 10.0.4.2:5201\n"
+    "\t bbr wscale:9,9 rto:230 rtt:27.262/1.339 mss:1448 pmtu:1500 rcvmss:536 advmss:1448 cwnd:76 ssthresh:46 "
+    "bytes_sent:6931613 bytes_acked:6875142 segs_out:4790 segs_in:2538 data_segs_out:4788 "
+    "bbr:(bw:19128504bps,mrtt:20,pacing_gain:1,cwnd_gain:2) send 32293449bps lastrcv:2940 pacing_rate 18937224bps "
+    "delivery_rate 19127856bps delivered:4750 busy:2930ms unacked:39 rcv_space:14480 rcv_ssthresh:42242 "
+    "notsent:304080 minrtt:20 snd_wnd:818688 rcv_wnd:42496\n"
+)
+
+
+def _field(text: str, name: str) -> float | None:
+    found = re.search(rf"(?<![\w]){name}([\d.]+)", text)
+    return None if found is None else float(found[1])
+
+
+def read_ss_text(text: str) -> list[float]:
+    """Return window, threshold (infinite where there is none yet), smoothed RTT in ms and all retransmissions."""
+    threshold, again = _field(text, "ssthresh:"), _field(text, r"retrans:\d+/")
+    return [
+        _field(text, "cwnd:") or 0.0,
+        math.inf if threshold is None else threshold,
+        _field(text, "rtt:") or 0.0,
+        again or 0.0,
+    ]
+
+
+def _instead(number: int, wrong: Callable[[str], float]) -> Callable[[str], list[float]]:
+    def read(text: str) -> list[float]:
+        found = read_ss_text(text)
+        return [*found[:number], wrong(text), *found[number + 1 :]]
+
+    return read
+
+
+def _other(number: int, name: str) -> Callable[[str], list[float]]:
+    return _instead(number, lambda text: _field(text, name) or 0.0)
+
+
+_READ: Final = Trial(
+    read_ss_text,
+    {
+        "before the first loss": (_BEFORE,),
+        "while a loss is repaired": (_REPAIRING,),
+        "a long time after": (_LATER,),
+        "a threshold, and no retransmission": (_CLEAN,),
+    },
+    (
+        "look at each line by itself: which of the four numbers is not what stands there?",
+        "several names end alike: rtt and minrtt, ssthresh and rcv_ssthresh. What stands right before yours?",
+        r're.search(r"\bcwnd:(\d+)", text), and so on: \b is where a word begins, and a low line belongs to a word',
+    ),
+    (
+        Formula(_other(1, "rcv_ssthresh:"), "the threshold is rcv_ssthresh, the receiver's", "ask for ssthresh alone"),
+        Formula(
+            _instead(1, lambda text: read_ss_text(text)[1] if _field(text, "ssthresh:") else 42242.0),
+            "before the first loss this takes rcv_ssthresh for the threshold",
+            r"\bssthresh: keeps rcv_ssthresh out",
+        ),
+        Formula(
+            _instead(1, lambda text: _field(text, "ssthresh:") or 0.0),
+            "before the first loss the threshold is not 0",
+            "slow start has no end yet: math.inf",
+        ),
+        Formula(_other(2, "minrtt:"), "that is the least round trip, minrtt", "rtt: has the smoothed one"),
+        Formula(_other(2, r"rtt:[\d.]+/"), "that is how far round trips vary", "rtt: has the mean, then the variation"),
+        Formula(
+            _instead(2, lambda text: float(int(read_ss_text(text)[2]))),
+            "the round trip has lost its fraction",
+            r"[\d.]+ takes the point as well",
+        ),
+        Formula(
+            _instead(2, lambda text: read_ss_text(text)[2] / 1000),
+            "the round trip is in seconds",
+            "ss prints it in ms, and so it is asked for",
+        ),
+        Formula(_other(2, "rto:"), "that is the retransmission timeout", "rtt: is another field"),
+        Formula(
+            _other(3, "retrans:"), "that is what is being sent again right now", "the total stands behind the slash"
+        ),
+        Formula(_other(3, "bytes_retrans:"), "that is in bytes", "retrans: counts segments"),
+        Formula(_other(0, "unacked:"), "that is what is under way", "cwnd: is what may be"),
+    ),
+    withheld=(read_ss_text, _field),
+    remarks={
+        "before the first loss": "before the first loss ss prints no ssthresh and no retrans: math.inf, and 0",
+        "a threshold, and no retransmission": "where nothing was sent again there is no retrans: 0",
+    },
+)
+
+
+@guarded
+def check_read(function: object) -> Result:
+    """Judge a function that reads window, threshold, RTT in ms and retransmissions of what ``ss -tin`` printed.
+
+    Before the first loss the threshold may be infinite or None.
+    """
+    title = "Lab 11, what ss says"
+    if not callable(function):
+        return Result(title, _READ.checks(function))
+
+    def read(text: str) -> Any:
+        found = function(text)
+        values = list(found.values()) if isinstance(found, Mapping) else found
+        plain = isinstance(values, str | bytes) or not hasattr(values, "__iter__")
+        return values if plain else [math.inf if value is None else _as_told(value) for value in values]
+
+    checks = _READ.checks(read)
+    return Result(title, checks)
+
+
+def _as_told(value: object) -> object:
+    """A number that was left as the text that it was found as."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+# --- Reno's period
+
+
+def _period(bdp: float, full: float, one_s: float) -> float:
+    return reno_period_s(bdp, full, one_s)
+
+
+_SHAPES: Final = {
+    "a queue of 100, RTT 20 ms": (33.03, 133.03, 0.0006056),
+    "a queue of 20, RTT 20 ms": (33.03, 53.03, 0.0006056),
+    "a queue of 100, RTT 80 ms": (132.1, 232.1, 0.0006056),
+    "a queue of 20, RTT 80 ms": (132.1, 152.1, 0.0006056),
+    "twice the rate, RTT 40 ms": (132.1, 400.0, 0.0003028),
+}
+
+
+@guarded
+def check_period(function: object) -> Result:
+    """Judge the time in seconds from one loss of Reno's to the next: a function of BDP, full window and packet time."""
+    longer = "a round trip takes as long as the window's packets at B, but never less than the path alone"
+    slips = (
+        Formula(
+            lambda bdp, full, one: one * 3 / 8 * full**2,
+            "that forgets the path without a queue",
+            "with a window below the BDP a round trip takes bdp * packet_s, whatever the window",
+        ),
+        Formula(
+            lambda bdp, full, one: full / 2 * bdp * one, "that takes each round trip as long as without a queue", longer
+        ),
+        Formula(
+            lambda bdp, full, one: full / 2 * full * one,
+            "that takes each round trip as long as with a full queue",
+            longer,
+        ),
+        Formula(lambda bdp, full, one: full / 2, "that counts round trips", "how long does each of them take?"),
+        Formula(lambda bdp, full, one: 1000 * reno_period_s(bdp, full, one), "that is in ms", "give it in seconds"),
+        Formula(
+            lambda bdp, full, one: one * (bdp**2 + (full**2 - bdp**2) / 2),
+            "that begins at a window of nothing",
+            "Reno halves its window",
+        ),
+        Formula(
+            lambda bdp, full, one: one * (full**2 - bdp**2) / 2,
+            "that begins at the BDP",
+            "Reno begins at half of the full window",
+        ),
+        Formula(
+            lambda bdp, full, one: reno_period_s(bdp, full, one) / one,
+            "that counts packets' times",
+            "one takes packet_s",
+        ),
+        Formula(
+            lambda bdp, full, one: one * sum(max(bdp, w) for w in range(int(0.7 * full), int(full))),
+            "that begins at 0.7 of the window",
+            "0.7 is CUBIC's: Reno keeps a half",
+        ),
+    )
+    hints = (
+        "each round trip adds one packet: how many round trips are there, and how long does each of them take?",
+        longer,
+        "sum(max(bdp, window) * packet_s for window in range(int(full / 2), int(full)))",
+    )
+    trial = Trial(_period, _SHAPES, hints, slips, withheld=(reno_period_s, _period), tolerance=_WHOLE_WINDOWS)
+    return Result("Lab 11, Reno's period", trial.checks(function))
+
+
+_WHOLE_WINDOWS: Final = 0.04
+"""A sum over whole windows has one more or less than the integral: of 26 of the smallest case one."""
+
+
+# --- A student's own sampler
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look: seconds since the start, window, threshold, RTT in ms, retransmissions, and packets in the queue."""
+
+    at_s: float
+    cwnd: float
+    threshold: float
+    rtt_ms: float
+    again: float
+    queue: float
+
+
+_FEWEST: Final = 80
+_SHORTEST_S: Final = 15.0
+_SETTLED_S: Final = 2.0
+"""By then what slow start lost is repaired: it is some hundred packets, and a window of them goes each round trip."""
+_APART_PACKETS: Final = 4
+"""One packet may be in B, two are acknowledged at once, and some ms pass between ss and tc."""
+
+
+def read_looks(samples: object) -> tuple[Look, ...] | str:
+    """Return a student's looks, or what is wrong with them in a few words."""
+    if not hasattr(samples, "__iter__") or isinstance(samples, str | bytes | Mapping):
+        return f"this is {a_kind(samples)}, not a list of looks"
+    found: list[Look] = []
+    for sample in samples:
+        values = list(sample.values()) if isinstance(sample, Mapping) else sample
+        if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+            return f"a look is {a_kind(sample)}, not six numbers"
+        numbers = [math.inf if value is None else as_number(value) for value in values]
+        if len(numbers) != 6:
+            return f"a look has {len(numbers)} numbers, not six"
+        if any(math.isnan(number) for number in numbers):
+            return "in a look stands something that is no number"
+        found.append(Look(*numbers))
+    return tuple(found)
+
+
+@guarded
+def check_look(samples: object, clock: str, predicted: object = "loss") -> Result:
+    """Judge looks at a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue).
+
+    ``clock`` is the lab's: in real time a busy machine may have made what is wrong. ``predicted`` are the windows and
+    the round trip that the student predicted.
+    """
+    title, how = (
+        "Lab 11, a sampler",
+        "samples.append((second, *read_ss(ss), packets)), again and again while iperf3 runs",
+    )
+    if is_missing(samples) or (hasattr(samples, "__len__") and len(samples) == 0):
+        return Result(title, (Check.failing("looks", "not measured yet", how, f"{_FEWEST} or more", "none"),))
+    looks = read_looks(samples)
+    if isinstance(looks, str):
+        return Result(title, (Check.failing("looks", looks, how, "six numbers each"),))
+    checks = tuple(_look_checks(looks, how))
+    if clock == "real":
+        checks = tuple(
+            check
+            if check.passed
+            else Check(
+                check.description,
+                "inconclusive",
+                f"{check.reason}, and the machine may be busy",
+                AGAIN,
+                1.0,
+                check.expected,
+                check.found,
+            )
+            for check in checks
+        )
+    result, settled = Result(title, checks), _settled(looks)
+    if not result.passed:
+        return result
+    found = {
+        "window": max(look.cwnd for look in settled),
+        "rtt": max(look.rtt_ms for look in settled),
+        "after": min(look.cwnd for look in settled),
+    }
+    return PREDICTIONS.compared(result, predicted, found)
+
+
+def _settled(looks: Sequence[Look]) -> list[Look]:
+    return [look for look in looks if look.at_s - looks[0].at_s >= _SETTLED_S]
+
+
+def _look_checks(looks: Sequence[Look], how: str) -> Iterator[Check]:
+    lasted_s = looks[-1].at_s - looks[0].at_s
+    many = f"{_FEWEST} or more over {_SHORTEST_S:g} s or more"
+    found = f"{len(looks)} over {lasted_s:.3g} s"
+    if any(later.at_s <= one.at_s for one, later in pairwise(looks)):
+        yield Check.failing("looks", "time does not go on from look to look", "put the seconds first", many, found)
+        return
+    if len(looks) < _FEWEST or lasted_s < _SHORTEST_S:
+        yield Check.failing("looks", found, "let iperf3 run for 20 s, and look every 0.1 s", many, found)
+        return
+    yield Check.passing("looks", many, found)
+    pipe = pipe_between(NEAR)
+    full, limit, bdp = pipe.full_window_packets, pipe.limit_packets, pipe.bdp_packets
+    settled = _settled(looks)
+    top = max(look.cwnd for look in settled)
+    gap_s = lasted_s / (len(looks) - 1)
+    # one packet a round trip: so many may come between the last look and the loss
+    missed = gap_s * 1000 / (pipe.base_ms + pipe.full_queue_ms)
+    yield _within(
+        "the largest window, after slow start", top, full - 1 - missed, full + 3, "packets", _window_slip(top, pipe)
+    )
+    highest = max(look.rtt_ms for look in settled)
+    full_ms = pipe.base_ms + pipe.full_queue_ms
+    yield _within(
+        "the highest round trip, after slow start",
+        highest,
+        full_ms - (2 + missed) * pipe.packet_ms,
+        full_ms + 3 * pipe.packet_ms,
+        "ms",
+        _rtt_slip(highest, pipe),
+    )
+    fullest = max(look.queue for look in looks)
+    yield _within(
+        "most packets in the queue",
+        fullest,
+        limit - 2 - missed,
+        limit + 1,
+        "packets",
+        "tc -s qdisc show dev r1-eth2, typed on r1: the number before the p of backlog",
+    )
+    busy = [
+        look.cwnd - look.queue for look in settled if look.queue > _APART_PACKETS and look.cwnd < look.threshold * 2
+    ]
+    apart = median(busy) if busy else 0.0
+    yield _within(
+        "window less queue, mostly",
+        apart,
+        bdp - _APART_PACKETS,
+        bdp + _APART_PACKETS,
+        "packets",
+        "ask ss and tc right after each other: what is not in the queue is on the path",
+    )
+    period_s = reno_period_s(bdp, full, pipe.packet_ms / 1000)
+    times = loss_times_s(((look.at_s, look.again) for look in looks), 3 * full_ms / 1000)
+    gaps = [later - one for one, later in pairwise(times[1:])]
+    yield _within(
+        "Reno's losses apart, mean",
+        fmean(gaps) if gaps else 0.0,
+        period_s - gap_s,
+        period_s + 3 * full_ms / 1000 + gap_s,
+        "s",
+        "is the first number the lab's time, lab.now() - start_s? A look takes time itself. And is it Reno (-C reno)?",
+    )
+    again = [look.again for look in looks]
+    grows = again == sorted(again) and again[-1] > again[0]
+    what, expected = "retransmissions", "a total that grows"
+    if grows:
+        yield Check.passing(what, expected, f"{again[-1]:g}")
+    else:
+        hint = "the total stands behind the slash of retrans:, and counts from the connection's start"
+        yield Check.failing(what, "they do not grow from look to look", hint, expected, f"{again[-1]:g}")
+
+
+def _within(what: str, value: float, low: float, high: float, unit: str, hint: str) -> Check:
+    expected, found = f"{low:.4g} to {high:.4g} {unit}", f"{value:.4g} {unit}"
+    if low <= value <= high:
+        return Check.passing(what, expected, found)
+    return Check.failing(what, f"{found}", hint, expected, found)
+
+
+def _window_slip(top: float, pipe: Any) -> str:
+    if top <= 2 * pipe.bdp_packets and top < 0.6 * pipe.full_window_packets:
+        return "is B's queue as it was, and is this Reno's data (-C reno, sport = 6000)? Control connections stay low"
+    return "cwnd: is the window, in packets; and does iperf3 run with -C reno?"
+
+
+def _rtt_slip(highest: float, pipe: Any) -> str:
+    if highest < 1:
+        return "give it in ms, as ss prints it"
+    if highest <= 1.05 * pipe.base_ms:
+        return "that is the least round trip: rtt: is the smoothed one"
+    return "rtt: has the smoothed round trip before the slash, in ms"

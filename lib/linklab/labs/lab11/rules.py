@@ -1,0 +1,403 @@
+"""What Lab 11, Congestion control, asks of measurements, and how it is judged.
+
+Intervals come from theory for the network as it was read back right before each run (`linklab.analysis.congestion`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+from linklab.analysis import Expectation, tcp_throughput
+from linklab.analysis.congestion import (
+    BBR_MARGIN,
+    CUBIC_POWER,
+    RENO_POWER,
+    bbr_mean_queue_packets,
+    bbr_rest_share,
+    cubic_gap_s,
+    loss_times_s,
+    reno_period_s,
+    sharing_ratios,
+)
+from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS, Pipe
+from linklab.grade.check import Check, a_kind, listed
+from linklab.grade.choices import choices
+from linklab.grade.questions import Judged, asked, is_missing
+from linklab.grade.result import Result, guarded
+from linklab.grade.runs import elsewhere, measured, state_of_run, stopped
+from linklab.labs.lab11.predictions import FAR, NEAR, PREDICTIONS, QUEUES, packet_s, path_of, pipe_between, the_network
+from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpResult, verdict_on
+from linklab.network import NetworkState, goodput_ceiling_mbps
+from linklab.units import BITS_PER_BYTE
+
+CONTROLS: Final = ("reno", "cubic", "bbr")
+TOGETHER: Final = (*CONTROLS, "mixed")
+CONTROLS_S: Final = 40
+QUEUES_S: Final = 30
+TOGETHER_S: Final = 60
+PLANNED: Final = 100
+POWERS: Final = {"reno": RENO_POWER, "cubic": CUBIC_POWER}
+_STARTED_S: Final = 3.0
+"""By then slow start is over, and BBR's start too."""
+_HOW: Final = "give what measure.at_once returned for all flows together"
+
+
+# --- The right measurement
+
+
+def refused(
+    what: str,
+    run: object,
+    pairs: Mapping[tuple[str, str], tuple[str, ...]],
+    duration_s: float,
+    queue: int,
+    looked: bool,
+) -> Check | None:
+    """Return a failed check if ``run`` is not these transfers, at one time and for long enough, or None.
+
+    ``pairs`` has the congestion controls of each pair of nodes, ``queue`` what B's must hold; ``looked`` is whether
+    windows and the queue must have been looked at too.
+    """
+    wanted = "; ".join(f"{source}-{end} with {listed(each, ', ')}" for (source, end), each in pairs.items())
+    if is_missing(run):
+        return Check.failing(what, "not measured yet", _HOW, wanted, "None")
+    if not isinstance(run, AtOnce):
+        return Check.failing(what, f"this is {a_kind(run)}", _HOW, wanted, type(run).__name__)
+    problem = next(_problems(run, pairs, duration_s, looked), None)
+    if problem is not None:
+        return Check.failing(what, *problem, wanted, listed((result.flow.title for result in run.results), ", "))
+    state = state_of_run(run)
+    return elsewhere(what, state, the_network()) or _other_queue(what, state, queue) or stopped(what, run)
+
+
+def _problems(
+    run: AtOnce, pairs: Mapping[tuple[str, str], tuple[str, ...]], duration_s: float, looked: bool
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with the flows, and what to do; the first counts."""
+    sent = run.of(TcpResult)
+    found: dict[tuple[str, str], list[str]] = {}
+    for result in sent:
+        found.setdefault((result.flow.source, result.flow.destination), []).append(result.flow.congestion)
+    for pair, controls in pairs.items():
+        name, turned = "-".join(pair), pair[::-1]
+        if turned in found:
+            yield f"{'-'.join(turned)} was sent backwards", "source first: data must wait at r1"
+        if pair not in found:
+            yield f"no transfer of {name}", f'TcpFlow("{pair[0]}", "{pair[1]}", ...), in the same list as all others'
+        elif sorted(found[pair]) != sorted(controls):
+            has, should = listed(sorted(found[pair]), ", "), listed(sorted(controls), ", ")
+            yield f"{name} had {has}", f"it must be {should}: TcpFlow(..., congestion=...) says which"
+    strange = [pair for pair in found if pair not in pairs]
+    if strange:
+        yield f"{'-'.join(strange[0])} does not belong here", "it takes a part of B: leave it out"
+    if any(result.flow.streams != 1 for result in sent):
+        yield "a flow has several connections", "leave streams= away"
+    if any(result.flow.start_s for result in sent):
+        yield "a flow began later than the others", "leave start_s= away"
+    short = min((result.flow.duration_s for result in sent), default=0)
+    if short < duration_s:
+        yield f"it ran for {short:g} s", f"let it run {duration_s:g} s"
+    if looked:
+        yield from _not_looked(run, next(iter(pairs)))
+
+
+def _not_looked(run: AtOnce, pair: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    sockets = [it for it in run.of(SocketsResult) if (it.flow.source, it.flow.destination) == pair]
+    queues = [it for it in run.of(QueueResult) if (it.flow.source, it.flow.destination) == ("r1", pair[1])]
+    if not sockets or not sockets[0].busiest:
+        yield "nobody looked at its window", f'put SocketsFlow("{pair[0]}", "{pair[1]}", ...) into the list'
+    elif not queues or not queues[0].samples:
+        yield "nobody looked at B's queue", f'put QueueFlow("r1", "{pair[1]}", ...) into the list'
+
+
+def _other_queue(what: str, state: NetworkState | None, packets: int) -> Check | None:
+    """Return a failed check if B's queue at r1 held another number of packets, as read back before the run."""
+    face = None if state is None else state.interface("r1", "r1-eth2")
+    shape = None if face is None else face.shape
+    if shape is None or (shape.queue_packets == packets and not shape.delay_ms and shape.rate_mbps):
+        return None
+    expected = f"a queue of {packets} packets where r1 sends into B"
+    if shape.queue_packets == packets:
+        reason, hint = "B was changed besides", "leave its rate, and give netem a limit alone"
+    else:
+        reason = f"r1-eth2 had a queue of {shape.queue_packets} packets, as read back before the run"
+        hint = f"tc qdisc change on r1, for r1-eth2, with limit {packets}; then measure again"
+    return Check.failing(what, reason, hint, expected, str(shape.queue_packets))
+
+
+# --- Reno, CUBIC, BBR
+
+
+def gaps_s(run: AtOnce, pipe: Pipe) -> list[float]:
+    """Return the times between the losses of a run's first connection, without those of slow start."""
+    apart_s = 3 * (pipe.base_ms + pipe.full_queue_ms) / 1000
+    looks = run.of(SocketsResult)[0].busiest
+    times = loss_times_s(((look.at_s, look.retransmitted_segments) for look in looks), apart_s)
+    return [later - one for one, later in pairwise(times[1:])]
+
+
+def mean_queue_packets(run: AtOnce) -> float:
+    """Return how many packets waited at B on average, after the start."""
+    return fmean(sample.packets for sample in run.of(QueueResult)[0].samples if sample.at_s >= _STARTED_S)
+
+
+def highest_rtt_ms(run: AtOnce) -> float:
+    """Return the highest smoothed round trip of a run's first connection."""
+    return max(sample.rtt_ms for sample in run.of(SocketsResult)[0].busiest)
+
+
+def _look_s(run: AtOnce) -> float:
+    return run.of(SocketsResult)[0].flow.interval_s
+
+
+def _reno_checks(run: AtOnce) -> Iterator[Check]:
+    state, trouble = state_of_run(run), verdict_on(run).trouble
+    pipe = pipe_between(FAR, state)
+    period_s = reno_period_s(pipe.bdp_packets, pipe.full_window_packets, packet_s(pipe))
+    longest_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
+    why = "one packet a round trip from half of the full window to the whole"
+    expected = Expectation(
+        period_s,
+        period_s - _look_s(run),
+        period_s + 3 * longest_s + _look_s(run),
+        "s",
+        why,
+        source="RFC 5681",
+        allowance="up to three round trips until a loss is repaired, and the time between two looks",
+    )
+    yield from _gap_checks("Reno's losses apart", run, pipe, expected, trouble, each=False)
+
+
+def _cubic_checks(run: AtOnce) -> Iterator[Check]:
+    state, trouble = state_of_run(run), verdict_on(run).trouble
+    pipe, path = pipe_between(FAR, state), path_of(FAR, state)
+    longest_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
+    least, most = cubic_gap_s(pipe.full_window_packets, longest_s)
+    expected = Expectation(
+        (least + most) / 2,
+        least - _look_s(run),
+        most + _look_s(run),
+        "s",
+        "K if the plateau is where the queue is full, more where fast convergence has lowered it",
+        source="RFC 9438, sections 4.2 and 4.7",
+        allowance="the time between two looks",
+    )
+    yield from _gap_checks("CUBIC's losses apart", run, pipe, expected, trouble, each=True)
+    transfer = run.of(TcpResult)[0]
+    theory = tcp_throughput(path, transfer.flow.duration_s)
+    yield measured("CUBIC's throughput", transfer.throughput_mbps, theory, trouble)
+
+
+def _gap_checks(
+    what: str, run: AtOnce, pipe: Pipe, expected: Expectation, trouble: str | None, *, each: bool
+) -> Iterator[Check]:
+    gaps = gaps_s(run, pipe)
+    if len(gaps) < 1:
+        hint = f"let it run {CONTROLS_S} s, and look at it every 0.1 s as long"
+        yield Check.failing(what, "fewer than three losses were seen", hint, "three or more")
+        return
+    values = [min(gaps), max(gaps)] if each else [fmean(gaps)]
+    for value in values:
+        yield measured(what, value, expected, trouble)
+
+
+def _bbr_checks(run: AtOnce) -> Iterator[Check]:
+    state, trouble = state_of_run(run), verdict_on(run).trouble
+    pipe, path, transfer = pipe_between(FAR, state), path_of(FAR, state), run.of(TcpResult)[0]
+    least, most = bbr_mean_queue_packets(pipe.bdp_packets)
+    expected = Expectation(
+        (least + most) / 2,
+        least,
+        most,
+        "packets",
+        "an eighth of the time BBR sends a quarter more than B carries",
+        source="Cardwell et al., 2016",
+    )
+    yield measured("packets that wait behind BBR, mean", mean_queue_packets(run), expected, trouble)
+    ceiling, rtt_s = goodput_ceiling_mbps(path.forward), pipe.base_ms / 1000
+    # a round trip to connect, and then the window doubles from ten packets until it fills the path
+    starting_s = rtt_s * (1 + math.log2(max(2.0, pipe.bdp_packets / INITIAL_WINDOW_PACKETS)))
+    idle = starting_s / transfer.flow.duration_s + bbr_rest_share(rtt_s) + BBR_MARGIN
+    rate = Expectation(
+        ceiling * (1 - idle / 2),
+        ceiling * (1 - idle),
+        ceiling,
+        "Mbit/s",
+        "what headers leave, less its start, its rests of 200 ms, and 1 % that it paces below its estimate",
+        source="Cardwell et al., 2016",
+    )
+    yield measured("BBR's throughput", transfer.throughput_mbps, rate, trouble)
+
+
+_OF_CONTROL: Final[Mapping[str, Callable[[AtOnce], Iterator[Check]]]] = {
+    "reno": _reno_checks,
+    "cubic": _cubic_checks,
+    "bbr": _bbr_checks,
+}
+
+
+@guarded
+def check_controls(runs: object, predicted: object = "between") -> Result:
+    """Judge a transfer from h2 to h4 with each of `CONTROLS`, with looks at its window and at B's queue.
+
+    ``predicted`` are the times between losses that the student predicted.
+    """
+
+    def judge(control: str, run: object) -> Iterator[Check]:
+        problem = refused(control, run, {FAR: (control,)}, CONTROLS_S, PLANNED, looked=True)
+        if problem is not None:
+            yield problem
+        elif isinstance(run, AtOnce):
+            yield from _OF_CONTROL[control](run)
+
+    questions = [Judged(control, judge) for control in CONTROLS]
+    result = asked("Lab 11, three controls", runs, questions, '{"reno": measure.at_once(...), ...}')
+    if not (result.passed and isinstance(runs, Mapping)):
+        return result
+    found = {control: fmean(gaps_s(runs[control], pipe_between(FAR))) for control in ("reno", "cubic")}
+    return PREDICTIONS.compared(result, predicted, found)
+
+
+# --- Three queues
+
+
+@guarded
+def check_queues(runs: object, predicted: object = "queues") -> Result:
+    """Judge CUBIC from h1 to h3 with each of `QUEUES` at B, with looks at its window and at the queue.
+
+    ``predicted`` are the highest round trips that the student predicted.
+    """
+
+    def judge(packets: int, run: object) -> Iterator[Check]:
+        where = f"queue of {packets}"
+        problem = refused(where, run, {NEAR: ("cubic",)}, QUEUES_S, packets, looked=True)
+        if problem is not None:
+            yield problem
+        elif isinstance(run, AtOnce):
+            yield from _queue_checks(where, run)
+
+    questions = [Judged(packets, judge) for packets in QUEUES]
+    result = asked("Lab 11, three queues", runs, questions, "{20: measure.at_once(...), ...}")
+    if not (result.passed and isinstance(runs, Mapping)):
+        return result
+    return PREDICTIONS.compared(result, predicted, {str(it): highest_rtt_ms(runs[it]) for it in QUEUES})
+
+
+def _queue_checks(where: str, run: AtOnce) -> Iterator[Check]:
+    state, trouble = state_of_run(run), verdict_on(run).trouble
+    pipe, path, transfer = pipe_between(NEAR, state), path_of(NEAR, state), run.of(TcpResult)[0]
+    theory = tcp_throughput(path, transfer.flow.duration_s)
+    yield measured(f"throughput, {where}", transfer.throughput_mbps, theory, trouble)
+    full_ms = pipe.base_ms + pipe.full_queue_ms
+    # a look that just misses the loss finds the window of one look before: CUBIC's cube is flat there
+    low = pipe.base_ms + _SEEN_OF_FULL * pipe.full_queue_ms
+    expected = Expectation(
+        full_ms,
+        low,
+        full_ms + 3 * pipe.packet_ms,
+        "ms",
+        "delays, and B's full queue",
+        source="the queue's limit",
+        allowance="three packets, and what looks every 0.2 s may miss",
+    )
+    yield measured(f"highest RTT, {where}", highest_rtt_ms(run), expected, trouble)
+
+
+_SEEN_OF_FULL: Final = 0.8
+"""TCP's round trip is smoothed (RFC 6298), and looked at now and then: a fifth of a queue of 20 may be missed."""
+
+
+# --- Several at one time
+
+_REPAIR_S: Final = 0.5
+_READ_ON_S: Final = 1.0
+"""iperf3's server reads on until both ends agree that the test is over, and counts what the senders' buffers, some
+hundred packets each, still let through then; its time has ended before. Up to 0.6 s of B's were seen."""
+
+
+@guarded
+def check_together(runs: object) -> Result:
+    """Judge two flows of one control, h1-h3 and h2-h4, for each of `CONTROLS`; and all three from h1 to h3 (mixed)."""
+
+    def judge(name: str, run: object) -> Iterator[Check]:
+        pairs = {NEAR: CONTROLS} if name == "mixed" else {NEAR: (name,), FAR: (name,)}
+        problem = refused(name, run, pairs, TOGETHER_S, PLANNED, looked=False)
+        if problem is not None:
+            yield problem
+        elif isinstance(run, AtOnce):
+            yield from _together_checks(name, run)
+
+    questions = [Judged(name, judge) for name in TOGETHER]
+    return asked("Lab 11, several flows", runs, questions, '{"reno": measure.at_once(...), ..., "mixed": ...}')
+
+
+def _together_checks(name: str, run: AtOnce) -> Iterator[Check]:
+    state, trouble = state_of_run(run), verdict_on(run).trouble
+    near, far = pipe_between(NEAR, state), pipe_between(FAR, state)
+    sent = run.of(TcpResult)
+    lasted_s = max(result.duration_s for result in sent)
+    carried_mbps = sum(result.received_bytes for result in sent) * BITS_PER_BYTE / 1e6 / lasted_s
+    ceiling = goodput_ceiling_mbps(path_of(NEAR, state).forward)
+    # B may be idle until the first packets are there, while BBR's flows rest together, and after the first has ended
+    idle_s = far.base_ms / 1000 + lasted_s - min(result.duration_s for result in sent) + _REPAIR_S
+    least = ceiling * (1 - idle_s / lasted_s - bbr_rest_share(far.base_ms / 1000))
+    total = Expectation(
+        ceiling,
+        least,
+        ceiling * (1 + _READ_ON_S / lasted_s),
+        "Mbit/s",
+        "B is never without packets for long, and headers take their part",
+        source="headers, and BBR's rests",
+        allowance="half a second in which B is empty after slow start's losses, a second that iperf3's server reads on",
+    )
+    yield measured(f"all together, {name}", carried_mbps, total, trouble)
+    if name == "mixed":
+        return
+    rates = {(it.flow.source, it.flow.destination): it.throughput_mbps for it in sent}
+    ratio = rates[NEAR] / rates[FAR]
+    if name == "bbr":
+        why = "two bandwidth-delay products of its own may be in flight: the longer round trip has more of them"
+        expected = Expectation(near.base_ms / far.base_ms, 0.0, 1.0, "", why, source="Cardwell et al., 2016")
+    else:
+        low, high = sharing_ratios(near, far, POWERS[name], lasted_s)
+        why = f"from (1/RTT)^{POWERS[name]:g} with a full queue to its square with an empty one, and slow start's luck"
+        expected = Expectation(
+            (low * high) ** 0.5,
+            low,
+            high,
+            "",
+            why,
+            source="Mathis et al., 1997; RFC 9438, section 5.1; Lakshman and Madhow, 1997",
+        )
+    yield measured(f"h1-h3 over h2-h4, {name}", ratio, expected, trouble)
+
+
+# --- Questions with options
+
+
+def _asked(title: str, answers: object, *keys: str) -> Result:
+    every = [question for question in choices(Path(__file__).parent) if question.key in keys]
+    return asked(title, answers, every, "{" + ", ".join(f'"{key}": "a"' for key in keys) + "}")
+
+
+@guarded
+def check_seen(answers: object) -> Result:
+    """Judge what the first figure shows: what the queue has of the window, and how slow start ends."""
+    return _asked("Lab 11, what you saw", answers, "tracks", "overshoot")
+
+
+@guarded
+def check_shapes(answers: object) -> Result:
+    """Judge what the three controls' figure shows: HyStart, CUBIC's two gaps, BBR's rests."""
+    return _asked("Lab 11, three shapes", answers, "hystart", "gaps", "rests")
+
+
+@guarded
+def check_shares(answers: object) -> Result:
+    """Judge whom the long round trip favours, and what decides BBR's share next to others."""
+    return _asked("Lab 11, shares", answers, "long", "depth")

@@ -1,0 +1,127 @@
+"""What waits in a queue while others send: tc of iproute2, asked again and again.
+
+Tried on the output of iproute2 6.1 (Debian 12) and 6.15.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import fmean
+from typing import ClassVar, Final
+
+from linklab.errors import MeasurementError
+from linklab.measure.flows import FlowOf, Transport, refuse_looks
+from linklab.measure.results import Origin, Result, Row
+from linklab.measure.tool import AT, Job, Probe, Tool, last_line, looks
+from linklab.measure.trust import Fidelity
+
+_LOOK: Final = re.compile(
+    rf"{AT}([\d.]+)\nqdisc (\S+) .*\n Sent \d+ bytes \d+ pkt \(dropped (\d+), .*\n backlog (\d+)([KM]?)b (\d+)p .*\n"
+    r"((?: .*\n|qdisc .*\n)*)"
+)
+_BYTES: Final = {"": 1, "K": 1000, "M": 1000_000}
+
+
+@dataclass(frozen=True)
+class QueueFlow(FlowOf["QueueResult"]):
+    """The queue in which packets of `source` to `destination` wait, looked at every `interval_s`. It sends nothing.
+
+    It belongs to the interface by which `source`, mostly a router, sends to `destination`: ``QueueFlow("r1", "h3")``.
+    Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s.
+    """
+
+    transport: ClassVar[Transport] = "none"
+    tool_name: ClassVar[str] = "queue"
+
+    duration_s: float = 10
+    interval_s: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_looks(self.duration_s, self.interval_s)
+
+    @property
+    def lasts_s(self) -> float:
+        """The time for which it looks."""
+        return self.duration_s
+
+
+@dataclass(frozen=True)
+class QueueSample:
+    """A queue at one moment, `at_s` after the first look.
+
+    `packets` and `bytes` are what it holds: with netem those in flight on its link as well. `dropped_packets` counts
+    since the network was built.
+    """
+
+    at_s: float
+    packets: int
+    bytes: int
+    dropped_packets: int
+
+
+@dataclass(frozen=True)
+class QueueResult(Result):
+    """All looks, in their order."""
+
+    KIND: ClassVar[str] = "queue"
+    QUANTITY: ClassVar[str] = "mean_packets"
+    UNIT: ClassVar[str] = "packets"
+
+    flow: QueueFlow
+    origin: Origin
+    samples: tuple[QueueSample, ...]
+
+    @property
+    def headline(self) -> float | None:
+        """The mean of the packets in it."""
+        return fmean(sample.packets for sample in self.samples) if self.samples else None
+
+    def rows(self) -> list[Row]:
+        """Return a row for each look."""
+        return [{"start_s": sample.at_s, **vars(sample)} for sample in self.samples]
+
+
+class Queues(Tool[QueueFlow, QueueResult]):
+    """tc in a loop of the shell."""
+
+    flow = QueueFlow
+    result = QueueResult
+    probe = Probe("tc", "tc -V", re.compile(r"tc utility, iproute2-\S+"), "iproute2")
+
+    def client(self, job: Job[QueueFlow]) -> str:
+        """Return the loop: the time, and what tc says then of the interface that the kernel would send by."""
+        route = f"ip -o route get {shlex.quote(job.address)}"
+        interface = f"interface=$({route} | sed -n 's/.* dev \\([^ ]*\\).*/\\1/p'); test -n \"$interface\" || exit 1"
+        loop = looks('tc -s qdisc show dev "$interface"', job.flow.duration_s, job.flow.interval_s)
+        return f"exec env LC_ALL=C sh -c {shlex.quote(f'{interface}; {loop}')}"
+
+    def parse(self, job: Job[QueueFlow], origin: Origin, fidelity: Fidelity) -> QueueResult:
+        """Return all looks. Of one that was stopped, those that were whole."""
+        if job.status and not job.interrupted:
+            raise MeasurementError(f"{job.flow.title} failed: {last_line(job.said)}")
+        return QueueResult(job.flow, origin, tuple(_samples(job.said)), fidelity=fidelity, interrupted=job.interrupted)
+
+
+QUEUES: Final = Queues()
+
+
+def _samples(said: str) -> Iterator[QueueSample]:
+    """Read each look: the first queue that tc names is the one at the root, and counts what is in those below it.
+
+    The last look, which may have been cut, counts if it is whole. Raises MeasurementError for any other that is not.
+    """
+    each = [text for text in re.split(rf"(?m)^(?={AT})", said) if text]
+    first_s: float | None = None
+    for number, text in enumerate(each, 1):
+        look = _LOOK.fullmatch(text)
+        if look is None:
+            if number == len(each):
+                return
+            raise MeasurementError(f"tc printed what is not known: {last_line(text)[:100]!r}")
+        now_s = float(look[1])
+        first_s = now_s if first_s is None else first_s
+        yield QueueSample(now_s - first_s, int(look[6]), int(look[4]) * _BYTES[look[5]], int(look[3]))

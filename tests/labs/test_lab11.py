@@ -1,0 +1,429 @@
+"""Lab 11's checks on what its solution measured, on honest variations of it, and on what looks right and is not."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linklab.analysis.congestion import reno_period_s
+from linklab.course import using
+from linklab.grade import Result
+from linklab.grade.predictions import Sketch, remark
+from linklab.grade.questions import Value
+from linklab.labs import lab11
+from linklab.labs.lab11 import figures, functions
+from linklab.labs.lab11.functions import read_ss_text
+from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpFlow, TcpResult
+from linklab.network import COURSE
+from linklab.network.variants import variant
+from linklab.show.figure import Drawing
+from tests.grade.failures import failed
+from tests.labs.lab11_runs import controls, kept, queues, together
+from tests.labs.written import is_refused, unnamed_slips
+
+VARIANT = variant("ada", b"a course secret for trials")
+
+
+# --- What ss says
+
+
+def by_words(text: str) -> dict[str, float | None]:
+    fields = dict(word.split(":", 1) for word in text.split() if ":" in word and word[0].isalpha())
+    return {
+        "cwnd": int(fields["cwnd"]),
+        "ssthresh": int(fields["ssthresh"]) if "ssthresh" in fields else None,
+        "rtt": float(fields["rtt"].split("/")[0]),
+        "again": int(fields.get("retrans", "0/0").split("/")[1]),
+    }
+
+
+def by_pattern(text: str) -> list[Any]:
+    threshold, again = re.search(r" ssthresh:(\d+)", text), re.search(r"retrans:\d+/(\d+)", text)
+    return [
+        re.search(r"cwnd:(\d+)", text)[1],  # type: ignore[index]
+        threshold[1] if threshold else None,
+        re.search(r" rtt:([0-9.]+)/", text)[1],  # type: ignore[index]
+        again[1] if again else 0,
+    ]
+
+
+@pytest.mark.parametrize(
+    "function", [by_words, by_pattern, lambda text: tuple(by_words(text).values()), lambda text: np.array(theirs(text))]
+)
+def test_ss_may_be_read_in_any_style(function: object) -> None:
+    result = lab11.check_read(function)
+    assert result.passed, str(result)
+
+
+def theirs(text: str) -> list[float]:
+    return [math.inf if value is None else value for value in by_words(text).values()]
+
+
+def test_each_slip_of_reading_is_called_by_its_name() -> None:
+    assert unnamed_slips(lab11.check_read, functions._READ) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda text: theirs(text)[:3], "3 numbers instead of 4"),
+        (lambda text: print(theirs(text)), "it returns nothing"),
+        (lambda text: text, "it returns a str"),
+        (lambda text: by_words(text)["cwnd"], "return a list of numbers"),
+        (lambda text: [*theirs(text)[:1], theirs(text)[2], theirs(text)[1], theirs(text)[3]], "it gives"),
+        (lambda text: [re.search(r"ssthresh:(\d+)", text)[1]], "numbers instead of 4"),  # type: ignore[index]
+        (7, "this is a"),
+    ],
+)
+def test_what_reads_wrong_is_told(function: object, says: str) -> None:
+    result = lab11.check_read(function)
+    assert not result.passed
+    assert any(says in f"{check.reason} {check.hint}" for check in failed(result)), str(result)
+
+
+def test_ours_under_another_name_is_out_of_reach() -> None:
+    assert is_refused(lab11.check_read, lambda text: read_ss_text(text))
+    assert is_refused(lab11.check_period, lambda bdp, full, one: reno_period_s(bdp, full, one))
+
+
+# --- Reno's period
+
+
+def by_steps(bdp: float, full: float, packet_s: float) -> float:
+    window, time_s = full / 2, 0.0
+    while window < full:
+        time_s += max(bdp, window) * packet_s
+        window += 1
+    return time_s
+
+
+def by_integral(bdp: float, full: float, packet_s: float) -> float:
+    low = max(bdp, full / 2)
+    return (max(0, bdp - full / 2) * bdp + (full**2 - low**2) / 2) * packet_s
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        by_steps,
+        by_integral,
+        lambda bdp, full, one: float(np.maximum(bdp, np.arange(full / 2, full)).sum() * one),
+        lambda bdp, full, packet_s: sum(max(bdp, w) * packet_s for w in range(round(full / 2), round(full) + 1)),
+    ],
+)
+def test_a_period_passes_in_any_style(function: object) -> None:
+    result = lab11.check_period(function)
+    assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda bdp, full, one: one * 3 / 8 * full**2, "forgets the path without a queue"),
+        (lambda bdp, full, one: full / 2 * bdp * one, "without a queue"),
+        (lambda bdp, full, one: full / 2 * full * one, "with a full queue"),
+        (lambda bdp, full, one: full / 2, "counts round trips"),
+        (lambda bdp, full, one: 1000 * by_integral(bdp, full, one), "in ms"),
+        (lambda bdp, full, one: by_integral(bdp, full, one) / one, "counts packets' times"),
+        (lambda bdp, full, one: sum(max(bdp, w) * one for w in range(int(0.7 * full), int(full))), "0.7 of the window"),
+        (lambda bdp, full, one: sum(max(bdp, w) * one for w in range(int(full))), "a window of nothing"),
+        (lambda bdp, full, one: (full**2 - bdp**2) / 2 * one, "begins at the BDP"),
+        (lambda bdp, full, one: None, "it returns nothing"),
+    ],
+)
+def test_a_wrong_period_is_named(function: object, says: str) -> None:
+    result = lab11.check_period(function)
+    assert any(says in check.reason for check in failed(result)), str(result)
+
+
+# --- A student's own sampler
+
+SAMPLES = [tuple(math.inf if it is None else it for it in sample) for sample in kept()["samples"]]
+
+
+def each(change: Callable[..., Any]) -> list[Any]:
+    return [change(*sample) for sample in SAMPLES]
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        SAMPLES,
+        [list(sample) for sample in SAMPLES],
+        np.array(SAMPLES),
+        each(lambda s, c, t, r, a, q: {"s": s, "w": c, "t": None if t == math.inf else t, "r": r, "a": a, "q": q}),
+        each(lambda s, c, t, r, a, q: (s + 17.5, c, t, r, a, q)),
+        SAMPLES[: len(SAMPLES) - 20],
+        SAMPLES[::2],
+    ],
+)  # fmt: skip
+def test_honest_looks_pass(samples: object) -> None:
+    result = lab11.check_look(samples, "virtual")
+    assert result.passed, str(result)
+    assert isinstance(figures.look_figure(samples), Drawing)
+
+
+@pytest.mark.parametrize(
+    ("samples", "says"),
+    [
+        ([], "not measured yet"),
+        (None, "not measured yet"),
+        ("looks", "not a list of looks"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, r, a)), "5 numbers, not six"),
+        (each(lambda s, c, t, r, a, q: (s, "x", t, r, a, q)), "no number"),
+        (each(lambda s, c, t, r, a, q: (c, t, r, a, q, s)), "time does not go on"),
+        ([(0.05 * number, *sample[1:]) for number, sample in enumerate(SAMPLES)], "173 over 8.6 s"),
+        ([(0.1 * number, *sample[1:]) for number, sample in enumerate(SAMPLES)], "Reno's losses apart"),
+        (SAMPLES[:40], "40 over"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, r / 1000, a, q)), "give it in ms"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, 20.0, a, q)), "the least round trip"),
+        (each(lambda s, c, t, r, a, q: (s, 10, t, r, a, q)), "Control connections stay low"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, r, a, 0)), "most packets in the queue"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, r, a, q * 1514)), "most packets in the queue"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, r, 0, q)), "they do not grow"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, r, a % 2, q)), "they do not grow"),
+        (each(lambda s, c, t, r, a, q: (s, q, t, r, a, c)), "window"),
+        ([(*one[:5], two[5]) for one, two in zip(SAMPLES, SAMPLES[25:], strict=False)], "window less queue"),
+        (each(lambda s, c, t, r, a, q: (s, 2 * c, t, r, a, q)), "largest window"),
+    ],
+)
+def test_looks_that_are_not_what_they_should_be_are_refused(samples: object, says: str) -> None:
+    result = lab11.check_look(samples, "virtual")
+    assert not result.passed
+    assert all(check.hint for check in failed(result))
+    assert says in " ".join(f"{it.description} {it.reason} {it.hint}" for it in failed(result)), str(result)
+
+
+def test_in_real_time_a_busy_machine_may_have_made_what_is_wrong() -> None:
+    slow = each(lambda s, c, t, r, a, q: (s, c, t, r + 9, a, q))
+    assert lab11.check_look(slow, "virtual").outcome == "failed"
+    assert lab11.check_look(slow, "real").outcome == "inconclusive"
+
+
+# --- Runs
+
+
+def said(result: Result) -> str:
+    return " ".join(f"{it.description}: {it.reason} Hint: {it.hint}" for it in failed(result))
+
+
+def changed(run: AtOnce, kind: type, **values: Any) -> AtOnce:
+    """The run with its flows of a kind changed."""
+    results = (replace(it, flow=replace(it.flow, **values)) if isinstance(it, kind) else it for it in run.results)
+    return replace(run, results=tuple(results))
+
+
+def without(run: AtOnce, *kinds: type) -> AtOnce:
+    return replace(run, results=tuple(it for it in run.results if not isinstance(it, kinds)))
+
+
+def one(run: AtOnce, number: int) -> AtOnce:
+    return replace(run, results=(run.results[number],))
+
+
+def test_what_the_solution_measured_passes() -> None:
+    for result in (
+        lab11.check_controls(controls()),
+        lab11.check_queues(queues()),
+        lab11.check_together(together()),
+    ):
+        assert result.passed, str(result)
+
+
+def test_what_was_stored_or_has_more_in_it_passes_too() -> None:
+    assert lab11.check_controls({**controls(), "vegas": controls()["bbr"]}).passed
+    turned = {name: replace(run, results=run.results[::-1]) for name, run in controls().items()}
+    assert lab11.check_controls(turned).passed
+    assert lab11.check_together(
+        {**together(), "mixed": replace(together()["mixed"], results=together()["mixed"].results[::-1])}
+    ).passed
+
+
+CUBIC, FIRST = controls()["cubic"], controls()["reno"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "says"),
+    [
+        (None, "not filled in yet"),
+        (dict.fromkeys(lab11.CONTROLS), "not measured yet"),
+        (dict.fromkeys(lab11.CONTROLS, CUBIC), "h2-h4 had cubic Hint: it must be reno"),
+        ({**controls(), "reno": CUBIC}, "h2-h4 had cubic"),
+        ({**controls(), "bbr": controls()["reno"]}, "it must be bbr"),
+        ({**controls(), "reno": changed(FIRST, TcpResult, source="h4", destination="h2")}, "sent backwards"),
+        ({**controls(), "cubic": queues()[100]}, "no transfer of h2-h4"),
+        ({**controls(), "reno": changed(FIRST, TcpResult, duration_s=10)}, "it ran for 10 s"),
+        ({**controls(), "reno": without(FIRST, SocketsResult)}, "nobody looked at its window"),
+        ({**controls(), "reno": without(FIRST, QueueResult)}, "nobody looked at B's queue"),
+        ({**controls(), "reno": changed(FIRST, SocketsResult, source="h1")}, "nobody looked at its window"),
+        ({**controls(), "bbr": replace(controls()["bbr"], interrupted=True)}, "stopped before its end"),
+        ({**controls(), "bbr": controls()["bbr"].results[0]}, "this is"),
+        ({**controls(), "reno": changed(FIRST, TcpResult, streams=2)}, "several connections"),
+        ({"Reno": controls()["reno"], "cubic": CUBIC, "bbr": controls()["bbr"]}, "'Reno', which nobody asks for"),
+        # numbers of one control under the name of another
+        ({**controls(), "reno": changed(controls()["bbr"], TcpResult, congestion="reno")}, "fewer than three losses"),
+        ({**controls(), "reno": changed(CUBIC, TcpResult, congestion="reno")}, "Reno's losses apart"),
+        ({**controls(), "cubic": changed(FIRST, TcpResult, congestion="cubic")}, "CUBIC's losses apart"),
+        ({**controls(), "bbr": changed(CUBIC, TcpResult, congestion="bbr")}, "packets that wait behind BBR"),
+    ],
+)  # fmt: skip
+def test_controls_that_look_right_are_refused(runs: object, says: str) -> None:
+    result = lab11.check_controls(runs)
+    assert says in said(result), str(result)
+
+
+@pytest.mark.parametrize(
+    ("runs", "says"),
+    [
+        (dict.fromkeys(lab11.QUEUES, queues()[100]), "had a queue of 100 packets, as read back before the run"),
+        ({**queues(), 20: queues()[1000], 1000: queues()[20]}, "tc qdisc change on r1"),
+        ({str(packets): run for packets, run in queues().items()}, "which nobody asks for"),
+        ({**queues(), 20: changed(queues()[20], TcpResult, congestion="reno")}, "it must be cubic"),
+        ({**queues(), 20: changed(queues()[20], TcpResult, duration_s=10)}, "let it run 30 s"),
+        ({**queues(), 100: CUBIC}, "no transfer of h1-h3"),
+        ({**queues(), 20: without(queues()[20], SocketsResult, QueueResult)}, "nobody looked"),
+    ],
+)
+def test_queues_that_look_right_are_refused(runs: object, says: str) -> None:
+    result = lab11.check_queues(runs)
+    assert says in said(result), str(result)
+
+
+def test_a_queue_that_got_a_delay_as_well_is_refused() -> None:
+    run = queues()[20]
+    results = []
+    for it in run.results:
+        state = it.origin.network
+        assert state is not None
+        nodes = tuple(
+            replace(
+                node,
+                interfaces=tuple(
+                    replace(face, shape=replace(face.shape, delay_ms=10.0)) if face.name == "r1-eth2" else face
+                    for face in node.interfaces
+                ),
+            )
+            for node in state.nodes
+        )
+        results.append(replace(it, origin=replace(it.origin, network=replace(state, nodes=nodes))))
+    result = lab11.check_queues({**queues(), 20: replace(run, results=tuple(results))})
+    assert "B was changed besides" in said(result)
+
+
+def default_of(run: AtOnce) -> AtOnce:
+    return changed(run, TcpResult, congestion=TcpFlow("h1", "h3").congestion)
+
+
+RENO = together()["reno"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "says"),
+    [
+        ({name: default_of(run) for name, run in together().items()}, "it must be reno"),
+        ({**together(), "reno": one(RENO, 0)}, "no transfer of h2-h4"),
+        ({**together(), "reno": one(RENO, 1)}, "no transfer of h1-h3"),
+        ({**together(), "mixed": one(together()["mixed"], 2)}, "it must be bbr, cubic, reno"),
+        ({**together(), "mixed": RENO}, "h1-h3 had reno"),
+        ({**together(), "bbr": together()["cubic"]}, "it must be bbr"),
+        ({**together(), "bbr": changed(together()["cubic"], TcpResult, congestion="bbr")}, "h1-h3 over h2-h4, bbr"),
+        ({**together(), "reno": changed(together()["bbr"], TcpResult, congestion="reno")}, "h1-h3 over h2-h4, reno"),
+        ({**together(), "reno": changed(RENO, TcpResult, duration_s=20)}, "let it run 60 s"),
+        ({**together(), "reno": changed(RENO, TcpResult, start_s=5)}, "later than the others"),
+        ({**together(), "reno": replace(RENO, results=(*RENO.results, *controls()["bbr"].results))}, "h2-h4 had"),
+    ],
+)
+def test_several_flows_that_look_right_are_refused(runs: object, says: str) -> None:
+    result = lab11.check_together(runs)
+    assert says in said(result), str(result)
+
+
+def test_a_neighbour_s_measurements_are_refused() -> None:
+    with using(VARIANT):
+        for result in (
+            lab11.check_controls(controls()),
+            lab11.check_queues(queues()),
+            lab11.check_together(together()),
+        ):
+            assert "measured on another network" in said(result)
+            assert "the network that its first cells make" in said(result)
+
+
+# --- Letters and predictions
+
+
+@pytest.mark.parametrize(
+    ("check", "right"),
+    [
+        (lab11.check_seen, {"tracks": "b", "overshoot": "d"}),
+        (lab11.check_shapes, {"hystart": "c", "gaps": "a", "rests": "b"}),
+        (lab11.check_shares, {"long": "c", "depth": "a"}),
+    ],
+)
+def test_one_letter_each_is_right_and_each_other_has_a_remark(
+    check: Callable[..., Result], right: dict[str, str]
+) -> None:
+    assert check({key: f" {letter.upper()} " for key, letter in right.items()}).passed
+    for key, letter in right.items():
+        for other in set("abcd") - {letter}:
+            (failure,) = failed(check({**right, key: other}))
+            assert failure.hint
+        assert "none of" in said(check({**right, key: "e"}))
+    assert "not filled in yet" in said(check(None))
+
+
+def _predicted() -> list[tuple[str, Value]]:
+    found = []
+    for name in lab11.PREDICTIONS.names:
+        asked = lab11.PREDICTIONS.asked(name)
+        assert not isinstance(asked, Sketch)
+        found += [(name, question) for question in asked]
+    return found
+
+
+@pytest.mark.parametrize("network", ["", "ada"])
+def test_what_theory_says_is_called_right_and_each_slip_by_its_name(network: str) -> None:
+    with using(VARIANT if network else COURSE):
+        for name, question in _predicted():
+            right = question.expected.value
+            assert remark(question, right) == ("as theory says", ""), (name, question.key)
+            assert remark(question, float(f"{right:.3g}"))[1] == "", (name, question.key)
+            for slip in question.slips:
+                if abs(slip.value / right - 1) > 0.01:
+                    assert remark(question, slip.value)[1], (name, question.key, slip.reason)
+
+
+def test_predictions_stand_next_to_what_was_measured() -> None:
+    loss = lab11.predict("loss", {"window": 33, "rtt": 80.6, "after": 93.1}, sure=60)
+    found = lab11.check_look(SAMPLES, "virtual", loss).surprises
+    assert [it.measured for it in found] == [134, pytest.approx(81.55, abs=0.01), 67]
+    assert [it.slip for it in found] == ["that is the path alone", "", "that is CUBIC's 0.7"]
+    between = lab11.predict("between", {"reno": 9.28, "cubic": 5.58}, sure=60)
+    reno, cubic = lab11.check_controls(controls(), between).surprises
+    assert "round trips of an empty queue" in reno.slip
+    assert (cubic.said, cubic.slip) == ("as theory says", "")
+    assert reno.measured == pytest.approx(12.7, abs=0.3)
+    rtts = lab11.predict("queues", {20: 12.1, 100: 80.6, 1000: 625}, sure=60)
+    found = lab11.check_queues(queues(), rtts).surprises
+    assert "in the queue alone" in found[0].slip
+    assert [it.slip for it in found[1:]] == ["", ""]
+
+
+def test_the_figures_and_tables_have_what_was_measured_and_say_so_where_nothing_was() -> None:
+    assert isinstance(figures.controls_figure(controls()), Drawing)
+    assert isinstance(figures.queues_figure(queues()), Drawing)
+    assert figures.controls_figure(dict.fromkeys(lab11.CONTROLS)) == figures.NOTHING
+    assert figures.look_figure([]) == figures.NOTHING
+    for table in (figures.controls_table, figures.queues_table, figures.together_table):
+        assert table({}) == figures.NOTHING
+    rows = {str(row[0]): row for row in figures.controls_table(controls()).rows}  # type: ignore[union-attr]
+    assert rows["reno"][4] == pytest.approx(49, rel=0.05)
+    # the law takes the round trip for constant: 1/28 too little where the path is always full
+    assert rows["reno"][8] == pytest.approx(18.8, rel=0.05)
+    assert [len(table.rows) for table in (figures.queues_table(queues()), figures.together_table(together()))] == [3, 4]  # type: ignore[union-attr]

@@ -1,0 +1,134 @@
+"""What waits in a queue, again and again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linklab
+from linklab.errors import MeasurementError
+from linklab.measure import (
+    Origin,
+    QueueFlow,
+    QueueResult,
+    SocketsFlow,
+    SocketsResult,
+    TcpFlow,
+    TcpResult,
+    at_once,
+    load_result,
+    run,
+)
+from linklab.measure.tools.queues import QUEUES, QueueSample
+from linklab.network import COURSE
+from linklab.network.dumbbell import dumbbell
+from linklab.runtime.backends import Kind
+
+from .captured import job
+from .test_measure_sockets import SEEN
+
+ORIGIN = Origin("tc utility, iproute2-6.1.0", "virtual", "7.3.4")
+SAID = """\
+at 100.000000000
+qdisc htb 5: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000
+ Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)\x20
+ backlog 0b 0p requeues 0
+qdisc netem 10: parent 5:1 limit 100 seed 16776986119210556484
+ Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)\x20
+ backlog 0b 0p requeues 0
+at 100.100000000
+qdisc htb 5: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000
+ Sent 386174 bytes 272 pkt (dropped 81, overlimits 251 requeues 0)\x20
+ backlog 149886b 99p requeues 0
+qdisc netem 10: parent 5:1 limit 100 seed 16776986119210556484
+ Sent 386174 bytes 272 pkt (dropped 81, overlimits 0 requeues 0)\x20
+ backlog 149886b 99p requeues 0
+at 100.200000000
+qdisc netem 10: root refcnt 2 limit 1000 delay 10ms seed 1
+ Sent 386174 bytes 272 pkt (dropped 82, overlimits 251 requeues 0)\x20
+ backlog 1500Kb 990p requeues 0
+"""
+CUT = "at 100.300000000\nqdisc netem 10: root refcnt 2 li"
+
+
+def result(said: str = SAID, **more: Any) -> QueueResult:
+    asked = job(QueueFlow("r1", "h3"))
+    asked.said, asked.status, asked.interrupted = said, more.get("status", 0), more.get("interrupted", False)
+    return QUEUES.parse(asked, ORIGIN, SEEN)
+
+
+@pytest.mark.parametrize("more", ["", CUT])
+def test_each_look_is_read_the_root_s_numbers_once_and_what_was_cut_is_not(more: str) -> None:
+    found = result(SAID + more)
+    assert [replace(it, at_s=0) for it in found.samples] == [
+        QueueSample(0, 0, 0, 0),
+        QueueSample(0, 99, 149886, 81),
+        QueueSample(0, 990, 1500000, 82),
+    ]
+    assert [it.at_s for it in found.samples] == pytest.approx([0, 0.1, 0.2])
+    assert found.headline == pytest.approx((99 + 990) / 3)
+    assert result("").headline is None
+
+
+def test_what_is_not_known_and_what_failed_is_said() -> None:
+    with pytest.raises(MeasurementError, match="tc printed what is not known"):
+        result(SAID.replace("backlog 149886b", "waiting 149886b"))
+    with pytest.raises(MeasurementError, match="queue r1-h3 failed: Cannot find device"):
+        result('at 1.0\nCannot find device "x"\n', status=1)
+
+
+@pytest.mark.parametrize("wrong", [{"duration_s": 0}, {"interval_s": 0}, {"interval_s": 11}])
+def test_flows_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(MeasurementError, match="choose"):
+        QueueFlow("r1", "h3", **wrong)  # type: ignore[arg-type]
+
+
+def test_json_and_back() -> None:
+    assert load_result(json.loads(json.dumps(result().to_json()))) == result()
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(dumbbell(COURSE), "virtual", folder=tmp_path_factory.mktemp("queues")) as lab:
+        yield lab
+
+
+@pytest.mark.lab
+def test_the_bottleneck_s_queue_fills_and_the_reverse_one_does_not(lab: linklab.Lab) -> None:
+    flows = [TcpFlow("h1", "h3", 3, congestion="reno"), QueueFlow("r1", "h3", 3), QueueFlow("r2", "h1", 3)]
+    full, empty = at_once(lab, flows).of(QueueResult)
+    assert len(full.samples) == 30
+    assert max(it.packets for it in full.samples) == 100
+    assert full.samples[-1].dropped_packets > 50
+    assert max(it.packets for it in empty.samples) < 10
+
+
+@pytest.mark.lab
+def test_who_has_no_path_is_told(lab: linklab.Lab) -> None:
+    with pytest.raises(MeasurementError, match="queue r1-h3 failed"):
+        run(lab, QueueFlow("r1", "h3", 1, address="10.99.0.1"))
+
+
+def _traces(folder: Path) -> list[Any]:
+    """Every digit of windows, round trips and queue of the three controls, in a lab of its own."""
+    folder.mkdir()
+    found: list[Any] = []
+    with linklab.start(dumbbell(COURSE), "virtual", folder=folder) as lab:
+        for control in ("reno", "cubic", "bbr"):
+            looks = SocketsFlow("h2", "h4", 4), QueueFlow("r1", "h4", 4)
+            both = at_once(lab, [TcpFlow("h2", "h4", 4, congestion=control), *looks])
+            found += [both.of(TcpResult)[0].samples, both.of(SocketsResult)[0].samples]
+            found += [both.of(QueueResult)[0].samples]
+    return found
+
+
+@pytest.mark.lab
+def test_two_fresh_labs_give_the_same_traces(virtual: Kind, tmp_path: Path) -> None:
+    one, two = (_traces(tmp_path / name) for name in ("one", "two"))
+    assert one == two
+    assert len({str(samples) for samples in one}) == 9
