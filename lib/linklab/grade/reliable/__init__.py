@@ -1,0 +1,44 @@
+"""Does a program carry a file over UDP, every byte once and in order? Judged by what passes on the wire.
+
+    from linklab.grade import reliable
+
+    reliable.check_step("reliable.py", "stop-and-wait").require()   # one step: a linklab.grade.Result
+
+The program runs confined, sender and receiver on two hosts of a lab of its own on virtual time, and between them a relay
+that notes, loses, repeats and overtakes datagrams. Its packets are its own affair. On the command line:
+``linklab check reliable.py --lab 13``. It may be Python, a script, or compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from linklab.errors import LinklabError
+from linklab.grade.reliable import judge
+from linklab.grade.reliable.place import Session, lab_place, read
+from linklab.grade.result import Result, guarded
+
+STEPS = tuple(judge.STEPS)
+
+
+def check(
+    file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None
+) -> dict[str, Result]:
+    """Return the checks of each step. Raises LinklabError where there is no program, and LabError where no lab is."""
+    for step in steps:
+        if step not in STEPS:
+            raise LinklabError(f"no step is called {step!r}: choose one of {', '.join(STEPS)}")
+    program = read(Path(file))
+    place = lab_place(program)
+    try:
+        session = Session(program, place, tell)
+        return {step: Result(f"{program.name}, {step}", tuple(judge.checks(session, step))) for step in steps}
+    finally:
+        place.close()
+
+
+@guarded
+def check_step(file: str | Path, step: str) -> Result:
+    """Judge one of `STEPS`. Raises as `check`."""
+    return check(file, (step,))[step]
