@@ -102,7 +102,8 @@ class Sender:
         if kind != ACK:
             return
         (missing,) = struct.unpack("!I", data)
-        if number in self.sent_s and number not in self.repeated:  # Karn: whose repeat it answers nobody knows
+        # Karn: of a packet that was sent twice nobody knows which one is answered
+        if number in self.sent_s and number not in self.repeated:
             self.timer.sample(time.monotonic() - self.sent_s[number])
         self.acknowledged.update({number}, range(self.first, missing))
         for known in [each for each in self.sent_s if each in self.acknowledged]:
@@ -113,7 +114,11 @@ class Sender:
     def repeat(self) -> None:
         """The oldest packet was not acknowledged in time: send again what is overdue, and wait longer."""
         now_s = time.monotonic()
-        overdue = [number for number, sent_s in self.sent_s.items() if sent_s + self.timer.rto_s <= now_s]
+        overdue = [
+            number
+            for number, sent_s in self.sent_s.items()
+            if sent_s + self.timer.rto_s <= now_s
+        ]
         for number in overdue:
             self.transmit(number)
         if self.first in overdue:  # once for all that were lost together
@@ -150,7 +155,10 @@ def receive(port: int, file: str) -> bool:
     waiting: dict[int, bytes] = {}  # what came before its turn
     missing = 0  # the number that the file needs next
     end: int | None = None  # the number of the last packet
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection, open(file, "wb") as target:
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection,
+        open(file, "wb") as target,
+    ):
         connection.bind(("", port))
         connection.settimeout(2 * SILENCE_S)
         while True:
@@ -180,7 +188,10 @@ def main(words: list[str]) -> int:
         case ["send", host, port, file, window]:
             done = send(host, int(port), file, int(window))
         case _:
-            print("usage: reliable.py receive PORT FILE, or reliable.py send HOST PORT FILE WINDOW", file=sys.stderr)
+            print(
+                "usage: reliable.py receive PORT FILE, or reliable.py send HOST PORT FILE WINDOW",
+                file=sys.stderr,
+            )
             return 2
     if not done:
         print("the other side is silent: gave up", file=sys.stderr)

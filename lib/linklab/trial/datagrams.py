@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import random
 import socket
@@ -136,14 +137,12 @@ class DatagramRelay:
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
-        return {**self.notes, "flooded": self.flooded, "silent_s": self._silent_s}
+        return {"up": self.notes["up"], "down": self.notes["down"], "flooded": self.flooded, "silent_s": self._silent_s}
 
 
 def _send(way: socket.socket, data: bytes, address: tuple[str, int]) -> None:
-    try:
+    with contextlib.suppress(OSError):  # the buffer is full or nobody listens: that is what UDP does
         way.sendto(data, address)
-    except OSError:  # the buffer is full or nobody listens: that is what UDP does
-        pass
 
 
 def listener(port: int) -> socket.socket:

@@ -364,9 +364,9 @@ def _resident_mb(pid: int) -> float:
 
 def _runs(pid: int) -> bool:
     """Whether one of its threads is runnable."""
-    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+    for thread in Path(f"/proc/{pid}/task").glob("*/stat"):
         with contextlib.suppress(OSError):
-            if stat.read_text().rpartition(")")[2].split()[0] == "R":
+            if thread.read_text().rpartition(")")[2].split()[0] == "R":
                 return True
     return False
 

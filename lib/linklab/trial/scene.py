@@ -216,7 +216,10 @@ class _Play:
 
     def end(self) -> None:
         """Nothing of it runs on, whatever happened."""
-        for one in filter(None, (*self.listeners, self.relay, self.datagrams)):
+        open_ones: list[listener.Listener | relay.Relay | datagrams.DatagramRelay] = [*self.listeners]
+        open_ones += [self.relay] if self.relay else []
+        open_ones += [self.datagrams] if self.datagrams else []
+        for one in open_ones:
             with contextlib.suppress(RuntimeError):
                 one.close()
         for program in self.programs:

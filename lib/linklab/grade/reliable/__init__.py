@@ -4,9 +4,9 @@
 
     reliable.check_step("reliable.py", "stop-and-wait").require()   # one step: a linklab.grade.Result
 
-The program runs confined, sender and receiver on two hosts of a lab of its own on virtual time, and between them a relay
-that notes, loses, repeats and overtakes datagrams. Its packets are its own affair. On the command line:
-``linklab check reliable.py --lab 13``. It may be Python, a script, or compiled.
+The program runs confined, its sender and its receiver on two hosts of a lab of its own on virtual time. Between them a
+relay notes, loses, repeats and delays datagrams. What is in these is the program's own affair. It may be Python, a
+script, or compiled. On the command line: ``linklab check reliable.py --lab 13``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from linklab.grade.reliable import judge
 from linklab.grade.reliable.place import Session, lab_place, read
 from linklab.grade.result import Result, guarded
 
+__all__ = ["STEPS", "Session", "check", "check_step", "played"]
+
 STEPS = tuple(judge.STEPS)
 
 
@@ -26,6 +28,13 @@ def check(
     file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None
 ) -> dict[str, Result]:
     """Return the checks of each step. Raises LinklabError where there is no program, and LabError where no lab is."""
+    return played(file, steps, tell)[0]
+
+
+def played(
+    file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None
+) -> tuple[dict[str, Result], Session]:
+    """Return the same, and what was played for it. Raises as `check`."""
     for step in steps:
         if step not in STEPS:
             raise LinklabError(f"no step is called {step!r}: choose one of {', '.join(STEPS)}")
@@ -33,7 +42,8 @@ def check(
     place = lab_place(program)
     try:
         session = Session(program, place, tell)
-        return {step: Result(f"{program.name}, {step}", tuple(judge.checks(session, step))) for step in steps}
+        found = {step: Result(f"{program.name}, {step}", tuple(judge.checks(session, step))) for step in steps}
+        return found, session
     finally:
         place.close()
 

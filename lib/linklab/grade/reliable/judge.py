@@ -93,7 +93,9 @@ def _wrong(transfer: Transfer) -> tuple[str, str] | None:
     if got is None:
         return f"the receiver wrote no file{behind}", "receive PORT FILE writes what arrives to FILE"
     if got != wanted:
-        late = "".join(f", and the {it.side} was still at it when it was stopped" for it in transfer.programs[:1] if it.stopped)
+        late = "".join(
+            f", and the {it.side} was still at it when it was stopped" for it in transfer.programs[:1] if it.stopped
+        )
         return f"{_difference(got, wanted)}{late}{behind}", _hint(got, wanted)
     for program in transfer.programs:
         if program.stopped:
@@ -107,6 +109,8 @@ def _wrong(transfer: Transfer) -> tuple[str, str] | None:
 
 def _difference(got: bytes, wanted: bytes) -> str:
     same = next((at for at, (one, two) in enumerate(zip(got, wanted, strict=False)) if one != two), None)
+    if not got:
+        return f"none of the {len(wanted)} bytes arrived"
     if same is None and len(got) < len(wanted):
         return f"only the first {len(got)} of {len(wanted)} bytes arrived"
     if same is None:
@@ -175,6 +179,12 @@ def _data_bytes(transfer: Transfer) -> int:
     return full - headers[0] if headers else 1000
 
 
+def share_percent(session: Session, window: int) -> float:
+    """Return which part of the time the link carried packets in a transfer without loss, in percent."""
+    transfer = _clean(session, window)
+    return packet_ms(transfer.mean_bytes) * len(transfer.up) / 10 / max(transfer.took_s, 1e-9)
+
+
 # --- The checks
 
 
@@ -223,9 +233,9 @@ def _share(session: Session, what: str, window: int = 1) -> Check:
         return Check.failing(what, f"window {window}: {wrong[0]}", wrong[1])
     theory_s = _theory_s(transfer, len(transfer.up))
     most_s = _SLOWER * theory_s + _ROUNDS * transfer.rtt_ms / 1000
-    busy = packet_ms(transfer.mean_bytes) * len(transfer.up) / 10
-    expected = f"{theory_s:.2f} s, {busy / theory_s:.0f} % of the link"
-    found = f"{transfer.took_s:.2f} s, {busy / max(transfer.took_s, 1e-9):.0f} %"
+    share = share_percent(session, window)
+    expected = f"{theory_s:.2f} s, {share * transfer.took_s / theory_s:.0f} % of the link"
+    found = f"{transfer.took_s:.2f} s, {share:.0f} %"
     if transfer.took_s > most_s:
         formula = "min(1, W / (1 + 2a))" if window > 1 else "L/R / (RTT + L/R)"
         hint = ("who waits, and for what? Send as soon as the window allows", f"theory: {formula} of the link")

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from linklab.errors import LabError, LinklabError
+from linklab.grade.reliable.wire import Transfer
 from linklab.grade.simpleperf import submission
 from linklab.grade.simpleperf.place import LabPlace
 from linklab.grade.simpleperf.steady import SteadyPlace
 from linklab.grade.simpleperf.submission import Submission
-from linklab.grade.reliable.wire import Transfer
 from linklab.lab import Lab
 from linklab.network import End, Host, Link, Network, Router, Subnet
 from linklab.trial.datagrams import Weather
@@ -99,7 +99,9 @@ def read(path: Path) -> Submission:
     if _is_python(path.name, data):
         return submission.read(path)
     if len(data) > _LARGEST_BINARY_BYTES:
-        raise LinklabError(f"{path} has {len(data)} bytes: a program of more than {_LARGEST_BINARY_BYTES} is not checked")
+        raise LinklabError(
+            f"{path} has {len(data)} bytes: a program of more than {_LARGEST_BINARY_BYTES} is not checked"
+        )
     return Submission(path.name, {path.name: data}, submission.interpreter(), None)
 
 
