@@ -163,7 +163,7 @@ lab13.check_stop_and_wait("reliable.py").require()
 #
 # Nobody. With a finite number of messages over a link that may lose any of them, the last one is not needed or not
 # known to have arrived (the *two generals' problem*). TCP's answer is TIME-WAIT: who closes first stays to answer
-# repeats (RFC 9293, section 3.6.1).
+# repeats (RFC 9293, section 3.3.2).
 #
 # </details>
 #

@@ -31,7 +31,7 @@ _FIRST_S: Final = 1.0
 """RFC 6298's first timeout, and its least."""
 _GIVE_UP_S: Final = 150.0
 _SHORT_S: Final = 3.0
-_EARLY_S: Final = 15.0
+_EARLY_S: Final = 7.5
 _SMALL: Final = 3000
 _LARGE: Final = 330_000
 _USUAL: Final = 60_000
@@ -322,7 +322,7 @@ def _gives_up(session: Session, what: str) -> Check:
         return Check.failing(what, "it tries for ever", "give up when nothing was heard for 30 s", expected)
     if sender.status == 0:
         return Check.failing(what, "it says 0: all has arrived", "0 is for what was acknowledged", expected, "status 0")
-    if transfer.took_s < _EARLY_S / 2:
+    if transfer.took_s < _EARLY_S:
         reason = f"it gave up {transfer.took_s:.1f} s after its first packet"
         return Check.failing(what, reason, "an outage of 8 s is no end: 30 s of silence are", expected)
     return Check.passing(what, expected, f"status {sender.status}, {len(transfer.up)} packets")
