@@ -107,7 +107,9 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     unused = [
         member.name
         for member in _programs(submission.files)
-        if member not in used and not _NAMED.fullmatch(member.parts[-1].removesuffix(".txt"))
+        if member not in used
+        and member.parts[-1].removesuffix(".txt") not in kit.starters
+        and not _NAMED.fullmatch(member.parts[-1].removesuffix(".txt"))
     ]
     if unused:
         notes.append(f"other programs are not used: {listed(unused)}; nothing that counts imports them")
