@@ -179,6 +179,19 @@ def test_a_written_simpleperf_counts_before_the_starter(tmp_path: Path, kit: Kit
     assert found.simpleperf.name == "a/simpleperf.py"
 
 
+def test_another_lab_s_program_is_found_by_its_name_with_what_it_imports(tmp_path: Path, kit: Kit) -> None:
+    written = b"import framing\n" + kit.starters["reliable.py"].encode()
+    files = {"a/reliable.py": written, "a/framing.py": b"x = 1", "b/reliable.py": kit.starters["reliable.py"].encode()}
+    found = _recognised(tmp_path, {**files, "simpleperf.py": program(), "idle.py": b"y = 1"}, kit)
+    assert {file: member.name for file, member in found.programs.items()} == {
+        "reliable.py": "a/reliable.py",
+        "framing.py": "a/framing.py",
+    }
+    assert any("reliable.py came more than once: a/reliable.py counts" in note for note in found.notes)
+    assert any("idle.py" in note and "reliable" not in note for note in found.notes)
+    assert _recognised(tmp_path / "2", {"my_reliable.py": written}, kit).programs == {}
+
+
 def test_programs_are_known_by_their_content() -> None:
     right = [each for each in programs("right") if "socket" in each.text]
     known = [each.name for each in right if is_simpleperf(each.text)]

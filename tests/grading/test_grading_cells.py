@@ -23,7 +23,7 @@ CELLS = [
 
 
 def test_there_are_check_cells() -> None:
-    assert {lab for lab, _, _ in CELLS} == {path.stem for path in (ROOT / "solutions").glob("[0-9]*-*.py")}
+    assert {lab for lab, _, _ in CELLS} == {path.stem for path in (ROOT / "labs").glob("*.ipynb")} != set()
 
 
 @pytest.mark.parametrize(("lab", "cell", "source"), CELLS, ids=[f"{lab}-{cell}" for lab, cell, _ in CELLS])

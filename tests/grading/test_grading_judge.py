@@ -40,6 +40,15 @@ def test_lab_02_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: 
     assert done.judged.ended == ""
 
 
+@pytest.mark.parametrize("folder", ["solutions", "labs"])
+def test_lab_13_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: Path, folder: str) -> None:
+    book = solution("13") if folder == "solutions" else starter("13")
+    done = judge(book, tmp_path, files={"reliable.py": ROOT / folder / "reliable.py"})
+    checks = [cell for cell in done.judged.cells if cell.kind == "check"]
+    assert {cell.status for cell in checks} == {"passed" if folder == "solutions" else "failed"}, done.why()
+    assert done.judged.ended == ""
+
+
 @pytest.mark.parametrize("lab", some(LABS, "10"))
 def test_a_starter_fails_all_checks(virtual: Kind, tmp_path: Path, lab: str) -> None:
     done = judge(starter(lab), tmp_path, files={"simpleperf.py": ROOT / "labs" / "simpleperf.py"})

@@ -3,8 +3,8 @@
 One assignment for each lab, in ``source/NAME/``, made of the solution with its starters still in it, as comments; and
 ``nbgrader_config.py``, which has nbgrader put the starters in the solutions' place
 (:mod:`linklab.classroom.nbgrader_step`), because a stub that raises would be a syntax error within a dictionary. A
-program of a lab (simpleperf.py of Lab 02) lies beside its notebook as students get it, and is handed in with it. What
-the notebook of an added lab imports lies beside it too.
+lab's program (simpleperf.py of Lab 02, say) lies beside its notebook as students get it, and is handed in with it.
+What the notebook of an added lab imports lies beside it too.
 
 nbgrader gives all students the same, so this is the plain course network.
 """
@@ -23,7 +23,7 @@ from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
 from linklab.settings import FILE as SETTINGS
 
-PROGRAMS: Final = {"02-simpleperf": ("simpleperf.py",)}
+PROGRAMS: Final = {"02-simpleperf": ("simpleperf.py",), "13-reliable-transport": ("reliable.py",)}
 """What belongs to a lab besides its notebook, and is handed in with it."""
 CONFIG: Final = "nbgrader_config.py"
 _CONFIG: Final = '''\

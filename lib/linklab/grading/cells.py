@@ -42,6 +42,11 @@ class Call:
     positional: tuple[Argument, ...]
     named: tuple[tuple[str, Argument], ...]
 
+    @property
+    def runs_a_program(self) -> bool:
+        """Whether it is given the name of a program that lies next to the notebook."""
+        return any(isinstance(it.value, str) and it.value.endswith(".py") for it in self.positional)
+
     def function(self) -> Callable[..., Result]:
         """Return the check itself, the instructor's own. Raises LinklabError where there is none."""
         module = importlib.import_module("linklab.grade.simpleperf") if self.module == SIMPLEPERF else load(self.module)

@@ -254,7 +254,7 @@ def _required(session: Session, call: Call, room: Room) -> Result:
     """A check, called with the student's values. Raises GradeError if it has not passed."""
     positional = [session.argument(each) for each in call.positional]
     named = {name: session.argument(each) for name, each in call.named}
-    with beside(room) if call.module == "simpleperf" else contextlib.nullcontext():
+    with beside(room) if call.runs_a_program else contextlib.nullcontext():
         return call.function()(*positional, **named).require()
 
 

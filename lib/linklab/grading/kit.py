@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -62,11 +62,15 @@ class KitLab:
 
 @dataclass(frozen=True)
 class Kit:
-    """All labs by name, in order; what students start simpleperf from, and the finished one."""
+    """All labs by name, in order; what students start simpleperf from, and the finished one.
+
+    ``starters`` are what they start the programs of other labs from, by the file's name, which such a program keeps.
+    """
 
     labs: Mapping[str, KitLab]
     simpleperf_starter: str
     simpleperf_solution: str
+    starters: Mapping[str, str] = field(default_factory=dict)
 
     def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
         """The labs whose names begin as one of ``names``; all where there are none. Raises LinklabError if unknown."""
@@ -88,7 +92,11 @@ def read_kit(root: Path) -> Kit:
         labs[name] = _lab(name, json.loads(contents.given[file]), json.loads(contents.solved[file]))
     finished = root / SOLUTIONS / SIMPLEPERF
     solution = finished.read_text("utf-8") if finished.is_file() else ""
-    return Kit(labs, contents.given.get(SIMPLEPERF, b"").decode(), solution)
+    programs = {
+        name: data.decode() for name, data in contents.given.items() if "/" not in name and name.endswith(".py")
+    }
+    starter = programs.pop(SIMPLEPERF, "")
+    return Kit(labs, starter, solution, programs)
 
 
 def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:

@@ -51,13 +51,15 @@ class FoundNotebook:
 class Recognised:
     """What a student handed in for which lab. `notes` are for student and instructor alike, a line each.
 
-    ``helpers`` are the modules that simpleperf imports, as in `FoundNotebook`.
+    ``helpers`` are the modules that simpleperf imports, as in `FoundNotebook`. ``programs`` are those of other labs, by
+    the names that they must have, with the modules that they import.
     """
 
     notebooks: Mapping[str, FoundNotebook]
     simpleperf: Member | None
     notes: tuple[str, ...]
     helpers: Mapping[str, Member] = field(default_factory=dict)
+    programs: Mapping[str, Member] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,15 +101,19 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
         helpers = _helpers(simpleperf, [_source(simpleperf)], submission.files, notes)
     elif not notebooks:
         notes.append("no notebook of a lab and no simpleperf was found")
-    used = [simpleperf, *helpers.values(), *(one for each in notebooks.values() for one in each.helpers.values())]
+    others = _others(submission.files, kit, notes)
+    used = [simpleperf, *helpers.values(), *others.values()]
+    used += [one for each in notebooks.values() for one in each.helpers.values()]
     unused = [
         member.name
         for member in _programs(submission.files)
-        if member not in used and not _NAMED.fullmatch(member.parts[-1].removesuffix(".txt"))
+        if member not in used
+        and member.parts[-1].removesuffix(".txt") not in kit.starters
+        and not _NAMED.fullmatch(member.parts[-1].removesuffix(".txt"))
     ]
     if unused:
         notes.append(f"other programs are not used: {listed(unused)}; nothing that counts imports them")
-    return Recognised(notebooks, simpleperf, tuple(dict.fromkeys(notes)), helpers)
+    return Recognised(notebooks, simpleperf, tuple(dict.fromkeys(notes)), helpers, others)
 
 
 def lab_of(cells: Iterable[HandedCell], kit: Kit) -> KitLab | None:
@@ -248,6 +254,25 @@ def _simpleperf(files: Iterable[Member], kit: Kit, notes: list[str]) -> Member |
     elif best.parts[-1] != SIMPLEPERF:
         notes.append(f"{best.name} was taken for {SIMPLEPERF}")
     return best
+
+
+def _others(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str, Member]:
+    """The programs of other labs than simpleperf's, and the modules that they import: known by their names alone."""
+    files = list(files)
+    found: dict[str, Member] = {}
+    for name, starter in kit.starters.items():
+        called = [it for it in _programs(files) if it.parts[-1].removesuffix(".txt") == name]
+        fit = [it for it in called if _fits(it, notes, is_named=True)]
+        if not fit:
+            continue
+        best = max(fit, key=lambda it: (_source(it).split() != starter.split(), it.modified_s, it.name))
+        if len(fit) > 1:
+            others = listed(it.name for it in fit if it is not best)
+            notes.append(
+                f"{name} came more than once: {best.name} counts, the newest that is written, and not {others}"
+            )
+        found |= _helpers(best, [_source(best)], files, notes) | {name: best}
+    return found
 
 
 def _fits(member: Member, notes: list[str], *, is_named: bool) -> bool:

@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import termios
@@ -26,6 +27,8 @@ from linklab.runtime import limits as program_limits
 
 OUTPUT_BYTES = 512 * 1024
 """What a program may print on each of its two outputs before it is stopped."""
+KEPT_BYTES = 4 * 1024 * 1024
+"""So much is told of a file that a program has written, and one byte more of a longer one."""
 _READ = 64 * 1024
 _LOOK_S = 0.1
 _SCREEN = (50, 200)
@@ -66,8 +69,21 @@ class Program:
 
     _numbers = 0
 
-    def __init__(self, stage: Stage, side: str, host: str, words: list[str], clock: Callable[[], float]) -> None:
-        """Starts it. Its clock gives the seconds that its record counts in; ``side`` is its part in the scene."""
+    def __init__(
+        self,
+        stage: Stage,
+        side: str,
+        host: str,
+        words: list[str],
+        clock: Callable[[], float],
+        given: dict[str, str] | None = None,
+        keep: str = "",
+    ) -> None:
+        """Starts it. Its clock gives the seconds that its record counts in; ``side`` is its part in the scene.
+
+        ``given`` are files (path: base64) that it alone finds in its folder; of a file ``keep`` that it writes there
+        the record tells the content.
+        """
         Program._numbers += 1
         self._stage, self._clock = stage, clock
         self._loop = asyncio.get_running_loop()
@@ -82,6 +98,9 @@ class Program:
         self._sizes = {"out": 0, "err": 0}
         self._folder = stage.scratch / f"program{Program._numbers}"
         shutil.copytree(stage.files, self._folder)
+        unpack(self._folder, given or {})
+        self._keep = keep
+        self._kept: bytes | None = None
         self._elsewhere = stage.scratch / f"elsewhere{Program._numbers}"
         self._elsewhere.mkdir()
         self._before = _listing(self._folder)
@@ -206,6 +225,8 @@ class Program:
         self._cage.kill()
         if not self._folder.exists():
             return
+        if self._keep:
+            self._kept = _plain_file(self._folder / self._keep)
         self.breaches += [name for name in self._cage.breaches() if name not in self.breaches]
         self.breaches += _changes(self._before, self._folder)
         if not _untouched(self._elsewhere):
@@ -277,6 +298,7 @@ class Program:
             "unconfined": self.unconfined,
             "out": self.printed["out"],
             "err": self.printed["err"],
+            "kept": None if self._kept is None else base64.b64encode(self._kept).decode(),
         }
 
 
@@ -342,9 +364,9 @@ def _resident_mb(pid: int) -> float:
 
 def _runs(pid: int) -> bool:
     """Whether one of its threads is runnable."""
-    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+    for thread in Path(f"/proc/{pid}/task").glob("*/stat"):
         with contextlib.suppress(OSError):
-            if stat.read_text().rpartition(")")[2].split()[0] == "R":
+            if thread.read_text().rpartition(")")[2].split()[0] == "R":
                 return True
     return False
 
@@ -366,6 +388,16 @@ def _changes(before: dict[str, bytes], folder: Path) -> list[str]:
     except (OSError, RuntimeError):  # a link that leads to itself
         return ["deleted"]
     return []
+
+
+def _plain_file(path: Path) -> bytes | None:
+    """Return what a program has written to a file, None if that is no plain file: no link of its is followed."""
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(number, "rb") as file:
+        return file.read(KEPT_BYTES + 1) if stat.S_ISREG(os.fstat(number).st_mode) else None
 
 
 def _untouched(folder: Path) -> bool:

@@ -4,8 +4,10 @@ The plan::
 
     {"server": {"host", "words", "port", "patience_s"} or None,
      "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,
+     "datagrams": {"host", "port", "target", "weather"} or None,   # a relay for UDP (linklab.trial.datagrams)
      "listeners": [{"host", "address", "port"}],       # they read and do not answer
-     "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected"},
+     "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected", "side",
+                 "given", "keep"},                     # side: "client" unless said otherwise
                 {"kind": "peer", "at_s", "host", "target", "steps"},
                 {"kind": "restart", "at_s"}],          # any of them: "after" (a number of the list) instead of "at_s"
      "grace_s": how long the server may still print when all acts are over, and the relay has read what clients sent}
@@ -28,7 +30,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from linklab.trial import listener, loop, peer, relay, sockets
+from linklab.trial import datagrams, listener, loop, peer, relay, sockets
 from linklab.trial.program import Program, Stage
 
 _LOOK_S = 0.02
@@ -52,6 +54,7 @@ class _Play:
         self.programs: list[Program] = []
         self.server: Program | None = None
         self.relay: relay.Relay | None = None
+        self.datagrams: datagrams.DatagramRelay | None = None
         self.listeners: list[listener.Listener] = []
         self.listening: list[tuple[str, int]] = []
         self.alive = False
@@ -63,13 +66,13 @@ class _Play:
         """Seconds since the server listens."""
         return round(time.monotonic() - self.zero_s, 6)
 
-    async def start(self, side: str, host: str, words: list[str]) -> Program:
-        """Start a program and remember it."""
+    async def start(self, side: str, host: str, words: list[str], **files: Any) -> Program:
+        """Start a program, with ``files`` as `Program` takes them, and remember it."""
         running = {program.side for program in self.programs if program.running}
         self.tell(sorted({*running, side}, reverse=True))
         # what is told leaves a lab while all in it wait, and this program may leave no such moment
         await asyncio.sleep(_TOLD_S)
-        program = Program(self.stage, side, host, words, self.clock)
+        program = Program(self.stage, side, host, words, self.clock, **files)
         self.programs.append(program)
         return program
 
@@ -88,6 +91,8 @@ class _Play:
             self.zero_s = time.monotonic()
         if self.plan.get("relay"):
             self._relay(self.plan["relay"])
+        if self.plan.get("datagrams"):
+            self._datagrams(self.plan["datagrams"])
         await asyncio.gather(*(self._act(number) for number in range(len(self.acts))))
         if self.relay is not None:
             await self.relay.drain(_DRAIN_S)
@@ -131,6 +136,18 @@ class _Play:
             hold_s=wish.get("hold_s"),
         )
 
+    def _datagrams(self, wish: dict[str, Any]) -> None:
+        with self.stage.entered(wish["host"]):
+            listening = datagrams.listener(wish["port"])
+        address, port = wish["target"]
+
+        def connect() -> Any:
+            with self.stage.entered(wish["host"]):
+                return datagrams.plain_socket()
+
+        weather = datagrams.Weather(**wish["weather"])
+        self.datagrams = datagrams.DatagramRelay(listening, (address, port), connect, self.clock, weather)
+
     async def _act(self, number: int) -> None:
         act, note = self.plan["acts"][number], self.acts[number]
         if "after" in act:
@@ -143,7 +160,8 @@ class _Play:
     async def _do(self, act: dict[str, Any], note: dict[str, Any]) -> None:
         match act["kind"]:
             case "client":
-                client = await self.start("client", act["host"], act["words"])
+                files = {"given": act.get("given"), "keep": act.get("keep", "")}
+                client = await self.start(act.get("side", "client"), act["host"], act["words"], **files)
                 note["program"] = client
                 await self._watch(client, act, note)
                 await client.finish()
@@ -198,7 +216,9 @@ class _Play:
 
     def end(self) -> None:
         """Nothing of it runs on, whatever happened."""
-        open_ones: list[listener.Listener | relay.Relay] = [*self.listeners, *([self.relay] if self.relay else [])]
+        open_ones: list[listener.Listener | relay.Relay | datagrams.DatagramRelay] = [*self.listeners]
+        open_ones += [self.relay] if self.relay else []
+        open_ones += [self.datagrams] if self.datagrams else []
         for one in open_ones:
             with contextlib.suppress(RuntimeError):
                 one.close()
@@ -222,6 +242,7 @@ class _Play:
             and {"before": told(self.restarted["before"]), "listening": self.restarted.get("listening", [])},
             "acts": acts,
             "relay": [one.record() for one in self.relay.connections] if self.relay else [],
+            "datagrams": self.datagrams and self.datagrams.record(),
             "listeners": [one.record() for one in self.listeners],
             "stalled": stalled,
             "by": sorted(busy, reverse=True),

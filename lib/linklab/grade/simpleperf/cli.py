@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import LinklabError
-from linklab.grade.simpleperf.catalogue import STEPS
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
+
+    from rich.console import Console
 
     from linklab.grade.simpleperf.report import Report
 
@@ -22,19 +23,24 @@ STATUS: Final = {"passed": 0, "failed": 1, "inconclusive": 3, "broken": 4}
 USAGE: Final = 2
 _COLUMNS_AT_MOST: Final = 110
 _DESCRIPTION = """\
-Checks whether a program does what simpleperf is to do: black box, over real sockets, confined to a copy of its file in
-a lab of its own. It learns first how the program writes, then judges what it does, then says which mistakes explain
-most of what failed. Exit status: 0 if all checks passed; 1 if one failed; 2 if there is nothing to check; 3 if none
-failed, but some were inconclusive; 4 if none failed, but the check itself broke, which is no fault of the program."""
+Checks whether a program does what a lab asks of it, simpleperf unless --lab says otherwise: black box, over real
+sockets, confined to a copy of its file in a lab of its own. Of a simpleperf it learns first how the program writes,
+then judges what it does, then says which mistakes explain most of what failed. Exit status: 0 if all checks passed; 1
+if one failed; 2 if there is nothing to check; 3 if none failed, but some were inconclusive; 4 if none failed, but the
+check itself broke, which is no fault of the program."""
 
 
 def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds ``check`` to the command line; `run` takes what it parsed."""
-    parser = subparsers.add_parser("check", help="check a simpleperf program, step by step", description=_DESCRIPTION)
+    parser = subparsers.add_parser("check", help="check a lab's program, step by step", description=_DESCRIPTION)
     parser.add_argument("file", type=Path, metavar="FILE", help="the program, a Python file")
     parser.add_argument(
-        "--step", action="append", choices=list(STEPS), help="only this one (may be given several times)"
+        "--lab",
+        choices=["02", "13"],
+        default="02",
+        help="whose program: simpleperf (02), reliable transport (13)",
     )
+    parser.add_argument("--step", action="append", metavar="STEP", help="only this one (may be given several times)")
     parser.add_argument("--json", type=Path, metavar="PATH", help="also write the report there as JSON")
     parser.add_argument("--html", type=Path, metavar="PATH", help="also write the report there as a page")
     parser.add_argument(
@@ -52,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     from linklab.grade import simpleperf
 
+    if arguments.lab == "13":
+        return _reliable(arguments, Console())
     told = Console(stderr=True)
     try:
         for path in filter(None, (arguments.json, arguments.html)):
@@ -75,6 +83,28 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"linklab: {error.filename or 'the report'} cannot be written: {error.strerror}", file=sys.stderr)
         return USAGE
     return STATUS[report.status]
+
+
+def _reliable(arguments: argparse.Namespace, console: Console) -> int:
+    """Check a program for reliable transport, and print the checks of each step."""
+    from linklab.grade import reliable
+
+    if arguments.where == "loopback" or arguments.json or arguments.html:
+        print("linklab: --where loopback, --json and --html are for lab 02's program: leave them out", file=sys.stderr)
+        return USAGE
+    try:
+        with console.status(f"checking {arguments.file} ...") as status:
+            results = reliable.check(
+                arguments.file,
+                arguments.step or reliable.STEPS,
+                lambda what: status.update(f"checking {arguments.file}: {what} ..."),
+            )
+    except LinklabError as error:
+        print(f"linklab: {error}", file=sys.stderr)
+        return USAGE
+    print(*results.values(), sep="\n\n")
+    outcomes = {result.outcome for result in results.values()}
+    return STATUS[next((name for name in ("failed", "inconclusive") if name in outcomes), "passed")]
 
 
 def _refuse_unwritable(path: Path) -> None:

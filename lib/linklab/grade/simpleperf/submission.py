@@ -40,7 +40,7 @@ def read(path: Path) -> Submission:
         raise LinklabError(f"{path} is empty: write the program first")
     _refuse_broken(path, data)
     files = with_modules(path, data)
-    return Submission(path.name, files, _python(), packages_folder(files))
+    return Submission(path.name, files, interpreter(), packages_folder(files))
 
 
 def _refuse_broken(path: Path, data: bytes) -> None:
@@ -52,6 +52,6 @@ def _refuse_broken(path: Path, data: bytes) -> None:
         raise LinklabError(f"{path} is not Python that can run: {where}{what}") from None
 
 
-def _python() -> str:
+def interpreter() -> str:
     """The interpreter itself: a virtual environment's would first read all that is installed there."""
     return str(Path(sys.executable).resolve())

@@ -1,0 +1,195 @@
+"""The network in which a program for reliable transport is tried, and the transfers that are played in it.
+
+The sender's host and the receiver's are joined by a relay alone (`linklab.trial.datagrams`), a host that nobody's
+program runs on. The links between sender and relay are shaped by the lab's kernel, what gets lost on the way is the
+relay's doing, and the relay's notes are all that is known of what the programs sent.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from linklab.errors import LabError, LinklabError
+from linklab.grade.reliable.wire import Transfer
+from linklab.grade.simpleperf import submission
+from linklab.grade.simpleperf.place import LabPlace
+from linklab.grade.simpleperf.steady import SteadyPlace
+from linklab.grade.simpleperf.submission import Submission
+from linklab.lab import Lab
+from linklab.network import End, Host, Link, Network, Router, Subnet
+from linklab.trial.datagrams import Weather
+from linklab.units import (
+    ETHERNET_HEADER_BYTES,
+    ETHERNET_OVERHEAD_BYTES,
+    IPV4_HEADER_BYTES,
+    UDP_HEADER_BYTES,
+    transmission_ms,
+)
+
+RATE_MBPS: Final = 2.0
+NEAR_MS: Final = 20.0
+FAR_MS: Final = 750.0
+HEADERS_BYTES: Final = UDP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES + ETHERNET_OVERHEAD_BYTES
+"""What a datagram takes on the cable besides its payload."""
+PORT: Final = 7000
+RECEIVER_PORT: Final = 7001
+_RECEIVER: Final = "10.13.3.2"
+_QUEUE_PACKETS: Final = 1000
+_LARGEST_BINARY_BYTES: Final = 2_000_000
+_RUN: Final = "import os, sys; os.chmod(sys.argv[1], 0o755); os.execv('./' + sys.argv[1], sys.argv[1:])"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A path from sender to receiver: the relay's address on it, and the propagation delay in one direction."""
+
+    relay: str
+    delay_ms: float
+
+    @property
+    def rtt_ms(self) -> float:
+        """Both directions."""
+        return 2 * self.delay_ms
+
+
+def _link(number: int, delay_ms: float) -> Link:
+    return Link(
+        End("sender", f"sender-eth{number}", f"10.13.{number}.1/24"),
+        End("relay", f"relay-eth{number}", f"10.13.{number}.2/24"),
+        name=("near", "far")[number - 1],
+        rate_mbps=RATE_MBPS,
+        delay_ms=delay_ms,
+        queue_packets=_QUEUE_PACKETS,
+        overhead_bytes=ETHERNET_OVERHEAD_BYTES,
+    )
+
+
+NETWORK: Final = Network(
+    name="reliable-transport",
+    nodes=(Host("sender"), Router("relay"), Host("receiver")),
+    links=(
+        _link(1, NEAR_MS),
+        _link(2, FAR_MS),
+        Link(End("relay", "relay-eth3", "10.13.3.1/24"), End("receiver", "receiver-eth0", "10.13.3.2/24"), "last"),
+    ),
+    subnets=tuple(Subnet(name, f"10.13.{number}.0/24") for number, name in enumerate(("near", "far", "last"), 1)),
+)
+"""Sender, relay and receiver: two shaped links to choose from, then one without delay."""
+PATHS: Final = {"near": Way("10.13.1.2", NEAR_MS), "far": Way("10.13.2.2", FAR_MS)}
+
+
+def packet_ms(payload_bytes: float) -> float:
+    """Return how long a datagram occupies the link, in ms."""
+    return transmission_ms(payload_bytes + HEADERS_BYTES, RATE_MBPS)
+
+
+def read(path: Path) -> Submission:
+    """Read a program: Python, a script that names its interpreter (``#!``), or one that is compiled for Linux.
+
+    Raises LinklabError, in one line, where there is none.
+    """
+    try:
+        data = path.read_bytes() if not path.is_dir() else b""
+    except OSError:
+        data = b""
+    if _is_python(path.name, data):
+        return submission.read(path)
+    if len(data) > _LARGEST_BINARY_BYTES:
+        raise LinklabError(
+            f"{path} has {len(data)} bytes: a program of more than {_LARGEST_BINARY_BYTES} is not checked"
+        )
+    return Submission(path.name, {path.name: data}, submission.interpreter(), None)
+
+
+def command(program: Submission, *words: str) -> list[str]:
+    """Return the words with which Python runs a program: itself, or what it becomes."""
+    is_python = _is_python(program.name, program.files[program.name])
+    return [program.name, *words] if is_python else ["-c", _RUN, program.name, *words]
+
+
+def _is_python(name: str, data: bytes) -> bool:
+    return name.endswith(".py") or not data.startswith((b"#!", b"\x7fELF"))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A transfer to play: what is sent through which window on which path, and what happens to it there.
+
+    With ``nobody`` no receiver is started. ``limit_s`` is how long each program may take.
+    """
+
+    content: bytes
+    window: int = 1
+    path: str = "near"
+    weather: Weather = field(default_factory=Weather)
+    nobody: bool = False
+    limit_s: float = 300.0
+
+    def plan(self, program: Submission) -> dict[str, Any]:
+        """Return it as `linklab.trial.scene` plays it."""
+        given = {"given.bin": base64.b64encode(self.content).decode()}
+        words = ["send", PATHS[self.path].relay, str(PORT), "given.bin", str(self.window)]
+        sender = {"side": "sender", "host": "sender", "words": command(program, *words), "given": given, "at_s": 1.0}
+        words = ["receive", str(RECEIVER_PORT), "got.bin"]
+        receiver = {"side": "receiver", "host": "receiver", "words": command(program, *words), "keep": "got.bin"}
+        acts = [sender] if self.nobody else [sender, {**receiver, "at_s": 0.0}]
+        return {
+            "server": None,
+            "datagrams": {
+                "host": "relay",
+                "port": PORT,
+                "target": [_RECEIVER, RECEIVER_PORT],
+                "weather": asdict(self.weather),
+            },
+            "acts": [{"kind": "client", "limit_s": self.limit_s, **act} for act in acts],
+        }
+
+
+class Plays(Protocol):
+    """What plays scenes (`linklab.trial.scene`)."""
+
+    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Play them, up to the first that stalls."""
+        ...
+
+
+class Session:
+    """Plays transfers of one program, each once."""
+
+    def __init__(self, program: Submission, place: Plays, tell: Callable[[str], None] = lambda _: None) -> None:
+        self.program, self._place, self._tell = program, place, tell
+        self._played: dict[str, Transfer] = {}
+
+    def play(self, name: str, scene: Scene) -> Transfer:
+        """Play a transfer, or return what came of it before. Raises LabError where programs cannot be confined."""
+        if name not in self._played:
+            self._tell(name)
+            record = self._place.play([scene.plan(self.program)])[-1]
+            for act in record["acts"]:
+                if act.get("program", {}).get("unconfined"):
+                    raise LabError("this machine gave the program no sandbox just now: end what else runs, check again")
+            self._played[name] = Transfer(name, scene.content, scene.window, PATHS[scene.path].rtt_ms, record)
+        return self._played[name]
+
+
+def close_the_router(lab: Lab) -> None:
+    """Let the relay's host forward no packet by itself: nothing passes by the relay, and so unseen."""
+    lab["relay"].cmd("sysctl -q -w net.ipv4.ip_forward=0")
+
+
+class _Closed(LabPlace):
+    def _started(self) -> Lab:
+        fresh = self._lab is None
+        lab = super()._started()
+        if fresh:
+            close_the_router(lab)
+        return lab
+
+
+def lab_place(program: Submission) -> SteadyPlace:
+    """Return a lab of its own for a program, started with the first scene. Raises LabError where there can be none."""
+    return SteadyPlace(lambda: _Closed(program, NETWORK))

@@ -1,0 +1,94 @@
+"""The figures of Lab 13: what passed on the wire, as a ladder, and a window's share of the link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from linklab.analysis.arq import link_share
+from linklab.grade.reliable.place import NEAR_MS, packet_ms
+from linklab.grade.reliable.wire import Datagram, Transfer
+from linklab.show.chart import BLACK, BLUE, VERMILLION, chart, legend
+from linklab.show.figure import Drawing
+
+NOTHING: Final = "Nothing was sent yet: write the program first."
+_MOST_RUNGS: Final = 60
+
+
+def ladder(transfer: object, to_s: float | None = None) -> Drawing | str:
+    """Draw a transfer as textbooks do: time goes down, the sender's datagrams to the right, answers to the left.
+
+    Equal bytes have one number. What the relay lost ends there with a cross. The relay stands next to the receiver;
+    when a datagram left the sender, or an answer came there, follows from the link's delay and the packet's time on it.
+    Of a long transfer only what passed up to ``to_s`` is drawn, and 60 datagrams at most.
+    """
+    if not isinstance(transfer, Transfer) or not transfer.up:
+        return NOTHING
+    begun_s = transfer.up[0].s - _way_s(transfer, transfer.up[0])
+    both = [*((it, False) for it in transfer.up), *((it, True) for it in transfer.down)]
+    both = [(it, back) for it, back in sorted(both, key=lambda one: one[0].s) if to_s is None or it.s - begun_s <= to_s]
+    shown = both[:_MOST_RUNGS]
+    numbers = _numbers(it for it, back in shown if not back)
+    words = (
+        f"{sum(not back for _, back in shown)} datagrams of the sender and {sum(back for _, back in shown)} answers in "
+        f"{shown[-1][0].s - begun_s:.3f} s; {sum(not it.passed for it, _ in shown)} lost"
+    )
+    alt_text = f"A transfer as a ladder, time from top to bottom: {words}."
+    figure, axes = chart(
+        alt_text, x="", y="time (s)", title="Datagrams over time", height_inches=min(8.0, 2.4 + 0.13 * len(shown))
+    )
+    last_s = 0.0
+    for it, back in shown:
+        there_s, way_s = it.s - begun_s, _way_s(transfer, it)
+        here_s = there_s + way_s if back else there_s - way_s
+        start, end = ((1.0, there_s), (0.0, here_s)) if back else ((0.0, here_s), (1.0, there_s))
+        if back and not it.passed:
+            end = (0.93, there_s + 0.07 * way_s)
+        style = {"arrowstyle": "->", "color": BLACK if back else BLUE, "linewidth": 1.3, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", end, start, arrowprops=style)
+        if not it.passed:
+            axes.plot(*end, color=VERMILLION, marker="x", markersize=8, markeredgewidth=2, clip_on=False)
+        if not back:
+            axes.text(-0.015, here_s, numbers[it.digest], ha="right", va="center", color=BLUE, fontsize=9)
+        last_s = max(last_s, there_s, end[1])
+    axes.set(xlim=(-0.06, 1.02), xticks=[0, 1], xticklabels=["sender", "relay, receiver"])
+    axes.set_ylim(1.03 * last_s, -0.03 * last_s)
+    return figure
+
+
+def _way_s(transfer: Transfer, it: Datagram) -> float:
+    """How long a datagram is between the sender and the relay where no other is before it."""
+    return transfer.rtt_ms / 2000 + packet_ms(it.size) / 1000
+
+
+def _numbers(sent: Iterable[Datagram]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for it in sent:
+        found.setdefault(it.digest, str(len(found) + 1))
+    return found
+
+
+def shares_figure(transfers: Mapping[int, object], payload_bytes: float = 1005) -> Drawing | str:
+    """Draw the share of the link by window: what was seen, and ``min(1, W / (1 + 2a))``."""
+    seen = {
+        window: min(1.0, packet_ms(it.mean_bytes) * (len(it.up) - it.repeats) / 1000 / it.took_s)
+        for window, it in sorted(transfers.items())
+        if isinstance(it, Transfer) and it.took_s and it.got == it.content
+    }
+    if not seen:
+        return NOTHING
+    words = ", ".join(f"{100 * share:.0f} % with {window}" for window, share in seen.items())
+    figure, axes = chart(
+        f"Share of the link by window. Seen: {words}.",
+        x="window (packets)",
+        y="share of the link (%)",
+        title="Share of the link by window",
+        grid="both",
+    )
+    windows: Sequence[int] = range(1, max(seen) + 5)
+    theory = [100 * link_share(window, packet_ms(payload_bytes), 2 * NEAR_MS) for window in windows]
+    axes.plot(windows, theory, color=BLACK, linewidth=1.2, label="theory: min(1, W / (1 + 2a))")
+    axes.plot(list(seen), [100 * it for it in seen.values()], color=BLUE, marker="o", linestyle="none", label="seen")
+    axes.set(xlim=(0, max(windows)), ylim=(0, 108))
+    legend(axes)
+    return figure

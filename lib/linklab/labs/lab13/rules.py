@@ -1,0 +1,232 @@
+"""What Lab 13 asks: shares of a link, a lossy link by hand, numbers of packets, and the program itself."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Final
+
+from linklab.analysis.arq import go_back_n_share, link_share, selective_repeat_share
+from linklab.grade import choices, reliable
+from linklab.grade.check import Check
+from linklab.grade.predictions import Predictions
+from linklab.grade.questions import OneOf, Slip, Value, asked, asked_one, stated
+from linklab.grade.reliable import judge
+from linklab.grade.reliable.place import HEADERS_BYTES, NEAR_MS, RATE_MBPS, packet_ms
+from linklab.grade.result import Result, guarded
+from linklab.units import transmission_ms
+
+PAYLOAD_BYTES: Final = 1000
+"""The packet that the questions speak of; what the cable adds comes to it."""
+RTT_MS: Final = 2 * NEAR_MS
+_PACKET_MS: Final = packet_ms(PAYLOAD_BYTES)
+_FILLED: Final = 1 + RTT_MS / _PACKET_MS
+_LOSS: Final = 0.02
+_WINDOW: Final = 8
+_LONG: Final = 32
+_BITS: Final = 3
+_EXACT: Final = 6
+
+
+# --- Predictions
+
+
+def _share() -> list[Value]:
+    right = 100 * link_share(1, _PACKET_MS, RTT_MS)
+    bare = transmission_ms(PAYLOAD_BYTES, RATE_MBPS)
+    slips = (
+        Slip(
+            100 * link_share(1, _PACKET_MS, NEAR_MS), "that counts one direction", "the acknowledgement comes back too"
+        ),
+        Slip(100 * _PACKET_MS / RTT_MS, "that leaves the packet's own time out", "a round takes RTT + L/R"),
+        Slip(100 * link_share(1, bare, RTT_MS), "that leaves the headers out", f"{HEADERS_BYTES} bytes come to each"),
+        Slip(100.0, "that is the whole link", "the sender does nothing while it waits"),
+    )
+    hints = (
+        "how long does one packet take until the next may go, and how much of that is the link busy?",
+        f"a packet occupies the link for {_PACKET_MS:.3f} ms, and a round is that and the round trip",
+        f"100 * {_PACKET_MS:.3f} / ({_PACKET_MS:.3f} + {RTT_MS:g})",
+    )
+    return [Value("share", "stop-and-wait's share of the link", stated(right, "%", "L/R / (RTT + L/R)"), hints, slips)]
+
+
+PREDICTIONS: Final = Predictions("Lab 13", {"share": _share})
+
+
+# --- A link that loses, by hand
+
+_PINGS: Final = 400
+_LOST_PERCENT: Final = 5.0
+_SIGMAS: Final = 4.0
+
+
+@guarded
+def check_netem(printed: object) -> Result:
+    """Judge what ping printed on a link that loses 5 % by netem: binomial, four standard deviations."""
+    title, what = "Lab 13, a link that loses", "pings that are lost"
+    example = 'printed = lab["relay"].cmd("ping -q -c 400 -i 0.02 10.13.3.2")'
+    if not isinstance(printed, str) or not printed.strip():
+        return Result(title, (Check.failing(what, "not measured yet", example),))
+    to = re.search(r"^PING (\S+)", printed, re.M)
+    found = re.search(r"(\d+) packets transmitted, (\d+) received", printed)
+    if to is None or found is None:
+        return Result(title, (Check.failing(what, "these are not the lines that ping prints at its end", example),))
+    sent, received = int(found[1]), int(found[2])
+    if to[1] != "10.13.3.2":
+        return Result(title, (Check.failing(what, f"it went to {to[1]}", "ping the receiver, 10.13.3.2"),))
+    if sent < _PINGS:
+        reason = f"{sent} pings say little of {_LOST_PERCENT:g} %"
+        return Result(title, (Check.failing(what, reason, f"send {_PINGS}", f"{_PINGS}", str(sent)),))
+    lost = 100 * (sent - received) / sent
+    spread = 100 * _SIGMAS * math.sqrt(_LOST_PERCENT / 100 * (1 - _LOST_PERCENT / 100) / sent)
+    low, high = max(0.1, _LOST_PERCENT - spread), _LOST_PERCENT + spread
+    expected = f"{_LOST_PERCENT:g} % lost, {low:.1f} to {high:.1f} of {sent} by chance"
+    if low <= lost <= high:
+        return Result(title, (Check.passing(what, expected, f"{lost:.3g} %"),))
+    hint = "loss 5% of netem on relay-eth3 alone: tc qdisc show dev relay-eth3 says what is set"
+    reason = "nothing was lost" if lost == 0 else "that is too much" if lost > high else "that is too little"
+    return Result(title, (Check.failing(what, reason, hint, expected, f"{lost:.3g} %"),))
+
+
+# --- Questions with options
+
+
+def question(key: str) -> str:
+    """Return a question with its options, for reading."""
+    return choices.question_text((_choice(key),))
+
+
+def _choice(key: str) -> OneOf:
+    return next(it for it in choices.choices(Path(__file__).parent) if it.key == key)
+
+
+@guarded
+def check_bits(answer: object) -> Result:
+    """Judge the letter: why acknowledgements have numbers."""
+    return asked_one("Lab 13, numbers", answer, _choice("bits"))
+
+
+@guarded
+def check_karn(answer: object) -> Result:
+    """Judge the letter: what a sender learns from an acknowledgement after a repeat."""
+    return asked_one("Lab 13, Karn's rule", answer, _choice("karn"))
+
+
+# --- Numbers of a window
+
+
+@guarded
+def check_numbers(answers: object) -> Result:
+    """Judge which window fills the link, and how large one may be for numbers of three bits."""
+    fills = math.ceil(_FILLED)
+    go_back, selective = 2**_BITS - 1, 2 ** (_BITS - 1)
+    last = "after a window whose acknowledgements are all lost, the same packets come again: what do they look like?"
+    questions = (
+        Value(
+            "fills",
+            "smallest window that fills the link",
+            stated(fills, "packets", "1 + 2a, rounded up", _EXACT),
+            (
+                "the first acknowledgement must be there before the window is used up",
+                f"a packet takes {_PACKET_MS:.3f} ms, its acknowledgement comes after {_PACKET_MS + RTT_MS:.3f} ms",
+                f"({_PACKET_MS:.3f} + {RTT_MS:g}) / {_PACKET_MS:.3f}, rounded up",
+            ),
+            (
+                Slip(
+                    fills - 1, "that is a little too small", "round up: with less the sender waits a little each time"
+                ),
+                Slip(
+                    math.ceil(1 + NEAR_MS / _PACKET_MS), "that counts one direction", "acknowledgements come back too"
+                ),
+                Slip(_FILLED, "that is no whole number", "how many packets fill it?"),
+            ),
+        ),
+        Value(
+            "go-back-N",
+            f"largest window of go-back-N with numbers of {_BITS} bits",
+            stated(go_back, "packets", "2**k - 1", _EXACT),
+            (last, "the receiver wants one number alone: which of the repeats must not have it?", "2**3 - 1"),
+            (
+                Slip(2**_BITS, "that is one too many", last),
+                Slip(selective, "that is selective repeat's", "go-back-N's receiver takes one number alone"),
+                Slip(_BITS, "that is the number of bits", "how many numbers do 3 bits make?"),
+            ),
+        ),
+        Value(
+            "selective repeat",
+            f"largest window of selective repeat with numbers of {_BITS} bits",
+            stated(selective, "packets", "2**(k-1)", _EXACT),
+            (last, "the receiver takes a whole window of numbers: it may share none with the last one", "2**3 / 2"),
+            (
+                Slip(go_back, "that is go-back-N's", "the receiver takes any number of its window, old or new"),
+                Slip(2**_BITS, "that is all numbers", last),
+                Slip(_BITS, "that is the number of bits", "how many numbers do 3 bits make?"),
+            ),
+        ),
+    )
+    return asked("Lab 13, window and numbers", answers, questions)
+
+
+@guarded
+def check_shares(answers: object) -> Result:
+    """Judge the shares of go-back-N and selective repeat where 2 % are lost, in percent."""
+    go_back = 100 * go_back_n_share(_LONG, _PACKET_MS, RTT_MS, _LOSS)
+    selective = 100 * selective_repeat_share(_LONG, _PACKET_MS, RTT_MS, _LOSS)
+    a2 = _FILLED - 1
+    questions = (
+        Value(
+            "go-back-N",
+            "go-back-N's share of the link",
+            stated(go_back, "%", "(1 - P) / (1 + 2aP)"),
+            (
+                "a lost packet costs itself and all that were sent until the sender knew",
+                f"the window fills the link, so the formula with 1 + 2aP counts: 2a is {a2:.3f}",
+                f"100 * (1 - {_LOSS:g}) / (1 + {a2:.3f} * {_LOSS:g})",
+            ),
+            (
+                Slip(selective, "that is selective repeat's", "go-back-N sends again what had arrived"),
+                Slip(100 * (1 - _LOSS) / (1 - _LOSS + _LONG * _LOSS), "that is where the window is the limit",
+                     "a window of 32 is more than 1 + 2a here"),
+                Slip(100 * (1 - _LOSS) / (1 + a2 / 2 * _LOSS), "that takes a for 2a", "2a is the round trip"),
+                Slip(100 * (1 - _LOSS) ** _FILLED, "that is the chance that no packet of a round trip is lost",
+                     "a loss costs one round trip, and not all"),
+            ),
+        ),
+        Value(
+            "selective repeat",
+            "selective repeat's share of the link",
+            stated(selective, "%", "1 - P"),
+            ("only what was lost is sent again", "the window fills the link: what part of it is new?", "100 * (1 - P)"),
+            (
+                Slip(go_back, "that is go-back-N's", "selective repeat sends again what is lost alone"),
+                Slip(100.0, "that is without loss", "what is lost takes the link twice"),
+                Slip(100 * (1 - _LOSS) * _WINDOW / _FILLED, "that is with a window of 8", "32 fill the link"),
+            ),
+        ),
+    )  # fmt: skip
+    return asked("Lab 13, shares with loss", answers, questions)
+
+
+# --- The program
+
+
+@guarded
+def check_stop_and_wait(file: str, share: object = "share") -> Result:
+    """Judge the program with a window of 1, and put the predicted share next to the one that was seen."""
+    results, session = reliable.played(file, ("stop-and-wait",))
+    result = results["stop-and-wait"]
+    found = judge.share_percent(session, 1) if result.passed else None
+    return PREDICTIONS.compared(result, share, {"share": found})
+
+
+@guarded
+def check_timeouts(file: str) -> Result:
+    """Judge the program's timeouts: RFC 6298, back-off, Karn's rule, and that it gives up."""
+    return reliable.check(file, ("timeouts",))["timeouts"]
+
+
+@guarded
+def check_window(file: str) -> Result:
+    """Judge the program with windows of 4 to 32 packets."""
+    return reliable.check(file, ("window",))["window"]

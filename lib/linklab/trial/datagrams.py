@@ -1,0 +1,158 @@
+"""A relay for UDP that notes each datagram, and loses, repeats and overtakes them as a plan says, always alike."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import random
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+Direction = Literal["up", "down"]
+"""``up`` is from the sender to the receiver."""
+MOST: Final = 20_000
+"""So many datagrams of a direction are noted. More are a flood: they are counted, and lost."""
+_MOST_SENDERS: Final = 64
+_TWICE_S: Final = 0.001
+_READ: Final = 65_536
+
+
+@dataclass(frozen=True)
+class Weather:
+    """What happens to datagrams. All shares are of 1, and are drawn for each datagram from ``seed`` and its number.
+
+    ``loss`` in each direction. Of those that pass ``twice`` pass again 1 ms later, and ``late`` only after ``late_s``,
+    so that others overtake them. ``lost`` are numbers of datagrams, from 1, that are lost by plan in each direction.
+    From datagram ``silent_from`` of the sender on everything is lost for ``silent_s`` in the directions of ``silent``.
+    """
+
+    loss: float = 0.0
+    twice: float = 0.0
+    late: float = 0.0
+    late_s: float = 0.0
+    seed: int = 0
+    lost: dict[str, list[int]] = field(default_factory=dict)
+    silent_from: int = 0
+    silent_s: float = 0.0
+    silent: tuple[str, ...] = ("up", "down")
+
+    def fate(self, direction: Direction, number: int) -> str:
+        """Return what becomes of datagram ``number`` of a direction: "passed", "lost", "twice" or "late"."""
+        if number in self.lost.get(direction, ()):
+            return "lost"
+        draw = random.Random(f"linklab datagrams {self.seed} {direction} {number}")
+        losing, doubling, delaying = draw.random(), draw.random(), draw.random()
+        if losing < self.loss:
+            return "lost"
+        if doubling < self.twice:
+            return "twice"
+        return "late" if delaying < self.late else "passed"
+
+
+class DatagramRelay:
+    """Takes datagrams of a sender on a socket, carries them on to the receiver, and its answers back.
+
+    Each address that sends gets a socket of its own towards the receiver (of which the last 64 are kept), so an answer
+    finds the way back to who asked. ``connect`` makes one. ``notes`` are ``[second, bytes, digest, fate]`` for each
+    datagram, as it arrived here.
+    """
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        target: tuple[str, int],
+        connect: Callable[[], socket.socket],
+        clock: Callable[[], float],
+        weather: Weather,
+    ) -> None:
+        self.notes: dict[Direction, list[list[Any]]] = {"up": [], "down": []}
+        self.flooded = {"up": 0, "down": 0}
+        self._listening, self._target, self._socket, self._clock = listening, target, connect, clock
+        self._weather = weather
+        self._silent_s: float | None = None
+        self._ways: dict[tuple[str, int], socket.socket] = {}
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(listening, self._from_sender)
+
+    def _from_sender(self) -> None:
+        try:
+            data, address = self._listening.recvfrom(_READ)
+        except OSError:
+            return
+        way = self._ways.get(address) or self._new_way(address)
+        self._note("up", data, lambda: _send(way, data, self._target))
+
+    def _new_way(self, address: tuple[str, int]) -> socket.socket:
+        if len(self._ways) == _MOST_SENDERS:
+            self._forget(next(iter(self._ways)))
+        way = self._ways[address] = self._socket()
+        way.setblocking(False)
+        self._loop.add_reader(way, self._from_receiver, way, address)
+        return way
+
+    def _from_receiver(self, way: socket.socket, address: tuple[str, int]) -> None:
+        try:
+            data = way.recv(_READ)
+        except OSError:  # nobody listens there (ICMP), as on any host
+            return
+        self._note("down", data, lambda: _send(self._listening, data, address))
+
+    def _note(self, direction: Direction, data: bytes, forward: Callable[[], None]) -> None:
+        notes, now_s = self.notes[direction], self._clock()
+        if len(notes) == MOST:
+            self.flooded[direction] += 1
+            return
+        number = len(notes) + 1
+        fate = "silent" if self._is_silent(direction, number, now_s) else self._weather.fate(direction, number)
+        digest = hashlib.blake2b(data, digest_size=6).hexdigest()
+        notes.append([now_s, len(data), digest, fate])
+        if fate in ("passed", "twice"):
+            forward()
+        if fate == "twice":
+            self._loop.call_later(_TWICE_S, forward)
+        elif fate == "late":
+            self._loop.call_later(self._weather.late_s, forward)
+
+    def _is_silent(self, direction: Direction, number: int, now_s: float) -> bool:
+        weather = self._weather
+        if direction == "up" and number == weather.silent_from:
+            self._silent_s = now_s
+        begun_s = self._silent_s
+        return begun_s is not None and direction in weather.silent and now_s < begun_s + weather.silent_s
+
+    def _forget(self, address: tuple[str, int]) -> None:
+        way = self._ways.pop(address)
+        self._loop.remove_reader(way)
+        way.close()
+
+    def close(self) -> None:
+        """Close all sockets."""
+        for address in list(self._ways):
+            self._forget(address)
+        self._loop.remove_reader(self._listening)
+        self._listening.close()
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"up": self.notes["up"], "down": self.notes["down"], "flooded": self.flooded, "silent_s": self._silent_s}
+
+
+def _send(way: socket.socket, data: bytes, address: tuple[str, int]) -> None:
+    with contextlib.suppress(OSError):  # the buffer is full or nobody listens: that is what UDP does
+        way.sendto(data, address)
+
+
+def listener(port: int) -> socket.socket:
+    """Return a UDP socket in the present namespace, bound to a port."""
+    made = plain_socket()
+    made.bind(("0.0.0.0", port))
+    made.setblocking(False)
+    return made
+
+
+def plain_socket() -> socket.socket:
+    """Return a UDP socket in the present namespace."""
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

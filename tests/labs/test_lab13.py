@@ -1,0 +1,177 @@
+"""Lab 13's checks on answers: right ones however they are written, and wrong ones that look right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linklab.grade import Result
+from linklab.labs import lab13
+from linklab.labs.lab13 import functions, rules
+
+from .written import is_refused, unnamed_slips
+
+# --- The timeout
+
+
+def rto(rtts_s: Sequence[float]) -> list[float]:
+    srtt, var, found = rtts_s[0], rtts_s[0] / 2, []
+    for number, rtt in enumerate(rtts_s):
+        if number:
+            var += (abs(rtt - srtt) - var) / 4
+            srtt += (rtt - srtt) / 8
+        found.append(srtt + max(4 * var, 1e-3))
+    return found
+
+
+def with_numpy(rtts_s: list[float]) -> Any:
+    return np.array(rto(rtts_s))
+
+
+def lazily(rtts_s: list[float]) -> Any:
+    yield from rto(rtts_s)
+
+
+@pytest.mark.parametrize("written", [rto, with_numpy, lazily])
+def test_a_right_function_passes_however_it_is_written(written: Callable[..., Any]) -> None:
+    assert lab13.check_rto(written).passed
+
+
+def test_each_slip_of_the_timeout_is_named() -> None:
+    assert unnamed_slips(lab13.check_rto, functions._TRIAL) == []
+
+
+def test_linklab_s_own_timeout_is_out_of_reach() -> None:
+    from linklab.analysis.arq import rto_s
+
+    assert is_refused(lab13.check_rto, lambda rtts: rto_s(rtts))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda rtts: rto(rtts)[-1],  # the last one alone
+        lambda rtts: rto([0.0, *rtts])[1:],  # begins with nothing
+        lambda rtts: [1000 * it for it in rto(rtts)],  # in ms
+        lambda rtts: rto(sorted(rtts)),
+        lambda rtts: [max(0.2, it) for it in rto(rtts)],  # Linux's minimum
+    ],
+)
+def test_a_function_that_looks_right_fails(wrong: Callable[..., Any]) -> None:
+    assert lab13.check_rto(wrong).outcome == "failed"
+
+
+# --- Numbers
+
+
+def _reasons(result: Result) -> list[str]:
+    return [check.reason for check in result.checks if not check.passed]
+
+
+def test_the_right_numbers_pass_however_they_are_rounded() -> None:
+    assert lab13.check_numbers({"fills": 11, "go-back-N": 7.0, "selective repeat": 4}).passed
+    assert lab13.check_shares({"go-back-N": 82.5, "selective repeat": 98}).passed
+    assert lab13.check_shares({"go-back-N": 82.521, "selective repeat": 98.0}).passed
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"fills": 10}, "a little too small"),
+        ({"fills": 10.38}, "no whole number"),
+        ({"fills": 6}, "one direction"),
+        ({"go-back-N": 8}, "one too many"),
+        ({"go-back-N": 4}, "selective repeat's"),
+        ({"go-back-N": 3}, "number of bits"),
+        ({"selective repeat": 7}, "go-back-N's"),
+        ({"selective repeat": 8}, "all numbers"),
+        ({"selective repeat": 3}, "number of bits"),
+    ],
+)
+def test_a_wrong_window_fails_and_is_called_by_its_name(wrong: dict[str, float], says: str) -> None:
+    right = {"fills": 11, "go-back-N": 7, "selective repeat": 4}
+    (reason,) = _reasons(lab13.check_numbers(right | wrong))
+    assert says in reason
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"go-back-N": 98}, "selective repeat's"),
+        ({"go-back-N": 0.825}, "share of 1"),
+        ({"go-back-N": 60.5}, "where the window is the limit"),
+        ({"go-back-N": 89.6}, "takes a for 2a"),
+        ({"go-back-N": 81.08}, "no packet of a round trip is lost"),
+        ({"selective repeat": 82.5}, "go-back-N's"),
+        ({"selective repeat": 100}, "without loss"),
+        ({"selective repeat": 75.5}, "window of 8"),
+        ({"selective repeat": 2}, "what is left"),
+    ],
+)
+def test_a_wrong_share_fails_and_is_called_by_its_name(wrong: dict[str, float], says: str) -> None:
+    (reason,) = _reasons(lab13.check_shares({"go-back-N": 82.5, "selective repeat": 98} | wrong))
+    assert says in reason
+
+
+@pytest.mark.parametrize(("check", "right"), [(lab13.check_bits, "c"), (lab13.check_karn, "b")])
+def test_of_four_options_one_is_right(check: Callable[[object], Result], right: str) -> None:
+    assert [letter for letter in "abcd" if check(letter).passed] == [right]
+    assert check(right.upper()).passed
+    assert not check(None).passed
+    assert not check("e").passed
+
+
+def test_a_prediction_has_its_point_and_slips_have_names() -> None:
+    assert lab13.check_predicted(lab13.predict("share", 40, sure=50)).passed
+    assert not lab13.check_predicted(lab13.predict("share", None, sure=50)).passed
+    assert not lab13.check_predicted(9.6).passed
+    (question,) = rules._share()
+    assert question.expected.value == pytest.approx(9.633, abs=0.001)
+    for slip in question.slips:
+        (check,) = question.checks(slip.value)
+        assert slip.reason in check.reason
+
+
+# --- A link that loses
+
+
+def _ping(sent: int, received: int, to: str = "10.13.3.2") -> str:
+    lost = 100 * (sent - received) / sent
+    return (
+        f"PING {to} ({to}) 56(84) bytes of data.\n\n--- {to} ping statistics ---\n"
+        f"{sent} packets transmitted, {received} received, {lost:g}% packet loss, time 7980ms\n"
+    )
+
+
+@pytest.mark.parametrize("received", [363, 380, 397])
+def test_what_chance_gives_passes(received: int) -> None:
+    assert lab13.check_netem(_ping(400, received)).passed
+
+
+@pytest.mark.parametrize(
+    ("printed", "says"),
+    [
+        (_ping(400, 400), "nothing was lost"),
+        (_ping(400, 355), "too much"),  # in both directions
+        (_ping(400, 399), "too little"),  # a share of 1 for percent
+        (_ping(20, 19), "say little"),
+        (_ping(400, 380, "10.13.1.1"), "10.13.1.1"),
+        ("5 % packet loss", "not the lines that ping prints"),
+        (5, "not measured yet"),
+        ("", "not measured yet"),
+    ],
+)
+def test_what_no_such_link_gives_fails(printed: object, says: str) -> None:
+    (reason,) = _reasons(lab13.check_netem(printed))
+    assert says in reason
+
+
+# --- Figures
+
+
+def test_before_anything_is_sent_the_figures_say_so() -> None:
+    assert isinstance(lab13.ladder(None), str)
+    assert isinstance(lab13.shares_figure({1: None}), str)
