@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from linklab.measure.devices import bucket_of_one_frame, moderated
     from linklab.measure.flows import Flow, FlowOf
     from linklab.measure.prober import Probe, Prober
+    from linklab.measure.recordings import Recording, recorded
     from linklab.measure.repeats import Repeats, Spread, repeated
     from linklab.measure.results import AtOnce, MeasurementStopped, Origin, Result, Sample, Stream, to_dataframe
     from linklab.measure.runner import OnProgress, Progress, Stop, at_once, run
@@ -58,6 +59,7 @@ __all__ = [
     "Progress",
     "Quality",
     "QueueCounters",
+    "Recording",
     "Repeats",
     "Result",
     "Sample",
@@ -88,6 +90,7 @@ __all__ = [
     "moderated",
     "picture_at",
     "quality",
+    "recorded",
     "repeated",
     "run",
     "to_dataframe",
@@ -116,6 +119,7 @@ _LATER = {
     "Progress": "runner",
     "Quality": "video_quality",
     "QueueCounters": "trust",
+    "Recording": "recordings",
     "Repeats": "repeats",
     "Result": "results",
     "Sample": "results",
@@ -146,6 +150,7 @@ _LATER = {
     "moderated": "devices",
     "picture_at": "video_quality",
     "quality": "video_quality",
+    "recorded": "recordings",
     "repeated": "repeats",
     "run": "runner",
     "to_dataframe": "results",
