@@ -242,6 +242,8 @@ _ID: Final = re.compile(r"^ID: (\d+)$", re.MULTILINE)
 _REASON: Final = re.compile(r'\{ (\d+), "(\w+)" \}')
 _PAGE_BYTES, _PAGE_HEADER_BYTES = 4096, 16
 _PADDING, _EXTEND, _STAMP = 29, 30, 31
+_ONE_STEP_NS: Final = 1_000_000
+"""What the kernel does at one go takes no longer, also where computing takes time."""
 _END: Final = b"\0"
 _COMMIT_MASK: Final = 0xFFFFF
 
@@ -372,7 +374,7 @@ class _Reader:
             self._end(packet, None)
         if any(self._notes[::2]):
             raise MeasurementError("the lab noted packets at a queue that its trace does not know")
-        hops = sorted(self._hops, key=lambda hop: hop.queued_ns)
+        hops = sorted(self._hops, key=lambda hop: (hop.queued_ns, hop.packet))
         return tuple(self._ports), tuple(hops), tuple(self._tcp)
 
     def _text(self, at: int, place: int) -> bytes:
@@ -388,7 +390,7 @@ class _Reader:
         if not notes:
             raise MeasurementError("the lab traced a packet that it has not noted: record fewer interfaces")
         noted, noted_ns, noted_length, head = notes.popleft()
-        if (noted, noted_ns, noted_length) != (address, time_ns, length):
+        if (noted, noted_length) != (address, length) or not 0 <= time_ns - noted_ns < _ONE_STEP_NS:
             raise MeasurementError("what the lab noted of a packet is not what it traced")
         gone = self._in_queue.pop(address, None)
         if gone is not None:
@@ -477,7 +479,8 @@ class _Reader:
             self._end(packet, time_ns, dropped=of_queue or name)
         elif (number := self._sent_now.pop(address, None)) is not None:
             hop = self._hops[number]
-            if hop.received_ns in (None, time_ns):  # else it is one that waited in a socket
+            # what waited in a socket until now was not refused
+            if hop.received_ns is None or time_ns - hop.received_ns < _ONE_STEP_NS:
                 self._hops[number] = hop._replace(discarded=name)
 
     def _end(

@@ -5,6 +5,7 @@ from linklab.show.live_views import live, watched
 from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable, describe
 from linklab.show.packets import arrivals, sweep
+from linklab.show.player.page import Replay, replay
 from linklab.show.rates import flows, throughput
 from linklab.show.results import measured
 from linklab.show.rtt import RoundTrips, round_trips
@@ -13,6 +14,7 @@ from linklab.show.tables import Table, table
 
 __all__ = [
     "Drawable",
+    "Replay",
     "RoundTrips",
     "Table",
     "arrivals",
@@ -24,6 +26,7 @@ __all__ = [
     "flows",
     "live",
     "measured",
+    "replay",
     "round_trips",
     "sweep",
     "table",
