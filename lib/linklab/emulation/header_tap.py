@@ -40,14 +40,17 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class HeaderTap:
     """Taps at both sides of interfaces: number ``2 n`` notes what leaves the nth, ``2 n + 1`` what enters it."""
 
-    def __init__(self, interfaces: Sequence[tuple[Namespace, str]]) -> None:
-        """Begins. Raises LabError where the kernel does not know how."""
+    def __init__(self, interfaces: Sequence[tuple[Namespace, str, bool]]) -> None:
+        """Begins; with each interface stands whether what enters it is noted, too.
+
+        Raises LabError where the kernel does not know how.
+        """
         self._open: list[int] = []
         try:
             self._ring = self._kept(_bpf(_MAP_CREATE, struct.pack("=IIII", _RING, 0, 0, RING_BYTES)))
-            for number, (there, name) in enumerate(interfaces):
+            for number, (there, name, enters) in enumerate(interfaces):
                 index = there.index(name)
-                for side, kind in enumerate((_TCX_EGRESS, _TCX_INGRESS)):
+                for side, kind in enumerate((_TCX_EGRESS, _TCX_INGRESS)[: 1 + enters]):
                     program = self._kept(_load(_program(self._ring, 2 * number + side)))
                     with there.entered():
                         self._kept(_bpf(_LINK_CREATE, struct.pack("=IIII16x", program, index, kind, 0)))

@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from mininet.net import Mininet
+from mininet.node import Node
 
 from linklab.emulation.header_tap import HeaderTap
 from linklab.emulation.namespace import namespace_of
+from linklab.emulation.netlink import qdisc
 from linklab.errors import LabError
 
 _MOUNTED: Final = Path("/run/linklab-tracing")
@@ -53,7 +55,11 @@ class Recorder:
             self._write("trace_clock", "mono")
             self._write("options/overwrite", "0")
             self._write("buffer_size_kb", str(_BUFFER_KIB))
-            self._tap = HeaderTap([(namespace_of(node), name) for node, name in self._chosen])
+            queueing = {name for node, name in self._chosen if _has_queue(node, name)}
+            # a queue may mark a packet or send it twice; without one what enters is what has left
+            behind = {other for name in queueing for other in _peers(net, name)}
+            self._tap = HeaderTap([(namespace_of(node), name, name in behind) for node, name in self._chosen])
+            self._queueing = queueing
             for event in self._events():
                 self._write(f"events/{event}/enable", "1")
             self._write("tracing_on", "1")
@@ -77,7 +83,8 @@ class Recorder:
         """Return all that was noted, as JSON. Raises LabError where a ring was too small.
 
         ``trace`` are the kernel's pages of events, whose form ``formats`` say, ``headers`` the tap's records, both
-        packed by zlib and in base64; ``interfaces`` their names, nodes, and the numbers that events know them by.
+        packed by zlib and in base64; ``interfaces`` their names, nodes, the numbers that events know them by, and
+        whether they had a queue when it began.
         """
         assert self._tap is not None
         self.stop()
@@ -95,6 +102,7 @@ class Recorder:
                     "interface": name,
                     "index": namespace_of(node).index(name),
                     "namespace": namespace_of(node).cookie,
+                    "queues": name in self._queueing,
                 }
                 for node, name in self._chosen
             ],
@@ -153,6 +161,11 @@ def _instance() -> Path:
 def _packed(pieces: Iterable[bytes]) -> str:
     packer = zlib.compressobj(1)
     return base64.b64encode(b"".join([*(packer.compress(piece) for piece in pieces), packer.flush()])).decode()
+
+
+def _has_queue(node: Node, interface: str) -> bool:
+    there = namespace_of(node)
+    return there.index(interface) in qdisc.queueing(there.kernel)
 
 
 def _peers(net: Mininet, interface: str) -> list[str]:

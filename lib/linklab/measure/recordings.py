@@ -325,6 +325,7 @@ class _Reader:
         self._ports = [
             Port(str(row["node"]), str(row["interface"]), peers.get(row["interface"])) for row in data["interfaces"]
         ]
+        self._queues = [bool(row["queues"]) for row in data["interfaces"]]
         self._peer = [names.index(port.peer) if port.peer in names else None for port in self._ports]
         self._of_event = {
             (row["namespace"], row["interface"].encode() + b"\0"): number
@@ -422,6 +423,8 @@ class _Reader:
         if packet is not None and packet.port != port:
             packet = None
         received_ns, received = self._received(port, address, time_ns, packet)
+        if packet is not None and not self._queues[port]:
+            received_ns, received = time_ns, packet.head
         if packet is not None:
             del self._in_queue[address]
             self._held[port] -= 1
@@ -441,7 +444,7 @@ class _Reader:
         That is at the same instant, or some microseconds later where a program keeps the processor.
         """
         peer = self._peer[port]
-        if peer is None:
+        if peer is None or not self._queues[port]:
             return None, b""
         notes = self._notes[2 * peer + 1]
         while notes and notes[0][1] < time_ns:
@@ -481,7 +484,8 @@ class _Reader:
             hop = self._hops[number]
             # what waited in a socket until now was not refused
             if hop.received_ns is None or time_ns - hop.received_ns < _ONE_STEP_NS:
-                self._hops[number] = hop._replace(discarded=name)
+                received_ns = None if name == "CPU_BACKLOG" else hop.received_ns
+                self._hops[number] = hop._replace(discarded=name, received_ns=received_ns)
 
     def _end(
         self,

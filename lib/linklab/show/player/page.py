@@ -20,7 +20,7 @@ from linklab.show.player.differences import first_difference
 
 _FOLDER: Final = Path(__file__).parent
 _CLASS: Final = "linklab-replay"
-_HEIGHT_PIXELS: Final = 900
+_HEIGHT: Final = "min(900px,88vh)"
 _DATA: Final = re.compile(r"data-recording=&quot;([A-Za-z0-9+/]+=*)&quot;")
 _STYLE: Final = (
     f'<style>@media screen{{body[data-jp-theme-light="false"] iframe.{_CLASS}{{filter:{DARK_FILTER}}}}}</style>'
@@ -124,7 +124,7 @@ def frame_of(data: str, *, own_colours: bool) -> str:
     """Return the page in a frame that has no access to the page around it."""
     return (
         f'<iframe class="{_CLASS}" sandbox="allow-scripts" title="Replay of a measurement" '
-        f'style="width:100%;height:{_HEIGHT_PIXELS}px;border:0" '
+        f'style="width:100%;height:{_HEIGHT};border:0" '
         f'srcdoc="{escape(page_of(data, own_colours=own_colours))}"></iframe>'
     )
 

@@ -202,7 +202,8 @@ class Stage {
     this.canvas = element("canvas", { role: "img", ariaLabel: `Packets on the network of ${run.label}; the list below says the same in words` });
     const picture = element("img", { src: `data:image/png;base64,${run.picture}`, alt: run.words });
     this.element = element("div", { className: "stage" }, picture, this.canvas);
-    this.element.style.maxWidth = `${run.size[0] * 96}px`;
+    // never higher than leaves room for the curves
+    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${55 * run.size[0] / run.size[1]}vh))`;
     this.canvas.addEventListener("click", (event) => this.click(event));
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
