@@ -14,7 +14,6 @@ from typing import Any, Final
 from linklab.errors import MeasurementError
 from linklab.measure import AtOnce, Recording
 from linklab.record import REPLAY_MIME
-from linklab.show.figure import DARK_FILTER
 from linklab.show.player.columns import first_hops, flows_of, written
 from linklab.show.player.differences import first_difference
 
@@ -22,9 +21,6 @@ _FOLDER: Final = Path(__file__).parent
 _CLASS: Final = "linklab-replay"
 _HEIGHT: Final = "min(900px,88vh)"
 _DATA: Final = re.compile(r"data-recording=&quot;([A-Za-z0-9+/]+=*)&quot;")
-_STYLE: Final = (
-    f'<style>@media screen{{body[data-jp-theme-light="false"] iframe.{_CLASS}{{filter:{DARK_FILTER}}}}}</style>'
-)
 MOST_RUNS: Final = 2
 
 
@@ -50,7 +46,10 @@ class Replay:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Return what a notebook shows; the report finds the data in it."""
-        html = _STYLE + frame_of(self._data, own_colours=False)
+        from linklab.show.figure import DARK_FILTER  # matplotlib, which is loaded where something is drawn
+
+        dark = f'body[data-jp-theme-light="false"] iframe.{_CLASS}{{filter:{DARK_FILTER}}}'
+        html = f"<style>@media screen{{{dark}}}</style>{frame_of(self._data, own_colours=False)}"
         return {REPLAY_MIME: {"runs": len(self._runs)}, "text/html": html, "text/plain": self.words}
 
 
