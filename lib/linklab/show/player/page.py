@@ -85,7 +85,7 @@ def _words(label: str, run: Recording) -> list[str]:
         f"{len(lost):,} lost."
     ]
     lines += [
-        f"{flow.name}: {len(flow.forward):,} packets there, {len(flow.back):,} back." for flow in flows_of(run, first)
+        f"{flow.name}: packets there {len(flow.forward):,}, back {len(flow.back):,}." for flow in flows_of(run, first)
     ]
     for port in run.ports:
         gone = [hop for hop in lost if hop.interface == port.interface]

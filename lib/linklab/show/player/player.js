@@ -167,7 +167,7 @@ function tcpOptions(head, at, end) {
     if (kind === 2) found.push(`MSS ${byte2(head, at + 2)}`);
     if (kind === 3) found.push(`window scale ${head[at + 2]}`);
     if (kind === 4) found.push("SACK permitted");
-    if (kind === 5) for (let block = at + 2; block < at + size; block += 8) found.push(`SACK ${byte4(head, block)} to ${byte4(head, block + 4)}`);
+    if (kind === 5) for (let block = at + 2; block + 8 <= Math.min(at + size, end); block += 8) found.push(`SACK ${byte4(head, block)} to ${byte4(head, block + 4)}`);
     if (kind === 8) found.push(`timestamps ${byte4(head, at + 2)}, ${byte4(head, at + 6)}`);
     at += size;
   }
