@@ -18,7 +18,7 @@ from linklab.errors import LabError, MeasurementError
 from linklab.lab import Lab, start
 from linklab.measure import AtOnce, PingFlow, TcpFlow, UdpFlow, at_once, capture, load_run, recorded
 from linklab.measure.recordings import UNKNOWN, Hop, Recording, fingerprint
-from linklab.network import COURSE, TWO_HOSTS
+from linklab.network import COURSE, TWO_HOSTS, Host, by_name
 
 CROSSING = [
     PingFlow("h1", "h4", count=3, interval_s=1),
@@ -231,6 +231,19 @@ def test_queue_management_is_named_and_its_marks_are_seen(ecn: bool, virtual: No
         assert f"ecn_mark {len(marked)} " in told
         for hop in dropped:
             assert recording.why(hop).startswith("Queue management at r2-eth2 dropped it early")
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(("name", "hosts"), [("mtu-gre", ("h1", "h2")), ("router-on-a-stick-10", None)])
+def test_tunnels_and_vlans(name: str, hosts: tuple[str, str] | None, virtual: None, lab_folder: Path) -> None:
+    network = by_name(name)
+    source, destination = hosts or [node.name for node in network.nodes if isinstance(node, Host)][:2]
+    with start(network, "virtual", folder=lab_folder) as lab:
+        recording = recording_of(at_once(lab, [PingFlow(source, destination, count=2)], record=True))
+    assert not any(hop.lost for hop in recording.hops)
+    hops = Counter(hop.packet for hop in recording.hops)
+    assert len(hops) == 4, "two pings, two answers, each followed from end to end"
+    assert {hop.discarded for hop in recording.hops} <= {"", "OTHERHOST"}
 
 
 @pytest.mark.lab

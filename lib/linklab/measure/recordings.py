@@ -321,6 +321,12 @@ class _Reader:
 
     def __init__(self, network: NetworkState, data: Mapping[str, Any]) -> None:
         peers = {it.name: it.peer[1] for node in network.nodes for it in node.interfaces if it.peer}
+        tunnels = {it.name: (node.name, it.tunnel) for node in network.nodes for it in node.interfaces if it.tunnel}
+        self._tunnels = frozenset(tunnels)
+        self._carried: defaultdict[str, list[str]] = defaultdict(list)  # by who carries a tunnel: whose it is
+        for node, tunnel in tunnels.values():
+            if tunnel.carrier:
+                self._carried[tunnel.carrier].append(node)
         names = [str(row["interface"]) for row in data["interfaces"]]
         self._ports = [
             Port(str(row["node"]), str(row["interface"]), peers.get(row["interface"])) for row in data["interfaces"]
@@ -393,11 +399,15 @@ class _Reader:
         noted, noted_ns, noted_length, head = notes.popleft()
         if (noted, noted_length) != (address, length) or not 0 <= time_ns - noted_ns < _ONE_STEP_NS:
             raise MeasurementError("what the lab noted of a packet is not what it traced")
-        gone = self._in_queue.pop(address, None)
-        if gone is not None:
-            self._end(gone, time_ns, dropped=UNKNOWN)
+        before, tunnelled = self._in_queue.pop(address, None), None
+        if before is not None:
+            self._held[before.port] -= 1
+            # a tunnel hands a packet on before it says so
+            is_tunnel = self._ports[before.port].interface in self._tunnels
+            self._end(before, time_ns, sent_head=before.head, dropped="" if is_tunnel else UNKNOWN)
+            tunnelled = before.number if is_tunnel else None
         self._sent_now.pop(address, None)
-        number = self._number_of(self._ports[port].node, head, time_ns)
+        number = self._number_of(self._ports[port].node, head, time_ns) if tunnelled is None else tunnelled
         self._in_queue[address] = _Packet(number, port, time_ns, length, head, self._held[port])
         self._held[port] += 1
 
@@ -436,7 +446,9 @@ class _Reader:
         self._end(packet, time_ns, received_ns, sent_head=received or packet.head)
         peer = self._peer[port]
         if peer is not None:
-            self._arrived[self._ports[peer].node, fingerprint(received or packet.head)].append(packet.number)
+            node, looks = self._ports[peer].node, fingerprint(received or packet.head)
+            for place in (node, *self._carried[node]):
+                self._arrived[place, looks].append(packet.number)
 
     def _received(self, port: int, address: int, time_ns: int, packet: _Packet | None) -> tuple[int | None, bytes]:
         """When the other end of the cable had the packet, and its first bytes there; None where it never did.
@@ -483,7 +495,10 @@ class _Reader:
         elif (number := self._sent_now.pop(address, None)) is not None:
             hop = self._hops[number]
             # what waited in a socket until now was not refused
-            if hop.received_ns is None or time_ns - hop.received_ns < _ONE_STEP_NS:
+            late = hop.received_ns is not None and time_ns - hop.received_ns >= _ONE_STEP_NS
+            # who pings reads a copy, and no socket is left for the answer itself
+            is_answer = name == "NO_SOCKET" and hop.head[12:14] == b"\x08\x00" and hop.head[23:24] == b"\x01"
+            if not late and not is_answer:
                 received_ns = None if name == "CPU_BACKLOG" else hop.received_ns
                 self._hops[number] = hop._replace(discarded=name, received_ns=received_ns)
 
@@ -539,9 +554,14 @@ def fingerprint(head: bytes) -> bytes:
     if protocol == 47 and head[data + 2 : data + 4] == b"\x65\x58":
         return fingerprint(head[data + 4 :])
     fixed = head[at + 2 : at + 8] + head[at + 9 : at + 10] + head[at + 12 : data]
+    rest = head[data : data + _COMPARED_BYTES]
     if protocol == 6:
-        return fixed + head[data : data + 16] + head[data + 18 :]
-    return fixed + head[data : data + 6] + head[data + 8 :] if protocol == 17 else fixed + head[data:]
+        return fixed + rest[:16] + rest[18:]
+    return fixed + rest[:6] + rest[8:] if protocol == 17 else fixed + rest
+
+
+_COMPARED_BYTES: Final = 20
+"""Behind the IPv4 header; of a packet in a tunnel more may not have been noted."""
 
 
 # Files for Wireshark (draft-ietf-opsawg-pcapng)
