@@ -8,6 +8,7 @@ const DASHES = [[], [8, 3], [3, 2], [8, 3, 2, 3], [2, 2], [12, 4], []];
 const LOSS = "#c00000";
 const CHOSEN = "#a66c00";
 const LANE = 6, THICK = 8, BAR_SHARE = 0.42;  // pixels beside the cable, pixels, share of the cable
+const CHART_HIGH = 118;                        // pixels: three of them fit below the network
 const POINTS = 700;                            // of a curve on the screen
 const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times slower"], [0.001, "1000 times slower"]];
 
@@ -117,7 +118,9 @@ class Run {
   path(packet) {
     const found = [];
     for (const port of this.ports) for (let i = port.packet.indexOf(packet); i >= 0; i = port.packet.indexOf(packet, i + 1)) found.push({ port, i });
-    return found.sort((one, two) => one.port.queued[one.i] - two.port.queued[two.i]);
+    // at one instant a packet passes several interfaces: where it waits, or is dropped, it stays
+    const key = ({ port, i }) => [port.queued[i], port.left[i], Number(this.isDropped(port, i))];
+    return found.sort((one, two) => { const [a, b] = [key(one), key(two)]; return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]; });
   }
 }
 
@@ -203,7 +206,7 @@ class Stage {
     const picture = element("img", { src: `data:image/png;base64,${run.picture}`, alt: run.words });
     this.element = element("div", { className: "stage" }, picture, this.canvas);
     // never higher than leaves room for the curves
-    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${55 * run.size[0] / run.size[1]}vh))`;
+    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${50 * run.size[0] / run.size[1]}vh))`;
     this.canvas.addEventListener("click", (event) => this.click(event));
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
@@ -359,7 +362,7 @@ class Curves {
     const width = this.element.clientWidth;
     if (!width || width === this.width) return;
     this.width = width;
-    if (this.made) { for (const part of this.parts) part.plot.setSize({ width, height: 150 }); this.mark(); return; }
+    if (this.made) { for (const part of this.parts) part.plot.setSize({ width, height: CHART_HIGH }); this.mark(); return; }
     this.made = true;
     for (const part of this.parts) this.make(part, width);
     this.mark();
@@ -369,7 +372,7 @@ class Curves {
     this.element.append(holder);
     const digits = (value) => value === null || value === undefined ? "-" : value.toFixed(part.digits);
     const options = {
-      title: part.title, width, height: 150,
+      title: part.title, width, height: CHART_HIGH,
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: undefined },
       legend: { live: false, markers: { width: 3 } },
       scales: { x: { time: false, range: () => player.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(1, player.top(part.title, most)) * 1.05] } },
@@ -504,7 +507,7 @@ class Player {
 
   play() {
     if (this.time >= this.length) this.go(0);
-    this.playing = true; this.playButton.textContent = "\u23f8 Pause";
+    this.playing = true; this.playButton.textContent = "|| Pause";
     let before = performance.now();
     const frame = (now) => {
       if (!this.playing) return;
