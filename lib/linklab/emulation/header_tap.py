@@ -11,6 +11,7 @@ linux/bpf.h; the kernel's Documentation/bpf/standardization/instruction-set.rst,
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 import struct
@@ -26,7 +27,6 @@ RECORD: Final = struct.Struct(f"=QQII{NOTED_BYTES}s")
 """The packet's address in the kernel's memory, the time in ns, its length, which tap, its first bytes."""
 HEADER: Final = struct.Struct("=II")
 """What the kernel's ring has before each record: its length, and a number of no meaning here."""
-RING_BYTES: Final = 128 << 20
 
 _SYS_BPF: Final = 321  # x86-64, the only processor of a guest
 _MAP_CREATE, _PROG_LOAD, _LINK_CREATE = 0, 5, 28
@@ -40,14 +40,15 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class HeaderTap:
     """Taps at both sides of interfaces: number ``2 n`` notes what leaves the nth, ``2 n + 1`` what enters it."""
 
-    def __init__(self, interfaces: Sequence[tuple[Namespace, str, bool]]) -> None:
-        """Begins; with each interface stands whether what enters it is noted, too.
+    def __init__(self, interfaces: Sequence[tuple[Namespace, str, bool]], ring_bytes: int) -> None:
+        """Begins; with each interface stands whether what enters it is noted, too. `ring_bytes` is a power of 2.
 
-        Raises LabError where the kernel does not know how.
+        Raises LabError where the kernel does not know how, or has not so much memory.
         """
         self._open: list[int] = []
+        self._ring_bytes = ring_bytes
         try:
-            self._ring = self._kept(_bpf(_MAP_CREATE, struct.pack("=IIII", _RING, 0, 0, RING_BYTES)))
+            self._ring = self._kept(_bpf(_MAP_CREATE, struct.pack("=IIII", _RING, 0, 0, ring_bytes)))
             for number, (there, name, enters) in enumerate(interfaces):
                 index = there.index(name)
                 for side, kind in enumerate((_TCX_EGRESS, _TCX_INGRESS)[: 1 + enters]):
@@ -56,6 +57,10 @@ class HeaderTap:
                         self._kept(_bpf(_LINK_CREATE, struct.pack("=IIII16x", program, index, kind, 0)))
         except OSError as error:
             self.close()
+            if error.errno == errno.ENOMEM:
+                raise LabError(
+                    "this lab has too little memory left to record: give labs more (LINKLAB_GUEST_MB)"
+                ) from None
             raise LabError(
                 f"this lab's kernel cannot note packets ({error.strerror}): it must be Linux 6.6 or later with "
                 "CONFIG_BPF_SYSCALL, as the lab image's is"
@@ -70,12 +75,13 @@ class HeaderTap:
         was full.
         """
         page = mmap.PAGESIZE
-        with mmap.mmap(self._ring, page + 2 * RING_BYTES, offset=page, prot=mmap.PROT_READ) as ring:
+        with mmap.mmap(self._ring, page + 2 * self._ring_bytes, offset=page, prot=mmap.PROT_READ) as ring:
             (end,) = struct.unpack_from("=Q", ring)
-            if end + HEADER.size + RECORD.size >= RING_BYTES:  # one byte always stays free
+            if end + HEADER.size + RECORD.size >= self._ring_bytes:  # one byte always stays free
                 raise LabError(
-                    f"more packets passed than the recorder holds ({RING_BYTES // (HEADER.size + RECORD.size):,} "
-                    "notes): record fewer interfaces (record=[...]), or a shorter run"
+                    f"more packets passed than the recorder holds "
+                    f"({self._ring_bytes // (HEADER.size + RECORD.size):,} notes): record fewer interfaces "
+                    "(record=[...]) or a shorter run, or give labs more memory (LINKLAB_GUEST_MB)"
                 )
             for at in range(0, end, _PIECE_BYTES):
                 yield ring[page + at : page + min(at + _PIECE_BYTES, end)]

@@ -27,7 +27,9 @@ from linklab.emulation.netlink import qdisc
 from linklab.errors import LabError
 
 _MOUNTED: Final = Path("/run/linklab-tracing")
-_BUFFER_KIB: Final = 96 * 1024
+_SHARE: Final = 3
+"""A third of the lab's free memory, at most, holds headers, and three quarters of that events: what is packed needs the
+rest. Of a lab's 512 MB these are 128 and 96."""
 EVENTS: Final = ("net/net_dev_queue", "net/net_dev_xmit", "skb/kfree_skb", "tcp/tcp_probe")
 OPTIONAL_EVENTS: Final = ("qdisc/qdisc_drop",)
 """Newer kernels say why a queue dropped a packet."""
@@ -54,11 +56,14 @@ class Recorder:
         try:
             self._write("trace_clock", "mono")
             self._write("options/overwrite", "0")
-            self._write("buffer_size_kb", str(_BUFFER_KIB))
+            ring_bytes = _ring_bytes()
+            self._write("buffer_size_kb", str(ring_bytes * 3 // 4 // 1024))
             queueing = {name for node, name in self._chosen if _has_queue(node, name)}
             # a queue may mark a packet or send it twice; without one what enters is what has left
             behind = {other for name in queueing for other in _peers(net, name)}
-            self._tap = HeaderTap([(namespace_of(node), name, name in behind) for node, name in self._chosen])
+            self._tap = HeaderTap(
+                [(namespace_of(node), name, name in behind) for node, name in self._chosen], ring_bytes
+            )
             self._queueing = queueing
             for event in self._events():
                 self._write(f"events/{event}/enable", "1")
@@ -93,8 +98,10 @@ class Recorder:
         if lost:
             raise LabError(
                 f"more happened than the recorder holds ({lost} of {int(stats['entries']) + lost:,} events were lost): "
-                "record a shorter run"
+                "record a shorter run, or give labs more memory (LINKLAB_GUEST_MB)"
             )
+        headers = _packed(self._tap.noted())
+        self._tap.close()  # its memory is needed for the rest
         return {
             "interfaces": [
                 {
@@ -108,7 +115,7 @@ class Recorder:
             ],
             "formats": [self._read(f"events/{event}/format") for event in self._events()],
             "trace": _packed(self._pages()),
-            "headers": _packed(self._tap.noted()),
+            "headers": headers,
         }
 
     def _pages(self) -> Iterator[bytes]:
@@ -161,6 +168,13 @@ def _instance() -> Path:
 def _packed(pieces: Iterable[bytes]) -> str:
     packer = zlib.compressobj(1)
     return base64.b64encode(b"".join([*(packer.compress(piece) for piece in pieces), packer.flush()])).decode()
+
+
+def _ring_bytes() -> int:
+    """How many bytes headers may take: a power of 2."""
+    lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+    free_kib = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    return 1 << (free_kib * 1024 // _SHARE).bit_length() - 1
 
 
 def _has_queue(node: Node, interface: str) -> bool:
