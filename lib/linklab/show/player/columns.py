@@ -1,7 +1,7 @@
 """A recording as compact data for the player: columns of small numbers, packed.
 
 A form for machines: a text of JSON that says what there is, and behind it one column after the other. Times are
-nanoseconds since the beginning of the run. A number in a column takes as many bytes as it needs (LEB128, as in DWARF),
+nanoseconds since the first packet. A number in a column takes as many bytes as it needs (LEB128, as in DWARF),
 and where numbers rise only the steps are kept.
 """
 
@@ -110,6 +110,11 @@ def kept_head(head: bytes) -> bytes:
     return head[: data + 8] if protocol in (1, 17) else head
 
 
+def first_ns(recording: Recording) -> int:
+    """Return when the first packet came, by the lab's clock: the player's time, and what two runs have in common."""
+    return recording.hops[0].queued_ns
+
+
 def first_hops(recording: Recording) -> dict[int, Hop]:
     """Return each packet's first hop, by the packet's number."""
     found: dict[int, Hop] = {}
@@ -160,7 +165,7 @@ class _Names:
 
 def write_run(columns: Columns, recording: Recording, label: str) -> dict[str, Any]:
     """Append a recording's columns, and return what there is to say about it."""
-    begin_ns = min([round(recording.begin_s * 1e9), *(hop.queued_ns for hop in recording.hops[:1])])
+    begin_ns = first_ns(recording)
     end_ns = max([round(recording.end_s * 1e9), *(hop.left_ns or 0 for hop in recording.hops)])
     first = first_hops(recording)
     notes: dict[tuple[str, str], int] = {}
@@ -325,7 +330,7 @@ def _pings(columns: Columns, recording: Recording, first: dict[int, Hop], begin_
 @dataclass(frozen=True)
 class Difference:
     """The packet that fares otherwise first in two runs: its number in each (None where that run has none), when they
-    part, in ns since the runs' beginning, and how, in a sentence.
+    part, in ns since each run's first packet, and how, in a sentence.
     """
 
     packets: tuple[int | None, int | None]

@@ -8,7 +8,7 @@ from typing import Final
 
 from linklab.measure import Recording
 from linklab.measure.recordings import Hop
-from linklab.show.player.columns import Difference, first_hops, flows_of
+from linklab.show.player.columns import Difference, first_hops, first_ns, flows_of
 
 _SAME_NS: Final = 100_000
 """Runs that began at another moment differ by some steps of the clock: so much is taken for the same."""
@@ -18,12 +18,12 @@ def first_difference(one: Recording, two: Recording) -> Difference | None:
     """Return where two runs part; None where every packet of the one fares as it does in the other.
 
     The packets of each flow are compared in the order in which they were sent, in each direction: by their sizes, by
-    where they pass, when, to a tenth of a millisecond, and how they end.
+    where they pass, when, to a tenth of a millisecond since the run's first packet, and how they end.
     """
     found: list[Difference] = []
     paths = [_paths(run) for run in (one, two)]
     sequences = [_sequences(run) for run in (one, two)]
-    begins = [round(run.begin_s * 1e9) for run in (one, two)]
+    begins = [first_ns(run) for run in (one, two)]
     for flow in dict.fromkeys([*sequences[0], *sequences[1]]):
         for packets in zip_longest(*(sequence.get(flow, []) for sequence in sequences)):
             hops = [path[number] if number is not None else [] for path, number in zip(paths, packets, strict=True)]
@@ -37,9 +37,11 @@ def first_difference(one: Recording, two: Recording) -> Difference | None:
 
 
 def _paths(recording: Recording) -> dict[int, list[Hop]]:
+    """The hops of each packet, without the copies that a switch sends to all while it does not know where a host is."""
     found: defaultdict[int, list[Hop]] = defaultdict(list)
-    for hop in recording.hops:
-        found[hop.packet].append(hop)
+    for hop in sorted(recording.hops, key=lambda it: (it.queued_ns, it.interface)):
+        if hop.discarded != "OTHERHOST":
+            found[hop.packet].append(hop)
     return found
 
 
@@ -59,7 +61,7 @@ def _sequences(recording: Recording) -> dict[tuple[str, bool], list[int]]:
 
 
 def _differs(one: list[Hop], two: list[Hop], begin_one_ns: int, begin_two_ns: int) -> tuple[int, str] | None:
-    """When a packet's two paths part, in ns since the beginning, and how; None where they do not."""
+    """When a packet's two paths part, in ns since the first packet, and how; None where they do not."""
     for here, there in zip_longest(one, two):
         if here is None or there is None:
             hop, begin_ns, where = (here, begin_one_ns, "first") if there is None else (there, begin_two_ns, "second")

@@ -14,7 +14,7 @@ from typing import Any, Final
 from linklab.errors import MeasurementError
 from linklab.measure import AtOnce, Recording
 from linklab.record import REPLAY_MIME
-from linklab.show.player.columns import first_hops, flows_of, written
+from linklab.show.player.columns import first_hops, first_ns, flows_of, written
 from linklab.show.player.differences import first_difference
 
 _FOLDER: Final = Path(__file__).parent
@@ -90,7 +90,7 @@ def _words(label: str, run: Recording) -> list[str]:
     for port in run.ports:
         gone = [hop for hop in lost if hop.interface == port.interface]
         if gone:
-            at_s = gone[0].queued_ns / 1e9 - run.begin_s
+            at_s = (gone[0].queued_ns - first_ns(run)) / 1e9
             lines.append(f"{port.interface} lost {len(gone):,}, the first after {at_s:.3f} s: {run.why(gone[0])}")
     return lines
 
