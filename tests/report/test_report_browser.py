@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from selenium.webdriver import Chrome
 
+from linklab import show
 from linklab.cli import main
 from linklab.grade import Check
+from linklab.show.player.page import recording_in
 from tests.commands.browser import Page, missing
+from tests.show.recorded import recorded
 
 from .books import DOT, check, code, free_text, result, save, shows, text
 
@@ -111,6 +114,37 @@ def test_the_page_follows_the_reader_s_scheme_and_fits_small_screens(
     wide = browser.execute_script("return document.documentElement.scrollWidth")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert wide <= 400
+
+
+def test_a_replay_plays_in_the_page_and_nothing_else_does(
+    browser: Chrome, asked: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    address, paths = asked
+    shown = show.replay(recorded())._repr_mimebundle_()
+    data = recording_in(shown["text/html"])
+    assert data is not None
+    forged = f'{evil(address)}<main data-recording=&quot;{data}&quot; onclick="fetch(1)">{evil(address)}'
+    book = save(
+        tmp_path / "x.ipynb",
+        text("goal", "# Lab 06: Multiplexing\n\n## 1. Look"),
+        code("a", shows(**shown)),
+        code("b", shows(**{**shown, "text/html": forged})),
+        code("c", shows(**{**shown, "text/html": evil(address)})),
+    )
+    assert main(["report", str(book), "--output", str(tmp_path / "page.html")]) == 0
+    browser.get((tmp_path / "page.html").as_uri())
+    frames = browser.find_elements("css selector", "iframe")
+    assert len(frames) == 2
+    for frame in frames:
+        browser.switch_to.frame(frame)
+        played = "const done = arguments[0]; window.linklabReplay.then((p) => done(p.runs[0].losses.length))"
+        assert browser.execute_async_script(played) == 1
+        browser.switch_to.default_content()
+    words = browser.find_element("tag name", "main").get_attribute("textContent") or ""
+    assert "Replay of run 1: 0.100 s, 21 packets at 2 interfaces, 1 lost." in words
+    assert "A replay whose data was not saved with the notebook." in words
+    assert paths == []
+    assert browser.title == "Portfolio: labs on network performance"
 
 
 def brightness(colour: str) -> int:

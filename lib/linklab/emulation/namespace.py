@@ -23,6 +23,7 @@ _CLONE_NEWNET, _CLONE_NEWNS = 0x40000000, 0x00020000
 _MS_REC, _MS_PRIVATE = 0x4000, 0x40000
 _SIOCGIFADDR, _SIOCGIFNETMASK, _SIOCGIFHWADDR = 0x8915, 0x891B, 0x8927
 _SIOCGIFINDEX, _SIOCETHTOOL = 0x8933, 0x8946
+_SO_NETNS_COOKIE = 71
 # ethtool's name of an offload: the ioctl commands that read and that set it (linux/ethtool.h)
 _OFFLOADS = {
     "rx-checksumming": (0x14, 0x15),
@@ -112,6 +113,11 @@ class Namespace:
         """The kernel's number of an interface. Raises OSError where there is none of that name."""
         request = struct.pack("16si20x", interface.encode(), 0)
         return int(struct.unpack_from("16si", fcntl.ioctl(self._control, _SIOCGIFINDEX, request))[1])
+
+    @property
+    def cookie(self) -> int:
+        """The kernel's own number of this namespace, which no other ever has: what is traced names it so."""
+        return int.from_bytes(self._control.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, 8), "little")
 
     def primary_address(self, interface: str) -> str | None:
         """The first IPv4 address of an interface, ``"10.0.0.2/24"``."""

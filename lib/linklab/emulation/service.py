@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mininet.node import Node
     from mininet.topo import Topo
 
+    from linklab.emulation.recorder import Recorder
     from linklab.network import Network, NetworkState
     from linklab.runtime.agent import Context
 
@@ -56,7 +57,7 @@ def build(
     On virtual time it ends at a whole second. Importing a module takes a guest a little of its time, and other versions
     of Python and of Linklab import others: what is measured later must not depend on that, to the last digit.
     """
-    from linklab.emulation import build, counters  # noqa: F401 - so that nothing is left to load between two measurements
+    from linklab.emulation import build, counters, recorder  # noqa: F401 - so that nothing is left to load between two measurements
 
     not_checked = build.build(context, topology, expected, switch, verify, controller)
     if context.clock == "virtual":
@@ -102,11 +103,51 @@ def state(context: Context) -> dict[str, Any]:
     return read_state(network(context)).to_json()
 
 
-def counters(context: Context, with_state: bool) -> dict[str, Any]:
-    """What the network's interfaces have counted; see `linklab.emulation.counters.seen`."""
+def counters(
+    context: Context, with_state: bool, record: Sequence[str] | Literal["end"] | None = None
+) -> dict[str, Any]:
+    """What the network's interfaces have counted; see `linklab.emulation.counters.seen`.
+
+    A recording begins or ends in the same request, at the same instant: a request of its own would move all that comes
+    after by a beat, and with it the digits. `record` names the interfaces, none for all.
+    """
     from linklab.emulation.counters import seen
 
-    return seen(network(context), with_state)
+    if record == "end":
+        _recorder(context).stop()
+    found = seen(network(context), with_state)
+    if record is not None and record != "end":
+        begin_recording(context, record)
+    return found
+
+
+def begin_recording(context: Context, interfaces: Sequence[str]) -> None:
+    """Notes from now on what happens to packets at these interfaces, at all where none is named. Raises `LabError`."""
+    from linklab.emulation.recorder import Recorder
+
+    context.state["recorder"] = Recorder(network(context), interfaces)
+
+
+def recorded(context: Context) -> dict[str, Any]:
+    """What was noted since; see `linklab.emulation.recorder.Recorder.data`. The recording ends. Raises `LabError`."""
+    try:
+        return _recorder(context).data()
+    finally:
+        drop_recording(context)
+
+
+def drop_recording(context: Context) -> None:
+    """Ends a recording, if there is one, and forgets it."""
+    recorder = context.state.pop("recorder", None)
+    if recorder is not None:
+        recorder.close()
+
+
+def _recorder(context: Context) -> Recorder:
+    recorder: Recorder | None = context.state.get("recorder")
+    if recorder is None:
+        raise LabError("this lab records nothing")
+    return recorder
 
 
 # Commands in a node's shell

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from linklab.measure.devices import bucket_of_one_frame, moderated
     from linklab.measure.flows import Flow, FlowOf
     from linklab.measure.prober import Probe, Prober
+    from linklab.measure.recordings import Recording, recorded
     from linklab.measure.repeats import Repeats, Spread, repeated
     from linklab.measure.results import AtOnce, MeasurementStopped, Origin, Result, Sample, Stream, to_dataframe
     from linklab.measure.runner import OnProgress, Progress, Stop, at_once, run
@@ -61,6 +62,7 @@ __all__ = [
     "QueueCounters",
     "QueueFlow",
     "QueueResult",
+    "Recording",
     "Repeats",
     "Result",
     "Sample",
@@ -91,6 +93,7 @@ __all__ = [
     "moderated",
     "picture_at",
     "quality",
+    "recorded",
     "repeated",
     "run",
     "to_dataframe",
@@ -121,6 +124,7 @@ _LATER = {
     "QueueCounters": "trust",
     "QueueFlow": "tools.queues",
     "QueueResult": "tools.queues",
+    "Recording": "recordings",
     "Repeats": "repeats",
     "Result": "results",
     "Sample": "results",
@@ -151,6 +155,7 @@ _LATER = {
     "moderated": "devices",
     "picture_at": "video_quality",
     "quality": "video_quality",
+    "recorded": "recordings",
     "repeated": "repeats",
     "run": "runner",
     "to_dataframe": "results",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from linklab.measure.codec import as_json
+from linklab.errors import MeasurementError
+from linklab.measure.codec import NOT_STORED, as_json
 from linklab.measure.flows import Flow
+from linklab.measure.recordings import Recording
 from linklab.measure.trust import Fidelity, Machine
 from linklab.network import NetworkState
 
@@ -137,7 +140,8 @@ class AtOnce:
     """What flows that ran at one time gave, in their order.
 
     `start_skew_ms` lies between the first and the last start, of which `start_s` of flows is taken off. `interrupted`:
-    the run was stopped, and what could not be read of it is missing in `results`.
+    the run was stopped, and what could not be read of it is missing in `results`. `recording` is there where one was
+    asked for, and not kept in the JSON form.
     """
 
     KIND: ClassVar[str] = "at once"
@@ -146,6 +150,16 @@ class AtOnce:
     results: tuple[Result, ...]
     start_skew_ms: float
     interrupted: bool = False
+    recording: Recording | None = field(default=None, repr=False, compare=False, metadata=NOT_STORED)
+
+    def save_pcap(self, path: str | Path, *interfaces: str) -> Path:
+        """Write what was recorded as a file for Wireshark; see `Recording.save_pcap`.
+
+        Raises MeasurementError where the run was not recorded.
+        """
+        if self.recording is None:
+            raise MeasurementError("this run was not recorded: measure.at_once(lab, flows, record=True) records one")
+        return self.recording.save_pcap(path, *interfaces)
 
     @property
     def fidelity(self) -> Fidelity | None:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from linklab.emulation import service
 from linklab.errors import MeasurementError, UnknownNode
 from linklab.lab import Lab
+from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
 from linklab.measure.programs import PATIENCE_S, Crew, Gate, Member, split_start
 from linklab.measure.results import AtOnce, MeasurementStopped, Result, Sample
@@ -74,12 +76,16 @@ def at_once(
     offset_s: float = 0.0,
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
+    record: bool | Sequence[str] = False,
 ) -> AtOnce:
     """Carry out all flows at one time, whatever their tools: each starts when all are ready.
 
     All start `offset_s` of the lab's time after that, and a flow with `start_s` so much later still. `on_progress`
     gets a `Progress` each second of the lab's time. `stop` is asked several times a second whether to stop; then the
     tools are ended as by Ctrl-C, and what they had measured comes back, marked `interrupted`.
+
+    `record` keeps what happens to each packet at all interfaces, or at those that are named (``["r2-eth2"]``) and the
+    other ends of their cables: `AtOnce.recording`. The digits are the same with and without it.
 
     Raises MeasurementError for the first flow that cannot be done or read, LabError for a node that is not there, and
     `MeasurementStopped` (a KeyboardInterrupt, with what was measured as `partial`) at Ctrl-C, or where nothing was
@@ -93,13 +99,19 @@ def at_once(
     for flow in flows:
         for node in (flow.source, flow.destination):
             lab[node]  # raises for one that is not there, before anything runs
+    recorded = None if not record else [] if record is True else list(record)
+    if recorded is not None:
+        recordings.refuse_without_kernel(lab)
     try:
         with Crew(lab) as crew:
-            return _Run(lab, flows, tools, crew, offset_s, on_progress, stop).results()
+            return _Run(lab, flows, tools, crew, offset_s, on_progress, stop, recorded).results()
     except MeasurementStopped:
         raise
     except KeyboardInterrupt:
         raise MeasurementStopped("the measurement was stopped; measured: nothing yet") from None
+    finally:
+        if recorded is not None:
+            recordings.drop(lab)
 
 
 def address_in(state: NetworkState, node: str) -> str:
@@ -146,6 +158,7 @@ class _Run:
         offset_s: float,
         on_progress: OnProgress | None,
         stop: Stop | None,
+        record: Sequence[str] | None,
     ) -> None:
         self._lab, self._crew, self._flows = lab, crew, tuple(flows)
         self._on_progress, self._stop = on_progress, stop
@@ -154,7 +167,7 @@ class _Run:
         self._exact = any(tool.exact for tool in tools)
         self._gated = self._exact or len(flows) > 1 or offset_s > 0 or any(flow.start_s for flow in flows)
         self._gate: Gate | None = None
-        self._before = Before(lab)
+        self._before, self._records = Before(lab, record), record is not None
         network = self._before.network
         self._tasks = [
             _Task(
@@ -208,7 +221,8 @@ class _Run:
         results = self._read(self._before.after(self._crew.late_ms, self._crew.longest_late_ms, reordered))
         starts_s = [task.start_s - task.job.flow.start_s for task in self._tasks if task.start_s is not None]
         skew_ms = 1000 * (max(starts_s) - min(starts_s)) if len(starts_s) > 1 else 0.0
-        found = AtOnce(tuple(results), skew_ms, interrupted=stopped or pressed)
+        recording = self._recording() if self._records else None
+        found = AtOnce(tuple(results), skew_ms, interrupted=stopped or pressed, recording=recording)
         if pressed or (stopped and not results):
             kept = f"{len(results)} of {len(self._tasks)} flows are kept in its .partial" if results else "nothing yet"
             raise MeasurementStopped(f"the measurement was stopped; measured: {kept}", found if results else None)
@@ -217,6 +231,11 @@ class _Run:
     @property
     def _clients(self) -> list[Member]:
         return [task.client for task in self._tasks if task.client is not None]
+
+    def _recording(self) -> recordings.Recording:
+        recording = recordings.Recording(self._before.network)
+        recordings.fill(recording, self._lab.process.call(service.recorded), *self._before.span_s)
+        return recording
 
     def _bring_programs(self) -> None:
         for file in _PROGRAMS.glob("*.py"):

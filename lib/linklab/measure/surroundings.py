@@ -95,13 +95,18 @@ class Surroundings:
 class Before:
     """What there was when a run began."""
 
-    def __init__(self, lab: Lab) -> None:
-        """Reads the network back. Raises LabError where the lab is gone."""
-        self._lab = lab
+    def __init__(self, lab: Lab, record: Sequence[str] | None = None) -> None:
+        """Reads the network back, and begins to record these interfaces, all where none is named.
+
+        Raises LabError where the lab is gone, or cannot record.
+        """
+        self._lab, self._records = lab, record is not None
         self.started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        seen = lab.process.call(service.counters, True)
+        seen = lab.process.call(service.counters, True, record)
         self.network = NetworkState.from_json(seen["state"])
         self._seen = seen
+        self.span_s = seen["now_s"], seen["now_s"]
+        """When it began and when it ended, by the lab's clock."""
         self._load = os.getloadavg()[0]
         self._turns = Turns.of(lab)
         self._times = CpuTimes.now()
@@ -111,7 +116,8 @@ class Before:
         """Return what has changed since. `late_ms` are the latenesses of the sleeper in the lab, then the longest of
         all; `reordered` packets were told of by the tools.
         """
-        seen = self._lab.process.call(service.counters, False)
+        seen = self._lab.process.call(service.counters, False, "end" if self._records else None)
+        self.span_s = self._seen["now_s"], seen["now_s"]
         wall_s = time.monotonic() - self._wall_s
         turns = Turns.of(self._lab)
         times = CpuTimes.now()

@@ -101,7 +101,15 @@ class Gone:
     why: str
 
 
-Item = Picture | Markup | Written | Printed | Code | FreeText | Verdict | Gone
+@dataclass(frozen=True)
+class Played:
+    """A replay of a recorded measurement: its data for our player, and what it shows in words."""
+
+    data: str
+    words: str
+
+
+Item = Picture | Markup | Written | Printed | Code | FreeText | Verdict | Gone | Played
 
 
 @dataclass(frozen=True)

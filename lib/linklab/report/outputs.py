@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from linklab.record import LAB_MIME, PROGRESS_MIME, RESULT_MIME
+from linklab.record import LAB_MIME, PROGRESS_MIME, REPLAY_MIME, RESULT_MIME
 from linklab.report import pictures, widgets
-from linklab.report.model import Gone, Item, Markup, Printed, Written
+from linklab.report.model import Gone, Item, Markup, Played, Printed, Written
+from linklab.show.player.page import recording_in
 
 LINES_AT_MOST: Final = 40
 _CHARACTERS_AT_MOST: Final = 200 * LINES_AT_MOST
@@ -41,10 +42,12 @@ def items(outputs: Iterable[Any], states: Mapping[str, Any], where: str, *, grad
 
 
 def bundle(data: Mapping[str, Any], states: Mapping[str, Any], where: str) -> Iterator[Item]:
-    """The best form of one output that a page can show without a script."""
+    """The best form of one output that a page can show without a script of a notebook's."""
     image = pictures.from_bundle(data, where)
     if image is not None:
         yield image
+    elif REPLAY_MIME in data:
+        yield _played(data)
     elif _WIDGET in data:
         found = widgets.last_state(data[_WIDGET], states, where)
         for part in found:
@@ -61,6 +64,14 @@ def bundle(data: Mapping[str, Any], states: Mapping[str, Any], where: str) -> It
         yield printed(json.dumps(data["application/json"], indent=1))
     elif set(data) - _OURS:
         yield Gone(f"An output of a type that no page shows: {', '.join(sorted(data))[:200]}.")
+
+
+def _played(data: Mapping[str, Any]) -> Item:
+    """A replay's data, and nothing of the page that the notebook has for it: the player in a report is our own."""
+    recording = recording_in("".join(data.get("text/html", "")))
+    if recording is None:
+        return Gone("A replay whose data was not saved with the notebook.")
+    return Played(recording, plain("".join(data.get("text/plain", ""))))
 
 
 def _spoken(text: str) -> Iterator[Printed]:

@@ -1,7 +1,8 @@
-"""A portfolio as one page of HTML that needs nothing else: no script, no other file, no network.
+"""A portfolio as one page of HTML that needs nothing else: no other file, no network, no script but a replay's.
 
 Jinja escapes everything that the templates put out. HTML of others passes `clean` first, and a content security policy
-in the page forbids whatever might still want to run or load.
+in the page forbids whatever might still want to run or load. Of replays it lets our own player run, known by its hash,
+in a frame that reaches nothing of the page.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from linklab.grade.check import Surprise
 from linklab.grade.render import first_reason, surprises_figure
 from linklab.report import markdown
 from linklab.report.clean import clean
-from linklab.report.model import Facts, Graded, Item, LabRecord, Markup, Portfolio, Status, Written
+from linklab.report.model import Facts, Graded, Item, LabRecord, Markup, Played, Portfolio, Status, Written
+from linklab.show.player.page import frame_of, script_hash
 
 _FOLDER: Final = Path(__file__).parent
 _SIGNS: Final[dict[Status, str]] = {
@@ -164,13 +166,19 @@ def environment(*folders: Path) -> Environment:
     environment.filters |= {"cleaned": _cleaned, "written": _written, "points": "{:g}".format, "counted": _counted}
     environment.filters |= {"clock": clock_of, "grouped": first_reason, "method": method, "limits": limits}
     environment.filters |= {"summed_up": summed_up, "drawn": _drawn}
+    environment.filters |= {"played": _played}
     environment.tests |= {"troubled": _is_troubled}
     environment.globals |= {"signs": _SIGNS, "kind_of_item": _kind_of_item, "short_alt": _SHORT_ALT}
+    environment.globals |= {"script_hash": script_hash()}
     return environment
 
 
 def _cleaned(item: Markup) -> Safe:
     return Safe(clean(item.html))
+
+
+def _played(item: Played) -> Safe:
+    return Safe(frame_of(item.data, own_colours=True))
 
 
 def _written(item: Written | str) -> Safe:

@@ -5,6 +5,7 @@ from linklab.show.live_views import live, watched
 from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable, describe
 from linklab.show.packets import arrivals, sweep
+from linklab.show.player.page import Replay, replay
 from linklab.show.rates import flows, throughput
 from linklab.show.results import measured
 from linklab.show.rtt import RoundTrips, round_trips
@@ -14,6 +15,7 @@ from linklab.show.windows import WindowTrace, windows
 
 __all__ = [
     "Drawable",
+    "Replay",
     "RoundTrips",
     "Table",
     "WindowTrace",
@@ -26,6 +28,7 @@ __all__ = [
     "flows",
     "live",
     "measured",
+    "replay",
     "round_trips",
     "sweep",
     "table",

@@ -62,6 +62,9 @@ class Netem:
     overhead_bytes: int = 0
 
 
+_NO_QUEUE = "noqueue"
+
+
 @dataclass(frozen=True)
 class Counted:
     """One interface's counters. `index` is the interface's. Frames, since the qdisc was made; `backlog_packets` now.
@@ -196,6 +199,11 @@ def _mbps(large: bytes | None, parameters: bytes) -> float:
 def _hfsc_mbps(options: bytes) -> float | None:
     found = netlink.attributes(options)
     return float(struct.unpack("=III", found[_HFSC_UPPER])[2]) * 8 / 1e6 if _HFSC_UPPER in found else None
+
+
+def queueing(kernel: Netlink) -> set[int]:
+    """The indexes of all interfaces that have a queue of any kind, where packets may wait. Raises OSError."""
+    return {index for index, kind, _ in _dump(kernel, _GETQDISC, 0) if kind != _NO_QUEUE}
 
 
 def counted(kernel: Netlink) -> Iterator[Counted]:

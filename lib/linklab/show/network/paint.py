@@ -72,6 +72,17 @@ def draw(
 
     Raises NetworkError if ``thing`` cannot be drawn, or if ``highlight`` or a use is where no cable is.
     """
+    return drawn(thing, highlight, title, uses=uses)[0]
+
+
+def drawn(
+    thing: Drawable,
+    highlight: Path | Sequence[str] | None = None,
+    title: str | None = None,
+    *,
+    uses: Sequence[LinkUse] = (),
+) -> tuple[Drawing, Placed]:
+    """Return what `draw` does, and where everything lies on it, in the figure's own data coordinates."""
     from linklab.show.figure import Drawing
 
     plain = scene_of(thing)
@@ -101,7 +112,7 @@ def draw(
     paint(axes, placed, chosen)
     if title:
         words(axes, heading, left + _MARGIN_INCHES, top - _TITLE_INCHES / 2 - 0.06, align="left")
-    return figure
+    return figure, placed
 
 
 def _alt_text(scene: Scene, names: Sequence[str], chosen: Sequence[int], uses: Sequence[LinkUse]) -> str:

@@ -1,0 +1,611 @@
+"""What happened to each packet at interfaces of a lab: when it was queued, when it left, where it was dropped and why.
+
+with recorded(lab) as recording:
+    ...                          # traffic
+recording.hops                   # every packet at every interface
+recording.save_pcap("run.pcapng")
+
+``at_once(lab, flows, record=True)`` records a measurement, and its digits are those that it has without. The kernel
+of a lab keeps the notes (`linklab.emulation.recorder`); here they are read, and packets followed from hop to hop.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import re
+import socket
+import struct
+import sys
+import zlib
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from linklab.emulation import service
+from linklab.errors import LabError, MeasurementError
+from linklab.network import NetworkState
+
+if TYPE_CHECKING:
+    from linklab.lab import Lab
+
+_LARGEST_BYTES: Final = 512 << 20
+_NOTE: Final = struct.Struct("=II QQII96s")
+"""`linklab.emulation.header_tap`: a ring's header, then address, time, length, tap and first bytes."""
+_NOTE_BYTES: Final = 120
+UNKNOWN: Final = "UNKNOWN"
+"""Why a packet was dropped of which the kernel says nothing."""
+_HARMLESS: Final = ("OTHERHOST", "NO_SOCKET", "SOCKET_CLOSE", "SOCKET_FILTER", "NOT_SPECIFIED", "QUEUE_PURGE")
+
+
+class Hop(NamedTuple):
+    """A packet at one interface. Times are the lab's clock in ns.
+
+    `packet` is its number, the same at each hop. `head` are its first bytes (96 at most) when the queue got it, and
+    `sent_head` as the other end of the cable received it: a queue may have marked it (ECN). `left_ns` is when it was
+    sent or dropped, None where it was in the queue to the end, `received_ns` when the other end of the cable had it,
+    None where it never did or was not recorded. `dropped` is the kernel's reason why the queue dropped
+    it, `discarded` why the node behind the cable did; both empty for others. `waiting` counts the packets in the
+    queue when it came, those that are under way on netem's link among them.
+    """
+
+    packet: int
+    interface: str
+    queued_ns: int
+    left_ns: int | None
+    received_ns: int | None
+    length_bytes: int
+    head: bytes
+    sent_head: bytes = b""
+    dropped: str = ""
+    discarded: str = ""
+    waiting: int = 0
+
+    @property
+    def sent(self) -> bool:
+        """Return True if it went out on the cable."""
+        return self.left_ns is not None and not self.dropped
+
+    @property
+    def lost(self) -> bool:
+        """Return True if it ended here: dropped by the queue, or by the node behind the cable that should have it.
+
+        What a receiver refuses because it has it already, or because nobody listens any more, is not lost.
+        """
+        harmless = not self.discarded or self.discarded in _HARMLESS or self.discarded.startswith("TCP_")
+        return bool(self.dropped) or not harmless
+
+
+class TcpState(NamedTuple):
+    """What a connection's sender knew when a segment came in, before it was looked at (the kernel's tcp_probe).
+
+    `cwnd_packets` and `ssthresh_packets` in segments; `rtt_ms` is the smoothed RTT (RFC 6298); `in_flight_bytes` what
+    is sent and not acknowledged.
+    """
+
+    time_ns: int
+    source: str
+    destination: str
+    cwnd_packets: int
+    ssthresh_packets: int | None
+    rtt_ms: float
+    in_flight_bytes: int
+
+
+class Port(NamedTuple):
+    """An interface that was recorded, whose it is, and the interface at the other end of its cable if there is one."""
+
+    node: str
+    interface: str
+    peer: str | None
+
+
+@dataclass
+class Recording:
+    """What was recorded; empty until its block has ended. `network` is the network as it was read back before."""
+
+    network: NetworkState
+    ports: tuple[Port, ...] = ()
+    hops: tuple[Hop, ...] = ()
+    tcp: tuple[TcpState, ...] = ()
+    begin_s: float = 0.0
+    end_s: float = 0.0
+
+    def of(self, interface: str) -> tuple[Hop, ...]:
+        """Return the hops at one interface. Raises MeasurementError for one that was not recorded."""
+        if interface not in {port.interface for port in self.ports}:
+            raise MeasurementError(
+                f"{interface} was not recorded: choose of {', '.join(port.interface for port in self.ports) or 'none'}"
+            )
+        return tuple(hop for hop in self.hops if hop.interface == interface)
+
+    def why(self, hop: Hop) -> str:
+        """Return why a packet was dropped at this hop, in a sentence; empty where it was not."""
+        if hop.dropped:
+            return self._why_dropped(hop)
+        if not hop.discarded:
+            return ""
+        peer = next((port.peer for port in self.ports if port.interface == hop.interface), None)
+        node = next((port.node for port in self.ports if port.interface == peer), "the node behind it")
+        told = _DISCARDS.get(hop.discarded, "")
+        return f"{node} discarded it: {told or 'the kernel says ' + hop.discarded}."
+
+    def _why_dropped(self, hop: Hop) -> str:
+        shape = next(
+            (it.shape for node in self.network.nodes for it in node.interfaces if it.name == hop.interface), None
+        )
+        limit = shape.queue_packets if shape else None
+        held = f"{hop.waiting} packet{'' if hop.waiting == 1 else 's'}"
+        reason = f"(the kernel says {hop.dropped})"
+        if limit is not None and hop.waiting >= limit:
+            return f"The queue of {hop.interface} was full: {held} in it, and its limit is {limit} {reason}."
+        if shape is not None and shape.loss_percent:
+            return (
+                f"The link loses {shape.loss_percent:g} % of the packets at random; the queue of {hop.interface} held "
+                f"{held} {reason}."
+            )
+        if hop.dropped.startswith("CONGESTED"):
+            return f"Queue management at {hop.interface} dropped it early, with {held} in the queue {reason}."
+        return f"The queue of {hop.interface} dropped it, with {held} in it {reason}."
+
+    def save_pcap(self, path: str | Path, *interfaces: str) -> Path:
+        """Write a pcapng file for Wireshark: what passed these interfaces, all that were recorded if none is named.
+
+        Times are the lab's clock, to the nanosecond. Of each frame the file has the first 96 bytes, and the length.
+        Frames that a queue dropped are not in it, as tcpdump does not see them either. Returns the path. Raises
+        MeasurementError for an interface that was not recorded.
+        """
+        for name in interfaces:
+            self.of(name)
+        path = Path(path)
+        path.write_bytes(_pcapng(self, interfaces or tuple(port.interface for port in self.ports)))
+        return path
+
+
+_DISCARDS: Final = {
+    "OTHERHOST": "it is for another host, and a switch that does not know yet where that is sends it to all",
+    "NO_SOCKET": "no program has a socket for it (any more)",
+    "SOCKET_RCVBUFF": "the receiving program's buffer was full",
+    "IP_INNOROUTES": "it has no route to the destination",
+    "IP_OUTNOROUTES": "it has no route to the destination",
+    "IP_INADDRERRORS": "it does not forward, or not to this address",
+    "IP_RPFILTER": "it came in by an interface that does not lead back to its source (reverse path filter)",
+    "NEIGH_FAILED": "nobody answered for the next hop's address (ARP)",
+    "PKT_TOO_BIG": "it is larger than the next link's MTU, and must not be fragmented",
+    "CPU_BACKLOG": "its receive queue was full",
+    "NETFILTER_DROP": "a firewall rule dropped it",
+    "IP_INHDR": "its IPv4 header is damaged",
+    "TCP_OLD_DATA": "the receiver has these bytes already (a retransmission that was not needed)",
+    "TCP_FLAGS": "its flags do not fit the connection",
+}
+
+
+@contextlib.contextmanager
+def recorded(lab: Lab, interfaces: Sequence[str] = ()) -> Iterator[Recording]:
+    """Record what happens at these interfaces while the block runs, at all where none is named.
+
+    A cable is recorded at both its ends. Raises LabError where the lab cannot, and where more happened than it can
+    hold: half a recording is none. At an exception nothing is left behind.
+    """
+    refuse_without_kernel(lab)
+    recording = Recording(lab.state())
+    lab.process.call(service.begin_recording, list(interfaces))
+    begin_s = lab.now()
+    try:
+        yield recording
+        end_s = lab.now()
+        fill(recording, lab.process.call(service.recorded), begin_s, end_s)
+    finally:
+        drop(lab)
+
+
+def refuse_without_kernel(lab: Lab) -> None:
+    """Raise LabError for a lab that has no kernel of its own, which alone could be asked."""
+    if not lab.process.kind.has_image:
+        raise LabError(
+            "a native lab shares this machine's kernel and cannot record: start it without kind='native', which needs "
+            "the lab image (linklab doctor says how to get it)"
+        )
+
+
+def drop(lab: Lab) -> None:
+    """End a recording that may still run; the lab may have ended."""
+    if lab.process.running:
+        with contextlib.suppress(LabError):
+            lab.process.call(service.drop_recording)
+
+
+def fill(recording: Recording, data: Mapping[str, Any], begin_s: float, end_s: float) -> None:
+    """Read what a lab's recorder has noted into a recording. Raises MeasurementError where it does not fit together."""
+    try:
+        recording.ports, recording.hops, recording.tcp = _Reader(recording.network, data).read()
+    except (KeyError, IndexError, ValueError, TypeError, struct.error, zlib.error) as wrong:
+        raise MeasurementError(f"the lab's notes of packets are damaged: {type(wrong).__name__} {wrong}") from None
+    recording.begin_s, recording.end_s = begin_s, end_s
+
+
+def _unpacked(text: str) -> bytes:
+    opener = zlib.decompressobj()
+    found = opener.decompress(base64.b64decode(text), _LARGEST_BYTES)
+    if opener.unconsumed_tail or not opener.eof:
+        raise ValueError("too much, or cut off")
+    return found
+
+
+# The kernel's events, as its pages and formats say (Documentation/trace/ring-buffer-design.rst)
+
+_FIELD: Final = re.compile(r"field:[^;]*?(\w+)(?:\[\d*\])?;\s*offset:(\d+);\s*size:(\d+);\s*signed:(\d)")
+_NAME: Final = re.compile(r"^name: (\w+)$", re.MULTILINE)
+_ID: Final = re.compile(r"^ID: (\d+)$", re.MULTILINE)
+_REASON: Final = re.compile(r'\{ (\d+), "(\w+)" \}')
+_PAGE_BYTES, _PAGE_HEADER_BYTES = 4096, 16
+_PADDING, _EXTEND, _STAMP = 29, 30, 31
+_ONE_STEP_NS: Final = 1_000_000
+"""What the kernel does at one go takes no longer, also where computing takes time."""
+_END: Final = b"\0"
+_COMMIT_MASK: Final = 0xFFFFF
+
+
+class _Format:
+    """Where an event has its fields."""
+
+    def __init__(self, text: str) -> None:
+        self.name, self.id = _found(_NAME, text), int(_found(_ID, text))
+        self._places = {name: (int(at), int(size), sign == "1") for name, at, size, sign in _FIELD.findall(text)}
+        self.reasons: dict[int, str] = {}
+        if "reason" in self._places:
+            self.reasons = {int(number): name for number, name in _REASON.findall(text)}
+
+    def reader(self, *names: str) -> struct.Struct:
+        """What unpacks these fields of an event, which the kernel has in this order, from its first byte."""
+        text, end = "=", 0
+        for name in names:
+            at, size, signed = self._places[name]
+            letter = {1: "b", 2: "h", 4: "i", 8: "q"}.get(size)
+            text += f"{at - end}x" + (f"{size}s" if letter is None else letter if signed else letter.upper())
+            end = at + size
+        return struct.Struct(text)
+
+
+def _found(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    if found is None:
+        raise ValueError("a format without name or number")
+    return found[1]
+
+
+def _events(pages: bytes) -> Iterator[tuple[int, int]]:
+    """When each event was and where it begins, in the order in which they happened."""
+    word = struct.Struct("=I")
+    for page in range(0, len(pages), _PAGE_BYTES):
+        now_ns, commit = struct.unpack_from("=QQ", pages, page)
+        at = page + _PAGE_HEADER_BYTES
+        end = at + (commit & _COMMIT_MASK)
+        while at < end:
+            (head,) = word.unpack_from(pages, at)
+            kind, delta = head & 31, head >> 5
+            if kind == _PADDING:
+                break
+            if kind in (_EXTEND, _STAMP):
+                (more,) = word.unpack_from(pages, at + 4)
+                now_ns = (
+                    now_ns + (more << 27) + delta if kind == _EXTEND else (now_ns & ~(2**59 - 1)) | more << 27 | delta
+                )
+                at += 8
+                continue
+            now_ns += delta
+            if kind:
+                yield now_ns, at + 4
+                at += 4 + 4 * kind
+            else:
+                (size,) = word.unpack_from(pages, at + 4)
+                yield now_ns, at + 8
+                at += 4 + size
+
+
+class _Packet(NamedTuple):
+    """A hop that has not ended yet."""
+
+    number: int
+    port: int
+    queued_ns: int
+    length_bytes: int
+    head: bytes
+    waiting: int
+
+
+class _Reader:
+    """Follows packets through what was noted."""
+
+    def __init__(self, network: NetworkState, data: Mapping[str, Any]) -> None:
+        peers = {it.name: it.peer[1] for node in network.nodes for it in node.interfaces if it.peer}
+        tunnels = {it.name: (node.name, it.tunnel) for node in network.nodes for it in node.interfaces if it.tunnel}
+        self._tunnels = frozenset(tunnels)
+        self._carried: defaultdict[str, list[str]] = defaultdict(list)  # by who carries a tunnel: whose it is
+        for node, tunnel in tunnels.values():
+            if tunnel.carrier:
+                self._carried[tunnel.carrier].append(node)
+        names = [str(row["interface"]) for row in data["interfaces"]]
+        self._ports = [
+            Port(str(row["node"]), str(row["interface"]), peers.get(row["interface"])) for row in data["interfaces"]
+        ]
+        self._queues = [bool(row["queues"]) for row in data["interfaces"]]
+        self._peer = [names.index(port.peer) if port.peer in names else None for port in self._ports]
+        self._of_event = {
+            (row["namespace"], row["interface"].encode() + b"\0"): number
+            for number, row in enumerate(data["interfaces"])
+        }
+        self._formats = {found.name: found for found in map(_Format, data["formats"])}
+        # CoDel's drops carry a queue's reason in the event of all drops, which does not name it
+        self._reasons = {number: name for found in self._formats.values() for number, name in found.reasons.items()}
+        self._pages = _unpacked(data["trace"])
+        self._notes: list[deque[tuple[int, int, int, bytes]]] = [deque() for _ in range(2 * len(names))]
+        for size, _, address, time_ns, length, tap, head in _NOTE.iter_unpack(_unpacked(data["headers"])):
+            if size != _NOTE_BYTES:
+                raise ValueError(f"a note of {size} bytes")
+            self._notes[tap].append((address, time_ns, length, head[: min(length, len(head))]))
+        self._packets = 0
+        self._in_queue: dict[int, _Packet] = {}
+        self._held = [0] * len(names)
+        self._sent_now: dict[int, int] = {}  # by address: the hop that has just ended at the other end of its cable
+        self._arrived: defaultdict[tuple[str, bytes], deque[int]] = defaultdict(deque)
+        self._passed_on: dict[tuple[str, bytes], tuple[int, int]] = {}
+        self._hops: list[Hop] = []
+        self._tcp: list[TcpState] = []
+        self._reason_of_queue: dict[int, str] = {}
+
+    def read(self) -> tuple[tuple[Port, ...], tuple[Hop, ...], tuple[TcpState, ...]]:
+        handlers: dict[str, tuple[tuple[str, ...], Callable[..., None]]] = {
+            "net_dev_queue": (("skbaddr", "len", "name", "net_cookie"), self._queued),
+            "net_dev_xmit": (("skbaddr", "len", "rc", "name", "net_cookie"), self._sent),
+            "kfree_skb": (("skbaddr", "reason"), self._dropped),
+            "qdisc_drop": (("skbaddr", "reason", "kind"), self._dropped_by_queue),
+            "tcp_probe": (
+                ("saddr", "daddr", "snd_nxt", "snd_una", "snd_cwnd", "ssthresh", "srtt"),
+                self._segment,
+            ),
+        }
+        by_id = {
+            format_.id: (format_.reader(*fields), handle)
+            for name, (fields, handle) in handlers.items()
+            if (format_ := self._formats.get(name))
+        }
+        kind = struct.Struct("=H")
+        pages = self._pages
+        for time_ns, at in _events(pages):
+            reader, handle = by_id[kind.unpack_from(pages, at)[0]]
+            handle(time_ns, at, *reader.unpack_from(pages, at))
+        for packet in self._in_queue.values():
+            self._end(packet, None)
+        if any(self._notes[::2]):
+            raise MeasurementError("the lab noted packets at a queue that its trace does not know")
+        hops = sorted(self._hops, key=lambda hop: (hop.queued_ns, hop.packet))
+        return tuple(self._ports), tuple(hops), tuple(self._tcp)
+
+    def _text(self, at: int, place: int) -> bytes:
+        """A text of an event: the lower half of its place is where it begins, the upper one how long it is."""
+        begin = at + (place & 0xFFFF)
+        return self._pages[begin : begin + (place >> 16)]
+
+    def _queued(self, time_ns: int, at: int, address: int, length: int, name: int, namespace: int) -> None:
+        port = self._of_event.get((namespace, self._text(at, name)))
+        if port is None:
+            return
+        notes = self._notes[2 * port]
+        if not notes:
+            raise MeasurementError("the lab traced a packet that it has not noted: record fewer interfaces")
+        noted, noted_ns, noted_length, head = notes.popleft()
+        if (noted, noted_length) != (address, length) or not 0 <= time_ns - noted_ns < _ONE_STEP_NS:
+            raise MeasurementError("what the lab noted of a packet is not what it traced")
+        before, tunnelled = self._in_queue.pop(address, None), None
+        if before is not None:
+            self._held[before.port] -= 1
+            # a tunnel hands a packet on before it says so
+            is_tunnel = self._ports[before.port].interface in self._tunnels
+            self._end(before, time_ns, sent_head=before.head, dropped="" if is_tunnel else UNKNOWN)
+            tunnelled = before.number if is_tunnel else None
+        self._sent_now.pop(address, None)
+        number = self._number_of(self._ports[port].node, head, time_ns) if tunnelled is None else tunnelled
+        self._in_queue[address] = _Packet(number, port, time_ns, length, head, self._held[port])
+        self._held[port] += 1
+
+    def _number_of(self, node: str, head: bytes, time_ns: int) -> int:
+        """The packet's number: that of the one that has arrived at this node and looks so, or a new one."""
+        looks = node, fingerprint(head)
+        waiting = self._arrived.get(looks)
+        if waiting:
+            number = waiting.popleft()
+        elif (before := self._passed_on.get(looks)) and before[1] == time_ns:
+            number = before[0]  # a switch that sends it out by several ports
+        else:
+            number = self._packets
+            self._packets += 1
+        self._passed_on[looks] = number, time_ns
+        return number
+
+    def _sent(self, time_ns: int, at: int, address: int, length: int, status: int, name: int, namespace: int) -> None:
+        port = self._of_event.get((namespace, self._text(at, name)))
+        if port is None:
+            return
+        packet = self._in_queue.get(address)
+        if packet is not None and packet.port != port:
+            packet = None
+        received_ns, received = self._received(port, address, time_ns, packet)
+        if packet is not None and not self._queues[port]:
+            received_ns, received = time_ns, packet.head
+        if packet is not None:
+            del self._in_queue[address]
+            self._held[port] -= 1
+        elif received:
+            packet = _Packet(self._copied(port, received), port, time_ns, length, received, self._held[port])
+        else:
+            return  # a copy that netem made, and that nobody received: there is nothing to tell of it
+        self._sent_now[address] = len(self._hops)
+        self._end(packet, time_ns, received_ns, sent_head=received or packet.head)
+        peer = self._peer[port]
+        if peer is not None:
+            node, looks = self._ports[peer].node, fingerprint(received or packet.head)
+            for place in (node, *self._carried[node]):
+                self._arrived[place, looks].append(packet.number)
+
+    def _received(self, port: int, address: int, time_ns: int, packet: _Packet | None) -> tuple[int | None, bytes]:
+        """When the other end of the cable had the packet, and its first bytes there; None where it never did.
+
+        That is at the same instant, or some microseconds later where a program keeps the processor.
+        """
+        peer = self._peer[port]
+        if peer is None or not self._queues[port]:
+            return None, b""
+        notes = self._notes[2 * peer + 1]
+        while notes and notes[0][1] < time_ns:
+            notes.popleft()
+        if not notes or notes[0][0] != address:
+            return None, b""
+        _, received_ns, _, head = notes[0]
+        if packet is not None and fingerprint(head) != fingerprint(packet.head):
+            return None, b""  # the kernel has used the memory of a packet again that was dropped on the cable
+        notes.popleft()
+        return received_ns, head
+
+    def _copied(self, port: int, head: bytes) -> int:
+        """The number of a packet that netem has duplicated."""
+        same = fingerprint(head)
+        for hop in reversed(self._hops[-1000:]):
+            if hop.interface == self._ports[port].interface and fingerprint(hop.head) == same:
+                return hop.packet
+        for packet in self._in_queue.values():
+            if packet.port == port and fingerprint(packet.head) == same:
+                return packet.number
+        self._packets += 1
+        return self._packets - 1
+
+    def _dropped_by_queue(self, time_ns: int, at: int, address: int, reason: int, kind: int) -> None:
+        name = self._reasons.get(reason, str(reason))
+        self._reason_of_queue[address] = f"{name}, {self._text(at, kind).rstrip(_END).decode('ascii', 'replace')}"
+
+    def _dropped(self, time_ns: int, at: int, address: int, reason: int) -> None:
+        name = self._reasons.get(reason, str(reason))
+        of_queue = self._reason_of_queue.pop(address, "")
+        packet = self._in_queue.pop(address, None)
+        if packet is not None:
+            self._held[packet.port] -= 1
+            self._end(packet, time_ns, dropped=of_queue or name)
+        elif (number := self._sent_now.pop(address, None)) is not None:
+            hop = self._hops[number]
+            # what waited in a socket until now was not refused
+            late = hop.received_ns is not None and time_ns - hop.received_ns >= _ONE_STEP_NS
+            # who pings reads a copy, and no socket is left for the answer itself
+            is_answer = name == "NO_SOCKET" and hop.head[12:14] == b"\x08\x00" and hop.head[23:24] == b"\x01"
+            if not late and not is_answer:
+                received_ns = None if name == "CPU_BACKLOG" else hop.received_ns
+                self._hops[number] = hop._replace(discarded=name, received_ns=received_ns)
+
+    def _end(
+        self,
+        packet: _Packet,
+        time_ns: int | None,
+        received_ns: int | None = None,
+        *,
+        sent_head: bytes = b"",
+        dropped: str = "",
+    ) -> None:
+        number, port, queued_ns, length, head, waiting = packet
+        name = self._ports[port].interface
+        self._hops.append(
+            Hop(number, name, queued_ns, time_ns, received_ns, length, head, sent_head, dropped, "", waiting)
+        )
+
+    def _segment(self, time_ns: int, at: int, source: bytes, destination: bytes, *numbers: int) -> None:
+        following, first, window, threshold, rtt_us = numbers
+        unset = threshold >= 0x7FFFFFFF  # no loss yet
+        self._tcp.append(
+            TcpState(
+                time_ns,
+                _socket_name(source),
+                _socket_name(destination),
+                window,
+                None if unset else threshold,
+                rtt_us / 1000,
+                (following - first) % 2**32,
+            )
+        )
+
+
+def _socket_name(address: bytes) -> str:
+    """``"10.0.0.2:5201"`` of a sockaddr_in, or of a sockaddr_in6 that has an IPv4 address (RFC 4291, 2.5.5.2)."""
+    at = 4 if int.from_bytes(address[:2], sys.byteorder) == socket.AF_INET else 20
+    return f"{'.'.join(map(str, address[at : at + 4]))}:{int.from_bytes(address[2:4], 'big')}"
+
+
+def fingerprint(head: bytes) -> bytes:
+    """Return what stays the same of a packet on its path: neither Ethernet, nor TTL, ECN and checksums.
+
+    Of a packet in a GRE tunnel it is that of the packet inside.
+    """
+    at, kind = 14, head[12:14]
+    while kind == b"\x81\x00":
+        at, kind = at + 4, head[at + 2 : at + 4]
+    if kind != b"\x08\x00" or len(head) < at + 20:
+        return head[12:]
+    data = at + 4 * (head[at] & 15)
+    protocol = head[at + 9]
+    if protocol == 47 and head[data + 2 : data + 4] == b"\x65\x58":
+        return fingerprint(head[data + 4 :])
+    fixed = head[at + 2 : at + 8] + head[at + 9 : at + 10] + head[at + 12 : data]
+    rest = head[data : data + _COMPARED_BYTES]
+    if protocol == 6:
+        return fixed + rest[:16] + rest[18:]
+    return fixed + rest[:6] + rest[8:] if protocol == 17 else fixed + rest
+
+
+_COMPARED_BYTES: Final = 20
+"""Behind the IPv4 header; of a packet in a tunnel more may not have been noted."""
+
+
+# Files for Wireshark (draft-ietf-opsawg-pcapng)
+
+_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
+_ETHERNET: Final = 1
+_NAME_OF_INTERFACE, _DESCRIPTION, _RESOLUTION = 2, 3, 9
+_FLAGS: Final = 2
+_NANOSECONDS: Final = b"\x09"
+_INBOUND, _OUTBOUND = 1, 2
+
+
+def _pcapng(recording: Recording, interfaces: Sequence[str]) -> bytes:
+    """What tcpdump on these interfaces would have seen, both directions of each, in the order of time."""
+    numbers = {name: number for number, name in enumerate(interfaces)}
+    ports = {port.interface: port for port in recording.ports}
+    blocks = [_block(_SECTION, struct.pack("=IHHq", 0x1A2B3C4D, 1, 0, -1))]
+    for interface in interfaces:
+        options = _option(_NAME_OF_INTERFACE, interface.encode())
+        options += _option(_DESCRIPTION, f"of {ports[interface].node}, times are the lab's clock".encode())
+        options += _option(_RESOLUTION, _NANOSECONDS) + _option(0, b"")
+        blocks.append(_block(_INTERFACE, struct.pack("=HHI", _ETHERNET, 0, _NOTE_BYTES - 24) + options))
+    frames: list[tuple[int, int, int, Hop]] = []
+    for hop in recording.hops:
+        peer = ports[hop.interface].peer
+        if hop.sent and hop.left_ns is not None and hop.interface in numbers:
+            frames.append((hop.left_ns, numbers[hop.interface], _OUTBOUND, hop))
+        if hop.received_ns is not None and peer in numbers:
+            frames.append((hop.received_ns, numbers[peer], _INBOUND, hop))
+    frames.sort(key=lambda frame: frame[0])
+    return b"".join([*blocks, *(_frame(*frame) for frame in frames)])
+
+
+def _frame(time_ns: int, interface: int, direction: int, hop: Hop) -> bytes:
+    head = hop.sent_head
+    body = struct.pack("=IIIII", interface, time_ns >> 32, time_ns & 0xFFFFFFFF, len(head), hop.length_bytes)
+    options = _option(_FLAGS, struct.pack("=I", direction)) + _option(0, b"")
+    return _block(_PACKET, body + head + bytes(-len(head) % 4) + options)
+
+
+def _option(code: int, value: bytes) -> bytes:
+    return struct.pack("=HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    size = struct.pack("=I", 12 + len(body))
+    return struct.pack("=I", kind) + size + body + size

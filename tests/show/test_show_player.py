@@ -1,0 +1,320 @@
+"""The player: what it is given is what was recorded, and a reader finds it there, with the keyboard alone too."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scapy.layers.l2 import ARP, Ether
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+
+from linklab import show
+from linklab.errors import MeasurementError
+from linklab.measure import AtOnce, Recording
+from linklab.network import TWO_HOSTS, expected_state
+from linklab.report.page import environment
+from linklab.show.player.columns import Columns, ends_of, kept_head, signed, steps
+from linklab.show.player.differences import first_difference
+from linklab.show.player.page import page_of, recording_in, script_hash
+from tests.commands.browser import Page, missing
+
+from .recorded import MS, recorded, segment
+
+# The data
+
+
+def test_numbers_become_columns_of_as_many_bytes_as_they_need() -> None:
+    columns = Columns()
+    columns.write([0, 127, 128, 300, 2**40])
+    columns.write(signed([0, -1, 1, -64]))
+    columns.write(steps([5, 5, 9]))
+    found = zlib.decompress(base64.b64decode(columns.packed({"a": "\u00e4"})))
+    size = int.from_bytes(found[:4], "little")
+    assert json.loads(found[4 : 4 + size]) == {"a": "\u00e4"}
+    many = bytes([0, 127, 0x80, 1, 0xAC, 2, *[0x80] * 5, 0x20])
+    assert found[4 + size :] == many + bytes([0, 1, 2, 127]) + bytes([5, 0, 4])
+
+
+def test_a_packet_s_ends_and_headers() -> None:
+    head = bytes(segment(1) / (b"x" * 40))
+    assert ends_of(head) == ends_of(bytes(segment(9)))
+    assert (ends_of(head).source, ends_of(head).destination) == ("10.0.0.1:40000", "10.0.0.2:5201")
+    assert kept_head(head) == head[:54]
+    assert ends_of(bytes(Ether() / ARP())).protocol == "ARP"
+    assert ends_of(bytes(Ether(type=0x88CC))).protocol == "Ethernet 0x88cc"
+
+
+def test_words_for_those_who_do_not_see_it() -> None:
+    words = show.replay(recorded()).words
+    assert words.splitlines() == [
+        "Replay of run 1: 0.100 s, 21 packets at 2 interfaces, 1 lost.",
+        "TCP h1:40000 to h2:5201: packets there 10, back 9.",
+        "ICMP h1 to h2: packets there 1, back 1.",
+        "h1-eth0 lost 1, the first after 0.007 s: The queue of h1-eth0 was full: 50 packets in it, and its limit is 50 "
+        "(the kernel says GENERIC, htb).",
+    ]
+
+
+def test_what_cannot_be_replayed_is_said() -> None:
+    with pytest.raises(MeasurementError, match=r"was not recorded: .*record=True"):
+        show.replay(AtOnce((), 0.0))
+    with pytest.raises(MeasurementError, match="0 runs cannot be replayed"):
+        show.replay()
+    with pytest.raises(MeasurementError, match="this recording is empty"):
+        show.replay(Recording(expected_state(TWO_HOSTS)))
+    with pytest.raises(MeasurementError, match="give each of the 2 runs one of its own"):
+        show.replay(recorded(), recorded(), labels=["a", "a"])
+
+
+@pytest.mark.parametrize(
+    ("other", "packets", "at_ms", "words"),
+    [
+        (recorded(lost=(4, 7)), (4, 4), 4, "it is lost at h1-eth0 in the second run, and not in the first"),
+        (recorded(lost=()), (7, 7), 7, "it is lost at h1-eth0 in the first run, and not in the second"),
+        (recorded(late_ms=3), (8, 8), 8, "it leaves h1-eth0 3.000 ms later in the second run"),
+    ],
+)
+def test_the_first_packet_that_differs(other: Recording, packets: tuple[int, int], at_ms: float, words: str) -> None:
+    found = first_difference(recorded(), other)
+    assert found is not None
+    assert (found.packets, found.at_ns, found.words) == (packets, at_ms * MS, f"TCP h1 to h2: {words}")
+
+
+def test_runs_of_other_moments_and_a_clock_s_steps_are_the_same() -> None:
+    assert first_difference(recorded(), recorded(begin_s=50.0)) is None
+    assert first_difference(recorded(), recorded(late_ms=0.05)) is None
+
+
+def test_what_a_switch_sends_to_all_is_no_difference() -> None:
+    flooded = recorded()
+    copy = flooded.hops[0]._replace(interface="h2-eth0", discarded="OTHERHOST")
+    flooded.hops = (copy, *flooded.hops)
+    assert first_difference(recorded(), flooded) is None
+
+
+def test_a_packet_that_one_run_lacks_differs() -> None:
+    short = recorded()
+    short.hops = tuple(it for it in short.hops if it.packet not in (9, 18))
+    found = first_difference(recorded(), short)
+    assert found is not None
+    assert found.packets == (9, None)
+    assert found.words == "TCP h1 to h2: the first run alone has this packet, at h1-eth0"
+
+
+# The page
+
+
+def test_the_page_loads_nothing_and_lets_its_own_script_run_alone(tmp_path: Path) -> None:
+    page = show.replay(recorded()).save(tmp_path / "replay.html").read_text("utf-8")
+    assert f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{script_hash()}'" in page
+    assert page.count("<script") == 1
+    for word in ("http://", "https://", "src=", "@import", "fetch(", "XMLHttpRequest", "import("):
+        assert word not in page.replace("/*! https://github.com/leeoniya/uPlot (v1.6.32) */", ""), word
+
+
+def test_the_curves_library_is_the_published_one() -> None:
+    """`npm pack uplot@1.6.32`, its dist/ and its LICENSE."""
+    folder = Path(show.__file__).parent / "player"
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in sorted(folder.glob("uPlot.*"))}
+    assert found == {
+        "uPlot.LICENSE": "8f989229699b4fe2",
+        "uPlot.iife.min.js": "19c8d4c6ad88929a",
+        "uPlot.min.css": "df630c6a8d6f8eea",
+    }
+
+
+def test_a_report_finds_the_data_and_nothing_else() -> None:
+    html = show.replay(recorded())._repr_mimebundle_()["text/html"]
+    data = recording_in(html)
+    assert data is not None
+    assert base64.b64decode(data, validate=True)
+    assert data in page_of(data, own_colours=True)
+    assert recording_in("<p>no replay</p>") is None
+    assert recording_in('<main data-recording=&quot;"><script>x</script>&quot;') is None
+    assert environment().globals["script_hash"] == script_hash()
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    if missing() is not None:
+        pytest.skip(str(missing()))
+    page = Page(tmp_path_factory.mktemp("profile"))
+    yield page.browser
+    page.close()
+
+
+Ask = Callable[[str], Any]
+
+
+@pytest.fixture
+def opened(browser: Chrome, tmp_path: Path) -> Callable[..., Ask]:
+    """Opens a replay of these runs, and returns what answers a question in the page's own words, `p` its player."""
+
+    def open_it(*runs: Recording) -> Ask:
+        browser.get(show.replay(*runs).save(tmp_path / "replay.html").as_uri())
+        return ask
+
+    def ask(question: str) -> Any:
+        return browser.execute_async_script(
+            "const done = arguments[1]; window.linklabReplay.then((p) => done(eval(arguments[0])));", question
+        )
+
+    return open_it
+
+
+def pressed(browser: Chrome, *keys: str) -> None:
+    ActionChains(browser).send_keys(*keys).perform()
+
+
+def test_what_was_recorded_is_what_the_page_has(opened: Callable[..., Ask]) -> None:
+    recording = recorded()
+    ask = opened(recording)
+    for number, port in enumerate(recording.ports):
+        hops = recording.of(port.interface)
+        begin = 10**9
+        assert ask(f"[...p.runs[0].ports[{number}].queued]") == [it.queued_ns - begin for it in hops]
+        assert ask(f"[...p.runs[0].ports[{number}].left]") == [(it.left_ns or 0) - begin for it in hops]
+        assert ask(f"[...p.runs[0].ports[{number}].packet]") == [it.packet for it in hops]
+    first = {it.packet: it for it in reversed(recording.hops)}
+    for number, it in first.items():
+        assert ask(f"[...p.runs[0].headOf[{number}]]") == list(kept_head(it.head))
+        assert ask(f"p.runs[0].lengthOf[{number}]") == it.length_bytes
+    assert ask("[...p.runs[0].tcp[0].cwnd]") == list(range(10, 30))
+    assert ask("[...p.runs[0].tcp[0].ssthresh]") == [0] * 6 + [7] * 14
+    assert ask("p.runs[0].pings.map((it) => [it.name, [...it.times], [...it.rtt]])") == [
+        ["ping h1 to h2", [60 * MS], [20000]]
+    ]
+    assert ask("p.runs[0].losses.map((it) => [it.port.name, it.time, it.packet])") == [["h1-eth0", 7 * MS, 7]]
+
+
+def test_at_any_moment_a_packet_waits_or_is_on_its_way(opened: Callable[..., Ask]) -> None:
+    """A packet in a queue of 20 ms on a link of 10 ms waits for 10 ms, and then travels."""
+    ask = opened(recorded())
+    inside = "p.runs[0].inside(p.runs[0].ports[0], {}).map(([i, moves]) => [p.runs[0].ports[0].packet[i], moves])"
+    assert ask(inside.format(5.5 * MS)) == [[number, False] for number in range(6)]
+    assert ask(inside.format(12 * MS)) == [[number, number < 3] for number in (0, 1, 2, 3, 4, 5, 6, 8, 9)]
+    assert ask(inside.format(20 * MS))[0] == [1, True]
+    assert ask(inside.format(45 * MS)) == [[19, True]]
+    assert ask(f"p.runs[0].held(p.runs[0].ports[0], {12 * MS})") == 9
+    assert ask("p.runs[0].held(p.runs[0].ports[0], p.length)") == 0
+
+
+def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    pressed(browser, "n")
+    assert ask("p.time") == 7 * MS
+    said = ask("p.said.textContent")
+    assert said.startswith("Loss 1 of 1, at 0.007000 s: The queue of h1-eth0 was full: 50 packets in it")
+    panel = ask("p.panels[0].textContent")
+    assert "Packet 8 of 21" in panel
+    assert "Why was it dropped? The queue of h1-eth0 was full" in panel
+    assert "port 40000 to 5201, 0 bytes of data" in panel
+    assert "10.0.0.1 to 10.0.0.2" in panel
+    pressed(browser, "n")
+    assert ask("p.said.textContent") == "No packet of these flows is lost after this."
+    pressed(browser, ",")
+    assert ask("p.time") == 6 * MS
+    pressed(browser, ".", ".")
+    assert ask("p.time") == 8 * MS, "the next event but one: the loss is one"
+    pressed(browser, Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert ask("p.time") == 2 * MS
+    pressed(browser, " ")
+    assert ask("p.playing") is True
+    WebDriverWait(browser, 60).until(lambda _: ask("p.time") > 2 * MS)
+    pressed(browser, " ")
+    assert ask("p.playing") is False
+    pressed(browser, "+", "+")
+    assert ask("Math.round(p.view[1] - p.view[0])") == 25 * MS
+    pressed(browser, "0")
+    assert ask("p.view") == [0, 100 * MS]
+
+
+def test_the_slider_the_filter_and_the_words_of_a_moment(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    slider = browser.find_element("css selector", "input[type=range]")
+    slider.click()  # in its middle
+    assert abs(ask("p.time") - 50 * MS) < 2 * MS
+    browser.execute_script("document.querySelectorAll('details').forEach((it) => it.open = true)")
+    ask(f"p.go({12 * MS})")
+    words = ask("p.lists[0].textContent")
+    assert "9 packets of the flows shown are in queues and on links" in words
+    assert "6 waiting" in words
+    assert "3 under way" in words
+    assert "22 packets" in words, "cwnd"
+    (box, _) = browser.find_elements("css selector", ".flows input")
+    box.click()
+    ask(f"p.go({12 * MS})")
+    assert "0 packets of the flows shown" in ask("p.lists[0].textContent")
+    ask("p.loss(1), 0")
+    assert ask("p.said.textContent") == "No packet of these flows is lost after this."
+
+
+def test_a_click_on_a_packet_shows_its_headers(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    ask(f"p.go({45 * MS})")
+    (drawn,) = ask("p.stages[0].drawn.map((it) => it.at)")
+    canvas = browser.find_element("css selector", ".stage canvas")
+    across, down = (drawn[0] - canvas.size["width"] / 2, drawn[1] - canvas.size["height"] / 2)
+    ActionChains(browser).move_to_element_with_offset(canvas, round(across), round(down)).click().perform()
+    assert "echo request, identifier 5, number 1" in ask("p.panels[0].textContent")
+
+
+def test_two_runs_side_by_side_and_where_they_part(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded(), recorded(lost=(4, 7)))
+    assert ask("p.runs.map((run) => run.losses.length)") == [1, 2]
+    pressed(browser, "d")
+    assert ask("p.time") == 4 * MS
+    assert "it is lost at h1-eth0 in the second run, and not in the first" in ask("p.said.textContent")
+    both = ask("p.panels.map((it) => it.textContent)")
+    assert "Why was it dropped?" not in both[0]
+    assert "Why was it dropped?" in both[1]
+    same = opened(recorded(), recorded())
+    assert same("[...document.querySelectorAll('button')].find((it) => it.textContent.startsWith('First')).disabled")
+
+
+def test_a_notebook_s_frame_plays_and_nothing_is_loaded(browser: Chrome, tmp_path: Path) -> None:
+    page = tmp_path / "notebook.html"
+    page.write_text(f"<body>{show.replay(recorded())._repr_mimebundle_()['text/html']}</body>", encoding="utf-8")
+    browser.get(page.as_uri())
+    browser.switch_to.frame(browser.find_element("css selector", "iframe.linklab-replay"))
+    asked = "const done = arguments[0]; window.linklabReplay.then((p) => done(p.runs[0].packets))"
+    assert browser.execute_async_script(asked) == 21
+    assert browser.execute_script("return performance.getEntriesByType('resource').map((it) => it.name)") == []
+    assert browser.execute_script("try { return parent.document.title } catch { return 'apart' }") == "apart"
+    browser.switch_to.default_content()
+    said: list[dict[str, Any]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
+    assert [it for it in said if it["level"] == "SEVERE"] == []
+
+
+@pytest.mark.parametrize(("scheme", "turned"), [("light", False), ("dark", True)])
+def test_it_is_dark_where_the_reader_s_system_is(
+    scheme: str, turned: bool, browser: Chrome, opened: Callable[..., Ask]
+) -> None:
+    features = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+    opened(recorded())
+    found = browser.execute_script("return getComputedStyle(document.documentElement).filter")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert (found != "none") == turned
+
+
+@pytest.mark.parametrize("width", [400, 1300])
+def test_it_fits_screens(width: int, browser: Chrome, opened: Callable[..., Ask]) -> None:
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    opened(recorded())
+    wide = browser.execute_script("return document.documentElement.scrollWidth")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide <= width
