@@ -188,20 +188,11 @@ class Context:
                 continue  # it came too late: the request it meant has been answered
             self._request = request["id"]
             self._interrupts_seen = self._request, 0
-            self._begin()
             with self._printed.gathered():
                 answer = self._answer(request)
                 self._settle()
             answer |= self._take_printed()
             self._channel.send({"id": self._request, "clock_s": time.monotonic(), **answer})
-
-    def _begin(self) -> None:
-        """Let a request on virtual time be the same in each lab, of whatever kind: it begins on a beat, however long it
-        was and however many files came with it, and its random numbers are its own, whatever was drawn before.
-        """
-        if self.clock == "virtual":
-            await_beat()
-            boot.seed_kernel((self.seed + (self._request << 32)) % 2**64)
 
     def _settle(self) -> None:
         if self.clock == "virtual":
@@ -298,6 +289,8 @@ def main(options: dict[str, Any]) -> None:
         grow_up(virtual)
         if virtual:
             boot.whole_seconds_apart(time.time())
+            await_beat()
+            boot.seed_kernel(seed)
         channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=virtual)
     else:
         boot.boot_native(options["folder"])
