@@ -98,7 +98,7 @@ def test_an_image_is_built_and_found(packages: list[debian.Package]) -> None:
     assert image.qemu_kernel.read_text() == "Linux for QEMU 7.3.4"
     assert [(kernel.file, kernel.source, kernel.patches) for kernel in image.about.kernels] == [
         ("linux", "linux-source-7.3", ("clock", "random")),
-        ("vmlinuz-qemu", "linux-source-7.3", ("random", "rest", "copy")),
+        ("vmlinuz-qemu", "linux-source-7.3", ("random", "clock-qemu", "rest", "copy")),
     ]
     assert image.about.python == "3.13"
     assert image.about.replaced == ()

@@ -25,7 +25,9 @@ ABOUT = find.About(
     python="3.13",
     kernels=(
         find.Built("linux", "7.3.4", "linux-source-7.3", "7.3.4-1", "feed", ("clock", "random")),
-        find.Built("vmlinuz-qemu", "7.3.4", "linux-source-7.3", "7.3.4-1", "beef", ("random", "rest", "copy")),
+        find.Built(
+            "vmlinuz-qemu", "7.3.4", "linux-source-7.3", "7.3.4-1", "beef", ("random", "clock-qemu", "rest", "copy")
+        ),
     ),
     packages=(find.Packed("iproute2", "6.15.0-1", "iproute2", "6.15.0-1"),),
     replaced=(),

@@ -351,8 +351,7 @@ def test_unpacking_keeps_kconfig_and_leaves_out_what_is_never_compiled(tmp_path:
     ):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text("x")
-    (tree / "drivers/misc").mkdir()
-    (tree / "drivers/misc/Makefile").write_text(source_for(patch_text("rest"))["drivers/misc/Makefile"])
+    needed = write_needed(tree)
     work = tmp_path / "work"
     work.mkdir()
     source_package(tree, work / "source.deb")
@@ -361,7 +360,8 @@ def test_unpacking_keeps_kconfig_and_leaves_out_what_is_never_compiled(tmp_path:
         stage.unpack()
     found = {str(path.relative_to(work / "tree")) for path in (work / "tree").rglob("*") if path.is_file()}
     kept = {"drivers/gpu/drm/Kconfig", "net/core/dev.c", "arch/arm/Kconfig", "arch/um/a.c"}
-    assert found == kept | {"drivers/misc/Makefile", "drivers/misc/linklab_rest.c"}
+    added = {"arch/x86/include/asm/linklab.h", "arch/x86/kernel/linklab_clock.c", "drivers/misc/linklab_rest.c"}
+    assert found == kept | needed | added
     assert not (work / "unpacking").exists()
 
 
@@ -395,10 +395,22 @@ def source_for(patch: str) -> dict[str, str]:
     return {name: "\n".join(text) + "\n" for name, text in files.items()}
 
 
+def write_needed(tree: Path) -> set[str]:
+    """Write the files of a source without which no kernel is made, as the patches need them; return their names."""
+    texts = {
+        name: text for patch in PATCHES if patch not in WITHOUT for name, text in source_for(patch_text(patch)).items()
+    }
+    for name, text in texts.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text)
+    return set(texts)
+
+
 CHANGED = {
     "clock": ("arch/um/kernel/time.c", "time_travel_busy = 0;"),
     "random": ("drivers/char/random.c", "lab_extract_entropy(buf, len);"),
     "copy": ("arch/x86/lib/copy_user_64.S", "subq $32,%rcx"),
+    "clock-qemu": ("arch/x86/kernel/tsc.c", "return lab_sched_clock();"),
     "rest": ("drivers/misc/Makefile", "linklab_rest.o"),
 }
 WITHOUT = {
@@ -412,7 +424,7 @@ WITHOUT = {
 def source_tree(folder: Path, misfit: str | None) -> dict[str, str]:
     """Make a source that takes all changes but one; return its files."""
     texts = {name: text for patch in PATCHES for name, text in source_for(patch_text(patch)).items()}
-    assert len(texts) == 6, "no two patches change one file"
+    assert len(texts) == 12, "no two patches change one file"
     if misfit:
         texts[CHANGED[misfit][0]] = "int other;\n"
     for name, text in texts.items():
@@ -442,9 +454,10 @@ def test_the_source_takes_each_change_that_fits_and_is_left_whole_by_others(tmp_
         assert f"KBUILD_BUILD_HOST={'+'.join(taken)}" in words, "the kernel says it itself"
 
 
-def test_a_source_that_does_not_take_the_way_to_the_notebook_gives_no_kernels(tmp_path: Path) -> None:
-    source_tree(tmp_path / "tree", "rest")
+@pytest.mark.parametrize("needed", ["clock-qemu", "rest"])
+def test_a_source_that_does_not_take_what_labs_on_qemu_need_gives_no_kernels(tmp_path: Path, needed: str) -> None:
+    source_tree(tmp_path / "tree", needed)
     with (tmp_path / "log").open("w") as log:
         stage = build.Work(tmp_path, source("linux-source-6.12"), Programs(log), lambda *_: None)
-        with pytest.raises(build.Unfit, match=r"does not take rest\.patch, without which no lab runs on QEMU"):
+        with pytest.raises(build.Unfit, match=rf"does not take {needed}\.patch, without which no lab runs on QEMU"):
             stage._patch(tmp_path / "tree")

@@ -19,9 +19,9 @@ from linklab.cli import main
 from linklab.runtime.image import build as image_build
 from linklab.runtime.image import debian, find
 from linklab.runtime.kernel import build
-from linklab.runtime.kernel.config import QEMU, USER_MODE, patch_text
+from linklab.runtime.kernel.config import QEMU, USER_MODE
 from tests.runtime.test_image_build import PYTHON, listed
-from tests.runtime.test_kernel_build import source_for, source_package
+from tests.runtime.test_kernel_build import source_package, write_needed
 
 PACKAGE, VERSION = "linux-source-9.9", "1"
 NEEDED = ("ar", "gcc", "make", "xz", "strip", "patch")
@@ -48,8 +48,7 @@ $(O)/%.o: %.c
 def offered(archive: Path, scratch: Path, trouble: Path) -> debian.Package:
     """Put the source's package into an archive; return how a list names it."""
     tree = scratch / PACKAGE
-    (tree / "drivers/misc").mkdir(parents=True)
-    (tree / "drivers/misc/Makefile").write_text(source_for(patch_text("rest"))["drivers/misc/Makefile"])
+    write_needed(tree)
     (tree / "Makefile").write_text(MAKEFILE.replace("TROUBLE", str(trouble)))
     (tree / "one.c").write_text("int one = 1;\n")
     (tree / "two.c").write_text('__asm__(".data\\n.fill 5000000, 1, 7");\n')
@@ -118,7 +117,7 @@ def test_it_goes_on_where_it_failed(
         compiled = (work / "out" / flavour.file / "compiled").read_text().splitlines()
         assert compiled == [f"{arch} one", f"{arch} two"], "what was compiled is not compiled again"
         assert (image.folder / flavour.file).stat().st_size > 5_000_000
-    assert [kernel.record.patches for kernel in kernels] == [(), ("rest",)]
+    assert [kernel.record.patches for kernel in kernels] == [(), ("clock-qemu", "rest")]
     shutil.rmtree(work)
     assert image_command() == 0, "with the kernels in the cache no source is asked for"
     assert find.find_image() == image

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 from linklab.network import NetworkState
 
@@ -189,6 +188,8 @@ def recorded(lab: Lab, interfaces: Sequence[str] = ()) -> Iterator[Recording]:
     A cable is recorded at both its ends. Raises LabError where the lab cannot, and where more happened than it can
     hold: half a recording is none. At an exception nothing is left behind.
     """
+    from linklab.emulation import service  # not above: results are pure data, and need no lab
+
     refuse_without_kernel(lab)
     recording = Recording(lab.state())
     lab.process.call(service.begin_recording, list(interfaces))
@@ -212,6 +213,8 @@ def refuse_without_kernel(lab: Lab) -> None:
 
 def drop(lab: Lab) -> None:
     """End a recording that may still run; the lab may have ended."""
+    from linklab.emulation import service
+
     if lab.process.running:
         with contextlib.suppress(LabError):
             lab.process.call(service.drop_recording)

@@ -23,7 +23,7 @@ from typing import Final
 from platformdirs import user_cache_dir
 
 from linklab.errors import LabError, MeasurementError
-from linklab.runtime.lock import locked
+from linklab.lock import locked
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 TS_PACKET_BYTES: Final = 188

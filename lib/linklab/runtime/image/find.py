@@ -36,12 +36,12 @@ from platformdirs import user_cache_dir
 import linklab
 from linklab import settings
 from linklab.errors import LabError
+from linklab.lock import locked
 from linklab.runtime.image import init, tree
 from linklab.runtime.image.running import Status, build_is_running
 from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT, Flavour, runs_user_mode_linux
-from linklab.runtime.lock import locked
 
-FORMAT = 2
+FORMAT = 3
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
 _LIBRARY = "/usr/lib/linklab/library"
 """Where guests have Linklab; tracebacks name its modules so."""

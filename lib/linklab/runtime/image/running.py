@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from linklab.runtime.lock import locked
+from linklab.lock import locked
 
 _STATUS_INTERVAL_S = 0.5
 

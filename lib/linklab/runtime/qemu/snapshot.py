@@ -21,10 +21,10 @@ from typing import Final
 from platformdirs import user_cache_dir
 
 from linklab.errors import LabError
+from linklab.lock import locked
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout
 from linklab.runtime.image import tree
 from linklab.runtime.image.find import Image
-from linklab.runtime.lock import locked
 from linklab.runtime.qemu.box import HostBox
 from linklab.runtime.qemu.machine import KERNEL_WORDS, Machine, Qemu, machine_words
 from linklab.runtime.qemu.root import first_program, guest_files, write_initramfs

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.lock import locked
+from linklab.lock import locked
 
 
 def test_who_comes_second_waits_or_is_told(tmp_path: Path) -> None:
