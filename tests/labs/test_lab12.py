@@ -49,6 +49,16 @@ def without(run: AtOnce, *kinds: type) -> AtOnce:
 
 def shaped(run: AtOnce, **values: Any) -> AtOnce:
     """The run with what r1-eth2 does read back otherwise."""
+    return read_back(run, ("r1-eth2",), **values)
+
+
+def behind(run: AtOnce, delay_ms: float) -> AtOnce:
+    """The run with another delay of the link behind U."""
+    return read_back(run, ("r2-eth1", "h3-eth0"), delay_ms=delay_ms)
+
+
+def read_back(run: AtOnce, names: tuple[str, ...], **values: Any) -> AtOnce:
+    """The run with what some interfaces do read back otherwise."""
     results = []
     for it in run.results:
         state = it.origin.network
@@ -57,7 +67,7 @@ def shaped(run: AtOnce, **values: Any) -> AtOnce:
             replace(
                 node,
                 interfaces=tuple(
-                    replace(face, shape=replace(face.shape, **values)) if face.name == "r1-eth2" else face
+                    replace(face, shape=replace(face.shape, **values)) if face.name in names else face
                     for face in node.interfaces
                 ),
             )
@@ -142,6 +152,7 @@ def named(run: AtOnce, queue: str) -> AtOnce:
     return given(run, QueueResult, discipline=kept()[queue].of(QueueResult)[0].discipline)
 
 
+HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
 WRONG_RUNS = [
     (None, "not measured yet"),
     ("1225", "this is"),
@@ -198,19 +209,13 @@ def test_a_long_queue_that_looks_right_is_refused(run: object, says: str) -> Non
         # a name in the place of a queue that does what it says
         ({**ONE, "codel": named(LONG, "codel")}, "mean ping, codel"),
         ({**ONE, "red": named(LONG, "red")}, "mean ping, red"),
+        ({**ONE, "red": given(LONG, QueueResult, discipline=HUGE_RED)}, "RED's max"),
         ({**ONE, "pfifo": given(ONE["pfifo"], TcpResult, throughput_mbps=8.9)}, "use of U, pfifo"),
     ],
 )  # fmt: skip
 def test_one_queue_that_looks_right_is_refused(runs: object, says: str) -> None:
     result = lab12.check_one_queue(runs)
     assert says in said(result), str(result)
-
-
-def test_pings_that_are_lost_do_not_count_as_short_ones() -> None:
-    sent = ONE["codel"].of(PingResult)[0]
-    lost = tuple(None if number % 3 == 0 else rtt for number, rtt in enumerate(sent.rtt_ms))
-    result = lab12.check_one_queue({**ONE, "codel": given(ONE["codel"], PingResult, rtt_ms=lost)})
-    assert "of the pings were lost" in said(result)
 
 
 @pytest.mark.parametrize(
@@ -290,6 +295,21 @@ FINALE = finale("fq_codel")
 def test_a_finale_that_looks_right_is_refused(runs: object, says: str) -> None:
     result = lab12.check_finale(runs)
     assert says in said(result), str(result)
+
+
+def test_pings_that_are_lost_do_not_count_as_short_ones() -> None:
+    sent = FINALE["slow"].of(PingResult)[0]
+    lost = tuple(None if number % 3 == 0 else rtt for number, rtt in enumerate(sent.rtt_ms))
+    result = lab12.check_finale({**FINALE, "slow": given(FINALE["slow"], PingResult, rtt_ms=lost)})
+    assert "of the pings were lost" in said(result)
+
+
+def test_a_fifo_of_20_ms_passes_on_a_path_whose_ping_is_then_above_40_ms() -> None:
+    run = ONE["pfifo"]
+    longer = tuple(None if rtt is None else rtt + 4 for rtt in run.of(PingResult)[0].rtt_ms)
+    later = given(behind(run, 12.0), PingResult, rtt_ms=longer)
+    assert rules.low_ping_ms(later) > 40
+    assert lab12.check_one_queue({**ONE, "pfifo": later}).passed
 
 
 def test_unseen_networks_are_other_ones_each_time_and_keep_the_student_s_addresses() -> None:

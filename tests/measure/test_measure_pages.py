@@ -11,6 +11,7 @@ import pytest
 import linklab
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, PageFlow, PageResult, load_result, run
+from linklab.measure.tool import in_lab
 from linklab.measure.tools.pages import PAGES
 from linklab.network import COURSE
 from linklab.network.access import access
@@ -64,7 +65,7 @@ def test_a_page_takes_two_round_trips_an_object_and_curl_gets_one_too(virtual: K
         assert [b - a for a, b in zip(one.begin_s, one.begin_s[1:], strict=False)] == pytest.approx(
             [1 + took / 1000 for took in one.page_ms[:-1]], abs=0.001
         )
-        pages = lab["h3"].popen("python3 -P -s -S /tmp/linklab-measure/linklab/measure/in_lab/pages.py serve 8080 777")
+        pages = lab["h3"].popen(in_lab("pages.py", "serve", 8080, 777))
         lab["h3"].wait_listening(8080)
         asked = f"curl -s -o /dev/null -w '%{{http_code}} %{{size_download}}' http://{lab['h3'].address}:8080/0"
         assert lab["h2"].cmd(asked) == "200 777"
