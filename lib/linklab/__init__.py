@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from linklab.labs import lab09 as lab09
     from linklab.labs import lab10 as lab10
     from linklab.labs import lab11 as lab11
+    from linklab.labs import lab12 as lab12
     from linklab.labs import lab13 as lab13
     from linklab.program import Program
 

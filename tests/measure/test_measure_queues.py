@@ -132,3 +132,56 @@ def test_two_fresh_labs_give_the_same_traces(virtual: Kind, tmp_path: Path) -> N
     one, two = (_traces(tmp_path / name) for name in ("one", "two"))
     assert one == two
     assert len({str(samples) for samples in one}) == 9
+
+
+FAIR = """\
+at 1.0
+qdisc htb 5: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000
+ Sent 46995684 bytes 31046 pkt (dropped 1, overlimits 31035 requeues 0)\x20
+ backlog 3028b 2p requeues 0
+qdisc fq_codel 8006: parent 5:1 limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms ecn drop_batch 64\x20
+ Sent 46995684 bytes 31046 pkt (dropped 1, overlimits 0 requeues 0)\x20
+ backlog 3028b 2p requeues 0
+  maxpacket 1514 drop_overlimit 0 new_flow_count 290 ecn_mark 95
+  new_flows_len 0 old_flows_len 2
+"""
+CAKE = """\
+at 1.0
+qdisc htb 5: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000
+ Sent 46995684 bytes 31046 pkt (dropped 94, overlimits 31035 requeues 0)\x20
+ backlog 3028b 2p requeues 0
+qdisc cake 8005: parent 5:1 bandwidth unlimited diffserv3 triple-isolate nonat nowash no-ack-filter\x20
+ Sent 46995684 bytes 31046 pkt (dropped 94, overlimits 0 requeues 0)\x20
+ backlog 3028b 2p requeues 0
+ memory used: 147Kb of 4Mb
+
+                   Bulk  Best Effort        Voice
+  thresh           0bit         0bit         0bit
+  marks               1           20            3
+  drops               0           94            0
+"""
+RED = FAIR.replace("fq_codel 8006:", "red 8002:").replace("ecn_mark 95", "0\n  marked 7 early 90 pdrop 1 other 0")
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "marks"),
+    [(FAIR, "fq_codel", 95), (CAKE, "cake", 24), (RED, "red", 7), (SAID, "netem", 0), ("", "", 0), (CUT, "", 0)],
+)
+def test_the_innermost_discipline_and_its_marks_are_read(said: str, kind: str, marks: int) -> None:
+    found = result(said)
+    assert (found.discipline.partition(" ")[0], found.marked_packets) == (kind, marks)
+
+
+def test_what_tc_says_of_a_discipline_is_kept_as_it_is() -> None:
+    assert result(FAIR).discipline == (
+        "fq_codel 8006: parent 5:1 limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms ecn drop_batch 64"
+    )
+
+
+def test_what_an_earlier_version_stored_has_no_discipline() -> None:
+    stored = {**result(FAIR).to_json(), "version": 2}
+    del stored["discipline"], stored["marked_packets"]
+    old = load_result(stored)
+    assert isinstance(old, QueueResult)
+    assert (old.discipline, old.marked_packets) == ("", 0)
+    assert old.samples == result(FAIR).samples

@@ -25,6 +25,8 @@ from linklab.measure import (
     Fidelity,
     Flow,
     Origin,
+    PageFlow,
+    PageResult,
     PingFlow,
     PingResult,
     QueueFlow,
@@ -72,6 +74,7 @@ RESULTS: list[Result] = [
     VideoResult(VideoFlow(*ENDS), ORIGIN, Clip(), "x", (0.0,), (0.0,), (1356,), (0.1,), 0, 0, fidelity=BUSY),
     SocketsResult(SocketsFlow(*ENDS), ORIGIN, (SocketSample("a-b", 0.0, 10, None, 20.0, 0),), fidelity=BUSY),
     QueueResult(QueueFlow(*ENDS), ORIGIN, (QueueSample(0.0, 10, 15140, 0),), fidelity=BUSY),
+    PageResult(PageFlow(*ENDS, 1), ORIGIN, (0.0,), (250.0,), fidelity=BUSY),
 ]
 
 

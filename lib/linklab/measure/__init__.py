@@ -4,9 +4,10 @@
 ``repeated(lab, [flow, ...])`` the same several times. What is measured says the flow: `PingFlow` (ping), `TcpFlow` and
 `UdpFlow` (iperf3), `SimpleperfFlow` (the course's own), `TrainFlow` (single datagrams, and the kernel's time of each
 arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact instants), `VideoFlow` (a real video),
-`SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow` (what waits in a queue). `verdict_on` says
-of each result whether the machine was quiet enough to judge it. A tool that is missing or that says something unknown
-raises `linklab.errors.MeasurementError`: nothing here takes an unread answer for loss.
+`SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow` (what waits in a queue), `PageFlow` (web
+pages, one after another). `verdict_on` says of each result whether the machine was quiet enough to judge it. A tool
+that is missing or that says something unknown raises `linklab.errors.MeasurementError`: nothing here takes an unread
+answer for loss.
 
 Names are loaded when they are first asked for: flows and results are pure data, and need no lab.
 """
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from linklab.measure.tools.echo import EchoFlow, EchoResult
     from linklab.measure.tools.iperf3 import TcpFlow, TcpResult, UdpFlow, UdpResult
     from linklab.measure.tools.packet_train import TrainFlow, TrainResult
+    from linklab.measure.tools.pages import PageFlow, PageResult
     from linklab.measure.tools.ping import PingFlow, PingResult
     from linklab.measure.tools.queues import QueueFlow, QueueResult
     from linklab.measure.tools.simpleperf import SimpleperfFlow, SimpleperfResult
@@ -53,6 +55,8 @@ __all__ = [
     "MeasurementStopped",
     "OnProgress",
     "Origin",
+    "PageFlow",
+    "PageResult",
     "PingFlow",
     "PingResult",
     "Probe",
@@ -115,6 +119,8 @@ _LATER = {
     "MeasurementStopped": "results",
     "OnProgress": "runner",
     "Origin": "results",
+    "PageFlow": "tools.pages",
+    "PageResult": "tools.pages",
     "PingFlow": "tools.ping",
     "PingResult": "tools.ping",
     "Probe": "prober",

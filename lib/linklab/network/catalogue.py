@@ -100,12 +100,14 @@ class _Catalogue(Mapping[str, Network]):
 
     @cached_property
     def _networks(self) -> dict[str, Network]:
+        from linklab.network.access import access
         from linklab.network.dumbbell import dumbbell
         from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
         from linklab.network.switch_testbeds import SWITCH_TESTBEDS
         from linklab.network.video_testbeds import VIDEO_NETWORKS
 
-        networks = (TWO_HOSTS, COURSE, mtu_direct(), mtu_gre(), *VIDEO_NETWORKS, *SWITCH_TESTBEDS, dumbbell(COURSE))
+        testbeds = mtu_direct(), mtu_gre(), *VIDEO_NETWORKS, *SWITCH_TESTBEDS
+        networks = TWO_HOSTS, COURSE, *testbeds, dumbbell(COURSE), access(COURSE)
         return {network.name: network for network in networks}
 
     def __getitem__(self, name: str) -> Network:

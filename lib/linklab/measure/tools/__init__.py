@@ -17,6 +17,7 @@ from linklab.measure.tools.constant_rate import CONSTANT_RATE, run_of_version_1
 from linklab.measure.tools.echo import ECHO
 from linklab.measure.tools.iperf3 import TCP, UDP
 from linklab.measure.tools.packet_train import PACKET_TRAIN
+from linklab.measure.tools.pages import PAGES
 from linklab.measure.tools.ping import PING
 from linklab.measure.tools.queues import QUEUES
 from linklab.measure.tools.simpleperf import SIMPLEPERF
@@ -34,6 +35,7 @@ TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
     VIDEO,
     SOCKETS,
     QUEUES,
+    PAGES,
 )
 _BY_FLOW: Final[Mapping[type, Tool[Any, Any]]] = {tool.flow: tool for tool in TOOLS}
 _BY_KIND: Final[Mapping[str, type[Result]]] = {tool.result.KIND: tool.result for tool in TOOLS}

@@ -20,8 +20,10 @@ from linklab.measure.trust import Fidelity
 
 _LOOK: Final = re.compile(
     rf"{AT}([\d.]+)\nqdisc (\S+) .*\n Sent \d+ bytes \d+ pkt \(dropped (\d+), .*\n backlog (\d+)([KM]?)b (\d+)p .*\n"
-    r"((?: .*\n|qdisc .*\n)*)"
+    r"((?: .*\n|qdisc .*\n|\n)*)"
 )
+_MARKS: Final = re.compile(r"\b(?:ecn_mark|marked|marks)((?: +\d+)+)")
+"""CoDel and fq_codel say the first, RED the second; CAKE the third, with a number for each of its tins."""
 _BYTES: Final = {"": 1, "K": 1000, "M": 1000_000}
 
 
@@ -65,15 +67,24 @@ class QueueSample:
 
 @dataclass(frozen=True)
 class QueueResult(Result):
-    """All looks, in their order."""
+    """All looks, in their order.
+
+    `discipline` is what tc says of the queue that holds the packets, the innermost, at the last look:
+    ``"fq_codel 10: parent 5:1 limit 10240p ..."``. `marked_packets` are those that it has marked (ECN, RFC 3168) since
+    it is there, as far as it counts them.
+    """
 
     KIND: ClassVar[str] = "queue"
+    VERSION: ClassVar[int] = 3
+    """1 and 2 had neither `discipline` nor `marked_packets`."""
     QUANTITY: ClassVar[str] = "mean_packets"
     UNIT: ClassVar[str] = "packets"
 
     flow: QueueFlow
     origin: Origin
     samples: tuple[QueueSample, ...]
+    discipline: str = ""
+    marked_packets: int = 0
 
     @property
     def headline(self) -> float | None:
@@ -103,7 +114,20 @@ class Queues(Tool[QueueFlow, QueueResult]):
         """Return all looks. Of one that was stopped, those that were whole."""
         if job.status and not job.interrupted:
             raise MeasurementError(f"{job.flow.title} failed: {last_line(job.said)}")
-        return QueueResult(job.flow, origin, tuple(_samples(job.said)), fidelity=fidelity, interrupted=job.interrupted)
+        samples = tuple(_samples(job.said))
+        last = re.split(rf"(?m)^(?={AT})", job.said)[len(samples)] if samples else ""
+        queues = re.findall(r"(?m)^qdisc (.*\n(?: .*\n|\n)*)", last)
+        kind, _, counts = queues[-1].partition("\n") if queues else ("", "", "")
+        marks = _MARKS.search(counts)
+        return QueueResult(
+            job.flow,
+            origin,
+            samples,
+            kind.strip(),
+            sum(map(int, marks[1].split())) if marks else 0,
+            fidelity=fidelity,
+            interrupted=job.interrupted,
+        )
 
 
 QUEUES: Final = Queues()

@@ -1,0 +1,442 @@
+"""What Lab 12, Bufferbloat and queue management, asks of measurements, and how it is judged.
+
+Intervals come from the network as it was read back right before each run, and from what tc said of the queue at its
+end, which is part of the result (`linklab.measure.QueueResult.discipline`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+from linklab.analysis import Expectation, answered
+from linklab.grade.check import Check, a_kind, listed
+from linklab.grade.choices import choices
+from linklab.grade.questions import Judged, asked, is_missing
+from linklab.grade.result import Result, guarded
+from linklab.grade.runs import elsewhere, measured, state_of_run, stopped
+from linklab.labs.lab12.functions import limit_packets
+from linklab.labs.lab12.predictions import BANDS_MBPS, PREDICTIONS, READER, UPLOAD, frame_ms, the_network
+from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult, verdict_on
+from linklab.network import goodput_ceiling_mbps
+from linklab.network.access import QUEUE_PACKETS
+from linklab.units import transmission_ms
+
+ONE_QUEUE: Final = ("pfifo", "red", "codel")
+APART: Final = ("fq_codel", "cake")
+RUN_S: Final = 40
+FINALE_S: Final = 30
+WAIT_MS: Final = 20
+"""What a short FIFO may add to a ping, at most."""
+RED_MAX_BYTES: Final = 22_500
+"""The text's max, 18 ms at 10 Mbit/s."""
+PING_MS: Final = 40
+USE_PERCENT: Final = 95
+_FEWEST_PINGS: Final = 100
+_BELOW_PERCENT: Final = 95
+"""So many of 100 pings must be below the bound: one that meets a burst at a bad moment is no queue."""
+_LOST_PERCENT: Final = 25
+"""A short FIFO that is mostly full loses up to 11 % of what others send through it, as was seen."""
+_HOW: Final = "keep what measure.at_once(lab, beside(...)) returns"
+_FLOWS: Final = "an upload h1-h3, pings and pages h2-h3, looks at U's queue"
+
+
+# --- What a run holds
+
+
+def upload_of(run: AtOnce) -> TcpResult:
+    """Return the upload."""
+    return run.of(TcpResult)[0]
+
+
+def pings_ms(run: AtOnce) -> tuple[float, ...]:
+    """Return the round trips beside the upload that were answered."""
+    return answered(run.of(PingResult)[0].rtt_ms)
+
+
+def highest_ms(run: AtOnce) -> float:
+    """Return the highest of them."""
+    return max(pings_ms(run))
+
+
+def low_ping_ms(run: AtOnce) -> float:
+    """Return what 95 of 100 pings stayed below that were answered."""
+    found = sorted(pings_ms(run))
+    return found[-(-_BELOW_PERCENT * len(found) // 100) - 1]
+
+
+def page_s(run: AtOnce) -> float:
+    """Return the mean page load time."""
+    return fmean(run.of(PageResult)[0].page_ms) / 1000
+
+
+def used_percent(run: AtOnce) -> float:
+    """Return the upload's share of what headers leave of U."""
+    return 100 * upload_of(run).throughput_mbps / goodput_ceiling_mbps(rate_mbps(run))
+
+
+def queue_of(run: AtOnce) -> QueueResult:
+    """Return the looks at U's queue."""
+    return run.of(QueueResult)[0]
+
+
+def kind_of(run: AtOnce) -> str:
+    """Return what discipline held U's packets: ``"fq_codel"``."""
+    return queue_of(run).discipline.partition(" ")[0]
+
+
+def rate_mbps(run: AtOnce) -> float:
+    """Return U's rate as it was read back."""
+    state = state_of_run(run)
+    face = None if state is None else state.interface("r1", "r1-eth2")
+    return (face.shape.rate_mbps if face is not None else None) or 0.0
+
+
+def base_ms(run: AtOnce) -> float:
+    """Return the round trip of the links' delays, as they were read back."""
+    state = state_of_run(run)
+    ends = ("r2", "r2-eth1"), ("h3", "h3-eth0"), ("r2", "r2-eth0"), ("r1", "r1-eth2")
+    faces = [None if state is None else state.interface(*end) for end in ends]
+    return sum(face.shape.delay_ms for face in faces if face is not None)
+
+
+# --- The right measurement
+
+
+def refused(what: str, run: object, seconds: float, *, pages: bool = True) -> Check | None:
+    """Return a failed check if ``run`` is not an upload of so long with pings and looks beside it, or None.
+
+    ``pages`` is whether pages must have been loaded too.
+    """
+    if is_missing(run):
+        return Check.failing(what, "not measured yet", _HOW, _FLOWS, "None")
+    if not isinstance(run, AtOnce):
+        return Check.failing(what, f"this is {a_kind(run)}", _HOW, _FLOWS, type(run).__name__)
+    problem = next(_problems(run, seconds, pages), None)
+    if problem is not None:
+        return Check.failing(what, *problem, _FLOWS, listed((result.flow.title for result in run.results), ", "))
+    return elsewhere(what, state_of_run(run), the_network()) or _other_uplink(what, run) or stopped(what, run)
+
+
+def _problems(run: AtOnce, seconds: float, pages: bool) -> Iterator[tuple[str, str]]:
+    """What is wrong with the flows, and what to do; the first counts."""
+    sent = run.of(TcpResult)
+    ends = [(it.flow.source, it.flow.destination) for it in sent]
+    if UPLOAD[::-1] in ends:
+        yield "h3-h1 is a download", "source first: what is sent must wait at r1"
+    if ends != [UPLOAD]:
+        yield f"the transfers are {listed(map('-'.join, ends), ', ') or 'none'}", "one upload, from h1 to h3"
+    upload = sent[0].flow
+    if upload.streams != 1 or upload.start_s or upload.congestion != "cubic":
+        yield "the upload is another one", 'TcpFlow("h1", "h3", seconds), and nothing else'
+    if upload.duration_s < seconds:
+        yield f"it ran for {upload.duration_s:g} s", f"let it run {seconds:g} s"
+    for kind, name in ((PingResult, "pings"), (PageResult, "pages"))[: 1 + pages]:
+        found = [it for it in run.results if isinstance(it, kind)]
+        if [(it.flow.source, it.flow.destination) for it in found] != [READER]:
+            yield f"no {name} of h2 to h3, or more than those", f"take {name} as beside() has them"
+        flow = found[0].flow
+        if flow.start_s < 1 or flow.start_s + flow.lasts_s > upload.duration_s:
+            yield f"{name} were not beside the upload", "they begin after it, and end before it, as beside() has them"
+    if run.of(PingResult)[0].sent_packets < _FEWEST_PINGS or not pings_ms(run):
+        yield "there are too few pings", f"{_FEWEST_PINGS} or more, as beside() has them"
+    if pages and not run.of(PageResult)[0].page_ms:
+        yield "no page was loaded", "let it run to its end"
+    looks = [(it.flow.source, it.flow.destination) for it in run.of(QueueResult) if it.samples]
+    if looks != [("r1", UPLOAD[1])]:
+        yield "nobody looked at U's queue", 'put QueueFlow("r1", "h3", seconds) into the list'
+
+
+def _other_uplink(what: str, run: AtOnce) -> Check | None:
+    """Return a failed check if U's rate is gone, or what it sends is delayed or lost on purpose."""
+    state = state_of_run(run)
+    face = None if state is None else state.interface("r1", "r1-eth2")
+    if face is None or (face.shape.rate_mbps and not face.shape.delay_ms and not face.shape.loss_percent):
+        return None
+    reason = "U has no rate any more" if not face.shape.rate_mbps else "U was given a delay or a loss"
+    return Check.failing(what, reason, "replace what is under the class 5:1 alone: tc qdisc replace ... parent 5:1 ...")
+
+
+def _other_kind(what: str, run: AtOnce, wanted: str) -> Check | None:
+    """Return a failed check if another discipline held U's packets."""
+    found = kind_of(run)
+    if found == wanted:
+        return None
+    hint = f"tc qdisc replace dev r1-eth2 parent 5:1 {wanted}, typed on r1; what does tc say? Then measure again"
+    return Check.failing(what, f"U's queue was {found}", hint, wanted, queue_of(run).discipline)
+
+
+def _setting(run: AtOnce, name: str) -> float:
+    """A number that tc says of the queue, in its own unit; 0 where it says none: ``limit 16p``, ``target 5ms``."""
+    found = re.search(rf"\b{name} ([\d.]+)([KM]?)(us|ms|s|b|p)?", queue_of(run).discipline)
+    if found is None:
+        return 0.0
+    factor = {"K": 1024, "M": 1024**2}.get(found[2], 1) * {"us": 0.001, "s": 1000}.get(found[3] or "", 1)
+    return float(found[1]) * factor
+
+
+# --- What is expected
+
+
+def _use(what: str, run: AtOnce, trouble: str | None) -> Check:
+    expected = Expectation(
+        100.0,
+        USE_PERCENT,
+        101.0,
+        "% of what headers leave of U",
+        "a queue that runs empty wastes the uplink",
+        source="headers",
+        allowance="what the lab asks for; 1 % is HTB's burst",
+    )
+    return measured(f"the upload's use of U, {what}", used_percent(run), expected, trouble)
+
+
+def _below(what: str, run: AtOnce, trouble: str | None) -> Check:
+    sent = run.of(PingResult)[0]
+    if sent.loss_percent > _LOST_PERCENT:
+        reason = f"{sent.loss_percent:.0f} % of the pings were lost"
+        return Check.failing(f"ping, {what}", reason, "a queue that drops pings keeps no call", f"{_LOST_PERCENT} %")
+    expected = Expectation(
+        min(base_ms(run), PING_MS),
+        min(base_ms(run), PING_MS) - 0.1,
+        PING_MS,
+        "ms",
+        f"{_BELOW_PERCENT} of 100 pings stay below {PING_MS} ms",
+        "above",
+        allowance="what the lab asks for",
+    )
+    return measured(f"ping, {what}", low_ping_ms(run), expected, trouble)
+
+
+def burst_ms(run: AtOnce) -> float:
+    """Return what a page's object adds to a ping that comes back behind it: its bytes at the same rate."""
+    flow = run.of(PageResult)[0].flow
+    frames = -(-flow.object_bytes // 1448)
+    return transmission_ms(flow.object_bytes + 66 * frames + 200, rate_mbps(run))
+
+
+def _page(what: str, run: AtOnce, trouble: str | None, *, lossless: bool) -> Check:
+    """A page takes its round trips, each of them between the shortest and the longest ping, and its bytes' time."""
+    flow = run.of(PageResult)[0].flow
+    trips, objects = flow.round_trips, flow.objects
+    bytes_s = objects * burst_ms(run) / 1000
+    low, high = trips * min(pings_ms(run)) / 1000, trips * highest_ms(run) / 1000 + bytes_s
+    mean = (low + high) / 2
+    if not lossless:
+        # a connection's first packet that is dropped is sent again after a second (RFC 6298), and then after two
+        high += 3.0
+    expected = Expectation(
+        mean,
+        low,
+        high,
+        "s",
+        f"{trips} round trips, none longer than the longest ping, and the time of its bytes",
+        "above",
+        source="RFC 1945, and the pings of this run",
+        allowance="" if lossless else "3 s on average, for packets of a page that are dropped (RFC 6298)",
+    )
+    return measured(f"page, {what}", page_s(run), expected, trouble)
+
+
+def _added(what: str, value: float, low_ms: float, high_ms: float, why: str, source: str, trouble: str | None) -> Check:
+    middle = (low_ms + high_ms) / 2
+    expected = Expectation(middle, low_ms, high_ms, "ms", why, "above", source=source, allowance="three frames")
+    return measured(what, value, expected, trouble)
+
+
+# --- A queue of 1000
+
+
+@guarded
+def check_long(run: object, predicted: object = "bloat") -> Result:
+    """Judge an upload of 40 s with U's queue as it was built; ``predicted`` is what the student predicted."""
+    title = "Lab 12, a queue of 1000 packets"
+    problem = refused("the run", run, RUN_S)
+    if problem is None and isinstance(run, AtOnce) and _setting(run, "limit") != QUEUE_PACKETS:
+        hint = "start the lab anew: the first run is with the queue as it is"
+        problem = Check.failing("the run", "U's queue was changed", hint, "1000 packets", queue_of(run).discipline)
+    if problem is not None or not isinstance(run, AtOnce):
+        return Result(title, (problem or Check.failing("the run", "not measured yet", _HOW),))
+    trouble, one_ms = verdict_on(run).trouble, frame_ms(rate_mbps(run))
+    full_ms = base_ms(run) + QUEUE_PACKETS * one_ms
+    # a ping every 0.2 s may miss the fullest moment: Reno's line in CUBIC adds half a packet in each round trip
+    checks = (
+        _added(
+            "highest ping",
+            highest_ms(run),
+            0.9 * full_ms,
+            full_ms + 3 * one_ms + burst_ms(run),
+            "delays and a full queue; CUBIC fills any",
+            "the queue's limit",
+            trouble,
+        ),
+        _page("a queue of 1000", run, trouble, lossless=False),
+        _use("a queue of 1000", run, trouble),
+    )
+    result = Result(title, checks)
+    if not result.passed:
+        return result
+    return PREDICTIONS.compared(result, predicted, {"ping": highest_ms(run), "page": page_s(run)})
+
+
+# --- One queue for all
+
+
+def _of_pfifo(run: AtOnce, trouble: str | None) -> Iterator[Check]:
+    limit, most = _setting(run, "limit"), limit_packets(rate_mbps(run), WAIT_MS)
+    if limit > most:
+        hint = f"what does your function say of {rate_mbps(run):g} Mbit/s and {WAIT_MS} ms?"
+        yield Check.failing("the limit", f"it is {limit:g} packets", hint, f"{most} packets or less", f"{limit:g}")
+        return
+    one_ms = frame_ms(rate_mbps(run))
+    high = base_ms(run) + (limit + 3) * one_ms + burst_ms(run)
+    yield _added("highest ping, pfifo", highest_ms(run), base_ms(run), high, "a full queue", "its limit", trouble)
+
+
+def _of_red(run: AtOnce, trouble: str | None) -> Iterator[Check]:
+    if _setting(run, "max") > RED_MAX_BYTES:
+        hint = "take min and max as the text has them: they say how short the queue is to stay"
+        found = queue_of(run).discipline
+        yield Check.failing("RED's max", "the queue may be longer", hint, f"{RED_MAX_BYTES} bytes or less", found)
+        return
+    one_ms, most = frame_ms(rate_mbps(run)), transmission_ms(_setting(run, "max"), rate_mbps(run))
+    high = base_ms(run) + most + 3 * one_ms
+    why = "RED keeps the queue's average below its max"
+    yield _added("mean ping, red", fmean(pings_ms(run)), base_ms(run), high, why, "Floyd and Jacobson, 1993", trouble)
+
+
+def _of_codel(run: AtOnce, trouble: str | None) -> Iterator[Check]:
+    target = _setting(run, "target")
+    high = base_ms(run) + 2 * target + 3 * frame_ms(rate_mbps(run))
+    why = "CoDel drops until packets wait no longer than its target; TCP's next climb passes it again for a while"
+    yield _added("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289", trouble)
+
+
+_OF_KIND: Final[Mapping[str, Callable[[AtOnce, str | None], Iterator[Check]]]] = {
+    "pfifo": _of_pfifo,
+    "red": _of_red,
+    "codel": _of_codel,
+}
+
+
+@guarded
+def check_one_queue(runs: object) -> Result:
+    """Judge an upload of 40 s with each of `ONE_QUEUE` at U: its use of U, and what the discipline promises."""
+
+    def judge(kind: str, run: object) -> Iterator[Check]:
+        problem = refused(kind, run, RUN_S)
+        if problem is None and isinstance(run, AtOnce):
+            problem = _other_kind(kind, run, kind)
+        if problem is not None:
+            yield problem
+        elif isinstance(run, AtOnce):
+            trouble = verdict_on(run).trouble
+            yield from _OF_KIND[kind](run, trouble)
+            yield _use(kind, run, trouble)
+
+    questions = [Judged(kind, judge) for kind in ONE_QUEUE]
+    return asked("Lab 12, one queue for all", runs, questions, '{"pfifo": measure.at_once(...), ...}')
+
+
+# --- Flows apart
+
+
+def _alone_checks(kind: str, run: AtOnce, trouble: str | None) -> Iterator[Check]:
+    one_ms = frame_ms(rate_mbps(run))
+    high = base_ms(run) + 3 * one_ms + burst_ms(run)
+    why = "a ping waits for the frame that is being sent, and on its way back behind an object of a page"
+    yield _added(f"highest ping, {kind}", highest_ms(run), base_ms(run), high, why, "RFC 8290, section 4", trouble)
+    yield _page(kind, run, trouble, lossless=True)
+    yield _use(kind, run, trouble)
+
+
+@guarded
+def check_apart(runs: object) -> Result:
+    """Judge an upload of 40 s with each of `APART` at U: pings and pages hardly wait, and the upload has the rest."""
+
+    def judge(kind: str, run: object) -> Iterator[Check]:
+        problem = refused(kind, run, RUN_S)
+        if problem is None and isinstance(run, AtOnce):
+            problem = _other_kind(kind, run, kind)
+        if problem is not None:
+            yield problem
+        elif isinstance(run, AtOnce):
+            yield from _alone_checks(kind, run, verdict_on(run).trouble)
+
+    questions = [Judged(kind, judge) for kind in APART]
+    return asked("Lab 12, flows apart", runs, questions, '{"fq_codel": measure.at_once(...), ...}')
+
+
+# --- Marks in place of losses
+
+
+@guarded
+def check_ecn(run: object) -> Result:
+    """Judge an upload of 40 s through fq_codel by a sender that asks for marks: packets are marked, none is lost."""
+    title, what = "Lab 12, marks", "the run"
+    problem = refused(what, run, RUN_S)
+    if problem is None and isinstance(run, AtOnce):
+        problem = _other_kind(what, run, "fq_codel")
+    if problem is not None or not isinstance(run, AtOnce):
+        return Result(title, (problem or Check.failing(what, "not measured yet", _HOW),))
+    marks, again = queue_of(run).marked_packets, upload_of(run).retransmitted_segments
+    trouble = verdict_on(run).trouble
+    if marks and " ecn " in f"{queue_of(run).discipline} ":
+        marked = Check.passing("packets that were marked", "one or more", str(marks))
+    else:
+        hint = "sysctl -w net.ipv4.tcp_ecn=1, typed on h1, who opens the connection; then measure again"
+        marked = Check.failing("packets that were marked", "none", hint, "one or more", str(marks))
+    if again:
+        hint = "a packet that can be marked is not dropped: did h1 ask for marks before this run?"
+        sent = Check.failing("packets that were sent again", str(again), hint, "none", str(again))
+    else:
+        sent = Check.passing("packets that were sent again", "none", "0")
+    return Result(title, (marked, sent, *_alone_checks("marks", run, trouble)))
+
+
+# --- Networks that nobody has seen
+
+
+@guarded
+def check_finale(runs: object) -> Result:
+    """Judge an upload of 30 s on each of the networks that nobody has seen: ping below 40 ms, U used by 95 %."""
+
+    def judge(name: str, run: object) -> Iterator[Check]:
+        problem = refused(name, run, FINALE_S, pages=False)
+        low, high = BANDS_MBPS[name]
+        if problem is None and isinstance(run, AtOnce) and not low <= round(rate_mbps(run), 3) <= high:
+            found = f"U had {rate_mbps(run):g} Mbit/s"
+            hint = "measure each network of lab12.unseen() in its own lab, and keep the run under its own name"
+            problem = Check.failing(name, found, hint, f"{low:g} to {high:g} Mbit/s", found)
+        if problem is not None:
+            yield problem
+        elif isinstance(run, AtOnce):
+            trouble = verdict_on(run).trouble
+            yield _below(name, run, trouble)
+            yield _use(name, run, trouble)
+
+    questions = [Judged(name, judge) for name in BANDS_MBPS]
+    return asked("Lab 12, unseen", runs, questions, '{"slow": measure.at_once(...), "middle": ..., "fast": ...}')
+
+
+# --- Questions with options
+
+
+def _asked(title: str, answers: object, *keys: str) -> Result:
+    every = [question for question in choices(Path(__file__).parent) if question.key in keys]
+    return asked(title, answers, every, "{" + ", ".join(f'"{key}": "a"' for key in keys) + "}")
+
+
+@guarded
+def check_drops(answers: object) -> Result:
+    """Judge what one queue does: why RED drops early, and what CoDel looks at."""
+    return _asked("Lab 12, drops", answers, "early", "sojourn")
+
+
+@guarded
+def check_turns(answers: object) -> Result:
+    """Judge why a ping passes an upload in fq_codel, and what a mark is for."""
+    return _asked("Lab 12, turns", answers, "turns", "mark")

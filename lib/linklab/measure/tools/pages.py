@@ -1,0 +1,124 @@
+"""Web pages, loaded one after another: how long each takes from the first connection to the last byte.
+
+Each object of a page has a connection of its own, one after another, as HTTP/1.0 has them (RFC 1945). So a page of n
+small objects takes 2 n round trips, of which half connect. A browser opens several connections and keeps them; what
+stays the same is that round trips make the time, and not the rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import ClassVar, Final
+
+from linklab.errors import MeasurementError
+from linklab.measure.flows import FlowOf, Transport, refuse_duration, refuse_not_positive, refuse_outside
+from linklab.measure.results import Origin, Result, Row
+from linklab.measure.tool import PYTHON, Job, Tool, in_lab
+from linklab.measure.trust import Fidelity
+
+ROUND_TRIPS: Final = 2
+"""Of one small object: a connection, then the request and its answer."""
+_PROGRAM: Final = "pages.py"
+_OBJECTS: Final = (1, 100)
+_OBJECT_BYTES: Final = (1, 10_000_000)
+_WAIT_S: Final = 120
+"""How long the client waits for a connection, or for data, before it gives up."""
+
+
+@dataclass(frozen=True)
+class PageFlow(FlowOf["PageResult"]):
+    """Pages that `source` loads from `destination` for `duration_s`, with a pause of `pause_s` after each.
+
+    A page has `objects` of `object_bytes`. The last page that has begun in time is loaded to its end. Raises
+    MeasurementError for a duration that is not of whole seconds, a pause that is not positive, objects outside 1 to
+    100, or bytes outside 1 to 10 million. An object up to 14,480 bytes comes in one round trip (RFC 6928).
+    """
+
+    transport: ClassVar[Transport] = "tcp"
+    tool_name: ClassVar[str] = "page"
+
+    duration_s: float = 20
+    objects: int = 6
+    object_bytes: int = 10_000
+    pause_s: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_duration(self.duration_s)
+        refuse_outside("objects", self.objects, _OBJECTS)
+        refuse_outside("object_bytes", self.object_bytes, _OBJECT_BYTES)
+        refuse_not_positive("pause_s", self.pause_s)
+
+    @property
+    def lasts_s(self) -> float:
+        """The time in which pages begin."""
+        return self.duration_s
+
+    @property
+    def longest_s(self) -> float:
+        """When it has ended for sure, even if the last page's objects hardly come."""
+        return super().longest_s + self.objects * _WAIT_S
+
+    @property
+    def round_trips(self) -> int:
+        """How many round trips a page takes whose objects are small."""
+        return ROUND_TRIPS * self.objects
+
+
+@dataclass(frozen=True)
+class PageResult(Result):
+    """When each page began, in seconds since the flow's start, and how long it took, in ms."""
+
+    KIND: ClassVar[str] = "page"
+    QUANTITY: ClassVar[str] = "page_mean_ms"
+    UNIT: ClassVar[str] = "ms"
+
+    flow: PageFlow
+    origin: Origin
+    begin_s: tuple[float, ...]
+    page_ms: tuple[float, ...]
+
+    @property
+    def headline(self) -> float | None:
+        """The mean page load time."""
+        return fmean(self.page_ms) if self.page_ms else None
+
+    def rows(self) -> list[Row]:
+        """Return a row for each page."""
+        pages = zip(self.begin_s, self.page_ms, strict=True)
+        return [
+            {"page": number, "start_s": begin_s, "page_ms": took_ms}
+            for number, (begin_s, took_ms) in enumerate(pages, 1)
+        ]
+
+
+class Pages(Tool[PageFlow, PageResult]):
+    """Two programs of ours; who serves does so until it is ended."""
+
+    flow = PageFlow
+    result = PageResult
+    probe = PYTHON
+    exact = True
+
+    def server(self, job: Job[PageFlow]) -> str:
+        """Return the command of who serves."""
+        return in_lab(_PROGRAM, "serve", job.port, job.flow.object_bytes)
+
+    def client(self, job: Job[PageFlow]) -> str:
+        """Return the command of who loads."""
+        flow = job.flow
+        words = (job.gate, job.later_ns, job.address, job.port, flow.objects, flow.duration_s, flow.pause_s, _WAIT_S)
+        return in_lab(_PROGRAM, "load", *words)
+
+    def parse(self, job: Job[PageFlow], origin: Origin, fidelity: Fidelity) -> PageResult:
+        """Return what the program says. Raises MeasurementError for what it never says."""
+        try:
+            pages = [(int(begin_ns) / 1e9, int(took_ns) / 1e6) for begin_ns, took_ns in job.told()["pages_ns"]]
+        except (KeyError, TypeError, ValueError) as wrong:
+            raise MeasurementError(f"{job.flow.title} gave no times that can be read: {wrong}") from None
+        begin_s, page_ms = tuple(it[0] for it in pages), tuple(it[1] for it in pages)
+        return PageResult(job.flow, origin, begin_s, page_ms, fidelity=fidelity, interrupted=job.interrupted)
+
+
+PAGES: Final = Pages()

@@ -1,0 +1,389 @@
+"""Lab 12's checks on what its solution measured, on honest variations of it, and on what looks right and is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linklab.course import using
+from linklab.grade import Result
+from linklab.grade.predictions import Sketch, remark
+from linklab.labs import lab12
+from linklab.labs.lab12 import figures, functions, predictions, rules
+from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult
+from linklab.network import COURSE
+from linklab.network.variants import variant
+from linklab.show.figure import Drawing
+from tests.grade.failures import failed
+from tests.labs.lab12_runs import QUEUES, UNSEEN, finale, kept
+from tests.labs.written import is_refused, unnamed_slips
+
+VARIANT = variant("ada", b"a course secret for trials")
+
+
+def said(result: Result) -> str:
+    return " ".join(f"{it.description}: {it.reason} Hint: {it.hint}" for it in failed(result))
+
+
+def changed(run: AtOnce, kind: type, **values: Any) -> AtOnce:
+    """The run with its flows of a kind changed."""
+    results = (replace(it, flow=replace(it.flow, **values)) if isinstance(it, kind) else it for it in run.results)
+    return replace(run, results=tuple(results))
+
+
+def given(run: AtOnce, kind: type, **values: Any) -> AtOnce:
+    """The run with its results of a kind changed."""
+    results = (replace(it, **values) if isinstance(it, kind) else it for it in run.results)
+    return replace(run, results=tuple(results))
+
+
+def without(run: AtOnce, *kinds: type) -> AtOnce:
+    return replace(run, results=tuple(it for it in run.results if not isinstance(it, kinds)))
+
+
+def shaped(run: AtOnce, **values: Any) -> AtOnce:
+    """The run with what r1-eth2 does read back otherwise."""
+    return read_back(run, ("r1-eth2",), **values)
+
+
+def behind(run: AtOnce, delay_ms: float) -> AtOnce:
+    """The run with another delay of the link behind U."""
+    return read_back(run, ("r2-eth1", "h3-eth0"), delay_ms=delay_ms)
+
+
+def read_back(run: AtOnce, names: tuple[str, ...], **values: Any) -> AtOnce:
+    """The run with what some interfaces do read back otherwise."""
+    results = []
+    for it in run.results:
+        state = it.origin.network
+        assert state is not None
+        nodes = tuple(
+            replace(
+                node,
+                interfaces=tuple(
+                    replace(face, shape=replace(face.shape, **values)) if face.name in names else face
+                    for face in node.interfaces
+                ),
+            )
+            for node in state.nodes
+        )
+        results.append(replace(it, origin=replace(it.origin, network=replace(state, nodes=nodes))))
+    return replace(run, results=tuple(results))
+
+
+# --- A queue's limit
+
+
+def by_halves(rate_mbps: float, wait_ms: float) -> int:
+    bits, packets = rate_mbps * 1e6 * wait_ms / 1000, 1
+    while (packets + 1) * 1514 * 8 <= bits:
+        packets += 1
+    return packets
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        by_halves,
+        lambda rate, wait: max(1, int(rate * 1000 * wait / 12112)),
+        lambda rate_mbps, wait_ms: max(rate_mbps * 125 * wait_ms // 1514, 1),
+        lambda rate, wait: np.maximum(1, np.floor(rate * wait * 1e3 / 12112)),
+        lambda rate, wait: max(1, math.floor(Fraction(str(rate)) * wait * 1000 / 12112)),
+    ],
+)
+def test_a_limit_passes_in_any_style(function: object) -> None:
+    result = lab12.check_limit(function)
+    assert result.passed, str(result)
+
+
+def test_each_slip_of_a_limit_is_called_by_its_name() -> None:
+    assert unnamed_slips(lab12.check_limit, functions._TRIAL) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda rate, wait: rate * 1000 * wait / 12112, "no whole number"),
+        (lambda rate, wait: int(rate * 1000 * wait / 12112), "sends none"),
+        (lambda rate, wait: max(1, math.ceil(rate * 1000 * wait / 12112)), "rounds up"),
+        (lambda rate, wait: 16, "whatever it is given"),
+        (lambda rate, wait: print(16), "it returns nothing"),
+        (None, "not written yet"),
+    ],
+)
+def test_a_wrong_limit_is_told(function: object, says: str) -> None:
+    result = lab12.check_limit(function)
+    assert any(says in f"{check.reason} {check.hint}" for check in failed(result)), str(result)
+
+
+def test_ours_under_another_name_is_out_of_reach() -> None:
+    assert is_refused(lab12.check_limit, lambda rate, wait: functions.limit_packets(rate, wait))
+
+
+# --- Runs
+
+LONG, FAIR, MARKS = kept()["long"], kept()["fq_codel"], kept()["marks"]
+ONE = {name: kept()[name] for name in lab12.ONE_QUEUE}
+APART = {name: kept()[name] for name in lab12.APART}
+
+
+def test_what_the_solution_measured_passes() -> None:
+    results = lab12.check_long(LONG), lab12.check_one_queue(ONE), lab12.check_apart(APART), lab12.check_ecn(MARKS)
+    for result in results:
+        assert result.passed, str(result)
+
+
+def test_other_orders_more_runs_and_a_shorter_fifo_pass_too() -> None:
+    turned = {name: replace(run, results=run.results[::-1]) for name, run in {**ONE, "sfq": FAIR}.items()}
+    assert lab12.check_one_queue(turned).passed
+    assert lab12.check_long(changed(LONG, QueueResult, interval_s=0.2)).passed
+    shorter = given(ONE["pfifo"], QueueResult, discipline="pfifo 8001: parent 5:1 limit 15p")
+    assert lab12.check_one_queue({**ONE, "pfifo": shorter}).passed
+
+
+def named(run: AtOnce, queue: str) -> AtOnce:
+    """The run with the words that tc has for another queue."""
+    return given(run, QueueResult, discipline=kept()[queue].of(QueueResult)[0].discipline)
+
+
+HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
+WRONG_RUNS = [
+    (None, "not measured yet"),
+    ("1225", "this is"),
+    (LONG.results[0], "this is"),
+    (without(LONG, TcpResult), "the transfers are none"),
+    (changed(LONG, TcpResult, source="h3", destination="h1"), "is a download"),
+    (changed(LONG, TcpResult, source="h2"), "the transfers are h2-h3"),
+    (changed(LONG, TcpResult, streams=4), "the upload is another one"),
+    (changed(LONG, TcpResult, congestion="bbr"), "the upload is another one"),
+    (changed(LONG, TcpResult, duration_s=20), "it ran for 20 s"),
+    (without(LONG, PingResult), "no pings of h2 to h3"),
+    (changed(LONG, PingResult, source="h1"), "no pings of h2 to h3"),
+    (changed(LONG, PingResult, start_s=0), "pings were not beside the upload"),
+    (changed(LONG, PingResult, start_s=40), "pings were not beside the upload"),
+    (without(LONG, PageResult), "no pages of h2 to h3"),
+    (given(LONG, PageResult, page_ms=(), begin_s=()), "no page was loaded"),
+    (without(LONG, QueueResult), "nobody looked at U's queue"),
+    (changed(LONG, QueueResult, source="h1"), "nobody looked at U's queue"),
+    (replace(LONG, interrupted=True), "stopped before its end"),
+    (shaped(LONG, rate_mbps=None), "no rate any more"),
+    (shaped(LONG, delay_ms=5.0), "a delay or a loss"),
+]
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        *WRONG_RUNS,
+        (FAIR, "U's queue was changed"),
+        (kept()["too long"], "U's queue was changed"),
+        # an idle network's numbers, and an upload that never filled the queue
+        (given(LONG, PingResult, rtt_ms=(20.0,) * 175), "highest ping"),
+        (given(LONG, PageResult, page_ms=(283.0, 283.0), begin_s=(0.0, 1.3)), "page, a queue of 1000"),
+        (given(LONG, TcpResult, throughput_mbps=4.0), "use of U"),
+    ],
+)  # fmt: skip
+def test_a_long_queue_that_looks_right_is_refused(run: object, says: str) -> None:
+    result = lab12.check_long(run)
+    assert says in said(result), str(result)
+
+
+@pytest.mark.parametrize(
+    ("runs", "says"),
+    [
+        (None, "not filled in yet"),
+        (dict.fromkeys(lab12.ONE_QUEUE), "not measured yet"),
+        (dict.fromkeys(lab12.ONE_QUEUE, LONG), "U's queue was netem"),
+        ({**ONE, "codel": FAIR}, "U's queue was fq_codel"),
+        ({**ONE, "red": ONE["codel"], "codel": ONE["red"]}, "U's queue was codel"),
+        ({**ONE, "pfifo": kept()["too long"]}, "it is 60 packets Hint: what does your function say"),
+        ({**ONE, "Red": ONE["red"], "red": None}, "not measured yet"),
+        ({"pfifo": ONE["pfifo"], "RED": ONE["red"], "codel": ONE["codel"]}, "'RED', which nobody asks for"),
+        ({**ONE, "codel": changed(ONE["codel"], TcpResult, duration_s=30)}, "let it run 40 s"),
+        # a name in the place of a queue that does what it says
+        ({**ONE, "codel": named(LONG, "codel")}, "mean ping, codel"),
+        ({**ONE, "red": named(LONG, "red")}, "mean ping, red"),
+        ({**ONE, "red": given(LONG, QueueResult, discipline=HUGE_RED)}, "RED's max"),
+        ({**ONE, "pfifo": given(ONE["pfifo"], TcpResult, throughput_mbps=8.9)}, "use of U, pfifo"),
+    ],
+)  # fmt: skip
+def test_one_queue_that_looks_right_is_refused(runs: object, says: str) -> None:
+    result = lab12.check_one_queue(runs)
+    assert says in said(result), str(result)
+
+
+@pytest.mark.parametrize(
+    ("runs", "says"),
+    [
+        (dict.fromkeys(lab12.APART), "not measured yet"),
+        (dict.fromkeys(lab12.APART, FAIR), "U's queue was fq_codel"),
+        ({**APART, "fq_codel": kept()["codel"]}, "U's queue was codel"),
+        ({**APART, "fq_codel": LONG}, "U's queue was netem"),
+        (
+            {**APART, "cake": given(kept()["pfifo"], QueueResult, discipline="cake 8005: parent 5:1 unlimited")},
+            "highest ping, cake",
+        ),
+        ({**APART, "cake": without(APART["cake"], PageResult)}, "no pages"),
+        ({**APART, "cake": given(APART["cake"], TcpResult, throughput_mbps=8.0)}, "use of U, cake"),
+    ],
+)
+def test_flows_apart_that_look_right_are_refused(runs: object, says: str) -> None:
+    result = lab12.check_apart(runs)
+    assert says in said(result), str(result)
+
+
+@pytest.mark.parametrize(
+    ("run", "says"),
+    [
+        (None, "not measured yet"),
+        (FAIR, "tcp_ecn=1, typed on h1"),
+        (given(FAIR, QueueResult, marked_packets=50), "did h1 ask for marks"),
+        (APART["cake"], "U's queue was cake"),
+        (kept()["red"], "U's queue was red"),
+        (given(FAIR, TcpResult, retransmitted_segments=0), "packets that were marked: none"),
+    ],
+)
+def test_marks_that_look_right_are_refused(run: object, says: str) -> None:
+    result = lab12.check_ecn(run)
+    assert says in said(result), str(result)
+
+
+# --- Networks that nobody has seen
+
+
+@pytest.mark.parametrize("queue", ["fq_codel", "cake"])
+def test_queues_that_know_time_and_turns_pass_on_the_slowest_and_the_fastest(queue: str) -> None:
+    result = lab12.check_finale(finale(queue))
+    assert result.passed, str(result)
+
+
+@pytest.mark.parametrize("queue", ["pfifo 16", "red"])
+def test_numbers_of_one_rate_fail_on_another(queue: str) -> None:
+    result = lab12.check_finale(finale(queue))
+    assert "ping, slow" in said(result), str(result)
+
+
+def test_what_each_queue_comes_to_is_as_the_text_says() -> None:
+    used = {queue: {name: rules.used_percent(run) for name, run in finale(queue).items()} for queue in QUEUES}
+    pings = {queue: {name: rules.low_ping_ms(run) for name, run in finale(queue).items()} for queue in QUEUES}
+    assert pings["pfifo 16"]["slow"] > 2 * pings["pfifo 16"]["fast"]
+    assert pings["fq_codel"]["fast"] < UNSEEN["fast"][1] + 2
+    assert min(used["fq_codel"].values()) > rules.USE_PERCENT
+
+
+FINALE = finale("fq_codel")
+
+
+@pytest.mark.parametrize(
+    ("runs", "says"),
+    [
+        ({}, "not measured yet"),
+        (dict.fromkeys(UNSEEN, FINALE["middle"]), "measure each network of lab12.unseen()"),
+        ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "U had 40 Mbit/s"),
+        ({**FINALE, "slow": FAIR}, "U had 10 Mbit/s"),
+        ({**FINALE, "slow": changed(FINALE["slow"], TcpResult, duration_s=10)}, "let it run 30 s"),
+        ({**FINALE, "fast": without(FINALE["fast"], PingResult)}, "no pings"),
+        ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
+    ],
+)
+def test_a_finale_that_looks_right_is_refused(runs: object, says: str) -> None:
+    result = lab12.check_finale(runs)
+    assert says in said(result), str(result)
+
+
+def test_pings_that_are_lost_do_not_count_as_short_ones() -> None:
+    sent = FINALE["slow"].of(PingResult)[0]
+    lost = tuple(None if number % 3 == 0 else rtt for number, rtt in enumerate(sent.rtt_ms))
+    result = lab12.check_finale({**FINALE, "slow": given(FINALE["slow"], PingResult, rtt_ms=lost)})
+    assert "of the pings were lost" in said(result)
+
+
+def test_a_fifo_of_20_ms_passes_on_a_path_whose_ping_is_then_above_40_ms() -> None:
+    run = ONE["pfifo"]
+    longer = tuple(None if rtt is None else rtt + 4 for rtt in run.of(PingResult)[0].rtt_ms)
+    later = given(behind(run, 12.0), PingResult, rtt_ms=longer)
+    assert rules.low_ping_ms(later) > 40
+    assert lab12.check_one_queue({**ONE, "pfifo": later}).passed
+
+
+def test_unseen_networks_are_other_ones_each_time_and_keep_the_student_s_addresses() -> None:
+    drawn = [lab12.unseen() for _ in range(20)]
+    assert len({it["slow"].name for it in drawn}) > 5
+    for each in drawn:
+        assert set(each) == set(UNSEEN)
+        for name, network in each.items():
+            low, high = predictions.BANDS_MBPS[name]
+            assert low <= (network.link("U").rate_mbps or 0) <= high
+            assert 12 <= predictions.base_ms(network) <= 24
+    with using(VARIANT):
+        assert lab12.unseen()["slow"].subnets == lab12.the_network().subnets
+
+
+def test_a_neighbour_s_measurements_are_refused() -> None:
+    with using(VARIANT):
+        for result in (
+            lab12.check_long(LONG),
+            lab12.check_one_queue(ONE),
+            lab12.check_apart(APART),
+            lab12.check_ecn(MARKS),
+            lab12.check_finale(FINALE),
+        ):
+            assert "measured on another network" in said(result)
+            assert "the network that its first cells make" in said(result)
+
+
+# --- Letters and predictions
+
+
+@pytest.mark.parametrize(
+    ("check", "right"),
+    [(lab12.check_drops, {"early": "c", "sojourn": "b"}), (lab12.check_turns, {"turns": "a", "mark": "d"})],
+)
+def test_one_letter_each_is_right_and_each_other_has_a_remark(
+    check: Callable[..., Result], right: dict[str, str]
+) -> None:
+    assert check({key: f" {letter.upper()} " for key, letter in right.items()}).passed
+    for key, letter in right.items():
+        for other in set("abcd") - {letter}:
+            (failure,) = failed(check({**right, key: other}))
+            assert failure.hint
+        assert "none of" in said(check({**right, key: "e"}))
+    assert "not filled in yet" in said(check(None))
+
+
+@pytest.mark.parametrize("network", ["", "ada"])
+def test_what_theory_says_is_called_right_and_each_slip_by_its_name(network: str) -> None:
+    with using(VARIANT if network else COURSE):
+        questions = lab12.PREDICTIONS.asked("bloat")
+        assert not isinstance(questions, Sketch)
+        for question in questions:
+            right = question.expected.value
+            assert remark(question, right) == ("as theory says", ""), question.key
+            assert remark(question, float(f"{right:.3g}"))[1] == "", question.key
+            for slip in question.slips:
+                if abs(slip.value / right - 1) > 0.01:
+                    assert remark(question, slip.value)[1], (question.key, slip.reason)
+
+
+def test_predictions_stand_next_to_what_was_measured() -> None:
+    bloat = lab12.predict("bloat", {"ping": 1211.2, "page": 0.24}, sure=60)
+    ping, page = lab12.check_long(LONG, bloat).surprises
+    assert ping.measured == rules.highest_ms(LONG)
+    assert page.measured == rules.page_s(LONG)
+    assert "on an idle path" in page.slip
+
+
+def test_the_figures_and_tables_have_what_was_measured_and_say_so_where_nothing_was() -> None:
+    assert isinstance(figures.queue_figure(ONE), Drawing)
+    assert figures.queue_figure({"long": None}) == figures.NOTHING
+    assert figures.queue_table({}) == figures.NOTHING
+    rows = {row[0]: row for row in figures.queue_table({**kept(), **FINALE}).rows}  # type: ignore[union-attr]
+    assert rows["marks"][1] == "fq_codel"
+    assert rows["marks"][8] == 0
+    assert rows["slow"][7] is None
