@@ -30,24 +30,41 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.grade.questions import OneOf
+from linklab.grade.questions import OneOf, asked
+from linklab.grade.result import Result
 
 SEALED: Final = "choices.json"
 """The file's name in a lab's folder."""
 _RIGHT, _WRONG = "+", "-"
 
 
-def choices(folder: Path) -> tuple[OneOf, ...]:
-    """Return the questions of a lab's folder, in their order. Raise LinklabError where its file cannot be read."""
+def choices(folder: Path, *keys: str) -> tuple[OneOf, ...]:
+    """Return the questions of a lab's folder, those with these keys or all, in their order.
+
+    Raise LinklabError where its file cannot be read, or lacks one of them.
+    """
     path = folder / SEALED
     try:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        wanted = {key: data[key] for key in keys} or data
         return tuple(
             OneOf(key, one["question"], one["options"], _opener(key, one["sealed"]), tuple(one["hints"]))
             for key, one in data.items()
+            if key in wanted
         )
     except (OSError, ValueError, LookupError, TypeError) as wrong:
         raise LinklabError(f"{path} holds no questions ({wrong}): run `linklab notebooks build`") from None
+
+
+def choice(folder: Path, key: str) -> OneOf:
+    """Return one question of a lab's folder. Raise LinklabError as `choices`."""
+    (found,) = choices(folder, key)
+    return found
+
+
+def asked_by_letter(title: str, answers: object, folder: Path, *keys: str) -> Result:
+    """Judge a student's dictionary of letters for these questions of a lab's folder."""
+    return asked(title, answers, choices(folder, *keys), "{" + ", ".join(f'"{key}": "a"' for key in keys) + "}")
 
 
 def question_text(questions: tuple[OneOf, ...]) -> str:

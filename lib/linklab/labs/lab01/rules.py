@@ -17,7 +17,7 @@ from linklab.course import course_network
 from linklab.grade.choices import choices
 from linklab.grade.path_questions import path_between, rtt
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import OneOf, Value, as_number, asked
+from linklab.grade.questions import Value, as_number, asked
 from linklab.grade.reachability import Checkable, reachability_checks, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
@@ -26,6 +26,7 @@ from linklab.grade.topology import address_checks, cable_checks, link_checks, no
 from linklab.labs.lab01.plan import plan_checks
 from linklab.network import path, rtt_floor_ms
 
+_FOLDER: Final = Path(__file__).parent
 RTT_PAIRS: Final[Mapping[str, tuple[str, str]]] = {
     "L1": ("r1", "r2"),
     "L2": ("r2", "r3"),
@@ -112,17 +113,13 @@ def check_rtt(measured: object, clock: str) -> Result:
 @guarded
 def check_prefix(answers: object) -> Result:
     """Judge which of several routes that match counts, by letter."""
-    return asked("Lab 01, which route counts", answers, [_choice("longest_prefix")])
+    return asked("Lab 01, which route counts", answers, choices(_FOLDER, "longest_prefix"))
 
 
 @guarded
 def check_jump(answers: object) -> Result:
     """Judge why the RTT jumps from router to router, by letter."""
-    return asked("Lab 01, traceroute", answers, [_choice("jump")])
-
-
-def _choice(key: str) -> OneOf:
-    return next(question for question in choices(Path(__file__).parent) if question.key == key)
+    return asked("Lab 01, traceroute", answers, choices(_FOLDER, "jump"))
 
 
 PREDICTIONS: Final = Predictions(

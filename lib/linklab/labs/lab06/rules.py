@@ -14,7 +14,7 @@ from typing import Final
 from linklab.analysis import experiment
 from linklab.course import course_network
 from linklab.grade.check import Check, a_kind
-from linklab.grade.choices import choices
+from linklab.grade.choices import asked_by_letter, choice
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import SHORTEST_S, refused, run_checks, throughput_of, typed
@@ -114,12 +114,10 @@ def _measured_shares(runs: object) -> Iterator[tuple[str, float | None]]:
 @guarded
 def check_seen(answers: object) -> Result:
     """Judge what two of the figures show: which link decides, and what a third flow changes."""
-    every = [question for question in choices(Path(__file__).parent) if question.key in ("decides", "third_flow")]
-    return asked("Lab 06, what you saw", answers, every, '{"decides": "a", "third_flow": "a"}')
+    return asked_by_letter("Lab 06, what you saw", answers, Path(__file__).parent, "decides", "third_flow")
 
 
 @guarded
 def check_small_queue(answer: object) -> Result:
     """Judge what half of the queue costs."""
-    (question,) = (question for question in choices(Path(__file__).parent) if question.key == "small_queue")
-    return asked_one("Lab 06, the small queue", answer, question)
+    return asked_one("Lab 06, the small queue", answer, choice(Path(__file__).parent, "small_queue"))

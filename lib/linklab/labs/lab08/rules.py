@@ -23,7 +23,7 @@ from linklab.errors import MeasurementError
 from linklab.grade import choices
 from linklab.grade.check import Check, Hints
 from linklab.grade.predictions import Predictions, Sketch
-from linklab.grade.questions import Judged, OneOf, Slip, Value, asked, asked_one, stated
+from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import late_ms, measured, unfit, unless_busy
 from linklab.measure import Capture, TrainResult, verdict_on
@@ -42,6 +42,7 @@ from linklab.units import (
     transmission_ms,
 )
 
+_FOLDER: Final = Path(__file__).parent
 SIZES: Final = (1518, 4370, 7999)
 """The study's sizes of frames."""
 FRAMES: Final = (100, *SIZES)
@@ -288,17 +289,13 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object, tunn
 
 def question(key: str) -> str:
     """Return a question with its options, for reading."""
-    return choices.question_text((_choice(key),))
+    return choices.question_text(choices.choices(_FOLDER, key))
 
 
 @guarded
 def check_waste(answer: object) -> Result:
     """Judge the letter: does packet size matter for bandwidth?"""
-    return asked_one("Lab 08, small packets", answer, _choice("waste"))
-
-
-def _choice(key: str) -> OneOf:
-    return next(it for it in choices.choices(Path(__file__).parent) if it.key == key)
+    return asked_one("Lab 08, small packets", answer, choices.choice(_FOLDER, "waste"))
 
 
 def _link(number: int, router: str, host: str, mtu_bytes: int) -> Link:

@@ -13,9 +13,9 @@ from typing import Final
 from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
 from linklab.grade.check import Check
-from linklab.grade.choices import choices, question_text
+from linklab.grade.choices import choice, choices, question_text
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Judged, OneOf, Slip, Value, asked, asked_one, is_missing, stated
+from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.reachability import Checkable, ping_counts, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import late_ms, measured, stopped, unfit, unless_busy
@@ -28,6 +28,7 @@ from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.published.switches_loads import ENDS, fairness_network, senders
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
+_FOLDER: Final = Path(__file__).parent
 RATE_MBPS: Final = 10
 
 
@@ -255,20 +256,16 @@ PREDICTIONS: Final = Predictions(
 
 def question(key: str) -> str:
     """Return a question with its options, for reading."""
-    return question_text((_choice(key),))
+    return question_text(choices(_FOLDER, key))
 
 
 @guarded
 def check_tag(answer: object) -> Result:
     """Judge the letter: why frames on a trunk carry a tag."""
-    return asked_one("Lab 10, tags", answer, _choice("tag"))
+    return asked_one("Lab 10, tags", answer, choice(_FOLDER, "tag"))
 
 
 @guarded
 def check_kinds(answer: object) -> Result:
     """Judge the letter: what equal round trips of two kinds of switches say on virtual time."""
-    return asked_one("Lab 10, kinds of switches", answer, _choice("kinds"))
-
-
-def _choice(key: str) -> OneOf:
-    return next(it for it in choices(Path(__file__).parent) if it.key == key)
+    return asked_one("Lab 10, kinds of switches", answer, choice(_FOLDER, "kinds"))

@@ -26,7 +26,7 @@ from linklab.analysis.congestion import (
 )
 from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS, Pipe
 from linklab.grade.check import Check, a_kind, listed
-from linklab.grade.choices import choices
+from linklab.grade.choices import asked_by_letter
 from linklab.grade.questions import Judged, asked, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import elsewhere, measured, state_of_run, stopped
@@ -35,6 +35,7 @@ from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpResult, verdi
 from linklab.network import NetworkState, goodput_ceiling_mbps
 from linklab.units import BITS_PER_BYTE
 
+_FOLDER: Final = Path(__file__).parent
 CONTROLS: Final = ("reno", "cubic", "bbr")
 TOGETHER: Final = (*CONTROLS, "mixed")
 CONTROLS_S: Final = 40
@@ -380,24 +381,19 @@ def _together_checks(name: str, run: AtOnce) -> Iterator[Check]:
 # --- Questions with options
 
 
-def _asked(title: str, answers: object, *keys: str) -> Result:
-    every = [question for question in choices(Path(__file__).parent) if question.key in keys]
-    return asked(title, answers, every, "{" + ", ".join(f'"{key}": "a"' for key in keys) + "}")
-
-
 @guarded
 def check_seen(answers: object) -> Result:
     """Judge what the first figure shows: what the queue has of the window, and how slow start ends."""
-    return _asked("Lab 11, what you saw", answers, "tracks", "overshoot")
+    return asked_by_letter("Lab 11, what you saw", answers, _FOLDER, "tracks", "overshoot")
 
 
 @guarded
 def check_shapes(answers: object) -> Result:
     """Judge what the three controls' figure shows: HyStart, CUBIC's two gaps, BBR's rests."""
-    return _asked("Lab 11, three shapes", answers, "hystart", "gaps", "rests")
+    return asked_by_letter("Lab 11, three shapes", answers, _FOLDER, "hystart", "gaps", "rests")
 
 
 @guarded
 def check_shares(answers: object) -> Result:
     """Judge whom the long round trip favours, and what decides BBR's share next to others."""
-    return _asked("Lab 11, shares", answers, "long", "depth")
+    return asked_by_letter("Lab 11, shares", answers, _FOLDER, "long", "depth")

@@ -14,7 +14,7 @@ from typing import Final
 
 from linklab.analysis import Expectation, answered
 from linklab.grade.check import Check, a_kind, listed
-from linklab.grade.choices import choices
+from linklab.grade.choices import asked_by_letter
 from linklab.grade.questions import Judged, asked, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import elsewhere, measured, state_of_run, stopped
@@ -25,6 +25,7 @@ from linklab.network import goodput_ceiling_mbps
 from linklab.network.access import QUEUE_PACKETS
 from linklab.units import transmission_ms
 
+_FOLDER: Final = Path(__file__).parent
 ONE_QUEUE: Final = ("pfifo", "red", "codel")
 APART: Final = ("fq_codel", "cake")
 RUN_S: Final = 40
@@ -425,18 +426,13 @@ def check_finale(runs: object) -> Result:
 # --- Questions with options
 
 
-def _asked(title: str, answers: object, *keys: str) -> Result:
-    every = [question for question in choices(Path(__file__).parent) if question.key in keys]
-    return asked(title, answers, every, "{" + ", ".join(f'"{key}": "a"' for key in keys) + "}")
-
-
 @guarded
 def check_drops(answers: object) -> Result:
     """Judge what one queue does: why RED drops early, and what CoDel looks at."""
-    return _asked("Lab 12, drops", answers, "early", "sojourn")
+    return asked_by_letter("Lab 12, drops", answers, _FOLDER, "early", "sojourn")
 
 
 @guarded
 def check_turns(answers: object) -> Result:
     """Judge why a ping passes an upload in fq_codel, and what a mark is for."""
-    return _asked("Lab 12, turns", answers, "turns", "mark")
+    return asked_by_letter("Lab 12, turns", answers, _FOLDER, "turns", "mark")

@@ -11,12 +11,13 @@ from linklab.analysis.arq import go_back_n_share, link_share, selective_repeat_s
 from linklab.grade import choices, reliable
 from linklab.grade.check import Check
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import OneOf, Slip, Value, asked, asked_one, stated
+from linklab.grade.questions import Slip, Value, asked, asked_one, stated
 from linklab.grade.reliable import judge
 from linklab.grade.reliable.place import HEADERS_BYTES, NEAR_MS, RATE_MBPS, packet_ms
 from linklab.grade.result import Result, guarded
 from linklab.units import transmission_ms
 
+_FOLDER: Final = Path(__file__).parent
 PAYLOAD_BYTES: Final = 1000
 """The packet that the questions speak of; what the cable adds comes to it."""
 RTT_MS: Final = 2 * NEAR_MS
@@ -94,23 +95,19 @@ def check_netem(printed: object) -> Result:
 
 def question(key: str) -> str:
     """Return a question with its options, for reading."""
-    return choices.question_text((_choice(key),))
-
-
-def _choice(key: str) -> OneOf:
-    return next(it for it in choices.choices(Path(__file__).parent) if it.key == key)
+    return choices.question_text(choices.choices(_FOLDER, key))
 
 
 @guarded
 def check_bits(answer: object) -> Result:
     """Judge the letter: why acknowledgements have numbers."""
-    return asked_one("Lab 13, numbers", answer, _choice("bits"))
+    return asked_one("Lab 13, numbers", answer, choices.choice(_FOLDER, "bits"))
 
 
 @guarded
 def check_karn(answer: object) -> Result:
     """Judge the letter: what a sender learns from an acknowledgement after a repeat."""
-    return asked_one("Lab 13, Karn's rule", answer, _choice("karn"))
+    return asked_one("Lab 13, Karn's rule", answer, choices.choice(_FOLDER, "karn"))
 
 
 # --- Numbers of a window
