@@ -107,10 +107,11 @@ def base_ms(run: AtOnce) -> float:
 # --- The right measurement
 
 
-def refused(what: str, run: object, seconds: float, *, pages: bool = True) -> Check | None:
+def refused(what: str, run: object, seconds: float, kind: str = "", *, pages: bool = True) -> Check | None:
     """Return a failed check if ``run`` is not an upload of so long with pings and looks beside it, or None.
 
-    ``pages`` is whether pages must have been loaded too.
+    ``kind`` is the discipline that must have held U's packets, where that matters; ``pages`` is whether pages must have
+    been loaded too.
     """
     if is_missing(run):
         return Check.failing(what, "not measured yet", _HOW, _FLOWS, "None")
@@ -119,7 +120,8 @@ def refused(what: str, run: object, seconds: float, *, pages: bool = True) -> Ch
     problem = next(_problems(run, seconds, pages), None)
     if problem is not None:
         return Check.failing(what, *problem, _FLOWS, listed((result.flow.title for result in run.results), ", "))
-    return elsewhere(what, state_of_run(run), the_network()) or _other_uplink(what, run) or stopped(what, run)
+    found = elsewhere(what, state_of_run(run), the_network()) or _other_uplink(what, run) or stopped(what, run)
+    return found or (_other_kind(what, run, kind) if kind else None)
 
 
 def _problems(run: AtOnce, seconds: float, pages: bool) -> Iterator[tuple[str, str]]:
@@ -328,9 +330,7 @@ def check_one_queue(runs: object) -> Result:
     """Judge an upload of 40 s with each of `ONE_QUEUE` at U: its use of U, and what the discipline promises."""
 
     def judge(kind: str, run: object) -> Iterator[Check]:
-        problem = refused(kind, run, RUN_S)
-        if problem is None and isinstance(run, AtOnce):
-            problem = _other_kind(kind, run, kind)
+        problem = refused(kind, run, RUN_S, kind)
         if problem is not None:
             yield problem
         elif isinstance(run, AtOnce):
@@ -359,9 +359,7 @@ def check_apart(runs: object) -> Result:
     """Judge an upload of 40 s with each of `APART` at U: pings and pages hardly wait, and the upload has the rest."""
 
     def judge(kind: str, run: object) -> Iterator[Check]:
-        problem = refused(kind, run, RUN_S)
-        if problem is None and isinstance(run, AtOnce):
-            problem = _other_kind(kind, run, kind)
+        problem = refused(kind, run, RUN_S, kind)
         if problem is not None:
             yield problem
         elif isinstance(run, AtOnce):
@@ -378,9 +376,7 @@ def check_apart(runs: object) -> Result:
 def check_ecn(run: object) -> Result:
     """Judge an upload of 40 s through fq_codel by a sender that asks for marks: packets are marked, none is lost."""
     title, what = "Lab 12, marks", "the run"
-    problem = refused(what, run, RUN_S)
-    if problem is None and isinstance(run, AtOnce):
-        problem = _other_kind(what, run, "fq_codel")
+    problem = refused(what, run, RUN_S, "fq_codel")
     if problem is not None or not isinstance(run, AtOnce):
         return Result(title, (problem or Check.failing(what, "not measured yet", _HOW),))
     marks, again = queue_of(run).marked_packets, upload_of(run).retransmitted_segments
