@@ -400,10 +400,15 @@ def write_needed(tree: Path) -> set[str]:
     texts = {
         name: text for patch in PATCHES if patch not in WITHOUT for name, text in source_for(patch_text(patch)).items()
     }
-    for name, text in texts.items():
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_text(text)
+    write_files(tree, texts)
     return set(texts)
+
+
+def write_files(folder: Path, texts: dict[str, str]) -> None:
+    """Write files with these texts, by their paths below a folder."""
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
 
 
 CHANGED = {
@@ -427,9 +432,7 @@ def source_tree(folder: Path, misfit: str | None) -> dict[str, str]:
     assert len(texts) == 12, "no two patches change one file"
     if misfit:
         texts[CHANGED[misfit][0]] = "int other;\n"
-    for name, text in texts.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+    write_files(folder, texts)
     return texts
 
 

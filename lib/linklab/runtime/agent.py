@@ -220,16 +220,12 @@ class Context:
             }
         return answer if self._hung is None else self._hung
 
-    def _unpacked(self, request: dict[str, Any]) -> Any:
-        """Return the function that a request asks for, and its arguments."""
-        return carry.unpacked(base64.b64decode(request["pickle"]))
-
     def _result(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs the function. Afterwards no signal raises anything."""
         try:
             self._limited = self.clock == "virtual"
             self._limit()
-            function, arguments = self._unpacked(request)
+            function, arguments = carry.unpacked(base64.b64decode(request["pickle"]))
             result = function(self, *arguments)
             json.dumps(result)
             return {"result": result}
