@@ -64,6 +64,33 @@ class FlowOf(Generic[ResultT_co]):
         return f"{self.tool_name} {self.name}"
 
 
+@dataclass(frozen=True)
+class LooksOf(FlowOf[ResultT_co]):
+    """A flow that sends nothing: it looks at something for `duration_s`, every `interval_s`.
+
+    Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s or above the duration.
+    """
+
+    transport: ClassVar[Transport] = "none"
+
+    duration_s: float = 10
+    interval_s: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.duration_s <= LONGEST_S:
+            raise MeasurementError(f"duration_s is {self.duration_s}: choose more than 0 and at most {LONGEST_S}")
+        if not _SHORTEST_S <= self.interval_s <= self.duration_s:
+            raise MeasurementError(
+                f"interval_s is {self.interval_s}: choose {_SHORTEST_S} to {self.duration_s:g}, its duration"
+            )
+
+    @property
+    def lasts_s(self) -> float:
+        """The time for which it looks."""
+        return self.duration_s
+
+
 Flow = FlowOf[Any]
 """A flow of any tool."""
 
@@ -72,14 +99,6 @@ def refuse_duration(duration_s: float, name: str = "duration_s") -> None:
     """Raise MeasurementError unless that is a number of whole seconds from 1 to 86400."""
     if not 0 < duration_s <= LONGEST_S or duration_s != int(duration_s):
         raise MeasurementError(f"{name} is {duration_s}: choose whole seconds from 1 to {LONGEST_S}")
-
-
-def refuse_looks(duration_s: float, interval_s: float) -> None:
-    """Raise MeasurementError unless something can be looked at for so long, and so often: every 0.01 s at most."""
-    if not 0 < duration_s <= LONGEST_S:
-        raise MeasurementError(f"duration_s is {duration_s}: choose more than 0 and at most {LONGEST_S}")
-    if not _SHORTEST_S <= interval_s <= duration_s:
-        raise MeasurementError(f"interval_s is {interval_s}: choose {_SHORTEST_S} to {duration_s:g}, its duration")
 
 
 def refuse_not_positive(name: str, value: float) -> None:

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, Transport, refuse_looks
+from linklab.measure.flows import LooksOf
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import AT, Job, Probe, Tool, last_line, looks
 from linklab.measure.trust import Fidelity
@@ -28,27 +28,14 @@ _BYTES: Final = {"": 1, "K": 1000, "M": 1000_000}
 
 
 @dataclass(frozen=True)
-class QueueFlow(FlowOf["QueueResult"]):
+class QueueFlow(LooksOf["QueueResult"]):
     """The queue in which packets of `source` to `destination` wait, looked at every `interval_s`. It sends nothing.
 
     It belongs to the interface by which `source`, mostly a router, sends to `destination`: ``QueueFlow("r1", "h3")``.
     Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s.
     """
 
-    transport: ClassVar[Transport] = "none"
     tool_name: ClassVar[str] = "queue"
-
-    duration_s: float = 10
-    interval_s: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_looks(self.duration_s, self.interval_s)
-
-    @property
-    def lasts_s(self) -> float:
-        """The time for which it looks."""
-        return self.duration_s
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, Transport, refuse_looks
+from linklab.measure.flows import LooksOf
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import AT, Job, Probe, Tool, last_line, looks
 from linklab.measure.trust import Fidelity
@@ -23,26 +23,13 @@ _FIELD: Final = re.compile(r"(?<!\S)(cwnd|ssthresh|rtt|retrans):([\d./]+)")
 
 
 @dataclass(frozen=True)
-class SocketsFlow(FlowOf["SocketsResult"]):
+class SocketsFlow(LooksOf["SocketsResult"]):
     """The TCP connections of `source` to `destination`, looked at every `interval_s`. It sends nothing itself.
 
     Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s.
     """
 
-    transport: ClassVar[Transport] = "none"
     tool_name: ClassVar[str] = "sockets"
-
-    duration_s: float = 10
-    interval_s: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_looks(self.duration_s, self.interval_s)
-
-    @property
-    def lasts_s(self) -> float:
-        """The time for which it looks."""
-        return self.duration_s
 
 
 @dataclass(frozen=True)
