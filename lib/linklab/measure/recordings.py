@@ -500,7 +500,7 @@ class _Reader:
             # what waited in a socket until now was not refused
             late = hop.received_ns is not None and time_ns - hop.received_ns >= _ONE_STEP_NS
             # who pings reads a copy, and no socket is left for the answer itself
-            is_answer = name == "NO_SOCKET" and hop.head[12:14] == b"\x08\x00" and hop.head[23:24] == b"\x01"
+            is_answer = name == "NO_SOCKET" and hop.head[12:14] == IPV4 and hop.head[23:24] == b"\x01"
             if not late and not is_answer:
                 received_ns = None if name == "CPU_BACKLOG" else hop.received_ns
                 self._hops[number] = hop._replace(discarded=name, received_ns=received_ns)
@@ -542,15 +542,25 @@ def _socket_name(address: bytes) -> str:
     return f"{'.'.join(map(str, address[at : at + 4]))}:{int.from_bytes(address[2:4], 'big')}"
 
 
+IPV4: Final = b"\x08\x00"
+"""The type of what a frame carries, as it stands in the frame (IEEE 802)."""
+
+
+def payload_of(head: bytes) -> tuple[int, bytes]:
+    """Return where a frame's payload begins, behind Ethernet's header and tags of VLANs, and its type."""
+    at, kind = 14, head[12:14]
+    while kind == b"\x81\x00":
+        at, kind = at + 4, head[at + 2 : at + 4]
+    return at, kind
+
+
 def fingerprint(head: bytes) -> bytes:
     """Return what stays the same of a packet on its path: neither Ethernet, nor TTL, ECN and checksums.
 
     Of a packet in a GRE tunnel it is that of the packet inside.
     """
-    at, kind = 14, head[12:14]
-    while kind == b"\x81\x00":
-        at, kind = at + 4, head[at + 2 : at + 4]
-    if kind != b"\x08\x00" or len(head) < at + 20:
+    at, kind = payload_of(head)
+    if kind != IPV4 or len(head) < at + 20:
         return head[12:]
     data = at + 4 * (head[at] & 15)
     protocol = head[at + 9]

@@ -17,7 +17,7 @@ from ipaddress import IPv4Interface
 from typing import Any, Final
 
 from linklab.measure import Recording
-from linklab.measure.recordings import Hop, TcpState
+from linklab.measure.recordings import IPV4, Hop, TcpState, payload_of
 from linklab.network import NetworkState
 from linklab.show.network.layout import Placed, Point, along
 from linklab.show.network.paint import drawn
@@ -85,10 +85,8 @@ class Flow:
 
 def ends_of(head: bytes) -> Ends:
     """Return between whom a packet goes, by its first bytes."""
-    at, kind = 14, head[12:14]
-    while kind == b"\x81\x00":
-        at, kind = at + 4, head[at + 2 : at + 4]
-    if kind != b"\x08\x00" or len(head) < at + 20:
+    at, kind = payload_of(head)
+    if kind != IPV4 or len(head) < at + 20:
         return Ends("ARP" if kind == b"\x08\x06" else f"Ethernet 0x{kind.hex()}", "", "")
     data = at + 4 * (head[at] & 15)
     protocol = _PROTOCOLS.get(head[at + 9], f"IP protocol {head[at + 9]}")
@@ -101,7 +99,7 @@ def ends_of(head: bytes) -> Ends:
 
 def kept_head(head: bytes) -> bytes:
     """Return the headers of a packet without the data behind them."""
-    if head[12:14] != b"\x08\x00" or len(head) < 34:
+    if head[12:14] != IPV4 or len(head) < 34:
         return head[:64]
     data = 14 + 4 * (head[14] & 15)
     protocol = head[23]
@@ -264,7 +262,7 @@ def _note(recording: Recording, hop: Hop, notes: dict[tuple[str, str], int]) -> 
     A note is of a kind: a packet was ``dropped`` by the queue, ``lost`` at the node behind it or ``refused`` there
     without harm, or ``marked`` by the queue (ECN).
     """
-    marked = hop.sent and hop.head[12:14] == b"\x08\x00" and hop.head[15:16] != hop.sent_head[15:16]
+    marked = hop.sent and hop.head[12:14] == IPV4 and hop.head[15:16] != hop.sent_head[15:16]
     if not (hop.dropped or hop.discarded or marked):
         return 0
     kind = "dropped" if hop.dropped else "lost" if hop.lost else "refused" if hop.discarded else "marked"
@@ -306,7 +304,7 @@ def _pings(columns: Columns, recording: Recording, first: dict[int, Hop], begin_
     trips: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for hop in recording.hops:
         head = hop.head
-        if head[12:14] != b"\x08\x00" or head[23:24] != b"\x01":
+        if head[12:14] != IPV4 or head[23:24] != b"\x01":
             continue
         ends = ends_of(head)
         data = 14 + 4 * (head[14] & 15)
