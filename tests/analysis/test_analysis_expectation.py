@@ -124,6 +124,16 @@ def test_a_queue_shorter_than_its_delay_line_adds_nothing_and_holds_the_rate_dow
     assert tcp_throughput(it).value < 0.55 * tcp_throughput(H1_H4).value
 
 
+def test_packets_in_a_row_wait_once_more_for_a_slower_link_behind_the_shared_one() -> None:
+    """Found by a recorded run: 35.5 ms before L2 and 6.8 before L3, where the connection got 17 of L3's 20 Mbit/s."""
+    path = measured_path(COURSE, "h7", "h9")
+    shared = next(hop for hop in path.forward.hops if hop.link.name == "L2")
+    expected = full_queue_rtt(path, shared, 2)
+    assert expected.high - expected.value == pytest.approx(33 * 1514 * 8 / 20_000 - 10 + 2 * 1514 * 8 / 30_000, abs=0.1)
+    assert "packets in a row may wait once more, for L3, up to 10 ms" in expected.why
+    assert "once more" not in full_queue_rtt(H1_H4).why
+
+
 def test_the_longer_the_transfer_the_narrower_the_interval() -> None:
     widths = [(it.high - it.low) / it.high for it in (tcp_throughput(H1_H9, s) for s in (5, 10, 25, 100))]
     assert widths == sorted(widths, reverse=True)

@@ -160,6 +160,9 @@ def full_queue_rtt(
     full: ``connections`` windows grow by 0.53 packets a round trip each. Where there are several, one that takes what
     another gave up (30 % of its window) ends as long past its plateau as its way up took, and grows faster: by
     CUBIC's cubic (RFC 9438, section 4.2).
+
+    Its high end counts the queues of slower links behind ``hop``: a connection gets less than they carry on average,
+    and its packets in a row leave ``hop`` faster than that.
     """
     hop = bottleneck_hop(path) if hop is None else hop
     pipe = pipe_of(path, hop)
@@ -172,15 +175,22 @@ def full_queue_rtt(
         growth = max(growth, last * pipe.packet_ms)
     low = max(base, full - growth - pipe.packet_ms)
     slack_ms = _QUEUE_SLACK_PACKETS * pipe.packet_ms
+    hops, rate_mbps = path.forward.hops, hop.link.rate_mbps or math.inf
+    after = next(number for number, it in enumerate(hops, 1) if it.out == hop.out)
+    behind = [it.link for it in hops[after:] if (it.link.rate_mbps or math.inf) < rate_mbps]
+    bursts_ms = sum(full_queue_share_ms(link) for link in behind)
     why = (
         f"{base:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
         f"in, plus {pipe.limit_packets:g} packets * {pipe.packet_ms:.4g} ms; a ping every {interval_s:g} s may miss "
         f"the peak by {full - low:.2g} ms"
     )
+    if behind:
+        names = " and ".join(link.label for link in behind)
+        why += f"; packets in a row may wait once more, for {names}, up to {bursts_ms:.2g} ms"
     return Expectation(
         full,
         low,
-        full + slack_ms + _TIMER_MS,
+        full + bursts_ms + slack_ms + _TIMER_MS,
         "ms",
         why,
         "above",
