@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -122,17 +123,15 @@ def test_neither_a_long_request_nor_files_show_in_any_digit(tmp_path: Path) -> N
     assert measured("x" * 10_000, tmp_path) == measured()
 
 
-def test_round_trips_are_those_of_user_mode_linux() -> None:
+def test_digits_are_those_of_user_mode_linux() -> None:
+    """But for ping's whole time: a program may take some microseconds more to start (docs/speed.md)."""
     try:
         choose("virtual", "guest")
     except LabError as error:
         pytest.skip(str(error))
-    said = []
-    kinds: tuple[KindName, ...] = ("qemu", "guest")
-    for kind in kinds:
-        with started(COURSE, kind=kind) as process:
-            said.append(run(process, "h1", f"ping -c 5 {COURSE.address_of('h4')}"))
-    assert said[0] == said[1]
+    (pings, *others), (same_pings, *same_others) = measured(), measured(kind="guest")
+    assert others == same_others
+    assert re.sub("time [0-9]+ms", "", pings) == re.sub("time [0-9]+ms", "", same_pings)
 
 
 def test_another_seed_draws_other_numbers_from_the_first_request_on() -> None:

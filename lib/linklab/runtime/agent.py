@@ -13,6 +13,7 @@ import ctypes
 import fcntl
 import json
 import os
+import random
 import select
 import signal
 import struct
@@ -188,11 +189,26 @@ class Context:
                 continue  # it came too late: the request it meant has been answered
             self._request = request["id"]
             self._interrupts_seen = self._request, 0
+            self._begin()
             with self._printed.gathered():
                 answer = self._answer(request)
                 self._settle()
             answer |= self._take_printed()
             self._channel.send({"id": self._request, "clock_s": time.monotonic(), **answer})
+
+    def _begin(self) -> None:
+        """Let a request on virtual time be the same in each lab, of whatever kind, and no two requests the same.
+
+        It begins on a beat, however long it was and however many files came with it, and then waits for a moment that
+        is drawn for it: two flows that meet share a link in another way if they begin elsewhere between two of TCP's
+        ticks, and a measurement that is repeated shall show how much chance is in it. Its random numbers are its own,
+        whatever was drawn before.
+        """
+        if self.clock == "virtual":
+            await_beat()
+            seed = (self.seed + (self._request << 32)) % 2**64
+            time.sleep(random.Random(seed).randrange(BEAT_NS) / 1e9)
+            boot.seed_kernel(seed)
 
     def _settle(self) -> None:
         if self.clock == "virtual":
@@ -285,8 +301,6 @@ def main(options: dict[str, Any]) -> None:
         grow_up(virtual)
         if virtual:
             boot.whole_seconds_apart(time.time())
-            await_beat()
-            boot.seed_kernel(seed)
         channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=virtual)
     else:
         boot.boot_native(options["folder"])

@@ -100,7 +100,7 @@ class Kind:
         ]
         words += [f"uml_dir={private}/", "panic=-1", "bonding.max_bonds=0"]
         if self.clock == "virtual":
-            words += ["time-travel=inf-cpu", f"random.seed={seed}"]
+            words += ["time-travel=inf-cpu", "norandmaps", f"random.seed={seed}"]
         # what the kernel does not know becomes the environment of its first program
         seccomp = "off" if self.traced else "auto"
         words += [f"seccomp={seccomp}", f"PYTHONHASHSEED={ENVIRONMENT['PYTHONHASHSEED']}", f"init={self.image.python}"]

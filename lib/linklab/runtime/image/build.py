@@ -1,8 +1,8 @@
 """Building a lab image: kernels, packages fetched and unpacked, settled, its Python compiled, booted, published.
 
-No program of Debian's is run for the packages but the image's own Python, no root is needed, and the same packages and
-the same kernels give the same files to the byte. A build that was stopped keeps the packages that it fetched, and goes
-on with a kernel where it was.
+No program of Debian's is run for the packages but the image's own ldconfig and Python, no root is needed, and the same
+packages and the same kernels give the same files to the byte. A build that was stopped keeps the packages that it
+fetched, and goes on with a kernel where it was.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _DROPPED = re.compile(
               |glib-2.0|X11|libdrm|gcc|libmysofa|pam|pam-configs|openmpt123|util-linux|aclocal|pkgconfig|tabset|readline
               |ffmpeg/[^/]*\.ffpreset)/
       | usr/share/doc/(?![^/]+/copyright/?$)
-      | usr/bin/(ffplay$|py3|dh_|localedef$) | usr/sbin/(arpd|iconvconfig|ldconfig|zic)$ | etc/rmt$
+      | usr/bin/(ffplay$|py3|dh_|localedef$) | usr/sbin/(arpd|iconvconfig|zic)$ | etc/rmt$
       | usr/lib/frr/(eigrpd|fabricd|ldpd|nhrpd|pathd|pbrd|pim6?d|sharpd|vrrpd)$
       | usr/lib/x86_64-linux-gnu/frr/modules/(pathd|sharpd)
       | usr/include/ | usr/games/ | usr/lib/systemd/ | usr/lib/udev/ | usr/lib/tmpfiles.d/ | usr/lib/sysusers.d/
@@ -309,6 +309,7 @@ class Build:
             self.report("settling the lab image", _SETTLE_AT)
             settle(root)
             drop_libraries(root)
+            list_libraries(root)
             for kernel in self.kernels:
                 shutil.copyfile(kernel.path, part / kernel.flavour.file)
             python = _python(root)
@@ -471,6 +472,20 @@ def drop_libraries(root: Path) -> None:
         for path in sorted(folder.glob(pattern)):
             if not path.is_symlink():
                 elf.drop_missing(path, find)
+
+
+def list_libraries(root: Path) -> None:
+    """Write ``/etc/ld.so.cache``, where programs find their libraries at once.
+
+    Without it they look into a folder for each kind of processor first. How many that are depends on the computer's,
+    and each takes time by the clock of a lab.
+    """
+    program = root / "usr/sbin/ldconfig"
+    done = subprocess.run([program, "-X", "-r", root], capture_output=True, text=True, check=False)
+    if done.returncode or not (root / "etc/ld.so.cache").is_file():
+        raise LabError(f"the lab image's ldconfig failed: {done.stderr.strip() or done.returncode}")
+    program.unlink()
+    shutil.rmtree(root / "var/cache/ldconfig", ignore_errors=True)
 
 
 def _write_users(root: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.runtime import boot
-from linklab.runtime.agent import Context, await_beat, grow_up, serve
+from linklab.runtime.agent import Context, grow_up, serve
 from linklab.runtime.channel import Message
 from linklab.runtime.qemu.box import (
     ASK,
@@ -86,7 +86,6 @@ class GuestBox:
         message = self._inbox.popleft()
         if "interrupt" not in message:
             self.after_request(message)
-            await_beat()  # how much was carried over does not show in when the request begins
         return message
 
     def receive_waiting(self, key: str | None = None) -> Message | None:
@@ -170,8 +169,6 @@ def main() -> None:
     box = GuestBox()
     first = box.receive()  # the snapshot is taken here
     boot.whole_seconds_apart(first["date_s"])
-    await_beat()
-    boot.seed_kernel(first["seed"])
     files = Folders(Path(first["folder"]) if first["folder"] else None, map(Path, first["reads"]))
     files.take(first)
     box.after_request, box.before_answer = files.take, files.give_back
