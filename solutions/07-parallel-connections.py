@@ -77,8 +77,9 @@ lab07.check_predicted(shares).require()
 # ## 3. Measure
 #
 # `transfer("h1-h4", 2)` is a transfer of 25 s by simpleperf over two connections. Single runs of 25 s scatter widely
-# (Lab 06), so `four_times` runs a list of flows together, and does so four times. On virtual time the same run would
-# give the same digits; therefore each repeat starts some ms later, and meets other queues.
+# (Lab 06), so `four_times` runs a list of flows together, and does so four times. Each run begins at another moment
+# between two ticks of the kernel's clock, and meets other queues. (On virtual time the moments are the same in each new
+# lab.)
 #
 # **Your turn:** make the list of the three transfers, and measure: `show.watched(four_times, lab, flows)` shows how
 # far they are. In real time this takes two minutes.

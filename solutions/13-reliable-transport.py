@@ -64,7 +64,7 @@ lab13.check_predicted(share).require()
 # ## 2. A link that loses
 #
 # `relay` and `receiver` are joined by a link without delay. Let it lose packets: Linux's *netem* does that. The
-# generator of its random numbers starts from the lab's seed, so in each new lab the same packets get lost.
+# generator of its random numbers starts from the lab's seed, so in each new lab the same cells lose the same packets.
 #
 # **Your turn:** have `relay-eth3` on `relay` lose 5 % (`tc qdisc add dev ... root netem loss 5%`). Then send 400
 # pings from `relay` to `receiver` (10.13.3.2), 20 ms apart (`-i 0.02`), quietly (`-q`). Keep what ping says in

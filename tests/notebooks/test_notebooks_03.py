@@ -27,7 +27,8 @@ def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> Non
     lost, dropped = (int(re.findall(form, shown(solution, cell))[-1]) for form, cell in (
         (r"(\d+)/\d+ \(\d+%\)  receiver", "answer-client"), (r"dropped (\d+)", "answer-drops")
     ))  # fmt: skip
-    assert lost == dropped > 900, "all is lost in one queue"
+    # what is dropped behind the last datagram that arrives, iperf3's server cannot know
+    assert 900 < lost <= dropped < lost + 10, "all is lost in one queue"
     hidden = int(re.findall(r"\d+", shown(solution, "answer-hidden"))[-1])
     assert 73 - hidden in range(45, 56), "some 50 can wait"
     capacity, free, train = map(float, re.findall(r"[\d.]+\d", shown(solution, "busy")))

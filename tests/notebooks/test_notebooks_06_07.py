@@ -39,7 +39,8 @@ def test_lab_06_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     assert "Your sketch: 60 at 0" in shown(solution, "rtt-figure")
     looks = re.findall(r"\(([\d.]+), ([\d.]+), (\d+), \d+\)", shown(solution, "answer-look"))
     assert len(looks) >= 4, "a full queue drops a ping now and then"
-    assert max(abs(float(told) - int(held)) for _, told, held in looks) < 5, "an RTT tells how many packets there are"
+    # tc looks when the answer is back, 30 ms after the ping was in the queue: windows grow by 1 to 10 packets meanwhile
+    assert max(abs(float(told) - int(held)) for _, told, held in looks) < 11, "an RTT tells how many packets there are"
     half, whole = [
         tuple(map(float, row.split(", ")))
         for row in re.findall(r"\((\d+, [\d., ]+)\)", shown(solution, "queues-table"))

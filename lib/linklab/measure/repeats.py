@@ -26,9 +26,6 @@ from linklab.measure.tools import tool_of
 _DISAGREE_LEAST: Final = {"ms": 0.5, "%": 0.5}
 """Round trips within half a millisecond of their mean agree, whatever share that is: ping prints three digits only. So
 do losses within half a point: one packet in a thousand or none are the same."""
-OFFSET_S: Final = 0.0013
-"""How much later each repeat begins. The kernel's TCP counts time in ticks of 10 ms, and a run meets other queues when
-it begins elsewhere between two of them: 1.3 ms visits ten different places before it comes back to the first."""
 
 
 @dataclass(frozen=True)
@@ -105,17 +102,15 @@ def repeated(
     flows: Sequence[Flow],
     repeats: int = 3,
     *,
-    offset_s: float = OFFSET_S,
     disagree_share: float = DISAGREE_SHARE,
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
 ) -> Repeats:
     """Carries out the flows together, `repeats` times one after the other.
 
-    On virtual time the same run gives the same digits, so that repeating it would tell nothing. What a network gives
-    then still depends on when flows begin, by less than a tick of TCP's timers: each repeat therefore begins
-    `offset_s` later than the one before, by the lab's clock, and the spread shows how much hangs on that. With 0 all
-    begin alike. In real time the machine adds its own differences.
+    Each begins elsewhere between two ticks of TCP's timers and meets other queues, also on virtual time, where the
+    moments are drawn from the lab's seed: the spread shows how much hangs on chance. In real time the machine adds
+    differences of its own.
 
     Stopped by `stop`, the runs that were completed are what is returned; where there is none, the one that was cut
     short. Raises MeasurementError for less than one repeat, and as `at_once`.
@@ -123,9 +118,9 @@ def repeated(
     if repeats < 1:
         raise MeasurementError(f"repeats is {repeats}: choose at least 1")
     runs: list[AtOnce] = []
-    for number in range(repeats):
+    for _ in range(repeats):
         try:
-            run = at_once(lab, flows, offset_s=number * offset_s, on_progress=on_progress, stop=stop)
+            run = at_once(lab, flows, on_progress=on_progress, stop=stop)
         except MeasurementStopped as stopped:
             stopped.runs = tuple(runs)
             raise

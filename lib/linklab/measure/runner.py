@@ -73,16 +73,15 @@ def at_once(
     lab: Lab,
     flows: Sequence[Flow],
     *,
-    offset_s: float = 0.0,
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
     record: bool | Sequence[str] = False,
 ) -> AtOnce:
     """Carry out all flows at one time, whatever their tools: each starts when all are ready.
 
-    All start `offset_s` of the lab's time after that, and a flow with `start_s` so much later still. `on_progress`
-    gets a `Progress` each second of the lab's time. `stop` is asked several times a second whether to stop; then the
-    tools are ended as by Ctrl-C, and what they had measured comes back, marked `interrupted`.
+    A flow with `start_s` starts so much later by the lab's time. `on_progress` gets a `Progress` each second of it.
+    `stop` is asked several times a second whether to stop; then the tools are ended as by Ctrl-C, and what they had
+    measured comes back, marked `interrupted`.
 
     `record` keeps what happens to each packet at all interfaces, or at those that are named (``["r2-eth2"]``) and the
     other ends of their cables: `AtOnce.recording`. The digits are the same with and without it.
@@ -93,8 +92,6 @@ def at_once(
     """
     if not flows:
         raise MeasurementError("there is no flow to measure: give at least one")
-    if not offset_s >= 0:
-        raise MeasurementError(f"offset_s is {offset_s}: choose 0 or more seconds")
     tools = [tool_of(flow) for flow in flows]
     for flow in flows:
         for node in (flow.source, flow.destination):
@@ -104,7 +101,7 @@ def at_once(
         recordings.refuse_without_kernel(lab)
     try:
         with Crew(lab) as crew:
-            return _Run(lab, flows, tools, crew, offset_s, on_progress, stop, recorded).results()
+            return _Run(lab, flows, tools, crew, on_progress, stop, recorded).results()
     except MeasurementStopped:
         raise
     except KeyboardInterrupt:
@@ -155,17 +152,15 @@ class _Run:
         flows: Sequence[Flow],
         tools: Sequence[Tool[Any, Any]],
         crew: Crew,
-        offset_s: float,
         on_progress: OnProgress | None,
         stop: Stop | None,
         record: Sequence[str] | None,
     ) -> None:
         self._lab, self._crew, self._flows = lab, crew, tuple(flows)
         self._on_progress, self._stop = on_progress, stop
-        self._offset_s = offset_s
-        self._total_s = offset_s + max(flow.start_s + flow.lasts_s for flow in flows)
+        self._total_s = max(flow.start_s + flow.lasts_s for flow in flows)
         self._exact = any(tool.exact for tool in tools)
-        self._gated = self._exact or len(flows) > 1 or offset_s > 0 or any(flow.start_s for flow in flows)
+        self._gated = self._exact or len(flows) > 1 or any(flow.start_s for flow in flows)
         self._gate: Gate | None = None
         self._before, self._records = Before(lab, record), record is not None
         network = self._before.network
@@ -180,7 +175,7 @@ class _Run:
                     lab.clock,
                     lab.seed,
                     network,
-                    offset_s + flow.start_s,
+                    flow.start_s,
                 ),
             )
             for number, (flow, tool) in enumerate(zip(flows, tools, strict=True))
@@ -282,7 +277,7 @@ class _Run:
     def _follow_clients(self) -> tuple[bool, bool]:
         """Return whether it was stopped by the hook, and whether by Ctrl-C."""
         margin_s = 0.0 if self._gate is None else self._gate.margin_s
-        limit_s = self._offset_s + margin_s + max(flow.longest_s for flow in self._flows)
+        limit_s = margin_s + max(flow.longest_s for flow in self._flows)
         stop = self._asked if self._stop is not None or self._on_progress is not None else None
         try:
             outcome = self._crew.follow(self._clients, limit_s, self._tell, stop)

@@ -177,9 +177,10 @@ def _told_of_drops(dropped: int, client: object, label: str) -> str:
             f"`iperf3` lost more, {lost} packets, than this queue dropped. In real time a busy machine loses packets "
             "in other places too, such as the buffer of a receiver that wakes too late."
         )
-    said = f"`iperf3` lost {lost}: " if lost else ""
+    unknown = "; what was dropped after the last datagram that arrived, it cannot know" if lost < dropped else ""
+    said = f"`iperf3` lost {lost}{unknown}. " if lost else ""
     return (
-        f"{said}**all** of the loss happened here. (A queue counts from the start of the lab, so it has the sum of "
+        f"{said}**All** of the loss happened here. (A queue counts from the start of the lab, so it has the sum of "
         "several clients.) L1 was fast enough, and no cable lost anything. Packets get lost where more comes than "
         f"leaves: in the queue before {label}."
     )

@@ -36,7 +36,7 @@ IPERF2_MEGA: Final = 1.048576
 IPERF2_PAYLOAD_BYTES: Final = 1470
 """What iperf 2 puts into each datagram unless ``-l`` says otherwise."""
 OFFSET_S: Final = 0.002
-"""How much later each repeat starts, and each pair: a fifth of the kernel's tick."""
+"""How much later each pair starts than the one before: a fifth of the kernel's tick."""
 REPEATS: Final = 5
 LINKS: Final = ("L1", "L2", "L3")
 PATHS: Final = ("h1-h4", "h7-h9", "h1-h9")
@@ -138,11 +138,9 @@ def measure_udp(lab: Lab, point: Point) -> list[Measured]:
 def measure_alone(lab: Lab, point: Point) -> list[Measured]:
     """Ping over an idle network; then transfer data."""
     network, between = _network(lab), point.text("between")
-    offset_s = (point.repeat - 1) * OFFSET_S
-    (echo,) = at_once(lab, [ping_flow(network, between, point.whole("pings"))], offset_s=offset_s).results
+    echo = run(lab, ping_flow(network, between, point.whole("pings")))
     transfer = transfer_flow(network, between, point.text("tool"), point.whole("duration_s"))
-    (result,) = at_once(lab, [transfer], offset_s=offset_s).results
-    assert isinstance(result, SimpleperfResult | TcpResult)
+    result = run(lab, transfer)
     return [*_round_trips(echo), Measured("throughput_mbps", result.throughput_mbps)]
 
 
@@ -151,7 +149,7 @@ def measure_shared(lab: Lab, point: Point) -> list[Measured]:
     pairs = point.text("pairs")
     tool, duration_s, pings = point.text("tool"), point.whole("duration_s"), point.whole("pings")
     flows = shared_flows(_network(lab), pairs, tool, duration_s, pings, turn=point.repeat - 1)
-    results = at_once(lab, flows, offset_s=(point.repeat - 1) * OFFSET_S).results
+    results = at_once(lab, flows).results
     rows: list[Measured] = []
     connections: list[float] = []
     total_mbps = 0.0
