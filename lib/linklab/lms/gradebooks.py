@@ -105,7 +105,10 @@ class Gradebook:
             one for one in self.columns if normalised(word) in one.names
         ]
         if len(found) > 1:
-            raise LinklabError(f"{self.table.name} has {len(found)} columns called {word!r}: give one another name")
+            those = " or ".join(repr(one.header) for one in found)
+            raise LinklabError(
+                f"{self.table.name} has {len(found)} columns called {word!r}: say with --labs which, {those}"
+            )
         if not found:
             there = "; ".join(repr(one.header) for one in self.columns if not one.refused)
             raise LinklabError(f"{self.table.name} has no column {word!r} for points, but {there or 'none at all'}")
