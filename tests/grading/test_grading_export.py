@@ -46,7 +46,7 @@ def test_canvas_there_and_back(group: PretendedClass, tmp_path: Path, capsys: py
         csv.writer(file).writerows(rows)
     group.grade()
     assert main(words) == 0, capsys.readouterr().err
-    assert "found by canvas's own number: 2" in capsys.readouterr().out
+    assert "found by Canvas's own number: 2" in capsys.readouterr().out
     assert _points(output, "ID", 5) == {"": "11", "67": "10", "68": "0", "69": ""}
 
 

@@ -99,7 +99,7 @@ def test_canvas(sample: str, numbers: bool, run: Run) -> None:
     assert "not written, dan, 03-udp-bandwidth: 'EX' stands there" in troubles
     assert "not written, fay, 03-udp-bandwidth: 'N/A' stands there" in troubles
     assert len(lines) == 5
-    assert f"{'canvas' if numbers else 'SIS Login ID'}" in said
+    assert f"{'Canvas' if numbers else 'SIS Login ID'}" in said
     assert "03-udp-bandwidth, into 'Lab 03: UDP bandwidth (7003)': 4 written, 1 as they were, 1 not handed in" in said
     assert "and not graded: Hal Hall (hal)" in said
     assert "and not graded: Test Student (2f1a0c77e0b1)" in said
@@ -116,7 +116,7 @@ def test_moodle_s_worksheet(sample: str, words: dict[str, str], run: Run) -> Non
     assert importers.moodle_worksheet(data, words, before, locked, 10) == {
         PARTICIPANTS[name]: float(points) for name, points in {**UDP, "fay": "3"}.items()
     }
-    assert "found by moodle's own number: 9" in said
+    assert "found by Moodle's own number: 9" in said
     assert "not written, dan, 03-udp-bandwidth: Moodle says that this grade cannot be changed" in troubles
     assert "not found, gus" in troubles
 
@@ -297,7 +297,8 @@ WORKSHEET = (EXPORTS / "moodle-worksheet.csv").read_bytes()
         ("blackboard", BLACKBOARD, ("--labs", "03=Total"), "is computed by Blackboard from others"),
         ("blackboard", BLACKBOARD.replace(b"10 Score", b"10 Percentage"), ("--labs", "03=Lab 03: UDP bandwidth"),
          "shows Percentage: let Blackboard show Score"),
-        ("moodle", WORKSHEET, (), "no column of book.csv is called like a lab: say which with --labs"),
+        ("moodle", WORKSHEET, (), "book.csv is of one assignment: say which lab that is, as --labs 03-udp-bandwidth"),
+        ("moodle", WORKSHEET, ("--labs", "03", "04"), "is of one assignment"),
         ("moodle", WORKSHEET.replace(b"Maximum Grade", b"Scale"), ("--labs", "03"), "is of a scale, not of points"),
         ("moodle", (EXPORTS / "moodle-gradebook.csv").read_bytes(),
          ("--labs", "03=Assignment: Lab 03: UDP bandwidth (Feedback)"), "has no points in it"),

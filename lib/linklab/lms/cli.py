@@ -89,7 +89,7 @@ def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> int:
     wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale)
     filled = fill(book, marks, _columns(book, marks, arguments.labs), wishes)
     _write(output, filled.data)
-    return _say((*filled.said, f"{output}: import it into {arguments.platform}"), filled.troubles)
+    return _say((*filled.said, f"{output}: import it into {book.called}"), filled.troubles)
 
 
 def _columns(book: Gradebook, marks: Marks, words: Sequence[str]) -> Mapping[str, Column]:
@@ -104,17 +104,18 @@ def _columns(book: Gradebook, marks: Marks, words: Sequence[str]) -> Mapping[str
         lab = marks.lab(name)
         if lab in columns:
             raise LinklabError(f"{lab} is named twice: it goes into one column")
-        columns[lab] = book.column(called) if mark else _usual(book, marks, lab, alone=len(words) == 1)
+        columns[lab] = book.column(called) if mark else _usual(book, marks, lab)
     if not words:
-        alone = len(marks.max_points) == 1
-        for lab in marks.max_points:
-            if alone or _candidates(book, marks, lab):
-                columns[lab] = _usual(book, marks, lab, alone=alone)
+        alone = book.of_one and len(marks.max_points) == 1
+        columns = {lab: _usual(book, marks, lab) for lab in marks.max_points if alone or _candidates(book, marks, lab)}
+    some_lab = next(iter(marks.max_points), "03")
+    if book.of_one and len(columns) != 1:
+        raise LinklabError(f"{book.table.name} is of one assignment: say which lab that is, as --labs {some_lab}")
     if not columns:
         there = "; ".join(repr(one.header) for one in book.columns if not one.refused)
         raise LinklabError(
             f"no column of {book.table.name} is called like a lab: say which with --labs, as --labs "
-            f"'{next(iter(marks.max_points), '03')}=COLUMN'; there are {there or 'none for points'}"
+            f"'{some_lab}=COLUMN'; there are {there or 'none for points'}"
         )
     for index in {one.index for one in columns.values()}:
         both = [lab for lab, one in columns.items() if one.index == index]
@@ -131,12 +132,11 @@ def _candidates(book: Gradebook, marks: Marks, lab: str) -> list[str]:
     return [word for word in (lab, marks.titles[lab]) if normalised(word) in there]
 
 
-def _usual(book: Gradebook, marks: Marks, lab: str, *, alone: bool) -> Column:
-    """The column that is called like a lab; the only one, for the only lab, where the table is of one assignment."""
-    found = _candidates(book, marks, lab)
-    if alone and book.of_one:
+def _usual(book: Gradebook, marks: Marks, lab: str) -> Column:
+    """The column that is called like a lab; the only one, where the table is of one assignment."""
+    if book.of_one:
         return book.column(book.columns[0].header)
-    return book.column(found[0] if found else lab)
+    return book.column(next(iter(_candidates(book, marks, lab)), lab))
 
 
 def _gradescope(arguments: argparse.Namespace, marks: Marks) -> int:

@@ -63,7 +63,7 @@ def match(book: Gradebook, students: Sequence[Student]) -> Matched:
         else:
             unmatched.append(f"{cleaned(one.student)}: {_why_not(book, one, label)}")
     numbered = sum(student in by_number for student in rows)
-    found_by = {f"{book.platform}'s own number": numbered, label: len(rows) - numbered}
+    found_by = {f"{book.called}'s own number": numbered, label: len(rows) - numbered}
     without = tuple(row for row in book.students if row not in claimants)
     return Matched(rows, {what: count for what, count in found_by.items() if count}, tuple(unmatched), without)
 
@@ -177,7 +177,7 @@ def _factor(marks: Marks, lab: str, column: Column, book: Gradebook, wishes: Wis
         return column.max_points / worth
     raise LinklabError(
         f"{lab} is worth {worth:g} points, and column {column.header!r} of {book.table.name} {column.max_points:g}: "
-        f"give it {worth:g} points in {book.platform} and export it anew, or say --scale"
+        f"give it {worth:g} points in {book.called} and export it anew, or say --scale"
     )
 
 
@@ -228,7 +228,7 @@ def _hindrance(book: Gradebook, row: int, mark: Mark, there: str, points: float,
         return book.locked[row]
     old = number(there)
     if there not in book.vacant and old is None:
-        return f"{cleaned(there)!r} stands there, which is no number: change it in {book.platform}"
+        return f"{cleaned(there)!r} stands there, which is no number: change it in {book.called}"
     if old is not None and abs(old - points) >= _SAME and not wishes.replace:
         return f"{there} stands there, and {points:g} were graded: it stays, unless you say --replace"
     return ""

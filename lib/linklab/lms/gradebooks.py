@@ -27,7 +27,7 @@ from linklab.network.variants import normalised
 NUMBER: Final = re.compile(r"-?\d+(?:[.,]\d+)?")
 _CANVAS_COLUMN: Final = re.compile(r"(?P<title>.*)\s\((?P<number>\d+)\)")
 _CANVAS_HIDDEN: Final = re.compile(r"\s*(?:Muted|Manual Posting.*)?\s*", re.IGNORECASE)
-_CANVAS_KEYS: Final[tuple[str, ...]] = ("SIS Login ID", "SIS User ID", "Integration ID", "ID")
+_CANVAS_KEYS: Final = ("SIS Login ID", "SIS User ID", "Integration ID", "ID")
 _BLACKBOARD_COLUMN: Final = re.compile(
     r"(?P<title>.*?)\s*(?:\[Total Pts: (?P<sum>up to )?(?P<points>\d+(?:[.,]\d+)?)(?: (?P<kind>[^\]]*))?\])?\s*\|\d+"
 )
@@ -38,7 +38,7 @@ _MOODLE_MOST: Final = ("Maximum Grade", "Bestwertung")
 _MOODLE_CHANGEABLE: Final = ("Grade can be changed", "Bewertung kann geändert werden")
 _MOODLE_SCALE: Final = ("Scale", "Skala")
 _MOODLE_NO: Final = ("No", "Nein")
-_MOODLE_KEYS: Final[tuple[str, ...]] = (
+_MOODLE_KEYS: Final = (
     "Username",
     "Anmeldename",
     "Email address",
@@ -49,8 +49,8 @@ _MOODLE_KEYS: Final[tuple[str, ...]] = (
 _MOODLE_POINTS: Final = re.compile(r"(?P<title>.*) \((?:Real|Punkte)\)")
 _MOODLE_NO_POINTS: Final = re.compile(r"Feedback: .*|.* \((?:Feedback|Percentage|Letter|Prozentsatz|Notenstufen)\)")
 _FULL_NAME: Final = ("Full name", "Vollständiger Name")
-_FIRST_NAME: Final = ("First name", "First Name", "Vorname")
-_LAST_NAME: Final = ("Last name", "Last Name", "Surname", "Nachname")
+_FIRST_NAME: Final = ("First name", "Vorname")
+_LAST_NAME: Final = ("Last name", "Surname", "Nachname")
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,11 @@ class Gradebook:
     vacant: frozenset[str] = frozenset(("", "-"))
     of_one: bool = False
     comma: bool = False
+
+    @property
+    def called(self) -> str:
+        """The platform's name for people."""
+        return _KNOWN[self.platform][0]
 
     def who(self, row: int) -> str:
         """Return a student for people: the name, and the first id that is there."""
@@ -165,7 +170,7 @@ def _is_of(platform: str, header: Sequence[str], by: str) -> bool:
         return (by or "Username") in header and any(_BLACKBOARD_COLUMN.fullmatch(one) for one in header)
     if _is_of("canvas", header, "") or _is_of("blackboard", header, by):
         return False
-    return by in header if by else _is_worksheet(header) or any(one in header for one in _MOODLE_KEYS)
+    return by in header if by else _is_worksheet(header) or bool(_keys(header, _MOODLE_KEYS))
 
 
 def _is_worksheet(header: Sequence[str]) -> bool:
@@ -174,8 +179,15 @@ def _is_worksheet(header: Sequence[str]) -> bool:
 
 
 def _find(header: Sequence[str], names: Iterable[str]) -> int | None:
-    """Where the first of these headers stands."""
-    return next((header.index(name) for name in names if name in header), None)
+    """Where the first of these headers stands. Moodle's versions differ in case."""
+    folded = [one.casefold() for one in header]
+    return next((folded.index(name.casefold()) for name in names if name.casefold() in folded), None)
+
+
+def _keys(header: Sequence[str], names: Iterable[str]) -> dict[str, int]:
+    """The columns with these headers, by the header as it stands there."""
+    places = (_find(header, (name,)) for name in names)
+    return {header[place]: place for place in places if place is not None}
 
 
 def _refuse_cut(table: Table) -> None:
@@ -219,7 +231,7 @@ def _canvas(table: Table) -> Gradebook:
         names = {row: (_turned(table.at(row, 0)), table.at(row, 0)) for row in students}
     else:
         names = {row: (f"{table.at(row, 1)} {table.at(row, 0)}",) for row in students}
-    keys = {key: header.index(key) for key in _CANVAS_KEYS if key in header}
+    keys = _keys(header, _CANVAS_KEYS)
     numbers = {row: (table.at(row, header.index("ID")),) for row in students}
     return Gradebook("canvas", table, tuple(columns), tuple(students), keys, names, numbers)
 
@@ -233,10 +245,10 @@ def _turned(name: str) -> str:
 def _moodle(table: Table) -> Gradebook:
     header = table.header
     students = tuple(range(1, len(table.rows)))
-    keys = {key: header.index(key) for key in _MOODLE_KEYS if key in header}
+    keys = _keys(header, _MOODLE_KEYS)
     names = _names(table, students)
     if not _is_worksheet(header):
-        others = {*_MOODLE_KEYS, *_FIRST_NAME, *_LAST_NAME, *_FULL_NAME}
+        others = _keys(header, (*_MOODLE_KEYS, *_FIRST_NAME, *_LAST_NAME, *_FULL_NAME))
         columns = [_moodle_column(index, said) for index, said in enumerate(header) if said not in others]
         return Gradebook("moodle", table, tuple(columns), students, keys, names)
     grade, most = _find(header, _MOODLE_GRADE), _find(header, _MOODLE_MOST)
@@ -284,7 +296,7 @@ def _blackboard(table: Table) -> Gradebook:
         elif found["kind"] not in (None, "Score"):
             refused = f"shows {found['kind']}: let Blackboard show Score, and export it anew"
         columns.append(Column(index, said, _called(found["title"]), number(found["points"] or ""), refused))
-    keys: dict[str, int] = {key: header.index(key) for key in ("Username", "Student ID") if key in header}
+    keys = _keys(header, ("Username", "Student ID"))
     vacant = frozenset(("", "-", "Needs Grading"))
     return Gradebook("blackboard", table, tuple(columns), students, keys, _names(table, students), vacant=vacant)
 
