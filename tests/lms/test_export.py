@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from linklab.cli import main
+from linklab.grading.grades import LabGrade, StudentGrade
 from linklab.lms.cells import decoded
 from tests.lms import importers
 from tests.lms.a_class import CANVAS, EXPORTS, PARTICIPANTS, ROWS, a_class, a_student, write
+from tests.lms.a_class import TCP as TCP_LAB
+from tests.lms.a_class import UDP as UDP_LAB
 
 Run = Callable[..., tuple[int, bytes, str, str]]
 GERMAN = {"grade": "Bewertung", "recordid": "ID", "lastmodifiedgrade": "Zuletzt geändert (Bewertung)",
@@ -174,6 +177,32 @@ def test_all_else_is_the_same_bytes_and_twice_changes_nothing_more(sample: str, 
     assert once != original
     new = [cells for column in _changed(sample, once).values() for cells in column.values()]
     assert len(once) - len(original) <= sum(len(text) + 2 for text in new) * 2, "nothing was quoted or ended otherwise"
+
+
+@pytest.mark.parametrize("sample", ["canvas.csv", "blackboard.csv", "blackboard.xls"])
+def test_empty_lines_at_the_end_stay(sample: str, run: Run) -> None:
+    lines = "\r\n\n".encode("utf-16-le" if sample.endswith("xls") else "utf-8")
+    _, plain, _, _ = run(sample)
+    assert run(sample, data=(EXPORTS / sample).read_bytes() + lines)[1] == plain + lines
+
+
+def test_half_a_hundredth_is_no_other_grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graded, first, second = write(tmp_path / "graded", a_student("ada", 0.125)), tmp_path / "1", tmp_path / "2"
+    for into, output in ((EXPORTS / "canvas.csv", first), (first, second)):
+        words = ["--for", "canvas", "--into", str(into), "--output", str(output), "--labs", "03"]
+        assert main(["export", str(graded), *words]) == 0, capsys.readouterr().err
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_what_was_not_judged_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labs = {UDP_LAB.name: LabGrade("judge failed", None, (), "it crashed"), TCP_LAB.name: LabGrade("not judged")}
+    graded = write(tmp_path / "graded", StudentGrade("ada", "ada.html", "course", labs))
+    words = ["--for", "canvas", "--into", str(EXPORTS / "canvas.csv"), "--output", str(tmp_path / "filled")]
+    assert main(["export", str(graded), *words, "--provisional"]) == 1
+    told = capsys.readouterr().err
+    assert "not written, ada, 03-udp-bandwidth: it was not judged" in told
+    assert "not written, ada, 04-tcp: it was not judged" in told
+    assert (tmp_path / "filled").read_bytes() == CANVAS_BYTES
 
 
 def test_other_grades_are_replaced_where_one_says_so(run: Run) -> None:

@@ -193,6 +193,8 @@ def test_points_go_where_they_belong_and_nothing_else_changes(seed: int) -> None
         assert any("not found, nobody" in line for line in filled.troubles)
         again = read_table(filled.data, "again", book.table.delimiter)
         assert _without(again, case.column) == _without(book.table, case.column), "quotation marks, line ends and all"
+        for old_row, new_row in zip(book.table.rows, again.rows, strict=True):
+            assert new_row[case.column].quoted >= old_row[case.column].quoted
         _, twice = _filled(case, filled.data, wishes)
         assert twice.data == filled.data
 

@@ -54,29 +54,23 @@ class Table:
         """Return what a cell says, without blanks around it."""
         return self.rows[row][column].text.strip()
 
-    def with_cells(self, changed: Mapping[tuple[int, int], str]) -> bytes:
-        """Return the file with other text in some cells, by row and column; all else is the same bytes."""
+    def with_cells(self, numbers: Mapping[tuple[int, int], str]) -> bytes:
+        """Return the file with other numbers in some cells, by row and column; all else is the same bytes."""
         parts, done = [], 0
-        for row, column in sorted(changed):
-            cell = self.rows[row][column]
-            parts += [self.text[done : cell.start], self._written(changed[row, column], cell.quoted)]
+        for row, column in sorted(numbers):
+            cell, number = self.rows[row][column], numbers[row, column]
+            quoted = cell.quoted or self.delimiter in number  # a decimal comma
+            parts += [self.text[done : cell.start], f'"{number}"' if quoted else number]
             done = cell.end
         return self.mark + "".join((*parts, self.text[done:])).encode(self.encoding)
 
-    def _written(self, text: str, quoted: bool) -> str:
-        if quoted or any(letter in text for letter in (self.delimiter, '"', "\r", "\n")):
-            return '"' + text.replace('"', '""') + '"'
-        return text
-
 
 def decoded(data: bytes, name: str) -> tuple[str, bytes, str]:
-    """Return a file's text, the byte order mark before it, and its encoding: UTF-8 or UTF-16.
+    """Return a file's text, the byte order mark before it, and its encoding: UTF-8, or UTF-16 with such a mark.
 
     Raises LinklabError for any other: who saves an export with a spreadsheet gets the machine's own encoding.
     """
     mark, encoding = next(((mark, encoding) for mark, encoding in _MARKS if data.startswith(mark)), (b"", "utf-8"))
-    if not mark and data[1:2] == b"\0":
-        encoding = "utf-16-le"
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeError:
