@@ -227,6 +227,15 @@ def test_points_are_converted_where_one_says_so(run: Run) -> None:
     assert _table("canvas.csv", filled)[4][7] == "11.25"
 
 
+def test_a_worksheet_says_what_its_assignment_is_worth(run: Run) -> None:
+    data = WORKSHEET.replace(b",10.00,", b",20.00,")
+    status, filled, _, troubles = run("moodle-worksheet.csv", "--labs", "03", numbers=True, data=data)
+    assert (status, filled) == (1, b"")
+    assert "03-udp-bandwidth is worth 10 points, and column 'Grade' of moodle-worksheet.csv 20: give it 10" in troubles
+    _, filled, _, _ = run("moodle-worksheet.csv", "--labs", "03", "--scale", numbers=True, data=data)
+    assert _table("moodle-worksheet.csv", filled)[2][4] == "15"
+
+
 def test_a_column_is_named_when_it_is_called_otherwise(run: Run) -> None:
     _, data, _, _ = run("blackboard.xls", "--labs", "03=Lab 04: TCP, shared", "--scale")
     assert _changed("blackboard.xls", data) == {
@@ -291,6 +300,15 @@ def test_two_columns_that_say_otherwise_are_asked_for(tmp_path: Path, capsys: py
     assert _changed("canvas.csv", (tmp_path / "filled").read_bytes()) == {"Lab 03: UDP bandwidth (7003)": {"ada": "2"}}
 
 
+def test_by_a_column_is_by_that_column_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    numbered = a_student("ada", 3.0, known_as=(("canvas", "101"),))
+    graded = write(tmp_path / "graded", numbered, a_student("S003", 1.0), a_student("S004", 2.0))
+    words = ["--for", "canvas", "--into", str(EXPORTS / "canvas.csv"), "--output", str(tmp_path / "filled")]
+    assert main(["export", str(graded), *words, "--labs", "03", "--by", "SIS User ID"]) == 1
+    assert "not found, ada: no row of canvas.csv has that in SIS User ID" in capsys.readouterr().err
+    assert _changed("canvas.csv", (tmp_path / "filled").read_bytes()) == {"Lab 03: UDP bandwidth (7003)": {"eve": "2"}}
+
+
 CANVAS_BYTES = (EXPORTS / "canvas.csv").read_bytes()
 BLACKBOARD = (EXPORTS / "blackboard.csv").read_bytes()
 WORKSHEET = (EXPORTS / "moodle-worksheet.csv").read_bytes()
@@ -300,6 +318,8 @@ WORKSHEET = (EXPORTS / "moodle-worksheet.csv").read_bytes()
     ("platform", "data", "words", "said"),
     [
         ("moodle", CANVAS_BYTES, (), "is an export of Canvas, not of Moodle: say --for canvas"),
+        ("moodle", BLACKBOARD, (), "is an export of Blackboard, not of Moodle: say --for blackboard"),
+        ("moodle", CANVAS_BYTES, ("--by", "SIS Login ID"), "is an export of Canvas, not of Moodle: say --for canvas"),
         ("canvas", BLACKBOARD, (), "is an export of Blackboard, not of Canvas: say --for blackboard"),
         ("blackboard", WORKSHEET, (), "is an export of Moodle, not of Blackboard: say --for moodle"),
         ("canvas", b"name,grade\nada,1\n", (), "its first row needs the columns Student, ID and Section"),

@@ -122,6 +122,21 @@ def test_gradescope_gets_no_score_of_somebody_else(
     assert not (tmp_path / "autograder" / "results" / "results.json").exists(), "Gradescope then says that it failed"
 
 
+def test_gradescope_finds_nobody_by_a_name_that_two_have(tmp_path: Path) -> None:
+    file = tmp_path / "grades.csv"
+    rows = (
+        f"03-a,,,{login},Lee,Kim,{login}@uni.example,{points},0.0,{points},10.0"
+        for login, points in (("k1", 4.0), ("k2", 5.0))
+    )
+    file.write_text("\n".join((",".join(NBGRADER_COLUMNS), *rows)) + "\n")
+    assert main(["export", str(file), "--for", "gradescope", "--output", str(tmp_path / "out")]) == 0
+    archive = tmp_path / "out" / "03-a.zip"
+    by_name = _container(tmp_path / "1", archive, [{"email": "kim@other.example", "name": "Kim Lee"}])
+    assert "no results" in by_name.stderr
+    assert _container(tmp_path / "2", archive, [{"email": "k2@uni.example", "name": "Kim Lee"}]).returncode == 0
+    assert json.loads((tmp_path / "2" / "results" / "results.json").read_text())["score"] == 5
+
+
 def test_gradescope_waits_for_open_points_and_is_told_of_them(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
