@@ -19,6 +19,7 @@ from linklab.errors import LinklabError
 from linklab.grade.simpleperf import cli as check_cli
 from linklab.grading import cli as grade_cli
 from linklab.headless import cli as run_cli
+from linklab.lms import cli as export_cli
 from linklab.notebooks import build
 from linklab.report import cli as report_cli
 from linklab.runtime.backends import need_system
@@ -109,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
         ("release", release),
         ("validate", validate),
         ("grade", grade_cli),
+        ("export", export_cli),
         ("study", study_cli),
     ):
         part.add_parser(commands)

@@ -57,6 +57,15 @@ def test_moodle(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_the_platforms_numbers_of_a_student_are_kept(tmp_path: Path) -> None:
+    files = {**MOODLE, **CANVAS, "dan/x.ipynb": A}
+    found = _collected(tmp_path, files, ["Ada King", "bob", "kingada", "loebob", "dan"]).submissions
+    assert {student: set(one.known_as) for student, one in found.items()} == {
+        "Ada King": {("moodle", "123"), ("moodle", "99")}, "bob": {("moodle", "124")},
+        "kingada": {("canvas", "67")}, "loebob": {("canvas", "68")}, "dan": set(),
+    }  # fmt: skip
+
+
 CANVAS = {"kingada_67_89_03-udp.ipynb": A, "kingada_67_90_simpleperf-1.py": B, "loebob_LATE_68_91_x.ipynb": A}
 
 

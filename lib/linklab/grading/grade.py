@@ -74,6 +74,7 @@ class _Student:
     others: dict[str, str] = field(default_factory=dict)
     handed_in: bool = True
     said: tuple[str, ...] = ()
+    known_as: tuple[tuple[str, str], ...] = ()
 
 
 def grade(source: Path, output: Path, order: Order, judge: Judge, tell: Callable[[str], None]) -> ClassGrade:
@@ -120,7 +121,7 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
     if not one.came_as:
         return _Student(one.student, Recognised({}, None, ()), handed_in=False, said=one.notes)
     found = recognise(one, order.kit)
-    student = _Student(one.student, found, said=found.notes)
+    student = _Student(one.student, found, said=found.notes, known_as=one.known_as)
     programs = {**found.programs, **found.helpers}
     if found.simpleperf is not None:
         programs[SIMPLEPERF] = found.simpleperf
@@ -192,7 +193,9 @@ def _graded(
         each = {name: _lab_grade(student, name, done, given.get((student.student, name), {})) for name in labs}
         network = order.networks[student.student].name if order.networks is not None else COURSE.name
         page = f"{folder_of(student.student)}.html"
-        found.append(StudentGrade(student.student, page, network, each, student.said, student.handed_in))
+        found.append(
+            StudentGrade(student.student, page, network, each, student.said, student.handed_in, student.known_as)
+        )
     made_at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
     return ClassGrade(
         labs, tuple(found), made_at, __version__, collected.unmatched, tuple(_alike(students, order.kit, labs))

@@ -47,7 +47,8 @@ class LabGrade:
 class StudentGrade:
     """One student: labs by name, all that are graded; and notes on what was handed in, for the student too.
 
-    `page` is the name of the student's page, `network` that of the network that the labs ran on.
+    `page` is the name of the student's page, `network` that of the network that the labs ran on. `known_as` are the
+    numbers that learning platforms have for the student, each with the platform's name.
     """
 
     student: str
@@ -56,6 +57,7 @@ class StudentGrade:
     labs: Mapping[str, LabGrade]
     notes: tuple[str, ...] = ()
     handed_in: bool = True
+    known_as: tuple[tuple[str, str], ...] = ()
 
     @property
     def points(self) -> float:
@@ -126,6 +128,7 @@ def to_json(grades: ClassGrade) -> str:
         "linklab": grades.linklab,
         "made_at": grades.made_at,
         "max_points": {name: lab.max_points for name, lab in grades.labs.items()},
+        "titles": {name: lab.title for name, lab in grades.labs.items()},
         "students": [_student(one) for one in grades.students],
         "unmatched": list(grades.unmatched),
         "alike": [asdict(one) for one in grades.alike],
@@ -136,6 +139,7 @@ def to_json(grades: ClassGrade) -> str:
 def _student(one: StudentGrade) -> dict[str, Any]:
     return {
         "student": one.student,
+        "known_as": [list(one_of_them) for one_of_them in one.known_as],
         "page": one.page,
         "network": one.network,
         "handed_in": one.handed_in,
@@ -161,7 +165,7 @@ def _lab(lab: LabGrade) -> dict[str, Any]:
 
 
 def _cell(cell: Graded) -> dict[str, Any]:
-    told = {"id": cell.cell_id, "kind": cell.kind, "status": cell.status}
+    told = {"id": cell.cell_id, "kind": cell.kind, "title": cell.title, "status": cell.status}
     return told | {"points": cell.points, "max_points": cell.max_points, "reason": reason_of(cell)}
 
 

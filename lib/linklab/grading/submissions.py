@@ -30,8 +30,11 @@ from linklab.grading.unpack import (
 )  # fmt: skip
 from linklab.network.variants import normalised
 
-_MOODLE: Final = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)")
-_CANVAS: Final = re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)")
+_RULES: Final = {
+    "moodle": re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)"),
+    "canvas": re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)"),
+}
+"""How platforms call what a student handed in. `number` is the platform's own for the student."""
 _WORDS: Final = re.compile(r"[\s_,;()\[\]]+")
 _DEPTH: Final = 2
 """A student's archive may hold another one: a zip file in the zip file of a platform's."""
@@ -43,12 +46,14 @@ class Submission:
     """All that one student handed in. `came_as` are the names of folders and files that it was found under.
 
     `notes` are lines on what could not be taken. `student` is the id of the list of students, where there is one.
+    `known_as` are the numbers that platforms have for the student, each with the platform's name.
     """
 
     student: str
     came_as: tuple[str, ...]
     files: tuple[Member, ...]
     notes: tuple[str, ...] = ()
+    known_as: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,7 @@ class _Heap:
     left: Bounds
     files: list[Member] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    known_as: list[tuple[str, str]] = field(default_factory=list)
 
 
 def collect(source: Path, work: Path, students: Sequence[str] | None = None, bounds: Bounds | None = None) -> Collected:
@@ -175,7 +181,7 @@ def _holds_students(members: list[Member]) -> bool:
 
 def _key(name: str) -> tuple[str, str, str]:
     """Whose a folder or file is by a platform's own rule: name, number, and what is left; no number where none fits."""
-    for rule in (_MOODLE, _CANVAS):
+    for rule in _RULES.values():
         found = rule.fullmatch(name)
         if found:
             return found["name"].strip(), found["number"], found["rest"]
@@ -197,6 +203,9 @@ def _heap_of(
     heap.words |= _names(top if is_file else name)
     if top not in heap.came_as:
         heap.came_as.append(top)
+    platform = next((platform for platform, rule in _RULES.items() if rule.fullmatch(top)), None)
+    if platform is not None and (platform, number) not in heap.known_as:
+        heap.known_as.append((platform, number))
     return heap, ((rest or top,) if is_file else member.parts[1:])
 
 
@@ -227,12 +236,13 @@ def _by_student(heaps: Iterable[_Heap], roster: dict[str, str], loose: list[str]
                 unmatched.append(f"{heap.came_as[0]}: nobody on the list of students is called so, or several are")
                 continue
             student = match
-        one = Submission(student, tuple(heap.came_as), tuple(heap.files), tuple(heap.notes))
+        one = Submission(student, tuple(heap.came_as), tuple(heap.files), tuple(heap.notes), tuple(heap.known_as))
         earlier = submissions.get(student)
         if earlier is not None:
             one = Submission(
-                student, earlier.came_as + one.came_as, earlier.files + one.files, earlier.notes + one.notes
-            )
+                student, earlier.came_as + one.came_as, earlier.files + one.files, earlier.notes + one.notes,
+                tuple(dict.fromkeys(earlier.known_as + one.known_as)),
+            )  # fmt: skip
         submissions[student] = one
     return Collected(dict(sorted(submissions.items(), key=lambda item: item[0].casefold())), tuple(unmatched))
 

@@ -1,0 +1,239 @@
+"""Points into a gradebook: whose row is whose, and what may be written there. Pure.
+
+A student is never guessed. The platform's own number, which stands in the names of submissions, names a row. Besides,
+one column serves the whole class, the one that names most of it, so that a number of one kind is not taken for one of
+another; full names count as such a column. Who is in no row, or in several, gets nothing and is named; so is everybody
+who claims a row that another one claims too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from linklab.errors import LinklabError
+from linklab.grading.names import cleaned
+from linklab.lms.gradebooks import Column, Gradebook, number
+from linklab.lms.marks import Mark, Marks, Student
+from linklab.network.variants import normalised
+
+FULL_NAME: Final = "the full name"
+_SAME: Final = 0.005
+"""Points are written with two decimals, which is what Canvas keeps: below half of the last one they are the same."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Rows by student; how many were found by what; why others were not; and rows of students without any grade."""
+
+    rows: Mapping[str, int]
+    found_by: Mapping[str, int]
+    unmatched: tuple[str, ...]
+    without: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The file, a line of summary for each lab, and a line for each thing that somebody has to look at."""
+
+    data: bytes
+    said: tuple[str, ...]
+    troubles: tuple[str, ...]
+
+
+def match(book: Gradebook, students: Sequence[Student]) -> Matched:
+    """Find the students' rows. Raises LinklabError where two columns find as many, and not the same."""
+    by_number = _by_number(book, students)
+    label, by_column = _by_column(book, students)
+    claims: dict[str, set[int]] = {}
+    for one in students:
+        claims[one.student] = by_number.get(one.student, set()) | by_column.get(one.student, set())
+    claimants = Counter(row for rows in claims.values() for row in rows)
+    rows, unmatched = {}, []
+    for one in students:
+        claimed = sorted(claims[one.student])
+        if len(claimed) == 1 and claimants[claimed[0]] == 1:
+            rows[one.student] = claimed[0]
+        elif len(claimed) == 1:
+            unmatched.append(f"{cleaned(one.student)}: {book.who(claimed[0])} is another student's row as well")
+        elif claimed:
+            unmatched.append(f"{cleaned(one.student)}: may be {' or '.join(cleaned(book.who(row)) for row in claimed)}")
+        else:
+            unmatched.append(f"{cleaned(one.student)}: {_why_not(book, one, label)}")
+    numbered = sum(student in by_number for student in rows)
+    found_by = {f"{book.called}'s own number": numbered, label: len(rows) - numbered}
+    without = tuple(row for row in book.students if row not in claimants)
+    return Matched(rows, {what: count for what, count in found_by.items() if count}, tuple(unmatched), without)
+
+
+def _by_number(book: Gradebook, students: Iterable[Student]) -> dict[str, set[int]]:
+    """The rows that the platform's own number names, by student."""
+    places = _unique(book.numbers)
+    found = {one.student: _rows(one.numbers.get(book.platform, ()), places) for one in students}
+    return {student: rows for student, rows in found.items() if rows}
+
+
+def _by_column(book: Gradebook, students: Sequence[Student]) -> tuple[str, dict[str, set[int]]]:
+    """The column that names most of the students, and their rows by it."""
+    labels = (*book.keys, *([FULL_NAME] if book.names else []))
+    best = {label: _found(book, label, students) for label in labels}
+    if not best:
+        return "", {}
+    most = max(len(found) for found in best.values())
+    first, *others = [label for label, found in best.items() if len(found) == most]
+    for other in others:
+        if best[other] != best[first]:
+            raise LinklabError(
+                f"{book.table.name}: {first} and {other} both name {most} of the students, and not the same: "
+                f"say which with --by (--by {next(iter(book.keys))!r})"
+            )
+    return first, best[first]
+
+
+def _found(book: Gradebook, label: str, students: Iterable[Student]) -> dict[str, set[int]]:
+    places = _unique(_values(book, label))
+    found = {one.student: _rows(_ids(one, label), places) for one in students}
+    return {student: rows for student, rows in found.items() if rows}
+
+
+def _values(book: Gradebook, label: str) -> Mapping[int, tuple[str, ...]]:
+    """What a column says, or the full names do, by row."""
+    if label == FULL_NAME:
+        return book.names
+    return {row: (book.table.at(row, book.keys[label]),) for row in book.students}
+
+
+def _ids(one: Student, label: str) -> tuple[str, ...]:
+    return one.names if label == FULL_NAME else one.ids
+
+
+def _unique(values: Mapping[int, tuple[str, ...]]) -> dict[str, int]:
+    """Rows by what is said in them, as far as no other row says it too."""
+    rows: dict[str, set[int]] = {}
+    for row, texts in values.items():
+        for key in _keys(texts):
+            rows.setdefault(key, set()).add(row)
+    return {key: places.pop() for key, places in rows.items() if len(places) == 1}
+
+
+def _rows(texts: Iterable[str], places: Mapping[str, int]) -> set[int]:
+    return {places[key] for key in _keys(texts) if key in places}
+
+
+def _keys(texts: Iterable[str]) -> set[str]:
+    return {normalised(text) for text in texts if text.strip()}
+
+
+def _why_not(book: Gradebook, one: Student, label: str) -> str:
+    said = Counter(key for texts in _values(book, label).values() for key in _keys(texts)) if label else Counter()
+    many = max((said[key] for key in _keys(_ids(one, label))), default=0)
+    if many > 1:
+        return f"{many} rows of {book.table.name} have that in {label}"
+    return f"no row of {book.table.name} has that in {label}" if label else f"{book.table.name} names nobody"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What may be done: overwrite other grades, write those that are not final, convert to the column's points."""
+
+    replace: bool = False
+    provisional: bool = False
+    scale: bool = False
+
+
+def fill(book: Gradebook, marks: Marks, columns: Mapping[str, Column], wishes: Wishes) -> Filled:
+    """Write the points of each lab into its column, where a cell is vacant.
+
+    A grade that stands there stays, unless ``wishes`` say to replace it; what is no number stays in any case. Raises
+    LinklabError where a column is worth something else than the lab.
+    """
+    changed: dict[tuple[int, int], str] = {}
+    found = match(book, marks.students)
+    if not found.rows:
+        raise LinklabError(
+            f"{book.table.name} has none of the {len(marks.students)} students that were graded (the first is "
+            f"{cleaned(marks.students[0].student) if marks.students else 'nobody'}): is it this class's? "
+            "If it names them in another column, say it with --by"
+        )
+    said = [f"found by {label}: {count}" for label, count in found.found_by.items()]
+    troubles = [f"not found, {line}" for line in found.unmatched]
+    for lab, column in columns.items():
+        factor = _factor(marks, lab, column, book, wishes)
+        lines, trouble = _fill_lab(book, marks, lab, column, found.rows, factor, wishes, changed)
+        said += lines
+        troubles += trouble
+    said += [f"in {book.table.name}, and not graded: {cleaned(book.who(row))}" for row in found.without]
+    return Filled(book.table.with_cells(changed), tuple(said), tuple(troubles))
+
+
+def _factor(marks: Marks, lab: str, column: Column, book: Gradebook, wishes: Wishes) -> float:
+    """By what a lab's points become the column's."""
+    worth = marks.max_points[lab]
+    if column.max_points is None or abs(column.max_points - worth) < _SAME:
+        return 1.0
+    if wishes.scale and worth > 0:
+        return column.max_points / worth
+    raise LinklabError(
+        f"{lab} is worth {worth:g} points, and column {column.header!r} of {book.table.name} {column.max_points:g}: "
+        f"give it {worth:g} points in {book.called} and export it anew, or say --scale"
+    )
+
+
+def _fill_lab(
+    book: Gradebook,
+    marks: Marks,
+    lab: str,
+    column: Column,
+    rows: Mapping[str, int],
+    factor: float,
+    wishes: Wishes,
+    changed: dict[tuple[int, int], str],
+) -> tuple[list[str], list[str]]:
+    counts = {"written": 0, "as they were": 0, "not handed in": 0}
+    troubles = []
+    for one in marks.students:
+        if one.student not in rows:
+            continue
+        row, mark = rows[one.student], one.marks.get(lab, Mark("not handed in"))
+        if mark.state == "not handed in":
+            counts["not handed in"] += 1
+            continue
+        points = round(mark.points * factor, 2)
+        there = book.table.at(row, column.index)
+        trouble = _hindrance(book, row, mark, there, points, wishes)
+        if trouble:
+            troubles.append(f"not written, {cleaned(one.student)}, {lab}: {trouble}")
+        elif (old := number(there)) is not None and abs(old - points) < _SAME:
+            counts["as they were"] += 1
+        else:
+            changed[row, column.index] = _as_text(points, book.comma)
+            counts["written"] += 1
+            if number(there) is not None:
+                troubles.append(f"replaced, {cleaned(one.student)}, {lab}: {there} by {changed[row, column.index]}")
+    line = f"{lab}, into {column.header!r}: " + ", ".join(f"{count} {word}" for word, count in counts.items())
+    return [line], troubles
+
+
+def _hindrance(book: Gradebook, row: int, mark: Mark, there: str, points: float, wishes: Wishes) -> str:
+    """Why points must not be written; empty where they may."""
+    if mark.state == "not judged":
+        return "it was not judged: run linklab grade again"
+    if mark.open_points and not wishes.provisional:
+        return (
+            f"{mark.open_points:g} points are still open: grade by-hand.csv and run linklab grade, or say --provisional"
+        )
+    if row in book.locked:
+        return book.locked[row]
+    old = number(there)
+    if there not in book.vacant and old is None:
+        return f"{cleaned(there)!r} stands there, which is no number: change it in {book.called}"
+    if old is not None and abs(old - points) >= _SAME and not wishes.replace:
+        return f"{there} stands there, and {points:g} were graded: it stays, unless you say --replace"
+    return ""
+
+
+def _as_text(points: float, comma: bool) -> str:
+    text = f"{points:.2f}".rstrip("0").rstrip(".")
+    return text.replace(".", ",") if comma else text

@@ -1,0 +1,66 @@
+"""A class from what Canvas and Moodle exported, graded, and back into their gradebooks."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from linklab.cli import main
+from tests.grading.conftest import PretendedClass
+from tests.grading.made_class import LAB, data, solved, starter, write
+
+CANVAS = """\
+Student,ID,SIS Login ID,Section,Essay (11),{title} (12)
+    Points Possible,,,,5,11
+"King, Ada",67,ak1,Monday,5,
+"Loe, Bob",68,bl2,Monday,4,
+"Poe, Cyd",69,cp3,Monday,,
+"""
+MOODLE = """\
+Identifier,"Full name",Grade,"Maximum Grade","Last modified (grade)"
+"Participant 123","Ada King",,11.00,-
+"Participant 124","Ada King",,11.00,-
+"""
+
+
+def _points(path: Path, key: str, column: int) -> dict[str, str]:
+    return {row[key]: list(row.values())[column] for row in csv.DictReader(path.open(newline="", encoding="utf-8"))}
+
+
+def test_canvas_there_and_back(group: PretendedClass, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    submissions = {"kingada_67_1_a.ipynb": data(solved()), "loebob_LATE_68_2_b.ipynb": data(starter())}
+    write(group.source, submissions)
+    title = group.grade().labs[LAB].title
+    book, output = tmp_path / "canvas.csv", tmp_path / "filled.csv"
+    book.write_text(CANVAS.format(title=title), "utf-8")
+    words = ["export", str(group.output), "--for", "canvas", "--into", str(book), "--output", str(output)]
+    assert main(words) == 1
+    assert "not written, kingada, 00-start-here: 4 points are still open" in capsys.readouterr().err
+    free_texts = group.output / "by-hand.csv"
+    rows = list(csv.reader(free_texts.open(newline="")))
+    for row in rows[1:]:
+        row[5] = "1.5"
+    with free_texts.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    group.grade()
+    assert main(words) == 0, capsys.readouterr().err
+    assert "found by Canvas's own number: 2" in capsys.readouterr().out
+    assert _points(output, "ID", 5) == {"": "11", "67": "10", "68": "0", "69": ""}
+
+
+def test_moodle_there_and_back_where_two_have_one_name(group: PretendedClass, tmp_path: Path) -> None:
+    write(
+        group.source,
+        {
+            "Ada King_123_assignsubmission_file_/x.ipynb": data(starter()),
+            "Ada King_124_assignsubmission_file_/x.ipynb": data(solved()),
+        },
+    )
+    group.grade()
+    book, output = tmp_path / "moodle.csv", tmp_path / "filled.csv"
+    book.write_text(MOODLE, "utf-8")
+    words = ["export", str(group.output), "--for", "moodle", "--into", str(book), "--output", str(output)]
+    assert main([*words, "--provisional"]) == 0
+    assert _points(output, "Identifier", 2) == {"Participant 123": "0", "Participant 124": "7"}

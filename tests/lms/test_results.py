@@ -1,0 +1,256 @@
+"""Gradescope's results as its container would use them, and nbgrader's export made by nbgrader itself."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.plugins import CsvExportPlugin
+
+from linklab.cli import main
+from linklab.lms.marks import NBGRADER_COLUMNS, read_marks
+from tests.lms.a_class import EXPORTS, UDP_POINTS, a_class, a_student, lab_grade, write
+from tests.lms.a_class import UDP as UDP_LAB
+
+VISIBILITIES = {"hidden", "after_due_date", "after_published", "visible"}
+
+
+@pytest.fixture
+def graded(tmp_path: Path) -> Path:
+    """The class, some known by e-mail and some by name."""
+    return write(
+        tmp_path / "graded", *a_class("@uni.example"), a_student("Kim Lee", 2.5), a_student("Zoë Ångström", 7.0)
+    )
+
+
+def _container(folder: Path, archive: Path, users: Sequence[dict[str, str]]) -> subprocess.CompletedProcess[str]:
+    """Lays out /autograder as Gradescope's specification says, and runs it there."""
+    for part in ("source", "results", "submission"):
+        (folder / part).mkdir(parents=True)
+    with zipfile.ZipFile(archive) as packed:
+        assert {"setup.sh", "run_autograder"} <= set(packed.namelist()), "at its root"
+        assert all(info.external_attr >> 16 & 0o111 for info in packed.infolist())
+        packed.extractall(folder / "source")
+    metadata = {
+        "id": 1,
+        "users": [{"id": number, **user} for number, user in enumerate(users)],
+        "previous_submissions": [],
+    }
+    (folder / "submission_metadata.json").write_text(json.dumps(metadata))
+    script = folder / "run_autograder"
+    script.write_bytes((folder / "source" / "run_autograder").read_bytes())
+    return subprocess.run([sys.executable, script], cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def _held_to_the_specification(results: dict[str, Any]) -> None:
+    known = {
+        "score",
+        "execution_time",
+        "output",
+        "visibility",
+        "stdout_visibility",
+        "extra_data",
+        "tests",
+        "leaderboard",
+    }
+    assert set(results) <= known
+    assert isinstance(results["score"], int | float)
+    assert isinstance(results.get("execution_time", 0), int)
+    assert {results[key] for key in ("visibility", "stdout_visibility") if key in results} <= VISIBILITIES
+    for test in results["tests"]:
+        assert set(test) <= {"score", "max_score", "status", "name", "output", "visibility"}
+        assert 0 <= test["score"] <= test["max_score"]
+        assert test["visibility"] in VISIBILITIES
+        assert test.get("status", "passed") in ("passed", "failed")
+
+
+@pytest.mark.parametrize(
+    ("users", "score"),
+    [
+        ([{"email": "Juergen@uni.example", "name": "Jürgen Müller"}], 7.5),
+        ([{"email": "x@other.example", "name": "Zoe\u0308 A\u030angstro\u0308m"}], 7.0),
+        ([{"email": "bob@uni.example", "name": "="}, {"email": "new@uni.example", "name": ""}], 0.0),
+    ],
+)
+def test_gradescope_gets_the_results_that_were_judged(
+    users: list[dict[str, str]], score: float, graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(graded), "--for", "gradescope", "--output", str(tmp_path / "out"), "--labs", "03"]) == 0
+    assert "03-udp-bandwidth.zip: upload it as the autograder" in capsys.readouterr().out
+    ran = _container(tmp_path / "autograder", tmp_path / "out" / "03-udp-bandwidth.zip", users)
+    assert ran.returncode == 0, ran.stderr
+    results = json.loads((tmp_path / "autograder" / "results" / "results.json").read_text("utf-8"))
+    _held_to_the_specification(results)
+    assert results["score"] == score
+    assert results["execution_time"] == 12
+    assert sum(test["score"] for test in results["tests"]) == score
+    (test,) = results["tests"]
+    assert (test["name"], test["max_score"]) == ("Lab 03, the rate", 10)
+    words = {7.5: "7.5 of 10 points", 7.0: "7 of 10 points", 0.0: "it is 1 Mbit/s"}
+    assert (test["status"], test["output"]) == ("failed", words[score])
+
+
+@pytest.mark.parametrize(
+    ("users", "said"),
+    [
+        ([{"email": "nobody@uni.example", "name": "Nobody"}], "no results are those of ['nobody@uni.example']"),
+        ([{"email": "cyd@uni.example", "name": "Cyd"}], "no results"),
+        (
+            [{"email": "ada@uni.example", "name": "A"}, {"email": "eve@uni.example", "name": "E"}],
+            "2 results are those of",
+        ),
+    ],
+)
+def test_gradescope_gets_no_score_of_somebody_else(
+    users: list[dict[str, str]], said: str, graded: Path, tmp_path: Path
+) -> None:
+    assert main(["export", str(graded), "--for", "gradescope", "--output", str(tmp_path / "out"), "--labs", "03"]) == 0
+    ran = _container(tmp_path / "autograder", tmp_path / "out" / "03-udp-bandwidth.zip", users)
+    assert ran.returncode != 0
+    assert said in ran.stderr
+    assert not (tmp_path / "autograder" / "results" / "results.json").exists(), "Gradescope then says that it failed"
+
+
+def test_gradescope_finds_nobody_by_a_name_that_two_have(tmp_path: Path) -> None:
+    file = tmp_path / "grades.csv"
+    rows = (
+        f"03-a,,,{login},Lee,Kim,{login}@uni.example,{points},0.0,{points},10.0"
+        for login, points in (("k1", 4.0), ("k2", 5.0))
+    )
+    file.write_text("\n".join((",".join(NBGRADER_COLUMNS), *rows)) + "\n")
+    assert main(["export", str(file), "--for", "gradescope", "--output", str(tmp_path / "out")]) == 0
+    archive = tmp_path / "out" / "03-a.zip"
+    by_name = _container(tmp_path / "1", archive, [{"email": "kim@other.example", "name": "Kim Lee"}])
+    assert "no results" in by_name.stderr
+    assert _container(tmp_path / "2", archive, [{"email": "k2@uni.example", "name": "Kim Lee"}]).returncode == 0
+    assert json.loads((tmp_path / "2" / "results" / "results.json").read_text())["score"] == 5
+
+
+def test_gradescope_waits_for_open_points_and_is_told_of_them(
+    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["export", str(graded), "--for", "gradescope", "--output", str(tmp_path / "out")]
+    assert main(words) == 1
+    assert "not written, bob@uni.example, 04-tcp: 2 points are still open" in capsys.readouterr().err
+    with zipfile.ZipFile(tmp_path / "out" / "04-tcp.zip") as packed:
+        assert "bob@uni.example" not in json.loads(packed.read("students.json"))
+    assert main([*words, "--provisional"]) == 0
+    first = (tmp_path / "out" / "04-tcp.zip").read_bytes()
+    with zipfile.ZipFile(io.BytesIO(first)) as packed:
+        file = json.loads(packed.read("students.json"))["bob@uni.example"]
+        results = json.loads(packed.read(f"results/{file}"))
+    _held_to_the_specification(results)
+    assert results["output"] == "2 of 20 points are still open."
+    assert [(test.get("status"), test["output"]) for test in results["tests"]] == [
+        ("failed", "15 of 18 points"), (None, "waits for your instructor"),
+    ]  # fmt: skip
+    assert main([*words, "--provisional"]) == 0
+    assert (tmp_path / "out" / "04-tcp.zip").read_bytes() == first, "the same each time"
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class in nbgrader's own database, exported by its own plugin. It looks for alembic on PATH."""
+    folder = tmp_path_factory.mktemp("nbgrader")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        return _export(folder)
+
+
+def _export(folder: Path) -> Path:
+    file = folder / "grades.csv"
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
+        for lab, most in (("03-udp-bandwidth", 10.0), ("04-tcp", 20.0)):
+            gradebook.add_assignment(lab, duedate="2026-11-02 12:00")
+            gradebook.add_notebook("nb", lab)
+            gradebook.add_grade_cell("check", "nb", lab, max_score=most, cell_type="code")
+        names = {"ada": ("Ada", "King"), "bob": ('Bob "Bobby"', "O'Neil, Jr."), "juergen": ("Jürgen", "Müller")}
+        for login, (first, last) in {**names, "cyd": ("Cyd", "Smith"), "eve": ("", "")}.items():
+            gradebook.add_student(login, first_name=first, last_name=last, email=f"{login}@uni.example")
+        for login, points in {"ada": 10.0, "bob": 6.5, "juergen": 0.0, "eve": 0.0}.items():
+            time = None if login == "eve" else datetime.datetime(2026, 11, 1, 10, 37)
+            gradebook.add_submission("03-udp-bandwidth", login, timestamp=time)
+            gradebook.find_grade("check", "nb", "03-udp-bandwidth", login).manual_score = points
+        gradebook.db.commit()
+        plugin = CsvExportPlugin()
+        plugin.to = str(file)
+        plugin.export(gradebook)
+    return file
+
+
+def test_what_nbgrader_exported_goes_into_a_gradebook(
+    exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, output = exported, tmp_path / "filled.csv"
+    assert tuple(file.read_text("utf-8").splitlines()[0].split(",")) == NBGRADER_COLUMNS
+    words = ["--into", str(EXPORTS / "blackboard.csv"), "--output", str(output)]
+    names = ["--labs", "03=Lab 03: UDP bandwidth", "04=Lab 04: TCP, shared"]
+    assert main(["export", str(file), "--for", "blackboard", *words, *names]) == 1
+    told = capsys.readouterr()
+    assert "bob, 03-udp-bandwidth: 8.00 stands there, and 6.5 were graded" in told.err
+    assert (
+        "into 'Lab 03: UDP bandwidth [Total Pts: 10 Score] |6003': 2 written, 0 as they were, 2 not handed in"
+        in told.out
+    )
+    rows = list(csv.reader(io.StringIO(output.read_text("utf-8-sig"))))
+    points = {row[2]: row[9] for row in rows[1:]}
+    assert (points["ada"], points["juergen"], points["eve"], points["bob"]) == ("10", "0", "", "8.00")
+    moodle = ["--for", "moodle", "--into", str(EXPORTS / "moodle-gradebook.csv"), "--output", str(output)]
+    main(["export", str(file), *moodle, "--labs", "03=Assignment: Lab 03: UDP bandwidth (Real)"])
+    assert "found by Email address: 5" in capsys.readouterr().out
+
+
+def test_a_damaged_export_of_nbgrader_is_one_line(
+    exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = exported.read_text("utf-8")
+    words = ["--for", "canvas", "--into", str(EXPORTS / "canvas.csv"), "--output", str(tmp_path / "filled")]
+    for broken, said in (
+        (text.replace(",10.0\n", ",\n", 1), "are no points"),
+        (text.rstrip("\n").rpartition(",")[0].rpartition(",")[0], "9 fields instead of 11"),
+        (text.replace("max_score", "maximum"), "nor what nbgrader export writes"),
+    ):
+        (tmp_path / "broken.csv").write_text(broken, "utf-8")
+        assert main(["export", str(tmp_path / "broken.csv"), *words]) == 1
+        told = capsys.readouterr().err
+        assert said in told
+        assert len(told.splitlines()) == 1
+    assert not (tmp_path / "filled").exists()
+
+
+def test_nbgrader_s_table_has_its_own_columns_and_reads_back(tmp_path: Path) -> None:
+    odd = a_student('=cmd|"x", y', 3.0)
+    graded, output = write(tmp_path / "graded", *a_class("@uni.example"), odd), tmp_path / "grades.csv"
+    assert main(["export", str(graded), "--for", "nbgrader", "--output", str(output)]) == 0
+    rows = list(csv.DictReader(io.StringIO(output.read_text("utf-8"))))
+    assert tuple(rows[0]) == NBGRADER_COLUMNS
+    assert len(rows) == 2 * 11
+    udp = {row["student_id"]: row for row in rows if row["assignment"] == "03-udp-bandwidth"}
+    assert float(udp["ada@uni.example"]["score"]) == float(udp["ada@uni.example"]["raw_score"]) == 10
+    assert udp["ada@uni.example"]["email"] == "ada@uni.example"
+    assert float(udp["cyd@uni.example"]["score"]) == 0
+    assert udp['=cmd|"x", y']["max_score"] == "10.0"
+    back = read_marks(output)
+    assert back.max_points == {"03-udp-bandwidth": 10, "04-tcp": 20}
+    points = {one.student: one.marks["03-udp-bandwidth"].points for one in back.students}
+    assert points == {f"{name}@uni.example": UDP_POINTS.get(name, 0.0) for name in (*UDP_POINTS, "cyd")} | {
+        '=cmd|"x", y': 3
+    }
+    assert lab_grade(UDP_LAB, None).state == "not handed in"
+
+
+def test_what_is_written_is_for_its_owner_alone(tmp_path: Path) -> None:
+    output = tmp_path / "new" / "grades.csv"
+    assert main(["export", str(write(tmp_path / "graded")), "--for", "nbgrader", "--output", str(output)]) == 0
+    assert output.stat().st_mode & 0o077 == 0
