@@ -8,8 +8,8 @@ from linklab.study import Measured, Metric, Point, Study, Testbed
 
 def network(queue_packets: int) -> Network:
     """Return two hosts and a link of 10 Mbit/s with a round trip of 40 ms."""
-    ends = End("h1", "h1-eth0", "10.0.0.1/24"), End("h2", "h2-eth0", "10.0.0.2/24")
-    link = Link(*ends, rate_mbps=10, delay_ms=20, queue_packets=queue_packets)
+    one, other = End("h1", "h1-eth0", "10.0.0.1/24"), End("h2", "h2-eth0", "10.0.0.2/24")
+    link = Link(one, other, rate_mbps=10, delay_ms=20, queue_packets=queue_packets)
     return Network("queue-size", nodes=(Host("h1"), Host("h2")), links=(link,))
 
 
@@ -31,7 +31,10 @@ QUEUES = Study(
     name="queues",
     title="The size of a queue",
     testbed=testbed,
-    factors={"congestion": ("reno", "cubic"), "queue_packets": (8, 16, 33, 66, 132)},
+    factors={
+        "congestion": ("reno", "cubic"),
+        "queue_packets": (8, 16, 33, 66, 132),
+    },
     measurement=measure,
     metrics=(
         Metric("goodput_mbps", "Mbit/s", "data that arrived in a second"),

@@ -25,7 +25,7 @@ _COPIED: Final = ("docs", "labs", "solutions")
 _LIMIT_S: Final = 300
 _SHOWN_FOLDER: Final = "~/linklab"
 """In place of the folder's own name, which differs from run to run."""
-_WIDTH: Final = "78"
+_WIDTH: Final = "74"
 """Columns of the terminal that programs are told of."""
 
 
