@@ -24,36 +24,32 @@ sys.path.insert(0, str(KIT))
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # pages call `linklab`
 os.environ["COLUMNS"] = "100"  # whatever terminal this one is, usage is broken into lines at the same words
 
-# Pages are run without what somebody has set up for IPython at home.
-os.environ["IPYTHONDIR"] = tempfile.mkdtemp(prefix="linklab-site-")
-atexit.register(shutil.rmtree, os.environ["IPYTHONDIR"], ignore_errors=True)
-_profile = Path(os.environ["IPYTHONDIR"], "profile_default", "ipython_kernel_config.py")
+# Pages are run without what somebody has at home for IPython and matplotlib (whose list of fonts may be another one's).
+_home = tempfile.mkdtemp(prefix="linklab-site-")
+atexit.register(shutil.rmtree, _home, ignore_errors=True)
+os.environ |= {"IPYTHONDIR": _home, "MPLCONFIGDIR": _home}
+_profile = Path(_home, "profile_default", "ipython_kernel_config.py")
 _profile.parent.mkdir()
 _profile.write_text("get_config().IPKernelApp.log_level = 'ERROR'\n", encoding="utf-8")
+
+import matplotlib.font_manager  # noqa: E402, F401 - makes that list, before pages do
 
 import linklab  # noqa: E402
 from linklab.errors import LinklabError  # noqa: E402
 from linklab.runtime.backends import choose  # noqa: E402
-from tools.site import commands, terminal  # noqa: E402
-
-PUBLIC = sorted(
-    f"linklab.{path.stem}" if path.stem != "linklab" else "linklab"
-    for path in KIT.glob("docs/reference/*.md")
-    if "automodule" in path.read_text("utf-8")
-)
-"""The packages that have a page of the reference."""
+from tools.site import PUBLIC, commands, terminal  # noqa: E402
 
 project = "Linklab"
 version = release = linklab.__version__
 root_doc = "docs/index"
-include_patterns = ["docs/**", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "labs/glossary.md"]
+include_patterns = ["docs/**", "CONTRIBUTING.md", "README.md", "labs/glossary.md"]
 exclude_patterns = [".git", ".venv", "build", "docs/examples", "docs/studies/data", "docs/studies/own/*.md"]
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 
 myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_in_temp = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600
 nb_execution_show_tb = True
 nb_merge_streams = True
 nb_render_error_lexer = "text"
