@@ -17,7 +17,6 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
 
 KIT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(KIT))
@@ -96,7 +95,7 @@ def _need_labs(_: Sphinx) -> None:
     try:
         choose("virtual")
     except LinklabError as error:
-        raise ExtensionError(f"the site's examples are run in labs, and none starts here: {error}") from None
+        sys.exit(f"linklab: the site's examples are run in labs, and none starts here: {error}")
 
 
 def _as_text(_: Sphinx, __: object, node: Any, shown: nodes.Node) -> nodes.Node | None:
