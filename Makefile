@@ -14,7 +14,7 @@ endef
 export start_image
 
 .DEFAULT_GOAL := help
-.PHONY: help lab hub test test-thorough test-vagrant bench studies doctor notebooks check clean install install-quietly install-tests install-tests-quietly
+.PHONY: help lab hub test test-thorough test-vagrant docs bench studies doctor notebooks check clean install install-quietly install-tests install-tests-quietly
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,10 +30,10 @@ hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words f
 	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
 
 test: install-tests ## install what is missing and run every check and test (less than 30 minutes)
-	@bash .ci/parts $(BIN) image ruff format mypy shellcheck pytest notebooks
+	@bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest notebooks
 
 test-thorough: install-tests ## the same with every lab on students' own networks and before the judge (about an hour)
-	@LINKLAB_THOROUGH=1 bash .ci/parts $(BIN) image ruff format mypy shellcheck pytest notebooks
+	@LINKLAB_THOROUGH=1 bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest notebooks
 
 # Debian's release in the box: trixie (13, as in the default box) or bookworm (12).
 SUITE ?= trixie
@@ -42,6 +42,10 @@ test-vagrant: ## try `vagrant up` for real, in a box of Debian's packages (root;
 	@bash vagrant/provision.sh --vagrant --no-doctor
 	@$(BIN)/linklab image build
 	@$(BIN)/python -m tests.vagrant --suite $(SUITE) $(VAGRANT_TRIAL)
+
+docs: install-quietly ## build the documentation site, its examples run anew, and check its links (about a minute)
+	@bash .ci/parts $(BIN) image docs
+	@echo "open file://$(CURDIR)/build/site/index.html"
 
 bench: install-quietly ## measure fidelity, starts and speed side by side into bench-results/ (about 20 minutes)
 	@$(BIN)/linklab image build

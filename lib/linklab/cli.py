@@ -34,7 +34,7 @@ PORT = 8888
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; return its exit status."""
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     return answered(lambda: _carried_out(arguments))
 
 
@@ -73,7 +73,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"linklab: {message}; {self.prog} --help explains\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = Parser(prog="linklab", description="A teaching lab kit on network performance.")
     parser.add_argument("--version", action="version", version=f"linklab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
