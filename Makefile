@@ -62,7 +62,7 @@ doctor: install-quietly ## try what works on this machine and what does not
 notebooks: install-quietly ## make the notebooks of labs/ and solutions/ anew from their source
 	@$(BIN)/linklab notebooks build
 
-release-check: install-tests ## all that must hold before a release gets its tag (about half an hour)
+release-check: install-tests-quietly ## all that must hold before a release gets its tag (about half an hour)
 	@bash .ci/parts $(BIN) tree version words generated image licences wheels install docs
 
 clean: ## remove what make has made in this folder (the lab image: linklab image clean)
