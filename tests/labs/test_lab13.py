@@ -116,14 +116,6 @@ def test_a_wrong_share_fails_and_is_called_by_its_name(wrong: dict[str, float], 
     assert says in reason
 
 
-@pytest.mark.parametrize(("check", "right"), [(lab13.check_bits, "c"), (lab13.check_karn, "b")])
-def test_of_four_options_one_is_right(check: Callable[[object], Result], right: str) -> None:
-    assert [letter for letter in "abcd" if check(letter).passed] == [right]
-    assert check(right.upper()).passed
-    assert not check(None).passed
-    assert not check("e").passed
-
-
 def test_a_prediction_has_its_point_and_slips_have_names() -> None:
     assert lab13.check_predicted(lab13.predict("share", 40, sure=50)).passed
     assert not lab13.check_predicted(lab13.predict("share", None, sure=50)).passed
