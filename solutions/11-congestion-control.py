@@ -16,7 +16,7 @@ lab11.progress()
 
 # %% id="start"
 network = lab11.the_network()
-B, near, far = network.link("B"), network.address_of("h3"), network.address_of("h4")
+B, server = network.link("B"), network.address_of("h3")
 lab = start(network)
 show.draw(lab)
 
@@ -99,9 +99,9 @@ lab11.check_predicted(loss).require()
 # %% answer="look"
 samples, second = [], 0
 lab["h1"].cmd("pkill iperf3")  # of an earlier try
-server = lab["h3"].popen("iperf3 -s -1")
+listening = lab["h3"].popen("iperf3 -s -1")
 lab["h3"].wait_listening(5201)
-lab["h1"].popen(f"iperf3 -c {near} -t 20 -C reno --cport 6000")
+lab["h1"].popen(f"iperf3 -c {server} -t 20 -C reno --cport 6000")
 start_s = lab.now()
 while second < 19:
     lab.sleep(0.05)
@@ -114,7 +114,7 @@ while second < 19:
     ### STARTER
     # # YOUR TURN: ss on h1, tc on r1, and samples.append((second, *read_ss(...), packets))
     ### END SOLUTION
-server.wait()  # it ends with the client
+listening.wait()  # it ends with the client
 
 # %% check="look" points=3
 lab11.check_look(samples, lab.clock).require()
