@@ -12,9 +12,7 @@
 # %% id="imports"
 from linklab import lab11, measure, show, start
 
-lab11.progress()
-
-# %% id="start"
+display(lab11.progress())
 network = lab11.the_network()
 B, server = network.link("B"), network.address_of("h3")
 lab = start(network)
@@ -438,10 +436,7 @@ lab11.check_shares(shares).require()
 # loses. (3) "it is unfair, so forbid it" - CUBIC was not fair to Reno either; say what is measured, and who agrees to
 # it.
 
-# %% id="stop"
-lab.stop()
-
-# %% [markdown] id="end-of-lab"
+# %% [markdown] id="replay-text"
 # <details><summary>Open this when you have written your answer</summary>
 #
 # Whoever shares the bottleneck. In a shallow queue BBR of version 1 takes most of it; Ware and others (2019) show how
@@ -449,6 +444,21 @@ lab.stop()
 #
 # </details>
 #
+# ## 9. Into the queue
+#
+# So far you have looked every 0.2 s. `record=["r1-eth2"]` has the kernel note each packet at B, and `show.replay` lets
+# you go through time again: the slider or the arrow keys move it, `n` steps to the next loss and says why it happened.
+#
+# **Look, without points:** step to the first loss. How many packets wait at B, and whose? Leave one flow in the picture
+# (the boxes), and play the second after it: who sends less then, and who goes on as before?
+
+# %% id="replay"
+both = [measure.TcpFlow("h1", "h3", 5, congestion=name) for name in ("cubic", "bbr")]
+recorded = measure.at_once(lab, both, record=["r1-eth2"])
+lab.stop()
+show.replay(recorded)
+
+# %% [markdown] id="end-of-lab"
 # ## Summary
 #
 # A packet is lost when the window passes the path's BDP and the queue. Reno halves it and adds one packet a round

@@ -211,6 +211,24 @@ def test_at_any_moment_a_packet_waits_or_is_on_its_way(opened: Callable[..., Ask
     assert ask("p.runs[0].held(p.runs[0].ports[0], p.length)") == 0
 
 
+def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[..., Ask]) -> None:
+    """The flows are listed by their bytes, which need not be the order of connections and pings."""
+    ask = opened(recorded())
+    assert ask("p.flowNames") == ["TCP h1 to h2", "ICMP h1 to h2"]
+    colours = ask("p.curves[0].parts.flatMap((part) => part.series.map((it) => [it.label, it.colour]))")
+    assert [it for it in colours if "eth0" not in it[0]] == [
+        ["cwnd, TCP h1 to h2", 0],
+        ["ssthresh, TCP h1 to h2", 0],
+        ["smoothed, TCP h1 to h2", 0],
+        ["ping h1 to h2", 1],
+    ]
+    styled = "p.curves[0].styled({{name: '{}'}}, {})"
+    assert ask(styled.format("TCP h2:9 to h1:5201", "[]")) == {"colour": 0, "dash": 0}, (
+        "whoever sent first names a flow"
+    )
+    assert ask(styled.format("TCP h1:8 to h2:5201", "[{name: 'TCP h1:7 to h2:5201'}]")) == {"colour": 0, "dash": 1}
+
+
 def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callable[..., Ask]) -> None:
     ask = opened(recorded())
     pressed(browser, "n")

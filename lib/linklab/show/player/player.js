@@ -21,7 +21,7 @@ function turn(bytes, at) {
   const [red, green, blue] = [0, 1, 2].map((part) => 255 - bytes[at + part]), both = 0.426 * red + 1.43 * green + 0.144 * blue;
   bytes[at] = both - red; bytes[at + 1] = both - green; bytes[at + 2] = both - blue;
 }
-const turnedInks = new Map();
+const turnedInks = new Map([[LOSS, "#ff6666"]]);  // a red that is as light would be pink
 /** A colour of the light page as the page has it now. */
 function ink(colour) {
   if (!dark.matches) return colour;
@@ -360,18 +360,26 @@ class Curves {
     const queues = run.busy.filter((port) => Math.max(...this.sampled(port, 0, run.length_ns, 200)) > 1);
     // ports tell connections apart only where there are several of a kind
     const short = (it, all) => all.filter((other) => kindOf(other.name) === kindOf(it.name)).length > 1 ? it.name : kindOf(it.name);
+    const tcp = run.tcp.map((it, n) => ({ ...it, ...this.styled(it, run.tcp.slice(0, n)) }));
+    const pings = run.pings.map((it, n) => ({ ...it, ...this.styled(it, run.pings.slice(0, n)) }));
     const last = (times, values) => (time) => { const at = lastUpTo(times, time); return at < 0 ? null : values[at]; };
     this.parts = [
-      { title: "Window and slow-start threshold (packets)", digits: 0, series: run.tcp.flatMap((it, n) => [
-        { label: `cwnd, ${short(it, run.tcp)}`, colour: n, value: last(it.times, it.cwnd) },
-        { label: `ssthresh, ${short(it, run.tcp)}`, colour: n, thin: true, value: (time) => last(it.times, it.ssthresh)(time) || null }]) },
+      { title: "Window and slow-start threshold (packets)", digits: 0, series: tcp.flatMap((it) => [
+        { label: `cwnd, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: last(it.times, it.cwnd) },
+        { label: `ssthresh, ${short(it, tcp)}`, colour: it.colour, thin: true, value: (time) => last(it.times, it.ssthresh)(time) || null }]) },
       { title: "Queues (packets, those under way on the link included)", digits: 0, series: queues.map((port, n) => (
-        { label: port.name, colour: n, whole: (from, to) => this.sampled(port, from, to, POINTS), value: (time) => run.held(port, time) })) },
+        { label: port.name, colour: n, dash: n, whole: (from, to) => this.sampled(port, from, to, POINTS), value: (time) => run.held(port, time) })) },
       { title: "Round-trip time (ms)", digits: 1, series: [
-        ...run.tcp.map((it, n) => ({ label: `smoothed, ${short(it, run.tcp)}`, colour: n, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } })),
-        ...run.pings.map((it, n) => ({ label: it.name, colour: run.tcp.length + n, dots: true, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } }))] },
+        ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } })),
+        ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } }))] },
     ].filter((part) => part.series.length);
     new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+  /** A curve has its flow's colour, and several of one flow have dashes of their own. */
+  styled(it, before) {
+    const name = kindOf(it.name).replace("ping", "ICMP"), turned = name.replace(/(\S+) to (\S+)/, "$2 to $1");
+    const colour = Math.max(this.player.flowNames.indexOf(name), this.player.flowNames.indexOf(turned), 0);
+    return { colour: Math.min(colour, COLOURS.length - 1), dash: colour + before.filter((other) => kindOf(other.name) === kindOf(it.name)).length };
   }
   /** The most that a queue held in each of so many equal parts of a time. */
   sampled(port, from, to, count) {
@@ -416,7 +424,7 @@ class Curves {
       scales: { x: { time: false, range: () => player.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(1, player.top(part.title, most)) * 1.05] } },
       axes: [{ size: 24, gap: 2, values: (_, ticks) => ticks.map((it) => `${+it.toFixed(6)} s`), stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }, { size: 44, stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }],
       series: [{}, ...part.series.map((it) => ({
-        label: it.label, stroke: ink(COLOURS[it.colour % COLOURS.length]), width: it.thin ? 1 : 1.7, dash: it.thin ? [2, 3] : DASHES[it.colour % DASHES.length],
+        label: it.label, stroke: ink(COLOURS[it.colour % COLOURS.length]), width: it.thin ? 1 : 1.7, dash: it.thin ? [2, 3] : DASHES[it.dash % DASHES.length],
         points: { show: false }, value: (_, value) => digits(value) }))],
       hooks: {
         draw: [(plot) => this.drawLosses(plot)],
