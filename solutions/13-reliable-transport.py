@@ -11,17 +11,12 @@
 # The program grows in three steps. Each has a graded cell, and builds on the one before.
 
 # %% id="imports"
-import math
-
 from linklab import lab13, show, start
 
 display(lab13.progress())
 network = lab13.the_network()
-near, receiver, loss = (
-    network.link("near"),
-    network.address_of("receiver"),
-    lab13.loss_percent(),
-)
+near, receiver = network.link("near"), network.address_of("receiver")
+loss = lab13.loss_percent()  # for section 2
 lab = start(network)
 show.draw(lab)
 
@@ -283,6 +278,8 @@ lab13.check_timeouts("reliable.py").require()
 
 # %% answer="numbers"
 ### BEGIN SOLUTION
+import math
+
 fills = math.ceil(1 + rtt_ms / packet_ms)
 numbers = {"fills": fills, "go-back-N": 7, "selective repeat": 4}
 ### STARTER
