@@ -449,12 +449,13 @@ lab11.check_shares(shares).require()
 # So far you have looked every 0.2 s. `record=["r1-eth2"]` has the kernel note each packet at B, and `show.replay` lets
 # you go through time again: the slider or the arrow keys move it, `n` steps to the next loss and says why it happened.
 #
-# **Look, without points:** step to the first loss. How many packets wait at B, and whose? Leave one flow in the picture
-# (the boxes), and play the second after it: who sends less then, and who goes on as before?
+# **Look, without points.** CUBIC sends from h1 to h3, BBR from h2 to h4. Step to the first loss: how many packets wait
+# at B, and whose? Step on, and look at the windows below: who sends less after a loss, and who goes on as before?
 
 # %% id="replay"
-both = [measure.TcpFlow("h1", "h3", 5, congestion=name) for name in ("cubic", "bbr")]
-recorded = measure.at_once(lab, both, record=["r1-eth2"])
+cubic = measure.TcpFlow("h1", "h3", 5, congestion="cubic")
+bbr = measure.TcpFlow("h2", "h4", 5, congestion="bbr")
+recorded = measure.at_once(lab, [cubic, bbr], record=["r1-eth2"])
 lab.stop()
 show.replay(recorded)
 
