@@ -12,11 +12,9 @@
 # %% id="imports"
 from linklab import lab11, measure, show, start
 
-lab11.progress()
-
-# %% id="start"
+display(lab11.progress())
 network = lab11.the_network()
-B, near, far = network.link("B"), network.address_of("h3"), network.address_of("h4")
+B, server = network.link("B"), network.address_of("h3")
 lab = start(network)
 show.draw(lab)
 
@@ -99,9 +97,9 @@ lab11.check_predicted(loss).require()
 # %% answer="look"
 samples, second = [], 0
 lab["h1"].cmd("pkill iperf3")  # of an earlier try
-server = lab["h3"].popen("iperf3 -s -1")
+listening = lab["h3"].popen("iperf3 -s -1")
 lab["h3"].wait_listening(5201)
-lab["h1"].popen(f"iperf3 -c {near} -t 20 -C reno --cport 6000")
+lab["h1"].popen(f"iperf3 -c {server} -t 20 -C reno --cport 6000")
 start_s = lab.now()
 while second < 19:
     lab.sleep(0.05)
@@ -114,7 +112,7 @@ while second < 19:
     ### STARTER
     # # YOUR TURN: ss on h1, tc on r1, and samples.append((second, *read_ss(...), packets))
     ### END SOLUTION
-server.wait()  # it ends with the client
+listening.wait()  # it ends with the client
 
 # %% check="look" points=3
 lab11.check_look(samples, lab.clock).require()
@@ -438,10 +436,7 @@ lab11.check_shares(shares).require()
 # loses. (3) "it is unfair, so forbid it" - CUBIC was not fair to Reno either; say what is measured, and who agrees to
 # it.
 
-# %% id="stop"
-lab.stop()
-
-# %% [markdown] id="end-of-lab"
+# %% [markdown] id="replay-text"
 # <details><summary>Open this when you have written your answer</summary>
 #
 # Whoever shares the bottleneck. In a shallow queue BBR of version 1 takes most of it; Ware and others (2019) show how
@@ -449,6 +444,22 @@ lab.stop()
 #
 # </details>
 #
+# ## 9. Into the queue
+#
+# So far you have looked every 0.2 s. `record=["r1-eth2"]` has the kernel note each packet at B, and `show.replay` lets
+# you go through time again: the slider or the arrow keys move it, `n` steps to the next loss and says why it happened.
+#
+# **Look, without points.** CUBIC sends from h1 to h3, BBR from h2 to h4. Step to the first loss: how many packets wait
+# at B, and whose? Step on, and look at the windows below: who sends less after a loss, and who goes on as before?
+
+# %% id="replay"
+cubic = measure.TcpFlow("h1", "h3", 5, congestion="cubic")
+bbr = measure.TcpFlow("h2", "h4", 5, congestion="bbr")
+recorded = measure.at_once(lab, [cubic, bbr], record=["r1-eth2"])
+lab.stop()
+show.replay(recorded)
+
+# %% [markdown] id="end-of-lab"
 # ## Summary
 #
 # A packet is lost when the window passes the path's BDP and the queue. Reno halves it and adds one packet a round

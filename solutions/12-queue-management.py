@@ -37,10 +37,9 @@ def beside(seconds):
     return [upload, pings, measure.QueueFlow("r1", "h3", seconds), pages]
 
 
-ping, page = (measure.run(lab, flow) for flow in beside(25)[1::2])
-print(
-    f"without an upload: a ping of {ping.rtt_mean_ms:.2f} ms, a page in {page.headline:.0f} ms"
-)
+_, pings, _, pages = beside(25)
+ping, page = measure.run(lab, pings), measure.run(lab, pages)
+print(f"without an upload: ping {ping.rtt_mean_ms:.2f} ms, page {page.headline:.0f} ms")
 
 # %% [markdown] id="bloat-task"
 # **Predict** the highest ping in ms beside the upload, when the queue is full, and how long a page takes then, in
@@ -313,7 +312,7 @@ for name, strange in lab12.unseen().items():
         what = queue_for(strange.link("U").rate_mbps)
         print(name, strange.link("U").rate_mbps, "Mbit/s:", what)
         print(there["r1"].cmd(f"tc qdisc replace dev r1-eth2 parent 5:1 {what}"), end="")
-        finale[name] = measure.at_once(there, beside(30)[:3])
+        finale[name] = measure.at_once(there, beside(30)[:3])  # all but the pages
 lab12.figures.queue_table(finale)
 
 # %% check="finale" points=5

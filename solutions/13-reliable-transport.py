@@ -13,8 +13,11 @@
 # %% id="imports"
 from linklab import lab13, show, start
 
-lab = start(lab13.NETWORK)
 display(lab13.progress())
+network = lab13.the_network()
+near, receiver = network.link("near"), network.address_of("receiver")
+loss = lab13.loss_percent()  # for section 2
+lab = start(network)
 show.draw(lab)
 
 # %% [markdown] id="where"
@@ -40,16 +43,17 @@ show.draw(lab)
 # ## 1. Predict: stop-and-wait
 #
 # A sender that sends one packet and waits for its acknowledgement uses the link for a small part of the time. The
-# link from `sender` to `relay` carries 2 Mbit/s, 20 ms in each direction. A packet has 1000 bytes and 66 bytes of
-# headers (UDP 8, IPv4 20, Ethernet 14, and 24 that a cable adds: Lab 08). Take acknowledgements for infinitely
-# small.
+# link `near` from `sender` to `relay` carries `near.rate_mbps` Mbit/s, with a delay of `near.delay_ms` ms in each
+# direction. A packet has 1000 bytes and 66 bytes of headers (UDP 8, IPv4 20, Ethernet 14, and 24 that a cable adds:
+# Lab 08). Take acknowledgements for infinitely small.
 #
 # **Predict** the share of the link that it uses, in percent, and how sure you are.
 
 # %% answer="share"
 ### BEGIN SOLUTION
-packet_ms = 1066 * 8 / 2000
-share, sure = 100 * packet_ms / (packet_ms + 40), 90
+packet_ms = 1066 * 8 / (1000 * near.rate_mbps)
+rtt_ms = 2 * near.delay_ms
+share, sure = 100 * packet_ms / (packet_ms + rtt_ms), 90
 ### STARTER
 # share = None
 # sure = None
@@ -66,18 +70,18 @@ lab13.check_predicted(share).require()
 # `relay` and `receiver` are joined by a link without delay. Let it lose packets: Linux's *netem* does that. The
 # generator of its random numbers starts from the lab's seed, so in each new lab the same cells lose the same packets.
 #
-# **Your turn:** have `relay-eth3` on `relay` lose 5 % (`tc qdisc add dev ... root netem loss 5%`). Then send 400
-# pings from `relay` to `receiver` (10.13.3.2), 20 ms apart (`-i 0.02`), quietly (`-q`). Keep what ping says in
+# **Your turn:** have `relay-eth3` on `relay` lose `loss` percent (`tc qdisc add dev ... root netem loss {loss}%`).
+# Then send 400 pings from `relay` to `{receiver}`, 20 ms apart (`-i 0.02`), quietly (`-q`). Keep what ping says in
 # `printed`. Netem works on what an interface *sends*: which packets of a ping are at risk?
 
 # %% answer="netem"
 printed = ""
 ### BEGIN SOLUTION
-lab["relay"].cmd("tc qdisc add dev relay-eth3 root netem loss 5%")
-printed = lab["relay"].cmd("ping -q -c 400 -i 0.02 10.13.3.2")
+lab["relay"].cmd(f"tc qdisc add dev relay-eth3 root netem loss {loss}%")
+printed = lab["relay"].cmd(f"ping -q -c 400 -i 0.02 {receiver}")
 print(printed)
 ### STARTER
-# # YOUR TURN: lab["relay"].cmd("tc ..."), then printed = lab["relay"].cmd("ping ...")
+# # YOUR TURN: lab["relay"].cmd(f"tc ..."), then printed = lab["relay"].cmd(f"ping ...")
 ### END SOLUTION
 
 # %% check="netem" points=2
@@ -87,7 +91,7 @@ lab13.check_netem(printed).require()
 # <details><summary>What is at risk: open this when the check has passed</summary>
 #
 # The requests alone: the answers leave by the receiver's interface. Of 400 packets with 5 % about 20 are lost, and
-# four standard deviations of that (binomial distribution) are 17. Your number differs from 5 %, and it is the same
+# four standard deviations of that (binomial distribution) are 17. Your number differs from `loss`, and it is the same
 # in each new lab.
 #
 # </details>
@@ -274,7 +278,10 @@ lab13.check_timeouts("reliable.py").require()
 
 # %% answer="numbers"
 ### BEGIN SOLUTION
-numbers = {"fills": 11, "go-back-N": 7, "selective repeat": 4}
+import math
+
+fills = math.ceil(1 + rtt_ms / packet_ms)
+numbers = {"fills": fills, "go-back-N": 7, "selective repeat": 4}
 ### STARTER
 # numbers = {"fills": None, "go-back-N": None, "selective repeat": None}
 ### END SOLUTION
@@ -312,7 +319,7 @@ lab13.check_window("reliable.py").require()
 
 # %% answer="shares"
 ### BEGIN SOLUTION
-two_a = 40 / (1066 * 8 / 2000)
+two_a = rtt_ms / packet_ms
 shares = {"go-back-N": 100 * 0.98 / (1 + two_a * 0.02), "selective repeat": 98.0}
 ### STARTER
 # shares = {"go-back-N": None, "selective repeat": None}
@@ -332,7 +339,7 @@ lab13.shares_figure({32: lost})
 # after a loss that theory does not suppose? Name two things that TCP does to come closer.
 
 # %% [markdown] reflect="shares" points=4
-# Selective repeat should have 96 %, go-back-N 72 %. My program learns of a loss by its timeout alone, and that is
+# Selective repeat should have 96 %, go-back-N some 70 %. My program learns of a loss by its timeout alone, and that is
 # at least 100 ms and with a full window longer than the round trip: as soon as the window is used up, the link is
 # idle until the timeout. Theory supposes one round trip. TCP does not wait for the timeout: three duplicate
 # acknowledgements tell it of a loss (fast retransmit), and selective acknowledgements (SACK) tell which packets are
@@ -359,7 +366,7 @@ lab.stop()
 #
 # **Review questions** (no points)
 #
-# 1. Why has a stop-and-wait protocol on a satellite link a share of a thousandth, and what helps but for a window?
+# 1. Why has a stop-and-wait protocol on a satellite link a share of a thousandth, and what helps besides a window?
 #    <details><summary>Answer</summary>The round trip is a thousand transmission times. Larger packets
 #    help.</details>
 # 2. Packets may overtake each other. Why is one bit then not enough for stop-and-wait?

@@ -15,6 +15,11 @@ def failed(result: Result) -> list[Check]:
     return [check for check in result.checks if check.outcome == "failed"]
 
 
+def said(result: Result) -> str:
+    """All that is said of those that failed, in one line."""
+    return " ".join(f"{it.description}: {it.reason} Hint: {it.hint}" for it in failed(result))
+
+
 def the_failure(result: Result) -> Check:
     """The only one that failed; it has a hint."""
     (check,) = failed(result)

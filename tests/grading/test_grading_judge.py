@@ -14,7 +14,7 @@ from tests.grading.judging import ROOT, changed, judge, solution, starter, witho
 from tests.thorough import some
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(1800)]
-LABS = ["00", "01", "03", "04", "05", "06", "07", "08", "09", "10"]
+LABS = ["00", "01", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"]
 
 
 SIMPLEPERF = {"simpleperf.py": ROOT / "solutions" / "simpleperf.py"}

@@ -13,17 +13,14 @@ import pytest
 
 from linklab.analysis.congestion import reno_period_s
 from linklab.course import using
-from linklab.grade import Result
-from linklab.grade.predictions import Sketch, remark
-from linklab.grade.questions import Value
 from linklab.labs import lab11
 from linklab.labs.lab11 import figures, functions
 from linklab.labs.lab11.functions import read_ss_text
 from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpFlow, TcpResult
-from linklab.network import COURSE
 from linklab.network.variants import variant
 from linklab.show.figure import Drawing
-from tests.grade.failures import failed
+from tests.grade.failures import failed, said
+from tests.labs.altered import changed, read_back, without
 from tests.labs.lab11_runs import controls, kept, queues, together
 from tests.labs.written import is_refused, unnamed_slips
 
@@ -209,20 +206,6 @@ def test_in_real_time_a_busy_machine_may_have_made_what_is_wrong() -> None:
 # --- Runs
 
 
-def said(result: Result) -> str:
-    return " ".join(f"{it.description}: {it.reason} Hint: {it.hint}" for it in failed(result))
-
-
-def changed(run: AtOnce, kind: type, **values: Any) -> AtOnce:
-    """The run with its flows of a kind changed."""
-    results = (replace(it, flow=replace(it.flow, **values)) if isinstance(it, kind) else it for it in run.results)
-    return replace(run, results=tuple(results))
-
-
-def without(run: AtOnce, *kinds: type) -> AtOnce:
-    return replace(run, results=tuple(it for it in run.results if not isinstance(it, kinds)))
-
-
 def one(run: AtOnce, number: int) -> AtOnce:
     return replace(run, results=(run.results[number],))
 
@@ -296,23 +279,8 @@ def test_queues_that_look_right_are_refused(runs: object, says: str) -> None:
 
 
 def test_a_queue_that_got_a_delay_as_well_is_refused() -> None:
-    run = queues()[20]
-    results = []
-    for it in run.results:
-        state = it.origin.network
-        assert state is not None
-        nodes = tuple(
-            replace(
-                node,
-                interfaces=tuple(
-                    replace(face, shape=replace(face.shape, delay_ms=10.0)) if face.name == "r1-eth2" else face
-                    for face in node.interfaces
-                ),
-            )
-            for node in state.nodes
-        )
-        results.append(replace(it, origin=replace(it.origin, network=replace(state, nodes=nodes))))
-    result = lab11.check_queues({**queues(), 20: replace(run, results=tuple(results))})
+    run = read_back(queues()[20], "r1-eth2", delay_ms=10.0)
+    result = lab11.check_queues({**queues(), 20: run})
     assert "B was changed besides" in said(result)
 
 
@@ -355,48 +323,7 @@ def test_a_neighbour_s_measurements_are_refused() -> None:
             assert "the network that its first cells make" in said(result)
 
 
-# --- Letters and predictions
-
-
-@pytest.mark.parametrize(
-    ("check", "right"),
-    [
-        (lab11.check_seen, {"tracks": "b", "overshoot": "d"}),
-        (lab11.check_shapes, {"hystart": "c", "gaps": "a", "rests": "b"}),
-        (lab11.check_shares, {"long": "c", "depth": "a"}),
-    ],
-)
-def test_one_letter_each_is_right_and_each_other_has_a_remark(
-    check: Callable[..., Result], right: dict[str, str]
-) -> None:
-    assert check({key: f" {letter.upper()} " for key, letter in right.items()}).passed
-    for key, letter in right.items():
-        for other in set("abcd") - {letter}:
-            (failure,) = failed(check({**right, key: other}))
-            assert failure.hint
-        assert "none of" in said(check({**right, key: "e"}))
-    assert "not filled in yet" in said(check(None))
-
-
-def _predicted() -> list[tuple[str, Value]]:
-    found = []
-    for name in lab11.PREDICTIONS.names:
-        asked = lab11.PREDICTIONS.asked(name)
-        assert not isinstance(asked, Sketch)
-        found += [(name, question) for question in asked]
-    return found
-
-
-@pytest.mark.parametrize("network", ["", "ada"])
-def test_what_theory_says_is_called_right_and_each_slip_by_its_name(network: str) -> None:
-    with using(VARIANT if network else COURSE):
-        for name, question in _predicted():
-            right = question.expected.value
-            assert remark(question, right) == ("as theory says", ""), (name, question.key)
-            assert remark(question, float(f"{right:.3g}"))[1] == "", (name, question.key)
-            for slip in question.slips:
-                if abs(slip.value / right - 1) > 0.01:
-                    assert remark(question, slip.value)[1], (name, question.key, slip.reason)
+# --- Predictions
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:

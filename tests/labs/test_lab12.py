@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,69 +11,27 @@ import numpy as np
 import pytest
 
 from linklab.course import using
-from linklab.grade import Result
-from linklab.grade.predictions import Sketch, remark
 from linklab.labs import lab12
 from linklab.labs.lab12 import figures, functions, predictions, rules
 from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult
-from linklab.network import COURSE
 from linklab.network.variants import variant
 from linklab.show.figure import Drawing
-from tests.grade.failures import failed
+from tests.grade.failures import failed, said
+from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab12_runs import QUEUES, UNSEEN, finale, kept
 from tests.labs.written import is_refused, unnamed_slips
 
 VARIANT = variant("ada", b"a course secret for trials")
 
 
-def said(result: Result) -> str:
-    return " ".join(f"{it.description}: {it.reason} Hint: {it.hint}" for it in failed(result))
-
-
-def changed(run: AtOnce, kind: type, **values: Any) -> AtOnce:
-    """The run with its flows of a kind changed."""
-    results = (replace(it, flow=replace(it.flow, **values)) if isinstance(it, kind) else it for it in run.results)
-    return replace(run, results=tuple(results))
-
-
-def given(run: AtOnce, kind: type, **values: Any) -> AtOnce:
-    """The run with its results of a kind changed."""
-    results = (replace(it, **values) if isinstance(it, kind) else it for it in run.results)
-    return replace(run, results=tuple(results))
-
-
-def without(run: AtOnce, *kinds: type) -> AtOnce:
-    return replace(run, results=tuple(it for it in run.results if not isinstance(it, kinds)))
-
-
 def shaped(run: AtOnce, **values: Any) -> AtOnce:
     """The run with what r1-eth2 does read back otherwise."""
-    return read_back(run, ("r1-eth2",), **values)
+    return read_back(run, "r1-eth2", **values)
 
 
 def behind(run: AtOnce, delay_ms: float) -> AtOnce:
     """The run with another delay of the link behind U."""
-    return read_back(run, ("r2-eth1", "h3-eth0"), delay_ms=delay_ms)
-
-
-def read_back(run: AtOnce, names: tuple[str, ...], **values: Any) -> AtOnce:
-    """The run with what some interfaces do read back otherwise."""
-    results = []
-    for it in run.results:
-        state = it.origin.network
-        assert state is not None
-        nodes = tuple(
-            replace(
-                node,
-                interfaces=tuple(
-                    replace(face, shape=replace(face.shape, **values)) if face.name in names else face
-                    for face in node.interfaces
-                ),
-            )
-            for node in state.nodes
-        )
-        results.append(replace(it, origin=replace(it.origin, network=replace(state, nodes=nodes))))
-    return replace(run, results=tuple(results))
+    return read_back(run, "r2-eth1", "h3-eth0", delay_ms=delay_ms)
 
 
 # --- A queue's limit
@@ -338,37 +295,7 @@ def test_a_neighbour_s_measurements_are_refused() -> None:
             assert "the network that its first cells make" in said(result)
 
 
-# --- Letters and predictions
-
-
-@pytest.mark.parametrize(
-    ("check", "right"),
-    [(lab12.check_drops, {"early": "c", "sojourn": "b"}), (lab12.check_turns, {"turns": "a", "mark": "d"})],
-)
-def test_one_letter_each_is_right_and_each_other_has_a_remark(
-    check: Callable[..., Result], right: dict[str, str]
-) -> None:
-    assert check({key: f" {letter.upper()} " for key, letter in right.items()}).passed
-    for key, letter in right.items():
-        for other in set("abcd") - {letter}:
-            (failure,) = failed(check({**right, key: other}))
-            assert failure.hint
-        assert "none of" in said(check({**right, key: "e"}))
-    assert "not filled in yet" in said(check(None))
-
-
-@pytest.mark.parametrize("network", ["", "ada"])
-def test_what_theory_says_is_called_right_and_each_slip_by_its_name(network: str) -> None:
-    with using(VARIANT if network else COURSE):
-        questions = lab12.PREDICTIONS.asked("bloat")
-        assert not isinstance(questions, Sketch)
-        for question in questions:
-            right = question.expected.value
-            assert remark(question, right) == ("as theory says", ""), question.key
-            assert remark(question, float(f"{right:.3g}"))[1] == "", question.key
-            for slip in question.slips:
-                if abs(slip.value / right - 1) > 0.01:
-                    assert remark(question, slip.value)[1], (question.key, slip.reason)
+# --- Predictions
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:

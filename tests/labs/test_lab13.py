@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
+from linklab.course import using
 from linklab.grade import Result
 from linklab.labs import lab13
 from linklab.labs.lab13 import functions, rules
+from linklab.network import Network
+from linklab.network.variants import variants
 
 from .written import is_refused, unnamed_slips
 
@@ -116,14 +120,6 @@ def test_a_wrong_share_fails_and_is_called_by_its_name(wrong: dict[str, float], 
     assert says in reason
 
 
-@pytest.mark.parametrize(("check", "right"), [(lab13.check_bits, "c"), (lab13.check_karn, "b")])
-def test_of_four_options_one_is_right(check: Callable[[object], Result], right: str) -> None:
-    assert [letter for letter in "abcd" if check(letter).passed] == [right]
-    assert check(right.upper()).passed
-    assert not check(None).passed
-    assert not check("e").passed
-
-
 def test_a_prediction_has_its_point_and_slips_have_names() -> None:
     assert lab13.check_predicted(lab13.predict("share", 40, sure=50)).passed
     assert not lab13.check_predicted(lab13.predict("share", None, sure=50)).passed
@@ -135,10 +131,52 @@ def test_a_prediction_has_its_point_and_slips_have_names() -> None:
         assert slip.reason in check.reason
 
 
+# --- On students' own networks
+
+
+CLASS = variants([f"student {number}" for number in range(60)], b"a course secret for trials")
+EACH = {(it.link("L3").rate_mbps, it.link("L3").delay_ms): it for it in CLASS.values()}
+
+
+def _asks_by_hand() -> tuple[float, dict[str, float], dict[str, float]]:
+    """A share, windows and shares with loss, as a student computes them."""
+    near = lab13.the_network().link("near")
+    packet_ms, trip_ms = 1066 * 8 / (1000 * (near.rate_mbps or 0)), 2 * near.delay_ms
+    share = 100 * packet_ms / (packet_ms + trip_ms)
+    numbers: dict[str, float] = {"fills": math.ceil(100 / share), "go-back-N": 7, "selective repeat": 4}
+    return share, numbers, {"go-back-N": 98 / (1 + 0.02 * trip_ms / packet_ms), "selective repeat": 98}
+
+
+@pytest.mark.parametrize("network", EACH.values(), ids=[f"{rate:g}-{delay:g}" for rate, delay in EACH])
+def test_what_is_asked_follows_the_student_s_network(network: Network) -> None:
+    with using(network):
+        share, numbers, shares = _asks_by_hand()
+        (question,) = rules._share()
+        assert question.expected.value == pytest.approx(share)
+        assert lab13.check_numbers(numbers).passed
+        assert not lab13.check_numbers(numbers | {"fills": numbers["fills"] - 1}).passed
+        assert lab13.check_shares({key: float(f"{it:.4g}") for key, it in shares.items()}).passed
+        percent, receiver = lab13.loss_percent(), lab13.the_network().address_of("receiver")
+        assert lab13.check_netem(_ping(400, round(400 - 4 * percent), receiver)).passed
+        assert not lab13.check_netem(_ping(400, round(400 - 8.5 * percent), receiver)).passed
+        assert "ping the receiver" in str(lab13.check_netem(_ping(400, 380)))
+        assert f"loss {percent:g}% of netem" in str(lab13.check_netem(_ping(400, 400, receiver)))
+
+
+def test_links_lose_4_to_6_percent() -> None:
+    found = set()
+    for network in EACH.values():
+        with using(network):
+            found.add(lab13.loss_percent())
+    assert len(found) > 3
+    assert found <= {4, 4.5, 5, 5.5, 6}
+    assert lab13.loss_percent() == 5
+
+
 # --- A link that loses
 
 
-def _ping(sent: int, received: int, to: str = "10.13.3.2") -> str:
+def _ping(sent: int, received: int, to: str = "10.0.3.2") -> str:
     lost = 100 * (sent - received) / sent
     return (
         f"PING {to} ({to}) 56(84) bytes of data.\n\n--- {to} ping statistics ---\n"
@@ -158,7 +196,7 @@ def test_what_chance_gives_passes(received: int) -> None:
         (_ping(400, 355), "too much"),  # in both directions
         (_ping(400, 399), "too little"),  # a share of 1 for percent
         (_ping(20, 19), "say little"),
-        (_ping(400, 380, "10.13.1.1"), "10.13.1.1"),
+        (_ping(400, 380, "10.0.1.1"), "10.0.1.1"),
         ("5 % packet loss", "not the lines that ping prints"),
         (5, "not measured yet"),
         ("", "not measured yet"),

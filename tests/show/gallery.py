@@ -1,7 +1,8 @@
-"""One figure or more of each function of `linklab.show` that draws."""
+"""One figure or more of each function of `linklab.show` that draws, and those of labs 11 to 13."""
 
 from __future__ import annotations
 
+import base64
 import io
 from functools import cache
 from typing import Any
@@ -11,10 +12,13 @@ from matplotlib.image import imsave
 
 from linklab import show
 from linklab.analysis import Comparison, Expectation, Load, experiment, utilisation
+from linklab.grade.reliable.wire import Transfer
+from linklab.labs import lab11, lab12, lab13
 from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult
 from linklab.network import COURSE, by_name
 from linklab.show import packets, video
 from linklab.show.figure import Drawing
+from tests.labs import lab11_runs, lab12_runs
 
 from .drawn import BROKEN, NOT_FORWARDING, PARALLEL, ring, tree
 
@@ -126,3 +130,39 @@ def _networks() -> dict[str, Drawing]:
         "draw: path": show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
         "draw: uses": show.draw(COURSE, title="Used", uses=uses),
     }
+
+
+@cache
+def lab_figures() -> dict[str, Drawing]:
+    """Return the figures of labs 11 to 13, of what their solutions measured; names end with the function's."""
+    runs = lab12_runs.kept()
+    found = {
+        "lab11.look_figure": lab11.figures.look_figure(lab11_runs.kept()["samples"]),
+        "lab11.controls_figure": lab11.figures.controls_figure(lab11_runs.controls()),
+        "lab11.queues_figure": lab11.figures.queues_figure(lab11_runs.queues()),
+        "lab12.queue_figure: one": lab12.figures.queue_figure({"queue of 1000": runs["long"]}),
+        "lab12.queue_figure: three": lab12.figures.queue_figure({name: runs[name] for name in lab12.ONE_QUEUE}),
+        "lab12.queue_figure: apart": lab12.figures.queue_figure({name: runs[name] for name in (*lab12.APART, "marks")}),
+        "lab13.ladder": lab13.ladder(sent(7, {3, 5})),
+        "lab13.ladder: long": lab13.ladder(sent(100, {10})),
+        "lab13.shares_figure": lab13.shares_figure({1: sent(20, set()), 8: sent(20, {4})}),
+    }
+    return {name: figure for name, figure in found.items() if isinstance(figure, Drawing)}
+
+
+def sent(packets: int, lost: set[int]) -> Transfer:
+    """A transfer by stop-and-wait: packets of these numbers are lost, and sent again after 0.1 s."""
+    up: list[list[Any]] = []
+    down: list[list[Any]] = []
+    now_s = 1.0
+    for number in range(1, packets + 1):
+        if number in lost:
+            up.append([now_s, 1005, f"data {number}", "lost"])
+            now_s += 0.1
+        up.append([now_s, 1005, f"data {number}", "passed"])
+        down.append([now_s, 4, f"answer {number}", "passed"])
+        now_s += 0.0446
+    content = bytes(1000 * packets)
+    ends = [{"program": {"kept": None}}, {"program": {"kept": base64.b64encode(content).decode()}}]
+    record = {"datagrams": {"up": up, "down": down, "flooded": {}}, "stalled": False, "acts": ends}
+    return Transfer("made", content, 1, 40.0, record)

@@ -22,9 +22,9 @@ from tests.states import PLAN, change
 from .charted import collisions, cut_off, ink, strange_colours, words
 from .contrast import contrast, dark, inverted
 from .drawn import outside, overlaps
-from .gallery import LOADS, ORIGIN, ROWS, figures, transfer
+from .gallery import LOADS, ORIGIN, ROWS, figures, lab_figures, transfer
 
-FIGURES = figures()
+FIGURES = figures() | lab_figures()
 CHARTS = [name for name in FIGURES if not name.startswith(("draw", "pictures", "frames"))]
 
 
@@ -47,7 +47,18 @@ def test_every_function_that_draws_has_a_figure_here() -> None:
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__annotations__.get("return") == "Drawing" and not name.startswith("_")
     }
-    assert drawing == {name.partition(":")[0] for name in FIGURES}
+    assert drawing == {name.partition(":")[0] for name in figures()}
+
+
+@pytest.mark.parametrize("lab", ["lab11", "lab12", "lab13"])
+def test_every_figure_of_a_lab_is_here(lab: str) -> None:
+    module = importlib.import_module(f"linklab.labs.{lab}.figures")
+    drawing = {
+        f"{lab}.{name}"
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__annotations__.get("return") == "Drawing | str" and not name.startswith("_")
+    }
+    assert drawing == {name.partition(":")[0] for name in lab_figures() if name.startswith(lab)}
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -82,6 +82,7 @@ THINGS: dict[str, Network | NetworkState] = {
     **{f"tree {seed}": tree(seed) for seed in range(8)},
     **{f"chain {seed}": chain(seed) for seed in range(2)},
     **{name: by_name(name) for name in ("mtu-direct", "mtu-gre", "video-3-2", "l3-switch-10", "router-on-a-stick-10")},
+    **{name: by_name(name) for name in ("dumbbell", "access", "relayed")},
     "switches in three levels": LEVELS,
     "fat tree": fat_tree(),
 }
@@ -101,6 +102,23 @@ def test_no_text_covers_another_or_leaves_the_page(name: str) -> None:
     figure = drawn(name)
     assert overlaps(figure) == []
     assert outside(figure) == []
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_the_addresses_of_a_cable_stand_in_the_order_of_its_ends(name: str) -> None:
+    scene = scene_of(THINGS[name])
+    placed = place(scene, positions(scene))
+    turned = []
+    for stroke in placed.strokes:
+        labels = [placed.ends.get((plug.node, plug.interface)) for plug in stroke.cable.ends]
+        along = [
+            sum((b - a) * place for a, b, place in zip(stroke.start, stroke.end, label.box.centre, strict=True))
+            for label in labels
+            if label is not None
+        ]
+        if along != sorted(along):
+            turned.append(stroke.cable.ends)
+    assert turned == []
 
 
 @pytest.mark.parametrize("name", THINGS)

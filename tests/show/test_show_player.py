@@ -137,7 +137,7 @@ def test_a_report_finds_the_data_and_nothing_else() -> None:
     data = recording_in(html)
     assert data is not None
     assert base64.b64decode(data, validate=True)
-    assert data in page_of(data, own_colours=True)
+    assert data in page_of(data)
     assert recording_in("<p>no replay</p>") is None
     assert recording_in('<main data-recording=&quot;"><script>x</script>&quot;') is None
     assert environment().globals["script_hash"] == script_hash()
@@ -209,6 +209,24 @@ def test_at_any_moment_a_packet_waits_or_is_on_its_way(opened: Callable[..., Ask
     assert ask(inside.format(45 * MS)) == [[19, True]]
     assert ask(f"p.runs[0].held(p.runs[0].ports[0], {12 * MS})") == 9
     assert ask("p.runs[0].held(p.runs[0].ports[0], p.length)") == 0
+
+
+def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[..., Ask]) -> None:
+    """The flows are listed by their bytes, which need not be the order of connections and pings."""
+    ask = opened(recorded())
+    assert ask("p.flowNames") == ["TCP h1 to h2", "ICMP h1 to h2"]
+    colours = ask("p.curves[0].parts.flatMap((part) => part.series.map((it) => [it.label, it.colour]))")
+    assert [it for it in colours if "eth0" not in it[0]] == [
+        ["cwnd, TCP h1 to h2", 0],
+        ["ssthresh, TCP h1 to h2", 0],
+        ["smoothed, TCP h1 to h2", 0],
+        ["ping h1 to h2", 1],
+    ]
+    styled = "p.curves[0].styled({{name: '{}'}}, {})"
+    assert ask(styled.format("TCP h2:9 to h1:5201", "[]")) == {"colour": 0, "dash": 0}, (
+        "whoever sent first names a flow"
+    )
+    assert ask(styled.format("TCP h1:8 to h2:5201", "[{name: 'TCP h1:7 to h2:5201'}]")) == {"colour": 0, "dash": 1}
 
 
 def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callable[..., Ask]) -> None:
@@ -298,16 +316,64 @@ def test_a_notebook_s_frame_plays_and_nothing_is_loaded(browser: Chrome, tmp_pat
     assert [it for it in said if it["level"] == "SEVERE"] == []
 
 
-@pytest.mark.parametrize(("scheme", "turned"), [("light", False), ("dark", True)])
-def test_it_is_dark_where_the_reader_s_system_is(
-    scheme: str, turned: bool, browser: Chrome, opened: Callable[..., Ask]
-) -> None:
-    features = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+def preferring(browser: Chrome, scheme: str) -> None:
+    """The reader's system prefers these colours; "" for what it does by itself."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+LIGHTNESS = """
+const done = arguments[0];
+const grey = ([red, green, blue]) => Math.round(0.213 * red + 0.715 * green + 0.072 * blue);
+const bytes = (colour) => colour.match(/\\d+/g).map(Number);
+window.linklabReplay.then(async (p) => {
+  await new Promise((next) => setTimeout(next, 200));
+  const { picture } = p.stages[0], style = getComputedStyle(document.body);
+  await picture.decode();
+  const pen = new OffscreenCanvas(picture.naturalWidth, picture.naturalHeight).getContext("2d");
+  pen.drawImage(picture, 0, 0);
+  const ground = grey(pen.getImageData(1, 1, 1, 1).data);
+  const swatch = grey(bytes(getComputedStyle(document.querySelector(".swatch")).backgroundColor));
+  const [curve] = p.curves[0].parts, line = curve.plot.series[1].stroke(curve.plot, 1);
+  const drawn = grey([1, 3, 5].map((at) => parseInt(line.slice(at, at + 2), 16)));
+  done([grey(bytes(style.backgroundColor)), ground, grey(bytes(style.color)), swatch, drawn]);
+});
+"""
+
+
+def lightness(browser: Chrome) -> tuple[list[int], list[int]]:
+    """How light the page's ground and the picture's are; and text, a flow's colour and a curve: from 0 to 255."""
+    found = browser.execute_async_script(LIGHTNESS)
+    return found[:2], found[2:]
+
+
+def test_it_is_dark_where_the_reader_s_system_is(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    preferring(browser, "light")
     opened(recorded())
-    found = browser.execute_script("return getComputedStyle(document.documentElement).filter")
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    assert (found != "none") == turned
+    grounds, inks = lightness(browser)
+    assert min(grounds) == 255
+    assert max(inks) < 110
+    preferring(browser, "dark")  # while it is open
+    grounds, inks = lightness(browser)
+    assert max(grounds) == 0
+    assert min(inks) > 145
+    preferring(browser, "")
+
+
+@pytest.mark.parametrize("is_light", [True, False])
+def test_in_a_notebook_it_has_the_theme_s_colours_whatever_the_system_s_are(
+    is_light: bool, browser: Chrome, tmp_path: Path
+) -> None:
+    page = tmp_path / "notebook.html"
+    html = show.replay(recorded())._repr_mimebundle_()["text/html"]
+    page.write_text(f'<body data-jp-theme-light="{str(is_light).lower()}">{html}</body>', encoding="utf-8")
+    preferring(browser, "dark" if is_light else "light")
+    browser.get(page.as_uri())
+    browser.switch_to.frame(browser.find_element("css selector", "iframe.linklab-replay"))
+    grounds, _ = lightness(browser)
+    browser.switch_to.default_content()
+    preferring(browser, "")
+    assert grounds == ([255, 255] if is_light else [0, 0])
 
 
 @pytest.mark.parametrize("width", [400, 1300])

@@ -29,11 +29,15 @@ LABS = {
     "07-parallel-connections": "cyd",
     "11-congestion-control": "ada",
     "12-queue-management": "bob",
+    "13-reliable-transport": "cyd",
 }
+OWN_NETWORKS = ("11-congestion-control", "12-queue-management", "13-reliable-transport")
+"""Labs whose networks are not the course network, but follow from it."""
 
 
-def _errors(notebook: Any, student: str, folder: Path, program: str) -> dict[str, str]:
-    shutil.copy(ROOT / program, folder)
+def _errors(notebook: Any, student: str, folder: Path, programs: str) -> dict[str, str]:
+    for program in ("simpleperf.py", "reliable.py"):
+        shutil.copy(ROOT / programs / program, folder)
     write_variant(variant(student, SECRET), folder)
     return run(notebook, folder).errors
 
@@ -41,7 +45,7 @@ def _errors(notebook: Any, student: str, folder: Path, program: str) -> dict[str
 @pytest.mark.parametrize("lab", some(LABS, "03"))
 def test_the_solution_passes(lab: str, tmp_path: Path) -> None:
     solution = read(f"solutions/{lab}.ipynb")
-    assert _errors(solution, LABS[lab], tmp_path, "solutions/simpleperf.py") == {}
+    assert _errors(solution, LABS[lab], tmp_path, "solutions") == {}
     reports = [
         output.data["text/html"]
         for cell in solution.cells
@@ -49,7 +53,7 @@ def test_the_solution_passes(lab: str, tmp_path: Path) -> None:
         for output in cell.get("outputs", [])
         if output.get("data", {}).get("text/html", "").count(">report")
     ]
-    if lab not in ("01-router-network", "03-udp-bandwidth", "11-congestion-control", "12-queue-management"):
+    if lab not in ("01-router-network", "03-udp-bandwidth", *OWN_NETWORKS):
         assert reports
     assert all("(course network)" in one for one in reports if ">measured<" in one)  # a remark may say the word
 
@@ -57,9 +61,16 @@ def test_the_solution_passes(lab: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("lab", some(LABS, "04"))
 def test_the_starter_fails_exactly_its_graded_cells(lab: str, tmp_path: Path) -> None:
     starter = read(f"labs/{lab}.ipynb")
-    errors = _errors(starter, LABS[lab], tmp_path, "labs/simpleperf.py")
+    errors = _errors(starter, LABS[lab], tmp_path, "labs")
     assert set(errors) == graded(starter)
     assert all("Hint: " in said for said in errors.values())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("student", ["dan", "eve", "fay", "gil", "hal", "ivy"])
+@pytest.mark.parametrize("lab", OWN_NETWORKS)
+def test_the_solution_passes_on_further_students_networks(lab: str, student: str, tmp_path: Path) -> None:
+    assert _errors(read(f"solutions/{lab}.ipynb"), student, tmp_path, "solutions") == {}
 
 
 NEIGHBOUR = (
@@ -81,7 +92,7 @@ def test_a_neighbour_s_finished_work_fails(lab: str, fail: set[str], tmp_path: P
         cell.source = re.sub(r"network = (linklab\.)?course_network\(\)", NEIGHBOUR, cell.source)
     write_variant(variant("dan", SECRET), tmp_path).rename(tmp_path / "other.json")
     assert not (tmp_path / FILE).exists()
-    errors = _errors(notebook, "eve", tmp_path, "solutions/simpleperf.py")
+    errors = _errors(notebook, "eve", tmp_path, "solutions")
     assert set(errors) >= fail
     graded = {cell: said for cell, said in errors.items() if cell.startswith("check-")}
     assert all(said.startswith("GradeError: ") for said in graded.values()), graded

@@ -58,7 +58,7 @@ class Recorder:
             self._write("options/overwrite", "0")
             ring_bytes = _ring_bytes()
             self._write("buffer_size_kb", str(ring_bytes * 3 // 4 // 1024))
-            queueing = {name for node, name in self._chosen if _has_queue(node, name)}
+            queueing = _with_queues(self._chosen)
             # a queue may mark a packet or send it twice; without one what enters is what has left
             behind = {other for name in queueing for other in _peers(net, name)}
             self._tap = HeaderTap(
@@ -177,9 +177,10 @@ def _ring_bytes() -> int:
     return 1 << (free_kib * 1024 // _SHARE).bit_length() - 1
 
 
-def _has_queue(node: Node, interface: str) -> bool:
-    there = namespace_of(node)
-    return there.index(interface) in qdisc.queueing(there.kernel)
+def _with_queues(interfaces: Sequence[tuple[Node, str]]) -> set[str]:
+    """Those of these interfaces that have a queue, by one dump of each node's."""
+    queueing = {node: qdisc.queueing(namespace_of(node).kernel) for node, _ in interfaces}
+    return {name for node, name in interfaces if namespace_of(node).index(name) in queueing[node]}
 
 
 def _peers(net: Mininet, interface: str) -> list[str]:

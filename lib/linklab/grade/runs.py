@@ -102,6 +102,13 @@ def state_of_run(run: AtOnce) -> NetworkState | None:
 # --- Whether it may be judged
 
 
+def no_result(what: str, value: object, how: str, expected: str) -> Check:
+    """Return the failed check of what is no result: nothing was measured yet, or it is something else."""
+    if is_missing(value):
+        return Check.failing(what, "not measured yet", how, expected, "None")
+    return Check.failing(what, f"this is {a_kind(value)}", how, expected, type(value).__name__)
+
+
 def unfit(
     what: str,
     value: object,
@@ -117,11 +124,8 @@ def unfit(
     ``how`` says how to get one. A result of another network than the student's own is refused as well, unless the lab
     is about other networks than the course's.
     """
-    if is_missing(value):
-        return Check.failing(what, "not measured yet", how, "a result", "None")
     if not isinstance(value, kinds):
-        kind = type(value).__name__
-        return Check.failing(what, f"this is {a_kind(value)}", how, "a result", kind)
+        return no_result(what, value, how, "a result")
     result: Any = value
     found = (result.flow.source, result.flow.destination)
     if ends is not None and found != ends and not (either_direction and found == ends[::-1]):
@@ -343,11 +347,8 @@ def measured(
 def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) -> Check | None:
     """Return a failed check if ``run`` is not the loads, next to each other, for long enough; else None."""
     what, expected = f"{where}: the flows", _expected_flows(loads, with_pings)
-    if is_missing(run):
-        return Check.failing(what, "not measured yet", _AT_ONCE, expected, "None")
     if not isinstance(run, AtOnce):
-        kind = type(run).__name__
-        return Check.failing(what, f"this is {a_kind(run)}", _AT_ONCE, expected, kind)
+        return no_result(what, run, _AT_ONCE, expected)
     problem = next(_problems(run, loads, with_pings), None)
     if problem is None:
         state, pairs = state_of_run(run), [(load.source, load.destination) for load in loads]

@@ -103,11 +103,12 @@ class _Catalogue(Mapping[str, Network]):
         from linklab.network.access import access
         from linklab.network.dumbbell import dumbbell
         from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
+        from linklab.network.relayed import relayed
         from linklab.network.switch_testbeds import SWITCH_TESTBEDS
         from linklab.network.video_testbeds import VIDEO_NETWORKS
 
         testbeds = mtu_direct(), mtu_gre(), *VIDEO_NETWORKS, *SWITCH_TESTBEDS
-        networks = TWO_HOSTS, COURSE, *testbeds, dumbbell(COURSE), access(COURSE)
+        networks = TWO_HOSTS, COURSE, *testbeds, dumbbell(COURSE), access(COURSE), relayed(COURSE)
         return {network.name: network for network in networks}
 
     def __getitem__(self, name: str) -> Network:

@@ -178,7 +178,7 @@ def _cleaned(item: Markup) -> Safe:
 
 
 def _played(item: Played) -> Safe:
-    return Safe(frame_of(item.data, own_colours=True))
+    return Safe(frame_of(item.data))
 
 
 def _written(item: Written | str) -> Safe:

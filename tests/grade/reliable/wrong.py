@@ -153,7 +153,7 @@ WRONG: Final[dict[str, Wrong]] = {
         _SAW,
         "a file arrives",
         (
-            ("        connection.connect((host, port))\n", '        connection.connect(("10.13.3.2", 7001))\n'),
+            ("        connection.connect((host, port))\n", '        connection.connect(("10.0.3.2", 7001))\n'),
         ),
     ),
     "it computes instead of waiting": Wrong(

@@ -2,6 +2,7 @@
 
     from linklab.grade import reliable
 
+    reliable.check("reliable.py")                                 # all steps: a Report
     reliable.check_step("reliable.py", "stop-and-wait").require()   # one step: a linklab.grade.Result
 
 The program runs confined, its sender and its receiver on two hosts of a lab of its own on virtual time. Between them a
@@ -18,22 +19,24 @@ from linklab.errors import LinklabError
 from linklab.grade.reliable import judge
 from linklab.grade.reliable.place import Session, lab_place, read
 from linklab.grade.result import Result, guarded
+from linklab.grade.simpleperf.report import Report
 
 __all__ = ["STEPS", "Session", "check", "check_step", "played"]
 
 STEPS = tuple(judge.STEPS)
 
 
-def check(
-    file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None
-) -> dict[str, Result]:
-    """Return the checks of each step. Raises LinklabError where there is no program, and LabError where no lab is."""
+def check(file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None) -> Report:
+    """Return the checks of the program, all `STEPS` or some.
+
+    Raises LinklabError where there is no program, and LabError where no lab is.
+    """
     return played(file, steps, tell)[0]
 
 
 def played(
     file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None
-) -> tuple[dict[str, Result], Session]:
+) -> tuple[Report, Session]:
     """Return the same, and what was played for it. Raises as `check`."""
     for step in steps:
         if step not in STEPS:
@@ -42,8 +45,8 @@ def played(
     place = lab_place(program)
     try:
         session = Session(program, place, tell)
-        found = {step: Result(f"{program.name}, {step}", tuple(judge.checks(session, step))) for step in steps}
-        return found, session
+        results = {step: Result(f"{program.name}, {step}", tuple(judge.checks(session, step))) for step in steps}
+        return Report(program.name, place.title, results, {}, program="reliable"), session
     finally:
         place.close()
 
@@ -51,4 +54,4 @@ def played(
 @guarded
 def check_step(file: str | Path, step: str) -> Result:
     """Judge one of `STEPS`. Raises as `check`."""
-    return check(file, (step,))[step]
+    return check(file, (step,)).results[step]

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from linklab.course import course_network
 from linklab.errors import LabError, LinklabError
 from linklab.grade.reliable.wire import Transfer
 from linklab.grade.simpleperf import submission
@@ -20,7 +21,8 @@ from linklab.grade.simpleperf.place import LabPlace
 from linklab.grade.simpleperf.steady import SteadyPlace
 from linklab.grade.simpleperf.submission import Submission
 from linklab.lab import Lab
-from linklab.network import End, Host, Link, Network, Router, Subnet
+from linklab.network import Network
+from linklab.network.relayed import NEAR, relayed
 from linklab.trial.datagrams import Weather
 from linklab.units import (
     ETHERNET_HEADER_BYTES,
@@ -30,61 +32,27 @@ from linklab.units import (
     transmission_ms,
 )
 
-RATE_MBPS: Final = 2.0
-NEAR_MS: Final = 20.0
-FAR_MS: Final = 750.0
 HEADERS_BYTES: Final = UDP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES + ETHERNET_OVERHEAD_BYTES
 """What a datagram takes on the cable besides its payload."""
 PORT: Final = 7000
 RECEIVER_PORT: Final = 7001
-_RECEIVER: Final = "10.13.3.2"
-_QUEUE_PACKETS: Final = 1000
 _LARGEST_BINARY_BYTES: Final = 2_000_000
 _RUN: Final = "import os, sys; os.chmod(sys.argv[1], 0o755); os.execv('./' + sys.argv[1], sys.argv[1:])"
 
 
-@dataclass(frozen=True)
-class Way:
-    """A path from sender to receiver: the relay's address on it, and the propagation delay in one direction."""
-
-    relay: str
-    delay_ms: float
-
-    @property
-    def rtt_ms(self) -> float:
-        """Both directions."""
-        return 2 * self.delay_ms
+def the_network() -> Network:
+    """Return the relayed path of whoever runs this: sender, relay and receiver."""
+    return relayed(course_network())
 
 
-def _link(number: int, delay_ms: float) -> Link:
-    return Link(
-        End("sender", f"sender-eth{number}", f"10.13.{number}.1/24"),
-        End("relay", f"relay-eth{number}", f"10.13.{number}.2/24"),
-        name=("near", "far")[number - 1],
-        rate_mbps=RATE_MBPS,
-        delay_ms=delay_ms,
-        queue_packets=_QUEUE_PACKETS,
-        overhead_bytes=ETHERNET_OVERHEAD_BYTES,
-    )
-
-
-NETWORK: Final = Network(
-    name="reliable-transport",
-    nodes=(Host("sender"), Router("relay"), Host("receiver")),
-    links=(
-        _link(1, NEAR_MS),
-        _link(2, FAR_MS),
-        Link(End("relay", "relay-eth3", "10.13.3.1/24"), End("receiver", "receiver-eth0", "10.13.3.2/24"), "last"),
-    ),
-    subnets=tuple(Subnet(name, f"10.13.{number}.0/24") for number, name in enumerate(("near", "far", "last"), 1)),
-)
-"""Sender, relay and receiver: two shaped links to choose from, then one without delay."""
-PATHS: Final = {"near": Way("10.13.1.2", NEAR_MS), "far": Way("10.13.2.2", FAR_MS)}
+def rtt_ms(path: str) -> float:
+    """Return what both directions of a path from sender to relay, ``"near"`` or ``"far"``, take without a packet."""
+    return 2 * the_network().link(path).delay_ms
 
 
 def packet_ms(payload_bytes: float) -> float:
     """Return how long a datagram occupies the link, in ms."""
-    return transmission_ms(payload_bytes + HEADERS_BYTES, RATE_MBPS)
+    return transmission_ms(payload_bytes + HEADERS_BYTES, the_network().link(NEAR).rate_mbps or 0.0)
 
 
 def read(path: Path) -> Submission:
@@ -124,7 +92,7 @@ class Scene:
 
     content: bytes
     window: int = 1
-    path: str = "near"
+    path: str = NEAR
     weather: Weather = field(default_factory=Weather)
     nobody: bool = False
     limit_s: float = 300.0
@@ -132,7 +100,8 @@ class Scene:
     def plan(self, program: Submission) -> dict[str, Any]:
         """Return it as `linklab.trial.scene` plays it."""
         given = {"given.bin": base64.b64encode(self.content).decode()}
-        words = ["send", PATHS[self.path].relay, str(PORT), "given.bin", str(self.window)]
+        relay = str(the_network().link(self.path).b.address).partition("/")[0]
+        words = ["send", relay, str(PORT), "given.bin", str(self.window)]
         sender = {"side": "sender", "host": "sender", "words": command(program, *words), "given": given, "at_s": 1.0}
         words = ["receive", str(RECEIVER_PORT), "got.bin"]
         receiver = {"side": "receiver", "host": "receiver", "words": command(program, *words), "keep": "got.bin"}
@@ -142,7 +111,7 @@ class Scene:
             "datagrams": {
                 "host": "relay",
                 "port": PORT,
-                "target": [_RECEIVER, RECEIVER_PORT],
+                "target": [the_network().address_of("receiver"), RECEIVER_PORT],
                 "weather": asdict(self.weather),
             },
             "acts": [{"kind": "client", "limit_s": self.limit_s, **act} for act in acts],
@@ -172,7 +141,7 @@ class Session:
             for act in record["acts"]:
                 if act.get("program", {}).get("unconfined"):
                     raise LabError("this machine gave the program no sandbox just now: end what else runs, check again")
-            self._played[name] = Transfer(name, scene.content, scene.window, PATHS[scene.path].rtt_ms, record)
+            self._played[name] = Transfer(name, scene.content, scene.window, rtt_ms(scene.path), record)
         return self._played[name]
 
 
@@ -192,4 +161,4 @@ class _Closed(LabPlace):
 
 def lab_place(program: Submission) -> SteadyPlace:
     """Return a lab of its own for a program, started with the first scene. Raises LabError where there can be none."""
-    return SteadyPlace(lambda: _Closed(program, NETWORK))
+    return SteadyPlace(lambda: _Closed(program, the_network()))

@@ -14,8 +14,7 @@ from linklab.errors import LinklabError
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
-
-    from rich.console import Console
+    from collections.abc import Callable
 
     from linklab.grade.simpleperf.report import Report
 
@@ -33,7 +32,7 @@ check itself broke, which is no fault of the program."""
 def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds ``check`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser("check", help="check a lab's program, step by step", description=_DESCRIPTION)
-    parser.add_argument("file", type=Path, metavar="FILE", help="the program, a Python file")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the program: Python, or for lab 13 any that runs")
     parser.add_argument(
         "--lab",
         choices=["02", "13"],
@@ -56,10 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
     # what takes long to load is not needed for --help
     from rich.console import Console
 
-    from linklab.grade import simpleperf
-
-    if arguments.lab == "13":
-        return _reliable(arguments, Console())
     told = Console(stderr=True)
     try:
         for path in filter(None, (arguments.json, arguments.html)):
@@ -69,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
             def tell(what: str) -> None:
                 status.update(f"checking {arguments.file}: {what} ...")
 
-            report = simpleperf.check(arguments.file, arguments.step, arguments.where, tell)
+            report = _checked(arguments, tell)
     except LinklabError as error:
         print(f"linklab: {error}", file=sys.stderr)
         return USAGE
@@ -85,26 +80,15 @@ def run(arguments: argparse.Namespace) -> int:
     return STATUS[report.status]
 
 
-def _reliable(arguments: argparse.Namespace, console: Console) -> int:
-    """Check a program for reliable transport, and print the checks of each step."""
-    from linklab.grade import reliable
+def _checked(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Report:
+    """Check the program of the lab that was named. Raises LinklabError where there is nothing to check."""
+    from linklab.grade import reliable, simpleperf
 
-    if arguments.where == "loopback" or arguments.json or arguments.html:
-        print("linklab: --where loopback, --json and --html are for lab 02's program: leave them out", file=sys.stderr)
-        return USAGE
-    try:
-        with console.status(f"checking {arguments.file} ...") as status:
-            results = reliable.check(
-                arguments.file,
-                arguments.step or reliable.STEPS,
-                lambda what: status.update(f"checking {arguments.file}: {what} ..."),
-            )
-    except LinklabError as error:
-        print(f"linklab: {error}", file=sys.stderr)
-        return USAGE
-    print(*results.values(), sep="\n\n")
-    outcomes = {result.outcome for result in results.values()}
-    return STATUS[next((name for name in ("failed", "inconclusive") if name in outcomes), "passed")]
+    if arguments.lab == "02":
+        return simpleperf.check(arguments.file, arguments.step, arguments.where, tell)
+    if arguments.where == "loopback":
+        raise LinklabError("loopback has no link that packets need time for: leave --where away for lab 13's program")
+    return reliable.check(arguments.file, arguments.step or reliable.STEPS, tell)
 
 
 def _refuse_unwritable(path: Path) -> None:
@@ -120,7 +104,7 @@ def _refuse_unwritable(path: Path) -> None:
 
 def page(report: Report) -> str:
     """The report as a page of its own."""
-    title = html.escape(f"{report.file}: simpleperf checks")
+    title = html.escape(f"{report.file}: {report.program} checks")
     return (
         '<!DOCTYPE html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8">'
         f"<title>{title}</title></head>"

@@ -19,7 +19,7 @@ from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.show.chart import BLUE, BLUISH_GREEN, VERMILLION
 
 REPORT_VERSION: Final = 2
-"""Version of the JSON form, under the key ``linklab_simpleperf``."""
+"""Version of the JSON form, under the key ``linklab_simpleperf``, or whatever program it is about."""
 
 BEFORE: Final = "before"
 """What a check needs that hangs on whatever failed before it: in its own step, or else in the first one."""
@@ -95,7 +95,8 @@ class Broken:
 class Report:
     """The checks of a program, step by step. ``where`` tells where it ran, ``dialect`` how it writes.
 
-    ``causes`` explain what failed, the one on which most points hang first; the checks are numbered by them.
+    ``program`` is what it is to be: ``"simpleperf"``, or ``"reliable"`` for reliable transport. ``causes`` explain what
+    failed, the one on which most points hang first; the checks are numbered by them.
     """
 
     file: str
@@ -104,6 +105,7 @@ class Report:
     dialect: dict[str, Any]
     causes: tuple[Cause, ...] = ()
     broken: tuple[Broken, ...] = ()
+    program: str = "simpleperf"
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -164,7 +166,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """A dictionary of plain JSON values, versioned."""
         return {
-            "linklab_simpleperf": REPORT_VERSION,
+            f"linklab_{self.program}": REPORT_VERSION,
             "file": self.file,
             "where": self.where,
             "outcome": self.outcome,
@@ -267,7 +269,8 @@ def _heading(report: Report) -> str:
 
 
 def _step_heading(name: str, result: Result) -> str:
-    heading = f"{name}: {result.title}, {result.points:g} of {result.max_points:g} points"
+    title = result.title if name in result.title else f"{name}: {result.title}"
+    heading = f"{title}, {result.points:g} of {result.max_points:g} points"
     waits = _waits_for(result)
     return f"{heading}, all to be tried when cause {waits} is mended" if waits else heading
 

@@ -25,11 +25,11 @@ from linklab.analysis.congestion import (
     sharing_ratios,
 )
 from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS, Pipe
-from linklab.grade.check import Check, a_kind, listed
+from linklab.grade.check import Check, listed
 from linklab.grade.choices import asked_by_letter
-from linklab.grade.questions import Judged, asked, is_missing
+from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import elsewhere, measured, state_of_run, stopped
+from linklab.grade.runs import elsewhere, measured, no_result, state_of_run, stopped
 from linklab.labs.lab11.predictions import FAR, NEAR, PREDICTIONS, QUEUES, packet_s, path_of, pipe_between, the_network
 from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpResult, verdict_on
 from linklab.network import NetworkState, goodput_ceiling_mbps
@@ -65,10 +65,8 @@ def refused(
     windows and the queue must have been looked at too.
     """
     wanted = "; ".join(f"{source}-{end} with {listed(each, ', ')}" for (source, end), each in pairs.items())
-    if is_missing(run):
-        return Check.failing(what, "not measured yet", _HOW, wanted, "None")
     if not isinstance(run, AtOnce):
-        return Check.failing(what, f"this is {a_kind(run)}", _HOW, wanted, type(run).__name__)
+        return no_result(what, run, _HOW, wanted)
     problem = next(_problems(run, pairs, duration_s, looked), None)
     if problem is not None:
         return Check.failing(what, *problem, wanted, listed((result.flow.title for result in run.results), ", "))

@@ -13,11 +13,11 @@ from statistics import fmean
 from typing import Final
 
 from linklab.analysis import Expectation, answered
-from linklab.grade.check import Check, a_kind, listed
+from linklab.grade.check import Check, listed
 from linklab.grade.choices import asked_by_letter
-from linklab.grade.questions import Judged, asked, is_missing
+from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import elsewhere, measured, state_of_run, stopped
+from linklab.grade.runs import elsewhere, measured, no_result, state_of_run, stopped
 from linklab.labs.lab12.functions import limit_packets
 from linklab.labs.lab12.predictions import BANDS_MBPS, PREDICTIONS, READER, UPLOAD, frame_ms, the_network
 from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult, verdict_on
@@ -113,10 +113,8 @@ def refused(what: str, run: object, seconds: float, kind: str = "", *, pages: bo
     ``kind`` is the discipline that must have held U's packets, where that matters; ``pages`` is whether pages must have
     been loaded too.
     """
-    if is_missing(run):
-        return Check.failing(what, "not measured yet", _HOW, _FLOWS, "None")
     if not isinstance(run, AtOnce):
-        return Check.failing(what, f"this is {a_kind(run)}", _HOW, _FLOWS, type(run).__name__)
+        return no_result(what, run, _HOW, _FLOWS)
     problem = next(_problems(run, seconds, pages), None)
     if problem is not None:
         return Check.failing(what, *problem, _FLOWS, listed((result.flow.title for result in run.results), ", "))

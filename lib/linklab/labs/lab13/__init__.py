@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from linklab.grade.progress import progress as _progress
-from linklab.grade.reliable.place import NETWORK
+from linklab.grade.reliable.place import the_network
 from linklab.labs import not_here
 from linklab.labs.lab13.figures import ladder, shares_figure
 from linklab.labs.lab13.functions import check_rto
@@ -20,12 +20,12 @@ from linklab.labs.lab13.rules import (
     check_stop_and_wait,
     check_timeouts,
     check_window,
+    loss_percent,
     question,
 )
 from linklab.labs.lab13.trying import watch
 
 __all__ = [
-    "NETWORK",
     "PREDICTIONS",
     "check_bits",
     "check_karn",
@@ -38,10 +38,12 @@ __all__ = [
     "check_timeouts",
     "check_window",
     "ladder",
+    "loss_percent",
     "predict",
     "progress",
     "question",
     "shares_figure",
+    "the_network",
     "watch",
 ]
 

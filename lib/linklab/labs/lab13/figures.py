@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from linklab.analysis.arq import link_share
-from linklab.grade.reliable.place import NEAR_MS, packet_ms
+from linklab.grade.reliable.place import packet_ms, rtt_ms
 from linklab.grade.reliable.wire import Datagram, Transfer
+from linklab.network.relayed import NEAR
 from linklab.show.chart import BLACK, BLUE, VERMILLION, chart, legend
 from linklab.show.figure import Drawing
 
@@ -86,7 +87,7 @@ def shares_figure(transfers: Mapping[int, object], payload_bytes: float = 1005) 
         grid="both",
     )
     windows: Sequence[int] = range(1, max(seen) + 5)
-    theory = [100 * link_share(window, packet_ms(payload_bytes), 2 * NEAR_MS) for window in windows]
+    theory = [100 * link_share(window, packet_ms(payload_bytes), rtt_ms(NEAR)) for window in windows]
     axes.plot(windows, theory, color=BLACK, linewidth=1.2, label="theory: min(1, W / (1 + 2a))")
     axes.plot(list(seen), [100 * it for it in seen.values()], color=BLUE, marker="o", linestyle="none", label="seen")
     axes.set(xlim=(0, max(windows)), ylim=(0, 108))

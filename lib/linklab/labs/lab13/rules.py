@@ -8,21 +8,20 @@ from pathlib import Path
 from typing import Final
 
 from linklab.analysis.arq import go_back_n_share, link_share, selective_repeat_share
+from linklab.course import course_network
 from linklab.grade import choices, reliable
 from linklab.grade.check import Check
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, asked_one, stated
 from linklab.grade.reliable import judge
-from linklab.grade.reliable.place import HEADERS_BYTES, NEAR_MS, RATE_MBPS, packet_ms
+from linklab.grade.reliable.place import HEADERS_BYTES, packet_ms, rtt_ms, the_network
 from linklab.grade.result import Result, guarded
+from linklab.network.relayed import NEAR
 from linklab.units import transmission_ms
 
 _FOLDER: Final = Path(__file__).parent
 PAYLOAD_BYTES: Final = 1000
 """The packet that the questions speak of; what the cable adds comes to it."""
-RTT_MS: Final = 2 * NEAR_MS
-_PACKET_MS: Final = packet_ms(PAYLOAD_BYTES)
-_FILLED: Final = 1 + RTT_MS / _PACKET_MS
 _LOSS: Final = 0.02
 _WINDOW: Final = 8
 _LONG: Final = 32
@@ -34,20 +33,21 @@ _EXACT: Final = 6
 
 
 def _share() -> list[Value]:
-    right = 100 * link_share(1, _PACKET_MS, RTT_MS)
-    bare = transmission_ms(PAYLOAD_BYTES, RATE_MBPS)
+    one_ms, trip_ms = packet_ms(PAYLOAD_BYTES), rtt_ms(NEAR)
+    right = 100 * link_share(1, one_ms, trip_ms)
+    bare = transmission_ms(PAYLOAD_BYTES, the_network().link(NEAR).rate_mbps or 0.0)
     slips = (
         Slip(
-            100 * link_share(1, _PACKET_MS, NEAR_MS), "that counts one direction", "the acknowledgement comes back too"
+            100 * link_share(1, one_ms, trip_ms / 2), "that counts one direction", "the acknowledgement comes back too"
         ),
-        Slip(100 * _PACKET_MS / RTT_MS, "that leaves the packet's own time out", "a round takes RTT + L/R"),
-        Slip(100 * link_share(1, bare, RTT_MS), "that leaves the headers out", f"{HEADERS_BYTES} bytes come to each"),
+        Slip(100 * one_ms / trip_ms, "that leaves the packet's own time out", "a round takes RTT + L/R"),
+        Slip(100 * link_share(1, bare, trip_ms), "that leaves the headers out", f"{HEADERS_BYTES} bytes come to each"),
         Slip(100.0, "that is the whole link", "the sender does nothing while it waits"),
     )
     hints = (
         "how long does one packet take until the next may go, and how much of that is the link busy?",
-        f"a packet occupies the link for {_PACKET_MS:.3f} ms, and a round is that and the round trip",
-        f"100 * {_PACKET_MS:.3f} / ({_PACKET_MS:.3f} + {RTT_MS:g})",
+        f"a packet occupies the link for {one_ms:.3f} ms, and a round is that and the round trip",
+        f"100 * {one_ms:.3f} / ({one_ms:.3f} + {trip_ms:g})",
     )
     return [Value("share", "stop-and-wait's share of the link", stated(right, "%", "L/R / (RTT + L/R)"), hints, slips)]
 
@@ -58,15 +58,20 @@ PREDICTIONS: Final = Predictions("Lab 13", {"share": _share})
 # --- A link that loses, by hand
 
 _PINGS: Final = 400
-_LOST_PERCENT: Final = 5.0
 _SIGMAS: Final = 4.0
+
+
+def loss_percent() -> float:
+    """Return how much the student's link is to lose: half of L3's delay in ms, 5 % for the plain course network."""
+    return course_network().link("L3").delay_ms / 2
 
 
 @guarded
 def check_netem(printed: object) -> Result:
-    """Judge what ping printed on a link that loses 5 % by netem: binomial, four standard deviations."""
+    """Judge what ping printed on a link that loses `loss_percent` by netem: binomial, four standard deviations."""
     title, what = "Lab 13, a link that loses", "pings that are lost"
-    example = 'printed = lab["relay"].cmd("ping -q -c 400 -i 0.02 10.13.3.2")'
+    receiver, asked_percent = the_network().address_of("receiver"), loss_percent()
+    example = f'printed = lab["relay"].cmd("ping -q -c {_PINGS} -i 0.02 {receiver}")'
     if not isinstance(printed, str) or not printed.strip():
         return Result(title, (Check.failing(what, "not measured yet", example),))
     to = re.search(r"^PING (\S+)", printed, re.M)
@@ -74,18 +79,18 @@ def check_netem(printed: object) -> Result:
     if to is None or found is None:
         return Result(title, (Check.failing(what, "these are not the lines that ping prints at its end", example),))
     sent, received = int(found[1]), int(found[2])
-    if to[1] != "10.13.3.2":
-        return Result(title, (Check.failing(what, f"it went to {to[1]}", "ping the receiver, 10.13.3.2"),))
+    if to[1] != receiver:
+        return Result(title, (Check.failing(what, f"it went to {to[1]}", f"ping the receiver, {receiver}"),))
     if sent < _PINGS:
-        reason = f"{sent} pings say little of {_LOST_PERCENT:g} %"
+        reason = f"{sent} pings say little of {asked_percent:g} %"
         return Result(title, (Check.failing(what, reason, f"send {_PINGS}", f"{_PINGS}", str(sent)),))
     lost = 100 * (sent - received) / sent
-    spread = 100 * _SIGMAS * math.sqrt(_LOST_PERCENT / 100 * (1 - _LOST_PERCENT / 100) / sent)
-    low, high = max(0.1, _LOST_PERCENT - spread), _LOST_PERCENT + spread
-    expected = f"{_LOST_PERCENT:g} % lost, {low:.1f} to {high:.1f} of {sent} by chance"
+    spread = 100 * _SIGMAS * math.sqrt(asked_percent / 100 * (1 - asked_percent / 100) / sent)
+    low, high = max(0.1, asked_percent - spread), asked_percent + spread
+    expected = f"{asked_percent:g} % lost, {low:.1f} to {high:.1f} of {sent} by chance"
     if low <= lost <= high:
         return Result(title, (Check.passing(what, expected, f"{lost:.3g} %"),))
-    hint = "loss 5% of netem on relay-eth3 alone: tc qdisc show dev relay-eth3 says what is set"
+    hint = f"loss {asked_percent:g}% of netem on relay-eth3 alone: tc qdisc show dev relay-eth3 says what is set"
     reason = "nothing was lost" if lost == 0 else "that is too much" if lost > high else "that is too little"
     return Result(title, (Check.failing(what, reason, hint, expected, f"{lost:.3g} %"),))
 
@@ -116,7 +121,9 @@ def check_karn(answer: object) -> Result:
 @guarded
 def check_numbers(answers: object) -> Result:
     """Judge which window fills the link, and how large one may be for numbers of three bits."""
-    fills = math.ceil(_FILLED)
+    one_ms, trip_ms = packet_ms(PAYLOAD_BYTES), rtt_ms(NEAR)
+    filled = 1 + trip_ms / one_ms
+    fills = math.ceil(filled)
     go_back, selective = 2**_BITS - 1, 2 ** (_BITS - 1)
     last = "after a window whose acknowledgements are all lost, the same packets come again: what do they look like?"
     questions = (
@@ -126,17 +133,17 @@ def check_numbers(answers: object) -> Result:
             stated(fills, "packets", "1 + 2a, rounded up", _EXACT),
             (
                 "the first acknowledgement must be there before the window is used up",
-                f"a packet takes {_PACKET_MS:.3f} ms, its acknowledgement comes after {_PACKET_MS + RTT_MS:.3f} ms",
-                f"({_PACKET_MS:.3f} + {RTT_MS:g}) / {_PACKET_MS:.3f}, rounded up",
+                f"a packet takes {one_ms:.3f} ms, its acknowledgement comes after {one_ms + trip_ms:.3f} ms",
+                f"({one_ms:.3f} + {trip_ms:g}) / {one_ms:.3f}, rounded up",
             ),
             (
                 Slip(
                     fills - 1, "that is a little too small", "round up: with less the sender waits a little each time"
                 ),
                 Slip(
-                    math.ceil(1 + NEAR_MS / _PACKET_MS), "that counts one direction", "acknowledgements come back too"
+                    math.ceil(1 + trip_ms / 2 / one_ms), "that counts one direction", "acknowledgements come back too"
                 ),
-                Slip(_FILLED, "that is no whole number", "how many packets fill it?"),
+                Slip(filled, "that is no whole number", "how many packets fill it?"),
             ),
         ),
         Value(
@@ -168,9 +175,11 @@ def check_numbers(answers: object) -> Result:
 @guarded
 def check_shares(answers: object) -> Result:
     """Judge the shares of go-back-N and selective repeat where 2 % are lost, in percent."""
-    go_back = 100 * go_back_n_share(_LONG, _PACKET_MS, RTT_MS, _LOSS)
-    selective = 100 * selective_repeat_share(_LONG, _PACKET_MS, RTT_MS, _LOSS)
-    a2 = _FILLED - 1
+    one_ms, trip_ms = packet_ms(PAYLOAD_BYTES), rtt_ms(NEAR)
+    go_back = 100 * go_back_n_share(_LONG, one_ms, trip_ms, _LOSS)
+    selective = 100 * selective_repeat_share(_LONG, one_ms, trip_ms, _LOSS)
+    a2 = trip_ms / one_ms
+    filled = 1 + a2
     questions = (
         Value(
             "go-back-N",
@@ -186,7 +195,7 @@ def check_shares(answers: object) -> Result:
                 Slip(100 * (1 - _LOSS) / (1 - _LOSS + _LONG * _LOSS), "that is where the window is the limit",
                      "a window of 32 is more than 1 + 2a here"),
                 Slip(100 * (1 - _LOSS) / (1 + a2 / 2 * _LOSS), "that takes a for 2a", "2a is the round trip"),
-                Slip(100 * (1 - _LOSS) ** _FILLED, "that is the chance that no packet of a round trip is lost",
+                Slip(100 * (1 - _LOSS) ** filled, "that is the chance that no packet of a round trip is lost",
                      "a loss costs one round trip, and not all"),
             ),
         ),
@@ -198,7 +207,7 @@ def check_shares(answers: object) -> Result:
             (
                 Slip(go_back, "that is go-back-N's", "selective repeat sends again what is lost alone"),
                 Slip(100.0, "that is without loss", "what is lost takes the link twice"),
-                Slip(100 * (1 - _LOSS) * _WINDOW / _FILLED, "that is with a window of 8", "32 fill the link"),
+                Slip(100 * (1 - _LOSS) * _WINDOW / filled, "that is with a window of 8", "32 fill the link"),
             ),
         ),
     )  # fmt: skip
@@ -211,8 +220,8 @@ def check_shares(answers: object) -> Result:
 @guarded
 def check_stop_and_wait(file: str, share: object = "share") -> Result:
     """Judge the program with a window of 1, and put the predicted share next to the one that was seen."""
-    results, session = reliable.played(file, ("stop-and-wait",))
-    result = results["stop-and-wait"]
+    report, session = reliable.played(file, ("stop-and-wait",))
+    result = report.results["stop-and-wait"]
     found = judge.share_percent(session, 1) if result.passed else None
     return PREDICTIONS.compared(result, share, {"share": found})
 
@@ -220,10 +229,10 @@ def check_stop_and_wait(file: str, share: object = "share") -> Result:
 @guarded
 def check_timeouts(file: str) -> Result:
     """Judge the program's timeouts: RFC 6298, back-off, Karn's rule, and that it gives up."""
-    return reliable.check(file, ("timeouts",))["timeouts"]
+    return reliable.check_step(file, "timeouts")
 
 
 @guarded
 def check_window(file: str) -> Result:
     """Judge the program with windows of 4 to 32 packets."""
-    return reliable.check(file, ("window",))["window"]
+    return reliable.check_step(file, "window")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.grade.reliable.place import NETWORK, Scene, Session, close_the_router, read
+from linklab.grade.reliable.place import Scene, Session, close_the_router, read, the_network
 from linklab.grade.reliable.wire import Transfer
 from linklab.lab import Lab
 from linklab.trial import in_lab
@@ -45,12 +45,11 @@ def watch(
     datagram number ``silent_from`` on nothing passes for ``silent_s``. `ladder` draws what is returned. Raises
     LinklabError for another lab than one on virtual time of this lab's network, and where there is no program.
     """
-    if lab.clock != "virtual" or not {host.name for host in NETWORK.hosts} <= set(lab):
-        raise LinklabError("watch() needs the network of this lab on virtual time: lab = start(lab13.NETWORK)")
+    hosts = [host.name for host in the_network().hosts]
+    if lab.clock != "virtual" or not set(hosts) <= set(lab):
+        raise LinklabError("watch() needs the network of this lab on virtual time: lab = start(lab13.the_network())")
     program = read(Path(file))
-    lab.process.call(
-        in_lab.prepare, [host.name for host in NETWORK.hosts], program.encoded(), program.packages is not None
-    )
+    lab.process.call(in_lab.prepare, hosts, program.encoded(), program.packages is not None)
     close_the_router(lab)
     weather = Weather(
         lost={way: list(numbers) for way, numbers in (lost or {}).items()}, silent_from=silent_from, silent_s=silent_s

@@ -371,6 +371,8 @@ class Fans:
 
 LINK_INCHES: Final = 2.75
 """Between two nodes whose link has room for a label of its own and an address at each end."""
+TWINS_INCHES: Final = 3.6
+"""The same where several run side by side, and a label and addresses stand in one row."""
 PLAIN_INCHES: Final = 1.9
 """The same where nothing needs to stand at the link itself."""
 _WIDEST_INCHES: Final = 13.0
@@ -392,7 +394,8 @@ def positions(scene: Scene) -> Positions:
         ends = (cable.a.node, cable.b.node)
         between = all(kinds[node] != "switch" and len(graph[node]) > 1 for node in ends)
         if cable.shaped or between or cable.carriers:
-            graph.edges[ends]["inches"] = LINK_INCHES
+            twins = sum({it.a.node, it.b.node} == set(ends) for it in scene.cables) > 1
+            graph.edges[ends]["inches"] = TWINS_INCHES if twins else LINK_INCHES
     order = {spot.name: position for position, spot in enumerate(scene.spots)}
     parts = sorted(networkx.connected_components(graph), key=lambda part: min(map(order.__getitem__, part)))
     joined = [_part(scene, graph.subgraph(part)) for part in parts if len(part) > 1]

@@ -41,15 +41,17 @@ class Replay:
     def save(self, path: str | Path) -> Path:
         """Write the page as a file that any browser opens, without a network. Returns its path."""
         path = Path(path)
-        path.write_text(page_of(self._data, own_colours=True), encoding="utf-8")
+        path.write_text(page_of(self._data), encoding="utf-8")
         return path
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Return what a notebook shows; the report finds the data in it."""
-        from linklab.show.figure import DARK_FILTER  # matplotlib, which is loaded where something is drawn
-
-        dark = f'body[data-jp-theme-light="false"] iframe.{_CLASS}{{filter:{DARK_FILTER}}}'
-        html = f"<style>@media screen{{{dark}}}</style>{frame_of(self._data, own_colours=False)}"
+        # a frame's own page prefers the colours that the frame has: JupyterLab's, whatever the reader's system has
+        colours = "".join(
+            f'body[data-jp-theme-light="{light}"] iframe.{_CLASS}{{color-scheme:{scheme}}}'
+            for light, scheme in (("true", "light"), ("false", "dark"))
+        )
+        html = f"<style>{colours}</style>{frame_of(self._data)}"
         return {REPLAY_MIME: {"runs": len(self._runs)}, "text/html": html, "text/plain": self.words}
 
 
@@ -101,15 +103,14 @@ def recording_in(html: str) -> str | None:
     return found[1] if found else None
 
 
-def page_of(data: str, *, own_colours: bool) -> str:
-    """Return the whole page. With `own_colours` it is dark where the reader's system is; else the page around it says.
+def page_of(data: str) -> str:
+    """Return the whole page, which is dark where the reader's system is, or the page around it.
 
     Nothing but its own script runs in it, and it loads nothing.
     """
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{script_hash()}'"
-    colours = ' class="own-colours"' if own_colours else ""
     return (
-        f'<!DOCTYPE html>\n<html lang="en"{colours}><head><meta charset="utf-8">'
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Linklab: replay of a measurement</title><style>{_text('uPlot.min.css')}{_text('player.css')}</style>"
@@ -119,12 +120,12 @@ def page_of(data: str, *, own_colours: bool) -> str:
     )
 
 
-def frame_of(data: str, *, own_colours: bool) -> str:
+def frame_of(data: str) -> str:
     """Return the page in a frame that has no access to the page around it."""
     return (
         f'<iframe class="{_CLASS}" sandbox="allow-scripts" title="Replay of a measurement" '
         f'style="width:100%;height:{_HEIGHT};border:0" '
-        f'srcdoc="{escape(page_of(data, own_colours=own_colours))}"></iframe>'
+        f'srcdoc="{escape(page_of(data))}"></iframe>'
     )
 
 

@@ -7,10 +7,42 @@ const COLOURS = ["#0067ad", "#d55e00", "#007a59", "#a8477f", "#7a4b00", "#3b1152
 const DASHES = [[], [8, 3], [3, 2], [8, 3, 2, 3], [2, 2], [12, 4], []];
 const LOSS = "#c00000";
 const CHOSEN = "#a66c00";
+const GROUND = "#ffffff", INK = "#1a1a1a", GRID = "#dddddd", EDGE = "#595959", UNDER_WAY = "#cccccc";
 const LANE = 6, THICK = 8, BAR_SHARE = 0.42;  // pixels beside the cable, pixels, share of the cable
 const CHART_HIGH = 118;                        // pixels: three of them fit below the network
 const POINTS = 700;                            // of a curve on the screen
 const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times slower"], [0.001, "1000 times slower"]];
+
+// ---- Colours: those above are for a light page; a dark one turns light into dark and keeps the hue
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+/** What CSS calls invert(1) hue-rotate(180deg), of the three bytes at a place (Filter Effects, section 9.6). */
+function turn(bytes, at) {
+  const [red, green, blue] = [0, 1, 2].map((part) => 255 - bytes[at + part]), both = 0.426 * red + 1.43 * green + 0.144 * blue;
+  bytes[at] = both - red; bytes[at + 1] = both - green; bytes[at + 2] = both - blue;
+}
+const turnedInks = new Map([[LOSS, "#ff6666"]]);  // a red that is as light would be pink
+/** A colour of the light page as the page has it now. */
+function ink(colour) {
+  if (!dark.matches) return colour;
+  if (!turnedInks.has(colour)) {
+    const bytes = Uint8ClampedArray.from([1, 3, 5], (at) => parseInt(colour.slice(at, at + 2), 16));
+    turn(bytes, 0);
+    turnedInks.set(colour, `#${[...bytes].map((it) => it.toString(16).padStart(2, "0")).join("")}`);
+  }
+  return turnedInks.get(colour);
+}
+/** A picture on white as one for a dark page. */
+async function turnedPicture(source) {
+  const image = element("img", { src: source });
+  await image.decode();
+  const canvas = element("canvas", { width: image.naturalWidth, height: image.naturalHeight }), pen = canvas.getContext("2d");
+  pen.drawImage(image, 0, 0);
+  const pixels = pen.getImageData(0, 0, canvas.width, canvas.height);
+  for (let at = 0; at < pixels.data.length; at += 4) turn(pixels.data, at);
+  pen.putImageData(pixels, 0, 0);
+  return canvas.toDataURL();
+}
 
 // ---- Data
 
@@ -203,12 +235,18 @@ class Stage {
   constructor(run, player) {
     this.run = run; this.player = player; this.drawn = [];
     this.canvas = element("canvas", { role: "img", ariaLabel: `Packets on the network of ${run.label}; the list below says the same in words` });
-    const picture = element("img", { src: `data:image/png;base64,${run.picture}`, alt: run.words });
-    this.element = element("div", { className: "stage" }, picture, this.canvas);
+    this.picture = element("img", { alt: run.words });
+    this.element = element("div", { className: "stage" }, this.picture, this.canvas);
     // never higher than leaves room for the curves
     this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${50 * run.size[0] / run.size[1]}vh))`;
     this.canvas.addEventListener("click", (event) => this.click(event));
     new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+  async recolour() {
+    const light = `data:image/png;base64,${this.run.picture}`;
+    if (dark.matches && !this.turned) this.turned = await turnedPicture(light);
+    this.picture.src = dark.matches ? this.turned : light;
+    this.draw();
   }
   resize() {
     const { clientWidth, clientHeight } = this.element, ratio = window.devicePixelRatio || 1;
@@ -248,17 +286,17 @@ class Stage {
     pen.save();
     pen.translate(start[0], start[1]); pen.rotate(angle);
     if (waiting.length || moving.length) {
-      pen.fillStyle = "rgba(255,255,255,.85)"; pen.strokeStyle = "#595959"; pen.lineWidth = 1;
+      pen.fillStyle = `${ink(GROUND)}d9`; pen.strokeStyle = ink(EDGE); pen.lineWidth = 1;
       pen.fillRect(0, -THICK / 2, room, THICK);
       // netem's limit counts those under way, too: they fill the bar in grey
-      pen.fillStyle = "#ccc";
+      pen.fillStyle = ink(UNDER_WAY);
       pen.fillRect(room - Math.min(limit, waiting.length + moving.length) * step, -THICK / 2, Math.min(limit, moving.length) * step, THICK);
       pen.strokeRect(0, -THICK / 2, room, THICK);
     }
     waiting.forEach((i, place) => {
       const packet = port.packet[i];
       if (!player.shows(run, packet)) return;
-      pen.fillStyle = packet === player.chosen.get(run) ? CHOSEN : player.colour(run, packet);
+      pen.fillStyle = packet === player.chosen.get(run) ? ink(CHOSEN) : player.colour(run, packet);
       pen.fillRect(room - (place + 1) * step, -THICK / 2 + 0.5, Math.max(step - (step > 3 ? 0.7 : 0), 0.6), THICK - 1);
     });
     pen.restore();
@@ -266,7 +304,7 @@ class Stage {
     if (waiting.length) {
       const [x, y] = lane.at(room / 2, LANE + THICK + 9);
       pen.font = "bold 11px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
-      pen.lineWidth = 3; pen.strokeStyle = "#fff"; pen.fillStyle = "#1a1a1a";
+      pen.lineWidth = 3; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
       pen.strokeText(waiting.length, x, y); pen.fillText(waiting.length, x, y);
     }
     for (const i of moving) {
@@ -282,11 +320,11 @@ class Stage {
     const { pen, run, player } = this, isLarge = run.lengthOf[packet] > 200;
     pen.save();
     pen.translate(x, y); pen.rotate(angle);
-    pen.fillStyle = player.colour(run, packet); pen.strokeStyle = "#fff"; pen.lineWidth = 1;
+    pen.fillStyle = player.colour(run, packet); pen.strokeStyle = ink(GROUND); pen.lineWidth = 1;
     pen.beginPath();
     if (isLarge) pen.rect(-5, -3.5, 10, 7); else pen.arc(0, 0, 2.6, 0, 7);
     pen.fill(); pen.stroke();
-    if (packet === player.chosen.get(run)) { pen.strokeStyle = CHOSEN; pen.lineWidth = 3; pen.beginPath(); pen.arc(0, 0, 9, 0, 7); pen.stroke(); }
+    if (packet === player.chosen.get(run)) { pen.strokeStyle = ink(CHOSEN); pen.lineWidth = 3; pen.beginPath(); pen.arc(0, 0, 9, 0, 7); pen.stroke(); }
     pen.restore();
   }
   drawLoss(loss, age) {
@@ -296,9 +334,9 @@ class Stage {
     pen.save();
     pen.globalAlpha = 1 - 0.7 * age;
     pen.translate(at[0], at[1]);
-    pen.strokeStyle = LOSS; pen.lineWidth = 3;
+    pen.strokeStyle = ink(LOSS); pen.lineWidth = 3;
     pen.beginPath(); pen.moveTo(-6, -6); pen.lineTo(6, 6); pen.moveTo(6, -6); pen.lineTo(-6, 6); pen.stroke();
-    if (loss.packet === player.chosen.get(run)) { pen.strokeStyle = CHOSEN; pen.beginPath(); pen.arc(0, 0, 11, 0, 7); pen.stroke(); }
+    if (loss.packet === player.chosen.get(run)) { pen.strokeStyle = ink(CHOSEN); pen.beginPath(); pen.arc(0, 0, 11, 0, 7); pen.stroke(); }
     pen.restore();
     this.drawn.push({ port: loss.port, i: loss.i, at, packet: loss.packet });
   }
@@ -322,18 +360,26 @@ class Curves {
     const queues = run.busy.filter((port) => Math.max(...this.sampled(port, 0, run.length_ns, 200)) > 1);
     // ports tell connections apart only where there are several of a kind
     const short = (it, all) => all.filter((other) => kindOf(other.name) === kindOf(it.name)).length > 1 ? it.name : kindOf(it.name);
+    const tcp = run.tcp.map((it, n) => ({ ...it, ...this.styled(it, run.tcp.slice(0, n)) }));
+    const pings = run.pings.map((it, n) => ({ ...it, ...this.styled(it, run.pings.slice(0, n)) }));
     const last = (times, values) => (time) => { const at = lastUpTo(times, time); return at < 0 ? null : values[at]; };
     this.parts = [
-      { title: "Window and slow-start threshold (packets)", digits: 0, series: run.tcp.flatMap((it, n) => [
-        { label: `cwnd, ${short(it, run.tcp)}`, colour: n, value: last(it.times, it.cwnd) },
-        { label: `ssthresh, ${short(it, run.tcp)}`, colour: n, thin: true, value: (time) => last(it.times, it.ssthresh)(time) || null }]) },
+      { title: "Window and slow-start threshold (packets)", digits: 0, series: tcp.flatMap((it) => [
+        { label: `cwnd, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: last(it.times, it.cwnd) },
+        { label: `ssthresh, ${short(it, tcp)}`, colour: it.colour, thin: true, value: (time) => last(it.times, it.ssthresh)(time) || null }]) },
       { title: "Queues (packets, those under way on the link included)", digits: 0, series: queues.map((port, n) => (
-        { label: port.name, colour: n, whole: (from, to) => this.sampled(port, from, to, POINTS), value: (time) => run.held(port, time) })) },
+        { label: port.name, colour: n, dash: n, whole: (from, to) => this.sampled(port, from, to, POINTS), value: (time) => run.held(port, time) })) },
       { title: "Round-trip time (ms)", digits: 1, series: [
-        ...run.tcp.map((it, n) => ({ label: `smoothed, ${short(it, run.tcp)}`, colour: n, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } })),
-        ...run.pings.map((it, n) => ({ label: it.name, colour: run.tcp.length + n, dots: true, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } }))] },
+        ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } })),
+        ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } }))] },
     ].filter((part) => part.series.length);
     new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+  /** A curve has its flow's colour, and several of one flow have dashes of their own. */
+  styled(it, before) {
+    const name = kindOf(it.name).replace("ping", "ICMP"), turned = name.replace(/(\S+) to (\S+)/, "$2 to $1");
+    const colour = Math.max(this.player.flowNames.indexOf(name), this.player.flowNames.indexOf(turned), 0);
+    return { colour: Math.min(colour, COLOURS.length - 1), dash: colour + before.filter((other) => kindOf(other.name) === kindOf(it.name)).length };
   }
   /** The most that a queue held in each of so many equal parts of a time. */
   sampled(port, from, to, count) {
@@ -376,9 +422,9 @@ class Curves {
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: undefined },
       legend: { live: false, markers: { width: 3 } },
       scales: { x: { time: false, range: () => player.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(1, player.top(part.title, most)) * 1.05] } },
-      axes: [{ size: 24, gap: 2, values: (_, ticks) => ticks.map((it) => `${+it.toFixed(6)} s`), stroke: "#1a1a1a", grid: { stroke: "#ddd", width: 1 } }, { size: 44, stroke: "#1a1a1a", grid: { stroke: "#ddd", width: 1 } }],
+      axes: [{ size: 24, gap: 2, values: (_, ticks) => ticks.map((it) => `${+it.toFixed(6)} s`), stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }, { size: 44, stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }],
       series: [{}, ...part.series.map((it) => ({
-        label: it.label, stroke: COLOURS[it.colour % COLOURS.length], width: it.thin ? 1 : 1.7, dash: it.thin ? [2, 3] : DASHES[it.colour % DASHES.length],
+        label: it.label, stroke: ink(COLOURS[it.colour % COLOURS.length]), width: it.thin ? 1 : 1.7, dash: it.thin ? [2, 3] : DASHES[it.dash % DASHES.length],
         points: { show: false }, value: (_, value) => digits(value) }))],
       hooks: {
         draw: [(plot) => this.drawLosses(plot)],
@@ -396,12 +442,20 @@ class Curves {
   }
   drawLosses(plot) {
     const pen = plot.ctx, { left, top, width } = plot.bbox;
-    pen.save(); pen.fillStyle = LOSS;
+    pen.save(); pen.fillStyle = ink(LOSS);
     for (const loss of this.run.losses) {
       const x = plot.valToPos(loss.time / 1e9, "x", true);
       if (x >= left && x <= left + width) pen.fillRect(x - 0.5, top, 1.5, 7);
     }
     pen.restore();
+  }
+  /** Draws all anew: uPlot keeps the colours that it was given. */
+  recolour() {
+    if (!this.made) return;
+    for (const part of this.parts) { part.plot.destroy(); part.plot = null; }
+    this.element.replaceChildren();
+    for (const part of this.parts) this.make(part, this.width);
+    this.mark();
   }
   refresh() { for (const part of this.parts) if (part.plot) part.plot.setData(this.points(part)); this.mark(); }
   mark() {
@@ -437,7 +491,7 @@ class Player {
     this.build();
     this.go(0);
   }
-  colour(run, packet) { return this.colours.get(run)[run.flowOf[packet]]; }
+  colour(run, packet) { return ink(this.colours.get(run)[run.flowOf[packet]]); }
   shows(run, packet) { return !this.hidden.size || !this.hidden.has(this.names.get(run)[run.flowOf[packet]]); }
   /** The highest value of a kind of curve in any run: both have one scale. */
   top(title, most) {
@@ -470,10 +524,11 @@ class Player {
       steps.push(parts);
     }
     steps.push(button("Whole time", "Show the curves from beginning to end (0)", () => this.look(0, this.length)));
+    this.swatches = [];
     const flows = element("div", { className: "row flows", role: "group", ariaLabel: "Flows to show" }, ...this.flowNames.map((name, n) => {
       const box = element("input", { type: "checkbox", checked: true, onchange: () => { if (box.checked) this.hidden.delete(name); else this.hidden.add(name); this.show(); } });
       const swatch = element("span", { className: "swatch" });
-      swatch.style.background = COLOURS[Math.min(n, COLOURS.length - 1)];
+      this.swatches.push([swatch, COLOURS[Math.min(n, COLOURS.length - 1)]]);
       return element("label", {}, box, swatch, name);
     }));
     this.said = element("p", { className: "said", role: "status" });
@@ -491,6 +546,12 @@ class Player {
     grid.style.setProperty("--runs", this.runs.length);
     root.append(bar, grid, element("details", {}, element("summary", {}, "Keys, and what is drawn"), ...legend()));
     document.addEventListener("keydown", (event) => this.key(event));
+    dark.addEventListener("change", () => this.recolour());
+    this.recolour();
+  }
+  recolour() {
+    for (const [swatch, colour] of this.swatches) swatch.style.background = ink(colour);
+    for (const it of [...this.stages, ...this.curves]) it.recolour();
   }
 
   key(event) {
