@@ -14,7 +14,7 @@ endef
 export start_image
 
 .DEFAULT_GOAL := help
-.PHONY: help lab hub test test-thorough test-vagrant docs bench studies doctor notebooks check release-check clean install install-quietly install-tests install-tests-quietly
+.PHONY: help lab hub test test-quick test-thorough test-vagrant docs bench studies doctor notebooks check release-check clean install install-quietly install-tests install-tests-quietly
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,11 +29,14 @@ hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words f
 	@$(BIN)/python -m linklab.hub
 	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
 
-test: install-tests ## install what is missing and run every check and test (less than 30 minutes)
-	@bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest notebooks
+test: install-tests ## install what is missing and run every check and test (about 10 minutes)
+	@bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest
 
-test-thorough: install-tests ## the same with every lab on students' own networks and before the judge (about an hour)
-	@LINKLAB_THOROUGH=1 bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest notebooks
+test-quick: install-tests-quietly ## the linters, the types and the tests that start no process (a minute)
+	@LINKLAB_TESTS=quick bash .ci/parts $(BIN) ruff format mypy shellcheck pytest
+
+test-thorough: install-tests ## the same with all there is of a kind: programs, networks, judged labs (over an hour)
+	@LINKLAB_TESTS=thorough bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest notebooks
 
 # Debian's release in the box: trixie (13, as in the default box) or bookworm (12).
 SUITE ?= trixie

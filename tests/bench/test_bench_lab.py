@@ -56,7 +56,7 @@ def test_a_tiny_benchmark_end_to_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("virtual", "nothing_left")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)])
 def test_an_interrupt_leaves_no_process_and_a_report(tmp_path: Path, number: signal.Signals) -> None:
     words = bench("--only", "speed", folder=tmp_path)
     with subprocess.Popen(

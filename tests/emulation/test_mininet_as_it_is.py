@@ -19,8 +19,6 @@ TABLE = mininet_material.rows(DOCUMENT.read_text("utf-8"))
 PASSING = [name for name, (passes, _) in TABLE.items() if passes]
 QUICK = (
     "mininet/test/test_nets.py",
-    "mininet/test/test_ptyleak.py",
-    "examples/test/test_emptynet.py",
     "examples/test/test_multilink.py",
 )
 

@@ -29,6 +29,7 @@ from linklab.grading.store import Work, prepare
 from linklab.signals import SIGNALS
 from tests.notebooks.run_notebook import ROOT
 
+pytestmark = pytest.mark.slow  # two workers of Dask start
 JUDGE = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
 _LATER = """
 import runpy, sys, time

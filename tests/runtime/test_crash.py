@@ -21,7 +21,6 @@ from linklab.runtime.backends import Kind
 from tests.conftest import lab_processes, wait_for_none_left
 
 pytestmark = pytest.mark.lab
-KILLS = int(os.environ.get("LINKLAB_KILLS", "50"))
 
 # Several labs a process, so that a kill meets labs being started, used and stopped.
 _NOTEBOOK = """
@@ -72,9 +71,10 @@ def _victims(notebook: int, choice: str) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kills", [pytest.param(8, id="few"), pytest.param(50, id="many", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", ["virtual", "real", "native"])
 def test_killed_at_random_moments(
-    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str
+    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str, kills: int
 ) -> None:
     kind = every_kind(name)
     rng = random.Random(20261121)
@@ -83,7 +83,7 @@ def test_killed_at_random_moments(
     temporary.mkdir()
     before = _world(temporary)
     killed = most = 0
-    while killed < KILLS:
+    while killed < kills:
         notebook = subprocess.Popen(
             [sys.executable, "-c", _NOTEBOOK, kind.clock, kind.name, str(lab_folder)],
             stdout=subprocess.PIPE,
@@ -92,7 +92,7 @@ def test_killed_at_random_moments(
         )
         assert notebook.stdout is not None
         notebook.stdout.readline()
-        while notebook.poll() is None and killed < KILLS:
+        while notebook.poll() is None and killed < kills:
             time.sleep(rng.uniform(0.0, 1.2))
             most = max(most, len(lab_processes()))
             choice = rng.choice(["notebook", "supervisor", "lab", "all"])

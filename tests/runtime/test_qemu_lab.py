@@ -56,6 +56,7 @@ def run(process: LabProcess, node: str, command: str) -> str:
     return "".join(said)
 
 
+@pytest.mark.thorough
 def test_two_labs_give_the_same_digits() -> None:
     printed = []
     for _ in range(2):
@@ -108,6 +109,7 @@ def measured(said_before: str = "", folder: Path | None = None, kind: KindName =
         return [said, process.call(clock_ns), iperf3(process, ""), iperf3(process, "-u -b 20M -l 1400 -t 6")]
 
 
+@pytest.mark.thorough
 def test_measurements_have_the_same_digits_beside_busy_loops() -> None:
     idle = measured()
     assert idle[2]["sum_received"]["bytes"] > 0

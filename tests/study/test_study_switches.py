@@ -112,6 +112,7 @@ def test_round_trips_are_serialisation_over_both_protocols_and_repeats_agree(vir
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_beside_traffic_round_trips_lie_between_idle_and_random_arrivals(virtual: Kind, tmp_path: Path) -> None:
     factors = ("testbed", "communication", "rate_mbps", "payload_bytes")
     measured = short("switches-loaded", tmp_path).each("rtt_mean_ms", *factors)
@@ -123,6 +124,7 @@ def test_beside_traffic_round_trips_lie_between_idle_and_random_arrivals(virtual
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_ticking_cards_make_a_range_of_payloads_alike(virtual: Kind, tmp_path: Path) -> None:
     assert SWITCHES_INTERRUPTS.short_repeats == 2
     table = short("switches-interrupts", tmp_path)
@@ -132,6 +134,7 @@ def test_ticking_cards_make_a_range_of_payloads_alike(virtual: Kind, tmp_path: P
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_additional_flow_is_near_theory_and_a_seed_repeats_it(virtual: Kind, tmp_path: Path) -> None:
     table, again = (short("switches-throughput", tmp_path / name, repeats=1) for name in ("one", "two"))
     assert table.csv == again.csv
@@ -142,6 +145,7 @@ def test_the_additional_flow_is_near_theory_and_a_seed_repeats_it(virtual: Kind,
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_senders_in_step_are_far_from_proportion_and_out_of_step_near_it(virtual: Kind, tmp_path: Path) -> None:
     loose, exact = (short(name, tmp_path / name, repeats=1) for name in ("switches-fairness", "switches-step"))
     assert max(it for repeats in deviations(loose).values() for it in repeats) < 0.25
@@ -153,6 +157,7 @@ def test_senders_in_step_are_far_from_proportion_and_out_of_step_near_it(virtual
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_four_senders_fill_a_link_of_any_rate(virtual: Kind, tmp_path: Path) -> None:
     study = SWITCHES_FAIRNESS.with_levels(
         switch=("bridge",), offered_percent=("60/60/60/60",), rate_mbps=(34,), sender_link_percent=(100,)

@@ -268,6 +268,7 @@ def test_a_queue_of_one_packet_leaves_a_bottleneck_idle(virtual: Kind, tmp_path:
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_senders_with_faster_links_share_in_proportion_and_others_do_not(virtual: Kind, tmp_path: Path) -> None:
     levels: dict[str, Any] = {"offered_percent": ("70/70", "30/90", "40/40/40"), "rate_mbps": (10,)}
     at_random = measured(SWITCHES_FAIRNESS, tmp_path / "random", **levels, sender_link_percent=(FASTER,))
@@ -279,6 +280,7 @@ def test_senders_with_faster_links_share_in_proportion_and_others_do_not(virtual
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_ticking_cards_keep_the_round_trip_flat_and_plain_ones_do_not(virtual: Kind, tmp_path: Path) -> None:
     levels: dict[str, Any] = {"rate_mbps": (100,), "payload_bytes": (750, 1440), "exchanges": (20,)}
     table = measured(SWITCHES_INTERRUPTS, tmp_path, **levels, cards=("plain", "ticking"))

@@ -122,6 +122,7 @@ def test_a_film_of_ones_own_is_cut_into_the_same_packets(tmp_path: Path) -> None
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_short_form_gives_the_table_that_verdicts_are_tried_on(virtual: Kind, tmp_path: Path) -> None:
     table = run(VIDEO.short_form(), tmp_path)
     assert table.missing == ()
@@ -155,6 +156,7 @@ def test_a_film_of_ones_own_crosses_any_link(virtual: Kind, tmp_path: Path) -> N
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_picture_to_the_last_digit(virtual: Kind, tmp_path: Path) -> None:
     study = PICTURE.with_levels(link_mbps=(8, 1), queue_packets=("endless", 10), loss_percent=(0, 1), duration_s=(4,))
     study = replace(study, repeats=1)

@@ -16,7 +16,7 @@ from ...simpleperf import generated
 from ...simpleperf.generated import Generated
 from ...thorough import some
 
-_ALWAYS = 6
+_ALWAYS = 2
 RIGHT = {program.name: program for program in generated.right()}
 WRONG = {program.name: program for program in generated.wrong()}
 

@@ -1,0 +1,53 @@
+"""Right programs pass in full, whatever their dialect; wrong ones fail for their one mistake, and for nothing else.
+
+Judged from the scenes that were played with them once; one of each kind, and in `make test-thorough` all, are played.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LinklabError
+from linklab.grade.simpleperf import Report
+from linklab.runtime.backends import Kind
+
+from ...simpleperf.programs.make import programs
+from ...thorough import some
+from . import played
+from .checked import advice, check
+from .expected import ADVISED, FAILED
+
+RIGHT = [program.name for program in programs("right")]
+NAMES = [*RIGHT, *FAILED, *ADVISED]
+PLAYED = (RIGHT[0], "chunk-1024", "bye-in-data")
+
+
+def _as_it_must_be(name: str, report: Report) -> None:
+    if name in FAILED:
+        assert report.outcome == "failed"
+        assert report.mistakes == [FAILED[name][1].title], str(report)
+        return
+    assert report.passed, str(report)
+    assert report.points == report.max_points
+    if name in ADVISED:
+        assert advice(report) == [ADVISED[name][1].title]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_played_once_is_judged_rightly(name: str) -> None:
+    _as_it_must_be(name, played.judged(name))
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+@pytest.mark.parametrize("name", some(NAMES, *PLAYED))
+def test_played_anew_it_is_judged_rightly(name: str, virtual: Kind, tmp_path: Path) -> None:
+    _as_it_must_be(name, check(name, tmp_path, played.steps_of(name)))
+
+
+def test_a_scene_that_was_never_played_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(played, "steps_of", lambda name: ["parallel"])
+    with pytest.raises(LinklabError, match="never played"):
+        played.judged("clock-before-ack")
