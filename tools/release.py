@@ -35,7 +35,7 @@ from linklab.cli import Parser, answered
 from linklab.errors import LinklabError
 from linklab.notebooks.build import build_all
 from linklab.runtime.image.file import MAX_BYTES
-from linklab.runtime.image.find import Image
+from linklab.runtime.image.find import Image, read_image
 
 ROOT: Final = Path(__file__).parents[1]
 DIST: Final = "dist"
@@ -229,9 +229,7 @@ _MAKES: Final[Mapping[str, str]] = {
 
 def licences(root: Path) -> str:
     """Return that each work that is shipped or asked for names its licence. Raises `Unready` for those that do not."""
-    from linklab.runtime.image.find import find_image
-
-    image = find_image()
+    image = read_image(image_of_this_tree())
     asked = dict(dependencies("linklab"))
 
     def problems() -> Iterator[str]:
@@ -244,6 +242,13 @@ def licences(root: Path) -> str:
 
     counted = f"{len(image.about.packages)} packages of the image, {len(asked)} of Python"
     return settled(problems(), f"{counted} and all scripts of others have their licence")
+
+
+def image_of_this_tree() -> Path:
+    """Return the folder of the image of this tree's packages and kernels, built where it is missing: labs boot the
+    newest one in the cache, which may be another's.
+    """
+    return Path(_run([sys.executable, "-m", "linklab", "image", "build"]).splitlines()[-1])
 
 
 def image_problems(image: Image) -> Iterator[str]:
@@ -316,7 +321,8 @@ def wheels(root: Path) -> str:
     dist = root / DIST
     shutil.rmtree(dist, ignore_errors=True)
     _run([sys.executable, "-m", "build", "--outdir", str(dist), str(root)])
-    _run([sys.executable, "-m", "linklab", "image", "wheel", str(dist)])
+    chosen = os.environ | {"LINKLAB_IMAGE": str(image_of_this_tree())}
+    _run([sys.executable, "-m", "linklab", "image", "wheel", str(dist)], env=chosen)
     made = sorted(dist.glob("*.whl"))
     files = sorted(path for path in dist.iterdir() if path.is_file())
     sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

@@ -331,6 +331,20 @@ def test_a_wheel_that_is_too_large_is_named(image_wheel: Path, monkeypatch: pyte
     assert next(release.wheel_problems(image_wheel, VERSION)).endswith("more than 0: leave out what is large")
 
 
+def test_the_image_that_is_packed_is_this_trees(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The newest one in the cache may be another tree's."""
+    asked: list[tuple[list[str], str]] = []
+
+    def run(command: list[str], **settings: Any) -> str:
+        asked.append((command[3:5], settings.get("env", {}).get("LINKLAB_IMAGE", "")))
+        (tmp_path / "dist").mkdir(exist_ok=True)
+        return "100%  the lab image is ready\n/cache/this\n"
+
+    monkeypatch.setattr(release, "_run", run)
+    assert refused(release.wheels, tmp_path) == ["dist holds : there should be one wheel of each of two"]
+    assert (["image", "wheel"], "/cache/this") in asked
+
+
 def test_without_wheels_nothing_is_installed(tmp_path: Path) -> None:
     assert refused(release.install, tmp_path) == ["there are 0 wheels in dist: the part wheels builds them"]
 
