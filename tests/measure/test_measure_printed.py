@@ -531,6 +531,7 @@ def test_much_text_takes_little_time(piece: str, width: int) -> None:
     said("\n".join([line] * (20_000 // width)))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_half_a_megabyte_of_digits_and_dots_takes_seconds() -> None:
     chance = random.Random(19)

@@ -28,6 +28,7 @@ FIGURES = figures() | lab_figures()
 CHARTS = [name for name in FIGURES if not name.startswith(("draw", "pictures", "frames"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHARTS)
 def test_no_text_covers_another_or_is_cut_off(name: str) -> None:
     assert collisions(FIGURES[name]) == []
@@ -61,6 +62,7 @@ def test_every_figure_of_a_lab_is_here(lab: str) -> None:
     assert drawing == {name.partition(":")[0] for name in lab_figures() if name.startswith(lab)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_says_in_words_what_it_shows_and_is_a_picture(name: str) -> None:
     figure = FIGURES[name]
@@ -71,6 +73,7 @@ def test_every_figure_says_in_words_what_it_shows_and_is_a_picture(name: str) ->
     assert figure.alt_text[:30].encode() in png
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_texts_lines_and_bars_can_be_seen_in_print_and_in_the_dark_theme(name: str) -> None:
     """WCAG 2.2: 4.5 to 1 for text, 3 to 1 for what carries meaning."""

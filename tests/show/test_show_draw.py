@@ -97,6 +97,7 @@ def words(figure: Figure) -> list[str]:
     return [text.get_text() for text in texts_of(figure)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THINGS)
 def test_no_text_covers_another_or_leaves_the_page(name: str) -> None:
     figure = drawn(name)
@@ -104,6 +105,7 @@ def test_no_text_covers_another_or_leaves_the_page(name: str) -> None:
     assert outside(figure) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THINGS)
 def test_the_addresses_of_a_cable_stand_in_the_order_of_its_ends(name: str) -> None:
     scene = scene_of(THINGS[name])
@@ -134,6 +136,7 @@ def test_no_label_covers_a_node(name: str) -> None:
     assert covered == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THINGS)
 def test_all_is_on_it_and_large_enough_to_read(name: str) -> None:
     thing = THINGS[name]

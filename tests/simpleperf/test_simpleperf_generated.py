@@ -49,6 +49,7 @@ def test_the_same_seed_gives_the_same_choices() -> None:
     assert covering(10, 3) != covering(10, 4)
 
 
+@pytest.mark.slow
 def test_each_file_is_python() -> None:
     for program in (*generated.right(), *generated.wrong()):
         assert next(iter(program.files)) == "simpleperf.py"
@@ -56,6 +57,7 @@ def test_each_file_is_python() -> None:
             ast.parse(data, f"{program.name}/{name}")
 
 
+@pytest.mark.slow
 def test_each_mistake_changes_its_program_and_occurs_twice() -> None:
     times: Counter[str] = Counter()
     for program in generated.wrong():

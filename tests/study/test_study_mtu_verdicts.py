@@ -47,6 +47,7 @@ def test_each_claim_has_a_verdict_in_the_papers_setting() -> None:
     assert list(EXPECTED) == [claim.id for claim in CLAIMS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "claim", "verdict"),
     [
@@ -75,6 +76,7 @@ def test_reasons_say_where_other_senders_and_switches_differ() -> None:
     assert "paced, bridge, direct: 0 of 2 full runs" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeat", [1, 2])
 def test_every_repeat_counts(repeat: int) -> None:
     table = twice(short("mtu"))
@@ -86,6 +88,7 @@ def test_every_repeat_counts(repeat: int) -> None:
     assert "49.97 % off at most" in because(half, "mtu-settles")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "hardware", "verdict"),
     [

@@ -48,6 +48,7 @@ def test_the_page_that_is_not_made_of_tables_has_no_measured_number() -> None:
     assert typed_numbers(settings + _CODE.sub("", (DOCS / "your-own.md").read_text("utf-8"))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_made_again_of_its_tables_byte_for_byte(name: str) -> None:
     page = PAGES[name]

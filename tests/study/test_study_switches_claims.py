@@ -125,6 +125,7 @@ def test_what_the_paper_says_of_pcs_that_switch_is_judged_by_their_numbers_too()
         assert f"by the hardware's numbers {verdict}: " in found[claim].because
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "claims"),
     [

@@ -8,6 +8,7 @@ slow start ends) is given to it as cases.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Final
@@ -111,8 +112,10 @@ def smooth(pipe: Pipe, duration_s: float) -> Transfer:
     return _transfer(pipe, duration_s, until=BETA * full, window=BETA * full, plateau=full)
 
 
+@functools.lru_cache(maxsize=1024)  # a check asks for the same few transfers again and again, at 10 ms each
 def _transfer(pipe: Pipe, duration_s: float, until: float, window: float, plateau: float) -> Transfer:
     bdp, full = pipe.bdp_packets, max(pipe.full_window_packets, 1.0)
+    base_ms, packet_ms, room, most = pipe.base_ms, pipe.packet_ms, pipe.room_packets, bdp * pipe.most
     carried = waiting = time_s = 0.0
     starting: float = INITIAL_WINDOW_PACKETS
     while starting < until and time_s < duration_s:
@@ -130,12 +133,11 @@ def _transfer(pipe: Pipe, duration_s: float, until: float, window: float, platea
             first = reno = BETA * plateau
             plateau_s, begun_s = ((plateau - first) / CUBIC_C) ** (1 / 3), time_s
             now = first
-        carried += min(now, bdp * pipe.most) * _STEP_S
-        queue = min(max(now - bdp, 0.0), pipe.room_packets)
+        carried += min(now, most) * _STEP_S
+        queue = min(max(now - bdp, 0.0), room)
         waiting += queue * _STEP_S
-        reno += RENO_PACKETS_PER_RTT * _STEP_S / ((pipe.base_ms + queue * pipe.packet_ms) / 1000)
+        reno += RENO_PACKETS_PER_RTT * _STEP_S / ((base_ms + queue * packet_ms) / 1000)
         time_s += _STEP_S
-    room = pipe.room_packets
     return Transfer(min(1.0, carried / (bdp * duration_s)), waiting / (room * duration_s) if room else 0.0)
 
 
