@@ -41,7 +41,7 @@ from tools.site import PUBLIC, commands, terminal  # noqa: E402
 project = "Linklab"
 version = release = linklab.__version__
 root_doc = "docs/index"
-include_patterns = ["docs/**", "CONTRIBUTING.md", "README.md", "labs/glossary.md"]
+include_patterns = ["docs/**", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "SECURITY.md", "labs/glossary.md"]
 exclude_patterns = [".git", ".venv", "build", "docs/examples", "docs/studies/data", "docs/studies/own/*.md"]
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 
