@@ -29,10 +29,10 @@ hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words f
 	@$(BIN)/python -m linklab.hub
 	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
 
-test: install-tests ## install what is missing and run every check and test (about 10 minutes)
+test: install-tests ## install what is missing and run every check and test (less than 30 minutes)
 	@bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest
 
-test-quick: install-tests-quietly ## the linters, the types and the tests that start no process (a minute)
+test-quick: install-tests-quietly ## the linters, the types and the tests that start no process (one to two minutes)
 	@LINKLAB_TESTS=quick bash .ci/parts $(BIN) ruff format mypy shellcheck pytest
 
 test-thorough: install-tests ## the same with all there is of a kind: programs, networks, judged labs (over an hour)
