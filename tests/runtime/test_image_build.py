@@ -1,4 +1,4 @@
-"""A whole build of a tiny lab image, out of made-up packages; only its Python and its boot are left out."""
+"""A whole build of a tiny lab image, out of made-up packages; only its programs and its boot are left out."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(debian, "pinned_linux", lambda: [linux("linux-source-7.3", "7.3.4-1")])
     monkeypatch.setattr(build, "verify", lambda image: None)
     monkeypatch.setattr(build, "compile_python", lambda image: None)
+    monkeypatch.setattr(build, "list_libraries", lambda root: None)
     monkeypatch.setattr(build, "NEEDED_BYTES", 10**6)
     return tmp_path / "archive"
 
@@ -332,6 +333,17 @@ def test_a_package_that_is_gone_is_replaced_and_said(
     shutil.rmtree(image.folder)
     with pytest.raises(LabError, match="the archive has dash 2 no longer, though its own list names it"):
         built()
+
+
+@pytest.mark.parametrize("program", ["exit 0", "echo broken >&2; exit 1", None])
+def test_an_image_whose_libraries_cannot_be_listed_is_refused(tmp_path: Path, program: str | None) -> None:
+    path = tmp_path / "usr/sbin/ldconfig"
+    path.parent.mkdir(parents=True)
+    if program is not None:
+        path.write_text(f"#!/bin/sh\n{program}\n")
+        path.chmod(0o755)
+    with pytest.raises(LabError, match="the lab image's ldconfig failed: "):
+        build.list_libraries(tmp_path)
 
 
 def test_packages_without_a_python_are_refused(packages: list[debian.Package]) -> None:

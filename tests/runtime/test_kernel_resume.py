@@ -69,7 +69,7 @@ def small_world(patch: pytest.MonkeyPatch, scratch: Path, trouble: Path) -> None
     patch.setattr(debian, "pinned_linux", lambda: [source])
     patch.setattr(debian, "LINUX_SUITES", ("trixie",))
     patch.setattr(debian, "newest_linux", lambda *_: source)
-    for name in ("verify", "compile_python"):
+    for name in ("verify", "compile_python", "list_libraries"):
         patch.setattr(image_build, name, lambda image: None)
     patch.setattr(image_build, "NEEDED_BYTES", 10**6)
     for name in ("check_tools", "check_space"):

@@ -24,8 +24,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from linklab.emulation import service
-from linklab.emulation.header_tap import HEADER, NOTED_BYTES, RECORD
 from linklab.errors import LabError, MeasurementError
 from linklab.network import NetworkState
 
@@ -33,7 +31,9 @@ if TYPE_CHECKING:
     from linklab.lab import Lab
 
 _LARGEST_BYTES: Final = 512 << 20
-_NOTE: Final = struct.Struct(HEADER.format + RECORD.format.removeprefix("="))
+_NOTE: Final = struct.Struct("=II QQII96s")
+"""`linklab.emulation.header_tap`: a ring's header, then address, time, length, tap and first bytes."""
+_NOTE_BYTES: Final = 120
 UNKNOWN: Final = "UNKNOWN"
 """Why a packet was dropped of which the kernel says nothing."""
 _HARMLESS: Final = ("OTHERHOST", "NO_SOCKET", "SOCKET_CLOSE", "SOCKET_FILTER", "NOT_SPECIFIED", "QUEUE_PURGE")
@@ -188,6 +188,8 @@ def recorded(lab: Lab, interfaces: Sequence[str] = ()) -> Iterator[Recording]:
     A cable is recorded at both its ends. Raises LabError where the lab cannot, and where more happened than it can
     hold: half a recording is none. At an exception nothing is left behind.
     """
+    from linklab.emulation import service  # not above: results are pure data, and need no lab
+
     refuse_without_kernel(lab)
     recording = Recording(lab.state())
     lab.process.call(service.begin_recording, list(interfaces))
@@ -211,6 +213,8 @@ def refuse_without_kernel(lab: Lab) -> None:
 
 def drop(lab: Lab) -> None:
     """End a recording that may still run; the lab may have ended."""
+    from linklab.emulation import service
+
     if lab.process.running:
         with contextlib.suppress(LabError):
             lab.process.call(service.drop_recording)
@@ -342,7 +346,7 @@ class _Reader:
         self._pages = _unpacked(data["trace"])
         self._notes: list[deque[tuple[int, int, int, bytes]]] = [deque() for _ in range(2 * len(names))]
         for size, _, address, time_ns, length, tap, head in _NOTE.iter_unpack(_unpacked(data["headers"])):
-            if size != RECORD.size:
+            if size != _NOTE_BYTES:
                 raise ValueError(f"a note of {size} bytes")
             self._notes[tap].append((address, time_ns, length, head[: min(length, len(head))]))
         self._packets = 0
@@ -592,7 +596,7 @@ def _pcapng(recording: Recording, interfaces: Sequence[str]) -> bytes:
         options = _option(_NAME_OF_INTERFACE, interface.encode())
         options += _option(_DESCRIPTION, f"of {ports[interface].node}, times are the lab's clock".encode())
         options += _option(_RESOLUTION, _NANOSECONDS) + _option(0, b"")
-        blocks.append(_block(_INTERFACE, struct.pack("=HHI", _ETHERNET, 0, NOTED_BYTES) + options))
+        blocks.append(_block(_INTERFACE, struct.pack("=HHI", _ETHERNET, 0, _NOTE_BYTES - 24) + options))
     frames: list[tuple[int, int, int, Hop]] = []
     for hop in recording.hops:
         peer = ports[hop.interface].peer

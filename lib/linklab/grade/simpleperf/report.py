@@ -269,7 +269,7 @@ def _heading(report: Report) -> str:
 
 
 def _step_heading(name: str, result: Result) -> str:
-    title = result.title if name in result.title else f"{name}: {result.title}"
+    title = result.title if result.title.endswith(f", {name}") else f"{name}: {result.title}"
     heading = f"{title}, {result.points:g} of {result.max_points:g} points"
     waits = _waits_for(result)
     return f"{heading}, all to be tried when cause {waits} is mended" if waits else heading

@@ -481,7 +481,10 @@ def list_libraries(root: Path) -> None:
     and each takes time by the clock of a lab.
     """
     program = root / "usr/sbin/ldconfig"
-    done = subprocess.run([program, "-X", "-r", root], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run([program, "-X", "-r", root], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise LabError(f"the lab image's ldconfig failed: {error}") from error
     if done.returncode or not (root / "etc/ld.so.cache").is_file():
         raise LabError(f"the lab image's ldconfig failed: {done.stderr.strip() or done.returncode}")
     program.unlink()
