@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from linklab.network.belonging import address_start, name_beside
 from linklab.network.model import End, Host, Link, Router, Subnet
 from linklab.network.validation import Network
 
@@ -28,14 +29,13 @@ def access(course: Network) -> Network:
     U has half of the rate of the course network's L3, and its delay lies behind U: 10 Mbit/s, and a round trip of
     20 ms for the plain one. Addresses begin with the same two numbers. The name tells the variant.
     """
-    link, (first, second, *_) = course.link("L3"), course.subnets[0].prefix.split(".")
-    start = f"{first}.{second}"
+    link, start = course.link("L3"), address_start(course)
 
     def end(node: str, port: int, subnet: str, last: int) -> End:
         return End(node, f"{node}-eth{port}", f"{start}.{_SUBNETS[subnet]}.{last}/24")
 
     return Network(
-        name="access" if course.name == "course" else f"access-{course.name.removeprefix('course-')}",
+        name=name_beside(course, "access"),
         nodes=(*map(Host, ("h1", "h2", "h3")), Router("r1"), Router("r2")),
         links=(
             Link(end("h1", 0, "A", 2), end("r1", 0, "A", 1)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from linklab.network.belonging import address_start, name_beside
 from linklab.network.model import End, Host, Link, Router, Subnet
 from linklab.network.validation import Network
 
@@ -26,14 +27,13 @@ def dumbbell(course: Network) -> Network:
     B has the rate of the course network's L3, h1's link its delay: 20 Mbit/s, and round trips of 20 and 80 ms for the
     plain one. Addresses begin with the same two numbers. The name tells the variant.
     """
-    link, (first, second, *_) = course.link("L3"), course.subnets[0].prefix.split(".")
-    start = f"{first}.{second}"
+    link, start = course.link("L3"), address_start(course)
 
     def end(node: str, port: int, subnet: str, last: int) -> End:
         return End(node, f"{node}-eth{port}", f"{start}.{_SUBNETS[subnet]}.{last}/24")
 
     return Network(
-        name="dumbbell" if course.name == "course" else f"dumbbell-{course.name.removeprefix('course-')}",
+        name=name_beside(course, "dumbbell"),
         nodes=(*map(Host, ("h1", "h2", "h3", "h4")), Router("r1"), Router("r2")),
         links=(
             Link(end("h1", 0, "A", 2), end("r1", 0, "A", 1), delay_ms=link.delay_ms),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
+from linklab.network.belonging import address_start, name_beside
 from linklab.network.model import End, Host, Link, Router, Subnet
 from linklab.network.validation import Network
 from linklab.units import ETHERNET_OVERHEAD_BYTES
@@ -32,8 +33,7 @@ def relayed(course: Network) -> Network:
     Both links have a tenth of the rate of the course network's L3, the near one twice its delay: 2 Mbit/s and 20 ms for
     the plain one. Addresses begin with the same two numbers. The name tells the variant.
     """
-    shaped, (first, second, *_) = course.link("L3"), course.subnets[0].prefix.split(".")
-    start = f"{first}.{second}"
+    shaped, start = course.link("L3"), address_start(course)
 
     def link(name: str, delay_ms: float) -> Link:
         number = _SUBNETS[name]
@@ -48,7 +48,7 @@ def relayed(course: Network) -> Network:
         )
 
     return Network(
-        name="relayed" if course.name == "course" else f"relayed-{course.name.removeprefix('course-')}",
+        name=name_beside(course, "relayed"),
         nodes=(Host("sender"), Router("relay"), Host("receiver")),
         links=(
             link(NEAR, _FARTHER * shaped.delay_ms),
