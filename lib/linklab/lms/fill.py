@@ -218,12 +218,8 @@ def _fill_lab(
 
 def _hindrance(book: Gradebook, row: int, mark: Mark, there: str, points: float, wishes: Wishes) -> str:
     """Why points must not be written; empty where they may."""
-    if mark.state == "not judged":
-        return "it was not judged: run linklab grade again"
-    if mark.open_points and not wishes.provisional:
-        return (
-            f"{mark.open_points:g} points are still open: grade by-hand.csv and run linklab grade, or say --provisional"
-        )
+    if early := mark.not_final(wishes.provisional):
+        return early
     if row in book.locked:
         return book.locked[row]
     old = number(there)

@@ -37,6 +37,17 @@ class Mark:
     notes: tuple[str, ...] = ()
     wall_s: float | None = None
 
+    def not_final(self, provisional: bool) -> str:
+        """Return why the points of what was handed in are not to be written yet; empty where they are."""
+        if self.state == "not judged":
+            return "it was not judged: run linklab grade again"
+        if self.open_points and not provisional:
+            return (
+                f"{self.open_points:g} points are still open: grade by-hand.csv and run linklab grade, or say "
+                "--provisional"
+            )
+        return ""
+
 
 @dataclass(frozen=True)
 class Student:

@@ -88,15 +88,8 @@ def autograder(lab: str, marks: Marks, provisional: bool) -> tuple[bytes, tuple[
             mark = one.marks.get(lab, Mark("not handed in"))
             if mark.state == "not handed in":
                 continue
-            if mark.state == "not judged":
-                troubles.append(
-                    f"not written, {cleaned(one.student)}, {lab}: it was not judged: run linklab grade again"
-                )
-            elif mark.open_points and not provisional:
-                troubles.append(
-                    f"not written, {cleaned(one.student)}, {lab}: {mark.open_points:g} points are still open: grade "
-                    "by-hand.csv and run linklab grade, or say --provisional"
-                )
+            if early := mark.not_final(provisional):
+                troubles.append(f"not written, {cleaned(one.student)}, {lab}: {early}")
             else:
                 file = f"{folder_of(one.student)}.json"
                 for key in (*one.ids, *one.names):
