@@ -175,7 +175,6 @@ class _Run:
                     lab.clock,
                     lab.seed,
                     network,
-                    flow.start_s,
                 ),
             )
             for number, (flow, tool) in enumerate(zip(flows, tools, strict=True))
@@ -269,7 +268,7 @@ class _Run:
         for task in self._tasks:
             command = task.tool.client(task.job)
             if gate is not None and not task.tool.exact:
-                command = gate.before(command, task.job.later_s)
+                command = gate.before(command, task.job.flow.start_s)
             task.client = self._crew.start(task.job.flow.source, command)
         if gate is not None:
             gate.open(self._clients)

@@ -76,10 +76,10 @@ PYTHON: Final = Probe("python3", "python3 --version", re.compile(r"Python 3\.\S+
 class Job(Generic[FlowT]):
     """One flow of a run, its `number` among them: where it goes, and what came of it.
 
-    `gate` is the file that all wait for, and holds the instant of the start when it opens; this flow starts `later_s`
-    after that. `tool` is what the tool calls itself and `file` the program's path in the lab, both once the flow is
-    prepared. `said` is what the client printed, `status` its exit status, `server_said` what the server printed.
-    `caught` is what `Tool.watching` gave. `interrupted`: it was stopped before its end.
+    `gate` is the file that all wait for, and holds the instant of the start when it opens; the flow starts its
+    `start_s` after that. `tool` is what the tool calls itself and `file` the program's path in the lab, both once the
+    flow is prepared. `said` is what the client printed, `status` its exit status, `server_said` what the server
+    printed. `caught` is what `Tool.watching` gave. `interrupted`: it was stopped before its end.
     """
 
     flow: FlowT
@@ -89,7 +89,6 @@ class Job(Generic[FlowT]):
     clock: str
     seed: int
     network: NetworkState
-    later_s: float = 0.0
     gate: str = ""
     tool: str = ""
     file: str = ""
@@ -102,8 +101,8 @@ class Job(Generic[FlowT]):
 
     @property
     def later_ns(self) -> int:
-        """`later_s` in ns."""
-        return round(self.later_s * 1e9)
+        """The flow's `start_s` in ns."""
+        return round(self.flow.start_s * 1e9)
 
     def told(self, server: bool = False) -> Any:
         """Return the JSON that the client (or the server) printed last.

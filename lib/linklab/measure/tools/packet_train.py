@@ -136,7 +136,7 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
         """Return the receiver's command."""
         flow = job.flow
         silence_s = _SILENCE_S + 2 * flow.gap_us / 1e6
-        first_s = _FIRST_S + job.later_s
+        first_s = _FIRST_S + job.flow.start_s
         return in_lab(_PROGRAM, "receive", job.port, flow.count, flow.payload_bytes, silence_s, first_s)
 
     def client(self, job: Job[TrainFlow]) -> str:

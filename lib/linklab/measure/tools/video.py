@@ -282,7 +282,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
 
     def server(self, job: Job[VideoFlow]) -> str:
         """Return the receiver's command."""
-        return in_lab(_PROGRAM, "receive", job.flow.port, _SILENCE_S, _FIRST_S + job.later_s)
+        return in_lab(_PROGRAM, "receive", job.flow.port, _SILENCE_S, _FIRST_S + job.flow.start_s)
 
     def watching(self, lab: Lab, job: Job[VideoFlow]) -> AbstractContextManager[tuple[Capture, Capture]]:
         """Return the captures at both ends."""
