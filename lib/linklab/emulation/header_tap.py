@@ -16,12 +16,10 @@ import mmap
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from linklab.emulation.namespace import Namespace
 from linklab.errors import LabError
-
-if TYPE_CHECKING:
-    from linklab.emulation.namespace import Namespace  # it loads Mininet, and who reads notes has none
 
 NOTED_BYTES: Final = 96
 """Of each packet at most: room for Ethernet, IPv4 and TCP with all options that a connection under way sends."""
