@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -233,10 +232,9 @@ class _Run:
         return recording
 
     def _bring_programs(self) -> None:
-        found = sorted(file for file in _PROGRAMS.glob("*.py") if not file.name.startswith("__"))
-        files = {file.name: base64.b64encode(file.read_bytes()).decode() for file in found}
-        # in one request: how many programs there are makes no difference to what is drawn for those that follow
-        self._lab.process.call(service.write_files, f"{IN_LAB}/linklab/measure/in_lab", files, False)
+        for file in _PROGRAMS.glob("*.py"):
+            if not file.name.startswith("__"):
+                self._lab.write_file(f"{IN_LAB}/linklab/measure/in_lab/{file.name}", file.read_bytes())
 
     def _make_gate(self) -> Gate:
         if self._gate is None:
