@@ -34,7 +34,7 @@ def beside(seconds):
     upload = measure.TcpFlow("h1", "h3", seconds)
     pings = measure.PingFlow("h2", "h3", 5 * (seconds - 5), 0.2, start_s=5)
     pages = measure.PageFlow("h2", "h3", seconds - 20, start_s=5)
-    return [upload, pings, measure.QueueFlow("r1", "h3", seconds), pages]
+    return [upload, pings, measure.QueueFlow("r1", "h3", seconds, 0.2), pages]
 
 
 _, pings, _, pages = beside(25)

@@ -532,6 +532,7 @@ def test_much_text_takes_little_time(piece: str, width: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough  # test_much_text_takes_little_time has texts of 20,000 characters
 @pytest.mark.timeout(60)
 def test_half_a_megabyte_of_digits_and_dots_takes_seconds() -> None:
     chance = random.Random(19)

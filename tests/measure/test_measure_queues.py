@@ -120,8 +120,8 @@ def _traces(folder: Path) -> list[Any]:
     found: list[Any] = []
     with linklab.start(dumbbell(COURSE), "virtual", folder=folder) as lab:
         for control in ("reno", "cubic", "bbr"):
-            looks = SocketsFlow("h2", "h4", 4), QueueFlow("r1", "h4", 4)
-            both = at_once(lab, [TcpFlow("h2", "h4", 4, congestion=control), *looks])
+            looks = SocketsFlow("h2", "h4", 2), QueueFlow("r1", "h4", 2)
+            both = at_once(lab, [TcpFlow("h2", "h4", 2, congestion=control), *looks])
             found += [both.of(TcpResult)[0].samples, both.of(SocketsResult)[0].samples]
             found += [both.of(QueueResult)[0].samples]
     return found

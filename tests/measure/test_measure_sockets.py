@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -25,6 +27,7 @@ from linklab.measure import (
     to_dataframe,
     verdict_on,
 )
+from linklab.measure.in_lab.looks import look
 from linklab.measure.tools.sockets import SOCKETS, SocketSample
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
@@ -139,5 +142,12 @@ def test_what_ss_complains_of_is_no_look_without_connections(said: str) -> None:
         result(said, status=1)
 
 
-def test_a_look_that_fails_ends_all() -> None:
-    assert "|| exit 1" in SOCKETS.client(job(SocketsFlow("h1", "h2")))
+def test_looks_come_at_their_instants_and_one_that_fails_ends_all(capfd: pytest.CaptureFixture[str]) -> None:
+    begin_ns = time.monotonic_ns() + 1_000_000
+    assert look(begin_ns, 3, 2_000_000, ["sh", "-c", "echo $LC_ALL"]) == 0
+    assert time.monotonic_ns() >= begin_ns + 4_000_000
+    seen = re.findall(r"at \d+\.\d{9}\nC\n", capfd.readouterr().out)
+    assert len(seen) == 3
+    assert seen == sorted(set(seen))
+    assert look(begin_ns, 3, 2_000_000, ["false"]) == 1
+    assert capfd.readouterr().out.count("at ") == 1

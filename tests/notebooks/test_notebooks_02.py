@@ -68,7 +68,8 @@ def test_a_step_that_is_done_passes_and_the_next_one_fails(done: int, virtual: K
 
 @pytest.mark.lab
 @pytest.mark.slow
-@pytest.mark.parametrize("done", [1, pytest.param(4, marks=pytest.mark.thorough)])
+@pytest.mark.thorough  # the starter's notebook shows it before the first step, the borders above behind two others
+@pytest.mark.parametrize("done", [1, 4])
 def test_no_later_step_passes_by_chance(done: int, virtual: Kind, tmp_path: Path) -> None:
     report = _checked(tmp_path, stage(FINISHED, BLOCKS, done), STEPS)
     assert [step for step, result in report.results.items() if result.passed] == STEPS[:done]

@@ -79,7 +79,8 @@ def _measured(folder: Path, case: int) -> tuple[list[Comparison], AtOnce]:
     return beside_report(case, None, None, pings, transfers), together
 
 
-@pytest.mark.parametrize("case", [pytest.param(2, marks=pytest.mark.thorough), 3])
+@pytest.mark.thorough  # tests/runtime/test_same_digits.py and tests/measure/test_measure_queues.py have such digits
+@pytest.mark.parametrize("case", [2, 3])
 def test_two_fresh_labs_give_the_same_tables_to_the_last_digit(case: int, tmp_path: Path) -> None:
     one, two = (_measured(tmp_path / name, case) for name in ("one", "two"))
     assert one[0] == two[0]

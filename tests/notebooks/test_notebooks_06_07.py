@@ -87,6 +87,7 @@ def _measured(folder: Path) -> tuple[list[Any], list[float]]:
     return [_seen(first), [_seen(run) for run in more.runs]], means
 
 
+@pytest.mark.thorough  # tests/runtime/test_same_digits.py and tests/measure/test_measure_queues.py have such digits
 def test_two_fresh_labs_give_the_same_digits(tmp_path: Path) -> None:
     (one, means), (two, others) = (_measured(tmp_path / name) for name in ("one", "two"))
     assert one == two

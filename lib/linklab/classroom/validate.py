@@ -41,7 +41,8 @@ from linklab.runtime.backends import choose
 _nbformat: Any = nbformat
 _APART_S: Final = 1.0
 """Between two starts: of kernels that start at one instant, two may be given the same port."""
-_DEAD_S: Final = 18.0
+_DEAD_S: Final = 5.0
+"""nbval looks for its kernel's end ten times a second while it shuts it down; a busy machine gets some patience."""
 _DIED: Final = "the notebook's kernel died"
 _CELL: Final = re.compile(r"Cell (\d+)")
 _ERROR: Final = re.compile(r"^\s*([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Timeout): .*)$", re.MULTILINE)

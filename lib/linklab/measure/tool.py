@@ -197,10 +197,11 @@ AT: Final = "at "
 """What stands before the time of a look, in a line of its own."""
 
 
-def looks(ask: str, duration_s: float, interval_s: float) -> str:
-    """Return the loop of a shell that looks at something again and again: the time, and what ``ask`` prints then."""
-    look = f"echo {AT}$(date +%s.%N); {ask} || exit 1; sleep {interval_s:g}"
-    return f"for look in $(seq {round(duration_s / interval_s)}); do {look}; done"
+def looks(job: Job[Any], *ask: str) -> str:
+    """Return the command that says the time, and what ``ask`` prints then, again and again."""
+    flow = job.flow
+    count, interval_ns = round(flow.duration_s / flow.interval_s), round(flow.interval_s * 1e9)
+    return in_lab("looks.py", job.gate, job.later_ns, count, interval_ns, *ask)
 
 
 def last_line(said: str) -> str:

@@ -10,13 +10,16 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import LooksOf
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import AT, Job, Probe, Tool, last_line, looks
 from linklab.measure.trust import Fidelity
+
+if TYPE_CHECKING:
+    from linklab.lab import Lab
 
 _LOOK: Final = re.compile(
     rf"{AT}([\d.]+)\nqdisc (\S+) .*\n Sent \d+ bytes \d+ pkt \(dropped (\d+), .*\n backlog (\d+)([KM]?)b (\d+)p .*\n"
@@ -84,18 +87,25 @@ class QueueResult(Result):
 
 
 class Queues(Tool[QueueFlow, QueueResult]):
-    """tc in a loop of the shell."""
+    """tc, run again and again by a program of ours."""
 
     flow = QueueFlow
     result = QueueResult
     probe = Probe("tc", "tc -V", re.compile(r"tc utility, iproute2-\S+"), "iproute2")
+    exact = True
+
+    def prepare(self, lab: Lab, job: Job[QueueFlow]) -> None:
+        """Ask the kernel by which interface it would send. Raises MeasurementError where there is no path."""
+        super().prepare(lab, job)
+        route = lab[job.flow.source].cmd(f"LC_ALL=C ip -o route get {shlex.quote(job.address)}")
+        interface = re.search(r" dev (\S+)", route)
+        if interface is None:
+            raise MeasurementError(f"{job.flow.title} failed: {last_line(route)}")
+        job.extra = interface[1]
 
     def client(self, job: Job[QueueFlow]) -> str:
-        """Return the loop: the time, and what tc says then of the interface that the kernel would send by."""
-        route = f"ip -o route get {shlex.quote(job.address)}"
-        interface = f"interface=$({route} | sed -n 's/.* dev \\([^ ]*\\).*/\\1/p'); test -n \"$interface\" || exit 1"
-        loop = looks('tc -s qdisc show dev "$interface"', job.flow.duration_s, job.flow.interval_s)
-        return f"exec env LC_ALL=C sh -c {shlex.quote(f'{interface}; {loop}')}"
+        """Return the command of who asks tc."""
+        return looks(job, "tc", "-s", "qdisc", "show", "dev", job.extra)
 
     def parse(self, job: Job[QueueFlow], origin: Origin, fidelity: Fidelity) -> QueueResult:
         """Return all looks. Of one that was stopped, those that were whole."""

@@ -6,7 +6,6 @@ Tried on the output of iproute2 6.1 (Debian 12).
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
@@ -77,16 +76,16 @@ class SocketsResult(Result):
 
 
 class Sockets(Tool[SocketsFlow, SocketsResult]):
-    """ss in a loop of the shell."""
+    """ss, run again and again by a program of ours."""
 
     flow = SocketsFlow
     result = SocketsResult
     probe = Probe("ss", "ss -V", re.compile(r"ss utility, iproute2-\S+"), "iproute2")
+    exact = True
 
     def client(self, job: Job[SocketsFlow]) -> str:
-        """Return the loop: the time, and what ss says then."""
-        loop = looks(f"ss -Htin dst {shlex.quote(job.address)}", job.flow.duration_s, job.flow.interval_s)
-        return f"exec env LC_ALL=C sh -c {shlex.quote(loop)}"
+        """Return the command of who asks ss."""
+        return looks(job, "ss", "-Htin", "dst", job.address)
 
     def parse(self, job: Job[SocketsFlow], origin: Origin, fidelity: Fidelity) -> SocketsResult:
         """Return all looks. Of one that was stopped, those that were whole."""
