@@ -59,6 +59,7 @@ def test_each_file_is_python(each: int) -> None:
             ast.parse(data, f"{program.name}/{name}")
 
 
+@pytest.mark.slow
 def test_each_mistake_changes_its_program_and_occurs_twice() -> None:
     times: Counter[str] = Counter()
     for program in generated.wrong():
