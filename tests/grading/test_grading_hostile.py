@@ -110,6 +110,7 @@ PATCHES = (
     Attack(
         "answer",
         WRONG + 'import linklab.grading.answer as answer\nanswer.values.to_text = lambda *_: \'{"$": "judged"}\'',
+        spoils=True,
     ),
     Attack("course", WRONG + "import linklab.course, linklab.network\nlinklab.course.course_network = lambda: None"),
     Attack("builtins", WRONG + "import builtins\nbuiltins.isinstance = lambda *_: True", spoils=True),
@@ -120,15 +121,16 @@ PATCHES = (
     ),
 )
 
-_PLACES = [str(ROOT / "solutions"), "/root", str(Path.home()), "/etc/shadow"]
+_PLACES = ["OTHERS", "OTHERS/..", str(ROOT / "solutions"), "/root", str(Path.home()), "/etc/shadow"]
 OUTSIDE = (
     Attack(
         "solutions",
-        HONEST + "\n" + search('["### BEGIN " + "SOLUTION", "ANSWER-OF-" + "SOMEBODY-ELSE"]', ["OTHERS", *_PLACES])
-        + f"\nprint('IN LAB', lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* OTHERS/* /root/.bash* 2>/dev/null'))\n",
+        HONEST + "\n" + search('["### BEGIN " + "SOLUTION", "ANSWER-OF-" + "SOMEBODY-ELSE"]', _PLACES)
+        + f"\nread = lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* OTHERS/* /root/.bash* 2>/dev/null')\n"
+        "print('IN LAB', [read.strip()])\n",
         passes=True,
         # Linklab's own source names the marks that it looks for, and is there to be read
-        shows=("SEEN []", "IN LAB"),
+        shows=("SEEN []", "IN LAB ['']"),
         hides=("ANSWER-OF-SOMEBODY-ELSE", "simpleperf.py.starter", "/solutions/", "root:"),
     ),
     Attack(
@@ -325,7 +327,7 @@ def test_all_of_a_notebook_ends_when_its_time_is_over(virtual: Kind, tmp_path: P
     book = changed(
         without(solution("04"), "imports", "start", *kept), {"answer-swing": "import time\ntime.sleep(1000)"}
     )
-    done = judge(book, tmp_path, limits=Limits(wall_s=30, cell_s=500))
+    done = judge(book, tmp_path, limits=Limits(wall_s=30, cell_s=600))
     assert done.status("rtt") == "passed"
     assert done.status("throughput") == "passed"
     assert "had run for 30 s" in done.judged.ended
