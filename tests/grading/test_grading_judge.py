@@ -45,6 +45,7 @@ def test_lab_02_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: 
     assert done.judged.ended == ""
 
 
+@pytest.mark.thorough  # another program beside a notebook is judged in test_grading_variations.py
 def test_lab_13_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: Path) -> None:
     _lab_13(without(solution("13"), "imports", "check-stop-and-wait"), tmp_path, "solutions")
 
