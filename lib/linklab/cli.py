@@ -5,36 +5,30 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn, Protocol
 
 from rich.console import Console
 from rich.table import Table
 
 from linklab import __version__, carried_labs
-from linklab.classroom import release, validate
 from linklab.discovery import hand_on
 from linklab.errors import LinklabError
-from linklab.grade.simpleperf import cli as check_cli
-from linklab.grading import cli as grade_cli
-from linklab.headless import cli as run_cli
-from linklab.lms import cli as export_cli
-from linklab.notebooks import build
-from linklab.report import cli as report_cli
 from linklab.runtime.backends import need_system
-from linklab.runtime.image import cli as image_cli
 from linklab.runtime.image.find import carried_file, finished_images, unpacked
-from linklab.study import cli as study_cli
 
 INTERRUPTED = 130
 """The shell's status for a program ended by SIGINT."""
 PORT = 8888
+_HERE = ("doctor", "up", "shell", "mininet", "--version")
+_ELSEWHERE = ("run", "image", "notebooks", "check", "report", "release", "validate", "grade", "export", "study")
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; return its exit status."""
-    arguments = make_parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    arguments = make_parser(words[0] if words else None).parse_args(words)
     return answered(lambda: _carried_out(arguments))
 
 
@@ -73,8 +67,68 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"linklab: {message}; {self.prog} --help explains\n")
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+class _Part(Protocol):
+    """A module that is a command."""
+
+    def add_parser(self, commands: Any, /) -> None:
+        """Add the command's own parser."""
+
+    def run(self, arguments: argparse.Namespace, /) -> int:
+        """Run the command; return its exit status."""
+
+
+def _parts(command: str | None) -> Iterator[tuple[str, _Part]]:
+    """Yield the commands that have modules of their own, each with its module; of a known one it alone.
+
+    For what the others load, such as pandas, takes longer than many a command.
+    """
+    if command in _HERE:
+        return
+    every = command not in _ELSEWHERE
+    if every or command == "run":
+        from linklab.headless import cli as run_cli
+
+        yield "run", run_cli
+    if every or command == "image":
+        from linklab.runtime.image import cli as image_cli
+
+        yield "image", image_cli
+    if every or command == "notebooks":
+        from linklab.notebooks import build
+
+        yield "notebooks", build
+    if every or command == "check":
+        from linklab.grade.simpleperf import cli as check_cli
+
+        yield "check", check_cli
+    if every or command == "report":
+        from linklab.report import cli as report_cli
+
+        yield "report", report_cli
+    if every or command == "release":
+        from linklab.classroom import release
+
+        yield "release", release
+    if every or command == "validate":
+        from linklab.classroom import validate
+
+        yield "validate", validate
+    if every or command == "grade":
+        from linklab.grading import cli as grade_cli
+
+        yield "grade", grade_cli
+    if every or command == "export":
+        from linklab.lms import cli as export_cli
+
+        yield "export", export_cli
+    if every or command == "study":
+        from linklab.study import cli as study_cli
+
+        yield "study", study_cli
+
+
+def make_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands, or of one that is known by its first word."""
     parser = Parser(prog="linklab", description="A teaching lab kit on network performance.")
     parser.add_argument("--version", action="version", version=f"linklab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -102,18 +156,7 @@ def make_parser() -> argparse.ArgumentParser:
     mininet.add_argument("script", help="a Python script, mn, or another program")
     mininet.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
     mininet.set_defaults(run=_mininet)
-    for name, part in (
-        ("run", run_cli),
-        ("image", image_cli),
-        ("notebooks", build),
-        ("check", check_cli),
-        ("report", report_cli),
-        ("release", release),
-        ("validate", validate),
-        ("grade", grade_cli),
-        ("export", export_cli),
-        ("study", study_cli),
-    ):
+    for name, part in _parts(command):
         part.add_parser(commands)
         commands.choices[name].set_defaults(run=part.run)
     return parser
