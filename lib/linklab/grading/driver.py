@@ -18,10 +18,12 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
+import nbformat
 from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
-from linklab.notebook_files import nbclient, nbformat
 from linklab.runtime import transport
 from linklab.runtime.channel import Channel, ChannelClosed
 
@@ -32,7 +34,7 @@ _CLEAR_OF_FLOODS: Final = 4
 _IOPUB_S: Final = 10
 
 
-class _Client(nbclient.NotebookClient):
+class _Client(NotebookClient):
     """nbclient, which forgets what is printed beyond a bound."""
 
     room = 0
@@ -79,7 +81,7 @@ def _run(client: _Client, message: dict[str, Any]) -> dict[str, Any]:
     hidden = bool(message.get("hidden"))
     try:
         client.execute_cell(cell, len(client.nb.cells) - 1, store_history=not hidden)
-    except nbclient.exceptions.DeadKernelError:
+    except DeadKernelError:
         return {"outputs": [] if hidden else cell.outputs, "dead": True}
     return {
         "outputs": [] if hidden else cell.outputs,

@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from traitlets.config import Config
 
 from linklab import __version__, record
 from linklab.errors import LabError
-from linklab.notebook_files import nbclient, nbformat
 from linklab.runtime.backends import choose
 from linklab.signals import calling_once
 from linklab.units import AnyClock, Clock
@@ -137,7 +139,7 @@ def run_notebook(
     spent = Path(place.name) / "virtual"
     # sockets in a folder of their own: of kernels that start at one time, two may be given the same port
     sockets = Config({"KernelManager": {"transport": "ipc", "ip": f"{place.name}/kernel"}})
-    client = nbclient.NotebookClient(
+    client = NotebookClient(
         book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=count, config=sockets,
         startup_timeout=_KERNEL_START_LIMIT_S, resources={"metadata": {"path": str(notebook.parent.resolve())}},
     )  # fmt: skip
@@ -148,9 +150,9 @@ def run_notebook(
     with place, calling_once(execution.cancel):
         try:
             execution.run()
-        except nbclient.exceptions.CellTimeoutError:
+        except CellTimeoutError:
             ended = f"was not done after {cell_limit_s} s and was ended; give more with --cell-limit-s"
-        except nbclient.exceptions.DeadKernelError:
+        except DeadKernelError:
             ended = "ended the notebook's kernel"
         finally:
             book.metadata["linklab"] |= {
@@ -173,7 +175,7 @@ class _Execution:
     whose kernel died by itself.
     """
 
-    def __init__(self, client: nbclient.NotebookClient, environment: dict[str, str]) -> None:
+    def __init__(self, client: NotebookClient, environment: dict[str, str]) -> None:
         self.cancelled = False
         self._client = client
         self._loop = asyncio.new_event_loop()

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any, Final, Literal
 
-from linklab.notebook_files import nbformat
+import nbformat
+
 from linklab.notebooks.regions import solution_text, student_text
 from linklab.notebooks.source import Cell
 from linklab.record import TEXT_STUB as TEXT_STUB
