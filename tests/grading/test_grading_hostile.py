@@ -202,6 +202,7 @@ ENDS = (
     Attack("kill", WRONG + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"),
     Attack("driver", WRONG + "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"),
     Attack("all", WRONG + "import os, signal\nos.kill(-1, signal.SIGKILL)"),
+    Attack("sleep", WRONG + "import time\ntime.sleep(1000)", shows=("s and was interrupted",)),
     Attack("loop", WRONG + "while True:\n    pass", shows=("s and was interrupted",)),
     Attack("stubborn", WRONG + "while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
     Attack("deaf", WRONG + "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"),
@@ -283,9 +284,9 @@ def test_what_patches_forges_searches_and_fills_gains_nothing(virtual: Kind, tmp
 
 
 def test_what_ends_its_kernel_or_uses_it_up_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
-    """All but the loop take the kernel with them, and the fourth kernel is the last that a notebook gets."""
-    attacks = [*chosen(ENDS, "exit"), *chosen(FUNCTIONS, "function-exit"), *chosen(ENDS, "loop", "crowd")]
-    attacked(tmp_path, attacks, replace(LIMITS, cell_s=5))
+    """All but the sleep take the kernel with them, and the fourth kernel is the last that a notebook gets."""
+    attacks = [*chosen(ENDS, "exit"), *chosen(FUNCTIONS, "function-exit"), *chosen(ENDS, "sleep", "crowd")]
+    attacked(tmp_path, attacks, replace(LIMITS, cell_s=10))
 
 
 @pytest.mark.thorough
