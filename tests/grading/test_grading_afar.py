@@ -35,7 +35,7 @@ _LATER = """
 import runpy, sys, time
 with open(sys.argv.pop(1), "a") as log:
     log.write("begun\\n")
-time.sleep(0.6)
+time.sleep(0.3)
 runpy.run_path(sys.argv.pop(1), None, "__main__")
 """
 LAB = "00-start-here"
@@ -46,7 +46,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.over: list[Done] = []
-        self.sixth = threading.Event()
+        self.fourth = threading.Event()
 
     def began(self, work: Work) -> None:
         """Nothing."""
@@ -57,8 +57,8 @@ class Watch:
     def ended(self, done: Done) -> None:
         """Remembers it."""
         self.over.append(done)
-        if len(self.over) == 6:
-            self.sixth.set()
+        if len(self.over) == 4:
+            self.fourth.set()
 
 
 @pytest.fixture(scope="module")
@@ -108,20 +108,20 @@ def test_a_worker_that_is_killed_half_way_costs_nothing(kit: Kit, cluster: Any, 
     (victim, *_) = client.run(os.getpid).values()
 
     def kill() -> None:
-        watch.sixth.wait(120)
+        watch.fourth.wait(120)
         os.kill(victim, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
     log = tmp_path / "judged"
     slow = (sys.executable, "-c", _LATER, str(log), JUDGE[1])
-    found = AfarCrew(client, watch, slow).run(works(kit, tmp_path, 12))
+    found = AfarCrew(client, watch, slow).run(works(kit, tmp_path, 8))
     killer.join()
     assert len(before) == 2
-    assert sorted(student for student, _ in found) == sorted(f"student-{it}" for it in range(12))
+    assert sorted(student for student, _ in found) == sorted(f"student-{it}" for it in range(8))
     assert [done.trouble for done in found.values() if done.judged is None] == []
     begun = len(log.read_text().splitlines())
-    assert begun <= 12 + 2, "what the lost worker had judged and handed over is not judged again"
+    assert begun <= 8 + 2, "what the lost worker had judged and handed over is not judged again"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.usefixtures("virtual"),
 ]
-FOUR = tuple(BY_NAME[name] for name in ("right", "no-prediction", "no-checks", "patches-the-checks"))
+TWO = tuple(BY_NAME[name] for name in ("right", "patches-the-checks"))
 ON_A_CLUSTER = tuple(BY_NAME[name] for name in ("right", "no-prediction", "no-checks", "raises", "starter"))
 
 
@@ -52,7 +52,7 @@ def _held_to_expectations(folder: Path, made: Mapping[str, Case]) -> Any:
     return told
 
 
-@pytest.mark.parametrize("cases", some_cases(((FOUR,), (CASES,)), ("four", "every-kind"), "four"))
+@pytest.mark.parametrize("cases", some_cases(((TWO,), (CASES,)), ("two", "every-kind"), "two"))
 def test_a_class(cases: tuple[Case, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = make_class(tmp_path / "in", cases)
     assert main(_words(tmp_path)) == 0, capsys.readouterr().err

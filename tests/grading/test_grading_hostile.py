@@ -1,97 +1,141 @@
-"""Notebooks that want more than to be judged. Each is Lab 04's solution, cut short, with one cell that does harm.
+"""Notebooks that want more than to be judged: attacks between honest answers of Lab 04.
 
-Whatever it does, its own check may fail; the verdicts of the others are as they would be without it, nothing is left
-running, and nothing is changed outside.
+Whatever an attack does, its own check may fail; the verdicts of the others are as they would be without it, nothing is
+left running, and nothing is changed outside. In ``make test`` many attacks are cells of one notebook, and so meet what
+those before them have left; in ``make test-thorough`` each has a notebook of its own as well.
 """
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import pytest
 
 from linklab.grading.model import Limits
 from linklab.runtime.backends import Kind
-from tests.grading.judging import ROOT, Verdicts, changed, judge, solution, without
+from tests.grading.judging import ROOT, changed, judge, solution, without
 from tests.grading.searching import search
-from tests.thorough import some_cases
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(900)]
+_v4: Any = nbformat.v4
 
-KEPT = (
-    "imports", "start", "answer-rtt", "check-rtt", "answer-throughput", "check-throughput", "answer-swing",
-    "check-swing", "answer-summary", "check-summary",
-)  # fmt: skip
-WRONG = 'rtt_ms = lab04.predict("rtt", None)\n'
 LIMITS = Limits(wall_s=900, cell_s=45, disk_mb=16, processes=96)
+BEGIN = ("from linklab import course_network, lab04, start", "lab = start(course_network())")
+HONEST = str(next(each.source for each in solution("04").cells if each.id == "answer-summary")).replace(
+    "def summary(", "def JUDGED("
+)
+WRONG = "JUDGED = None\n"
+SUMMARY, PREDICTED = "lab04.check_summary(JUDGED)", "lab04.check_predicted(JUDGED)"
 
 
-def judged(folder: Path, sources: dict[str, str], limits: Limits = LIMITS, **files: Path) -> Verdicts:
-    """The short notebook with other sources."""
-    return judge(changed(without(solution("04"), *KEPT), sources), folder, limits=limits, files=files)
+@dataclass(frozen=True)
+class Attack:
+    """An answer's source, in which JUDGED is the name that is judged, and what has to come of it."""
+
+    name: str
+    source: str
+    check: str = SUMMARY
+    passes: bool = False
+    shows: tuple[str, ...] = ()
+    hides: tuple[str, ...] = ()
+    limits: Limits = LIMITS
+    spoils: bool = False
+    """Whether it breaks its own kernel for the answers after it, as it may."""
 
 
-def test_the_short_notebook_passes_unharmed(virtual: Kind, tmp_path: Path) -> None:
-    done = judged(tmp_path, {})
-    assert done.failed == [], done.why()
-    assert done.judged.notes == ()
+def attacked(folder: Path, attacks: Sequence[Attack], limits: Limits = LIMITS) -> None:
+    """Judge the attacks in one notebook, an honest answer before and after them, and assert what came of each."""
+    honest = Attack("honest", HONEST, passes=True)
+    after = () if any(attack.spoils for attack in attacks) else (honest,)
+    book = _v4.new_notebook(cells=[_v4.new_code_cell(each, id=f"begin-{n}") for n, each in enumerate(BEGIN)])
+    for number, attack in enumerate(rows := (honest, *attacks, *after)):
+        named = f"judged_{number}"
+        book.cells.append(_v4.new_code_cell(attack.source.replace("JUDGED", named), id=f"answer-{number}"))
+        told = {"grade": True, "solution": False, "points": 1, "grade_id": f"check-{number}"}
+        check = attack.check.replace("JUDGED", named) + ".require()"
+        book.cells.append(_v4.new_code_cell(check, id=f"check-{number}", metadata={"nbgrader": told}))
+    done = judge(book, folder, limits=limits)
+    assert done.judged.ended == ""
+    statuses = [(attack.name, done.status(str(number)) == "passed") for number, attack in enumerate(rows)]
+    assert statuses == [(attack.name, attack.passes) for attack in rows], done.why()
+    for number, attack in enumerate(rows):
+        said = done.shown(f"answer-{number}")
+        assert [words for words in attack.shows if words not in said] == [], (attack.name, said)
+        assert [words for words in attack.hides if words in said] == [], (attack.name, said)
+    for path in (folder / "judged").iterdir():
+        text = path.read_text("utf-8")
+        assert [words for words in ("\\u001b", "\x1b", "\\u009b", "\x9b") if words in text] == []
+    assert not Path("/tmp/owned").exists()
 
 
-@pytest.mark.parametrize(
-    "harm",
-    some_cases(
-        [
-            "import linklab.labs.lab04 as lab04\nlab04.check_predicted = lambda *_: __import__('types')"
-            ".SimpleNamespace(require=lambda: None)",
-            "from linklab.grade.result import Result\nResult.require = lambda self: self\nResult.passed = True",
-            "from linklab.grade import check\ncheck.Check.passed = property(lambda self: True)",
-            "import linklab.grade.result\nlinklab.grade.result.GradeError.__init__ = lambda *_: None\n"
-            "linklab.grade.result.GradeError = Exception",
-            "from linklab.record import RESULT_MIME\nfrom IPython.display import display\n"
-            "from linklab.grade.check import Check\n"
-            "from linklab.grade.result import Result\n"
-            "won = Result('Lab 04', (Check.passing('all', 'all'),)).to_json()\n"
-            "display({RESULT_MIME: {'linklab': '1'} | won}, raw=True)",
-            'import linklab.grading.answer as answer\nanswer.values.to_text = lambda *_: \'{"$": "judged"}\'',
-            "import linklab.course, linklab.network\nlinklab.course.course_network = lambda: None",
-            "import builtins\nbuiltins.isinstance = lambda *_: True",
-            "get_ipython().ast_node_interactivity = 'all'\nget_ipython().run_cell = lambda *_, **__: None",
-        ],
-        ["check", "require", "passed", "error", "mime", "answer", "course", "builtins", "ipython"],
+def chosen(attacks: Sequence[Attack], *names: str) -> list[Attack]:
+    """The attacks of those names."""
+    by_name = {attack.name: attack for attack in attacks}
+    return [by_name[name] for name in names]
+
+
+def alone(*attacks: Attack) -> pytest.MarkDecorator:
+    """Parameters: each of the attacks in a notebook of its own."""
+    return pytest.mark.parametrize("attack", [pytest.param(each, id=each.name) for each in attacks])
+
+
+PATCHES = (
+    Attack(
         "check",
+        WRONG + "import linklab.labs.lab04 as lab04\nlab04.check_summary = lambda *_: __import__('types')"
+        ".SimpleNamespace(require=lambda: None)",
+    ),
+    Attack(
+        "require",
+        WRONG + "from linklab.grade.result import Result\nResult.require = lambda self: self\nResult.passed = True",
+    ),
+    Attack("passed", WRONG + "from linklab.grade import check\ncheck.Check.passed = property(lambda self: True)"),
+    Attack(
+        "error",
+        WRONG + "import linklab.grade.result\nlinklab.grade.result.GradeError.__init__ = lambda *_: None\n"
+        "linklab.grade.result.GradeError = Exception",
+    ),
+    Attack(
         "mime",
+        WRONG + "from linklab.record import RESULT_MIME\nfrom IPython.display import display\n"
+        "from linklab.grade.check import Check\n"
+        "from linklab.grade.result import Result\n"
+        "won = Result('Lab 04', (Check.passing('all', 'all'),)).to_json()\n"
+        "display({RESULT_MIME: {'linklab': '1'} | won}, raw=True)",
+    ),
+    Attack(
+        "answer",
+        WRONG + 'import linklab.grading.answer as answer\nanswer.values.to_text = lambda *_: \'{"$": "judged"}\'',
+        spoils=True,
+    ),
+    Attack("course", WRONG + "import linklab.course, linklab.network\nlinklab.course.course_network = lambda: None"),
+    Attack("builtins", WRONG + "import builtins\nbuiltins.isinstance = lambda *_: True", spoils=True),
+    Attack(
+        "ipython",
+        WRONG + "get_ipython().ast_node_interactivity = 'all'\nget_ipython().run_cell = lambda *_, **__: None",
+        spoils=True,
     ),
 )
-def test_patched_checks_and_forged_results_gain_nothing(virtual: Kind, tmp_path: Path, harm: str) -> None:
-    done = judged(tmp_path, {"answer-rtt": WRONG + harm})
-    assert done.status("rtt") == "failed", done.why()
-    assert "passed" not in {cell.status for cell in done.judged.cells if cell.cell_id == "check-rtt"}
 
-
-def test_it_finds_no_solution_and_no_other_submission(virtual: Kind, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "work.py").write_text("ANSWER-OF-SOMEBODY-ELSE")
-    words = '["### BEGIN " + "SOLUTION", "ANSWER-OF-" + "SOMEBODY-ELSE"]'
-    places = [str(ROOT / "solutions"), str(tmp_path), str(other), "/root", str(Path.home()), "/etc/shadow"]
-    code = (
-        f"{search(words, places)}\n"
-        f"print('IN LAB', lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* {other}/* /root/.bash* 2>/dev/null'))\n"
-    )
-    done = judged(tmp_path / "mine", {"answer-swing": _solved("answer-swing") + "\n" + code})
-    said = done.shown("answer-swing")
-    # Linklab's own source names the marks that it looks for, and is there to be read
-    assert "ANSWER-OF-SOMEBODY-ELSE" not in said
-    assert "simpleperf.py.starter" not in said
-    assert "SEEN []" in said
-    assert "/solutions/" not in said
-    assert "IN LAB \\n" in said or "IN LAB  \\n" in said
-    assert done.failed == [], done.why()
-
-
-def test_a_network_outside_is_not_there(virtual: Kind, tmp_path: Path) -> None:
-    code = """
+_PLACES = ["OTHERS", "OTHERS/..", str(ROOT / "solutions"), "/root", str(Path.home()), "/etc/shadow"]
+OUTSIDE = (
+    Attack(
+        "solutions",
+        HONEST + "\n" + search('["### BEGIN " + "SOLUTION", "ANSWER-OF-" + "SOMEBODY-ELSE"]', _PLACES)
+        + f"\nread = lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* OTHERS/* /root/.bash* 2>/dev/null')\n"
+        "print('IN LAB', [read.strip()])\n",
+        passes=True,
+        # Linklab's own source names the marks that it looks for, and is there to be read
+        shows=("SEEN []", "IN LAB ['']"),
+        hides=("ANSWER-OF-SOMEBODY-ELSE", "simpleperf.py.starter", "/solutions/", "root:"),
+    ),
+    Attack(
+        "network",
+        HONEST + """
 import socket
 try:
     socket.create_connection(("192.0.2.1", 80), timeout=2)
@@ -99,13 +143,32 @@ try:
 except OSError as error:
     print("REFUSED")
 print(lab["r1"].cmd("ping -c 1 -W 1 192.0.2.1").count("1 received"), "from the lab")
-"""
-    done = judged(tmp_path, {"answer-swing": _solved("answer-swing") + code})
-    said = done.shown("answer-swing")
-    assert "REFUSED" in said
-    assert "0 from the lab" in said
-    assert done.failed == [], done.why()
-
+""",
+        passes=True,
+        shows=("REFUSED", "0 from the lab"),
+    ),
+    Attack(
+        "escape sequences",
+        "JUDGED = {'L1': '\\x1b[2J', 'L2': '\\x1b]0;x\\x07'}\n"
+        "print('\\x1b]0;owned\\x07\\x1b[2J\\x9b31mred')\nraise ValueError('\\x1b[31m')",
+        PREDICTED,
+        shows=("red",),
+    ),
+    Attack(
+        "full disk",
+        WRONG + """
+import itertools
+for folder in (".", "/tmp", "/dev/shm"):
+    try:
+        for number in itertools.count():
+            with open(f"{folder}/fill{number}", "wb") as file:
+                file.write(bytes(1_000_000))
+    except OSError as error:
+        print("FULL", folder, number < 100)
+""",
+        shows=("FULL . True", "FULL /tmp True", "FULL /dev/shm True"),
+    ),
+)  # fmt: skip
 
 BOMB = """
 import os
@@ -116,96 +179,60 @@ while True:
     except OSError:
         pass
 """
-
-
-@pytest.mark.parametrize(
-    ("harm", "limits"),
-    some_cases(
-        [
-            (BOMB, Limits(wall_s=900, cell_s=20, processes=96)),
-            ("import os\nos._exit(3)", LIMITS),
-            ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", LIMITS),
-            ("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)", LIMITS),
-            ("import os, signal\nos.kill(-1, signal.SIGKILL)", LIMITS),
-            ("while True:\n    pass", LIMITS),
-            ("while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass", LIMITS),
-            ("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass", LIMITS),
-            ("while True:\n    print('x' * 1000)", LIMITS),
-            ("kept = []\nwhile True:\n    kept.append(bytearray(50_000_000))", LIMITS),
-            ("import os\nfor _ in range(8):\n    if os.fork() == 0:\n        kept = bytearray(300_000_000)\n"
-             "        kept[::4096] = b'x' * len(kept[::4096])\n        import time\n        time.sleep(60)\n"
-             "import time\ntime.sleep(60)", Limits(wall_s=900, cell_s=45, memory_mb=800)),
-            ("import os\nfor fd in range(3, 1000):\n    try: os.close(fd)\n    except OSError: pass", LIMITS),
-            ("lab.call(lambda net: __import__('os')._exit(1))", LIMITS),
-            ("def spin(net):\n    while True:\n        pass\nlab.call(spin)", Limits(wall_s=900, cell_s=60)),
-        ],
-        ["forks", "exit", "kill", "driver", "all", "loop", "stubborn", "deaf", "output", "memory", "family",
-         "descriptors", "guest", "busy"],
-        "forks", "exit",
-    ),
-)  # fmt: skip
-def test_what_it_ends_or_uses_up_costs_only_itself(virtual: Kind, tmp_path: Path, harm: str, limits: Limits) -> None:
-    done = judged(tmp_path, {"answer-rtt": WRONG + harm}, limits)
-    assert done.failed == ["rtt"], done.why()
-    assert done.judged.ended == ""
-
-
-def test_a_full_disk_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
-    free = os.statvfs("/tmp").f_bavail
-    harm = """
-import itertools
-for folder in (".", "/tmp", "/dev/shm"):
-    try:
-        for number in itertools.count():
-            with open(f"{folder}/fill{number}", "wb") as file:
-                file.write(bytes(1_000_000))
-    except OSError as error:
-        print("FULL", folder, number)
+CROWD = """
+import os, time
+for _ in range(30):
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(600)
 """
-    done = judged(tmp_path, {"answer-rtt": WRONG + harm})
-    assert done.shown("answer-rtt").count("FULL") == 3
-    assert done.failed == ["rtt"], done.why()
-    assert abs(os.statvfs("/tmp").f_bavail - free) * os.statvfs("/tmp").f_frsize < 100_000_000
-
-
-def test_escape_sequences_come_nowhere(virtual: Kind, tmp_path: Path) -> None:
-    harm = "print('\\x1b]0;owned\\x07\\x1b[2J\\x9b31mred')\nraise ValueError('\\x1b[31m')"
-    done = judged(tmp_path, {"answer-rtt": "rtt_ms = {'L1': '\\x1b[2J', 'L2': '\\x1b]0;x\\x07'}\n" + harm})
-    for path in (tmp_path / "judged").iterdir():
-        text = path.read_text("utf-8")
-        assert "\\u001b" not in text
-        assert "\x1b" not in text
-        assert "\\u009b" not in text
-    assert done.failed == ["rtt"], done.why()
-
-
-@pytest.mark.parametrize(
-    ("body", "others"),
-    some_cases(
-        [
-            ("import os\n    os._exit(0)", []),
-            ("raise SystemExit", []),
-            ("while True:\n        pass", []),
-            ("return summary", []),
-            ("print('x' * 10_000_000)\n    return 1", []),
-            ("import sys\n    sys.setrecursionlimit(10**6)\n    return summary(rtt_ms)", []),
-        ],
-        ["exit", "system-exit", "loop", "function", "output", "recursion"],
-        "exit",
+FAMILY = """
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        kept = bytearray(300_000_000)
+        kept[::4096] = b'x' * len(kept[::4096])
+        time.sleep(60)
+time.sleep(60)
+"""
+ENDS = (
+    Attack("crowd", WRONG + CROWD, shows=("it left a crowd of processes behind",)),
+    Attack("forks", WRONG + BOMB, limits=Limits(wall_s=900, cell_s=20, processes=96)),
+    Attack("exit", WRONG + "import os\nos._exit(3)", shows=("the kernel ended",)),
+    Attack("kill", WRONG + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"),
+    Attack("driver", WRONG + "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"),
+    Attack("all", WRONG + "import os, signal\nos.kill(-1, signal.SIGKILL)"),
+    Attack("sleep", WRONG + "import time\ntime.sleep(1000)", shows=("s and was interrupted",)),
+    Attack("loop", WRONG + "while True:\n    pass", shows=("s and was interrupted",)),
+    Attack("stubborn", WRONG + "while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
+    Attack("deaf", WRONG + "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"),
+    Attack("output", WRONG + "while True:\n    print('x' * 1000)"),
+    Attack("memory", WRONG + "kept = []\nwhile True:\n    kept.append(bytearray(50_000_000))"),
+    Attack("family", WRONG + FAMILY, limits=Limits(wall_s=900, cell_s=45, memory_mb=800)),
+    Attack(
+        "descriptors",
+        WRONG + "import os\nfor fd in range(3, 1000):\n    try: os.close(fd)\n    except OSError: pass",
+    ),
+    Attack("guest", WRONG + "lab.call(lambda net: __import__('os')._exit(1))"),
+    Attack(
+        "busy",
+        WRONG + "def spin(net):\n    while True:\n        pass\nlab.call(spin)",
+        limits=Limits(wall_s=900, cell_s=50),
     ),
 )
-def test_a_function_that_the_judge_calls_costs_only_its_own_check(
-    virtual: Kind, tmp_path: Path, body: str, others: list[str]
-) -> None:
-    # first of all cells, so that others come after it
-    order = without(solution("04"), *KEPT)
-    cells = {cell.id: cell for cell in order.cells}
-    order.cells = [cells[name] for name in ("imports", "start", *KEPT[8:], *KEPT[2:8])]
-    done = judge(changed(order, {"answer-summary": f"def summary(rtt_ms):\n    {body}\n"}), tmp_path, limits=LIMITS)
-    assert done.failed == ["summary", *others], done.why()
+FUNCTIONS = tuple(
+    Attack(f"function-{name}", f"def JUDGED(rtt_ms):\n    {body}\n")
+    for name, body in (
+        ("exit", "import os\n    os._exit(0)"),
+        ("system-exit", "raise SystemExit"),
+        ("loop", "while True:\n        pass"),
+        ("function", "return JUDGED"),
+        ("output", "print('x' * 10_000_000)\n    return 1"),
+        ("recursion", "import sys\n    sys.setrecursionlimit(10**6)\n    return JUDGED(rtt_ms)"),
+    )
+)
 
-
-HOSTILE = """
+MAPPING = """
 import os
 class Hostile(dict):
     def __reduce__(self): return (os.system, ("touch /tmp/owned",))
@@ -216,33 +243,56 @@ class Hostile(dict):
     def __float__(self): return 20.0
     def __iter__(self): raise SystemExit
     def items(self): return [("L1", self), ("L2", self), ("L3", self)]
-rtt_ms = Hostile(L1=20, L2=40, L3=20)
+JUDGED = Hostile(L1=20, L2=40, L3=20)
 """
-
-
-@pytest.mark.parametrize(
-    "source",
-    some_cases(
-        [
-            HOSTILE,
-            HOSTILE + "rtt_ms = {'L1': rtt_ms, 'L2': 40, 'L3': 20}",
-            "rtt_ms = []\nfor _ in range(100_000):\n    rtt_ms = [rtt_ms]",
-            "rtt_ms = {'L1': 10**5000, 'L2': float('nan'), 'L3': float('inf')}",
-            "rtt_ms = {number: number for number in range(3_000_000)}",
-            "rtt_ms = {'L1': 'x' * 200_000_000}",
-            "rtt_ms = iter(int, 1)",
-            "del rtt_ms",
-            "rtt_ms = lab.process",
-        ],
-        ["mapping", "number", "deep", "numbers", "large", "long", "endless", "missing", "process"],
-        "mapping",
-        "deep",
-    ),
+VALUES = tuple(
+    Attack(f"value-{name}", source, PREDICTED)
+    for name, source in (
+        ("mapping", MAPPING),
+        ("number", MAPPING + "JUDGED = {'L1': JUDGED, 'L2': 40, 'L3': 20}"),
+        ("deep", "JUDGED = []\nfor _ in range(100_000):\n    JUDGED = [JUDGED]"),
+        ("numbers", "JUDGED = {'L1': 10**5000, 'L2': float('nan'), 'L3': float('inf')}"),
+        ("large", "JUDGED = {number: number for number in range(3_000_000)}"),
+        ("long", "JUDGED = {'L1': 'x' * 200_000_000}"),
+        ("endless", "JUDGED = iter(int, 1)"),
+        ("missing", "JUDGED = 1\ndel JUDGED"),
+        ("process", "JUDGED = lab.process"),
+    )
 )
-def test_odd_values_fail_their_own_check_alone(virtual: Kind, tmp_path: Path, source: str) -> None:
-    done = judged(tmp_path, {"answer-rtt": source})
-    assert done.failed == ["rtt"], done.why()
-    assert not Path("/tmp/owned").exists()
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> str:
+    """The folder of another submission, next to the one that is judged."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "work.py").write_text("ANSWER-OF-SOMEBODY-ELSE")
+    return str(folder)
+
+
+def looking_at(attack: Attack, others: str) -> Attack:
+    """The attack, with the path of another submission where it names one."""
+    return replace(attack, source=attack.source.replace("OTHERS", others))
+
+
+def test_what_patches_forges_searches_and_fills_gains_nothing(virtual: Kind, tmp_path: Path, others: str) -> None:
+    values = chosen(VALUES, "value-mapping", "value-number", "value-deep", "value-numbers", "value-missing")
+    patches = chosen(PATCHES, "check", "require", "passed", "error", "mime", "course")
+    functions = chosen(FUNCTIONS, "function-system-exit", "function-function")
+    attacks = [looking_at(attack, others) for attack in (*OUTSIDE[:2], *values, *functions, *patches, *OUTSIDE[2:])]
+    attacked(tmp_path / "mine", attacks)
+
+
+def test_what_ends_its_kernel_or_uses_it_up_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
+    """All but the sleep take the kernel with them, and the fourth kernel is the last that a notebook gets."""
+    attacks = [*chosen(ENDS, "exit"), *chosen(FUNCTIONS, "function-exit"), *chosen(ENDS, "sleep", "crowd")]
+    attacked(tmp_path, attacks, replace(LIMITS, cell_s=10))
+
+
+@pytest.mark.thorough
+@alone(*PATCHES, *OUTSIDE, *ENDS, *FUNCTIONS, *VALUES)
+def test_an_attack_alone_costs_only_itself(virtual: Kind, tmp_path: Path, others: str, attack: Attack) -> None:
+    attacked(tmp_path / "mine", [looking_at(attack, others)], attack.limits)
 
 
 @pytest.mark.thorough
@@ -274,11 +324,11 @@ pings = {"L1": PingResult(PingFlow("r1", "r2"), Origin("ping", "real", "6"), (20
 
 @pytest.mark.thorough
 def test_all_of_a_notebook_ends_when_its_time_is_over(virtual: Kind, tmp_path: Path) -> None:
-    done = judged(tmp_path, {"answer-swing": "import time\ntime.sleep(1000)"}, Limits(wall_s=30, cell_s=600))
+    kept = (f"{role}-{name}" for name in ("rtt", "throughput", "swing") for role in ("answer", "check"))
+    book = changed(
+        without(solution("04"), "imports", "start", *kept), {"answer-swing": "import time\ntime.sleep(1000)"}
+    )
+    done = judge(book, tmp_path, limits=Limits(wall_s=30, cell_s=600))
     assert done.status("rtt") == "passed"
     assert done.status("throughput") == "passed"
     assert "had run for 30 s" in done.judged.ended
-
-
-def _solved(cell: str) -> str:
-    return str(next(each.source for each in solution("04").cells if each.id == cell)) + "\n"

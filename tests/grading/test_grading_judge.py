@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from linklab.course import write_variant
+from linklab.grade.draws import of_submission, seeds
+from linklab.grading.model import Task
+from linklab.labs.lab03 import unknown
 from linklab.network.variants import variant
 from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT, changed, judge, solution, starter, without
@@ -16,7 +21,7 @@ from tests.thorough import some
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(1800)]
 LABS = ["00", "01", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"]
 
-
+SECRET = b"a secret of the course that is long enough"
 SIMPLEPERF = {"simpleperf.py": ROOT / "solutions" / "simpleperf.py"}
 
 
@@ -40,16 +45,25 @@ def test_lab_02_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: 
     assert done.judged.ended == ""
 
 
-@pytest.mark.parametrize("folder", some(["solutions", "labs"], "labs"))
-def test_lab_13_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: Path, folder: str) -> None:
-    book = solution("13") if folder == "solutions" else starter("13")
+@pytest.mark.thorough  # another program beside a notebook is judged in test_grading_variations.py
+def test_lab_13_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: Path) -> None:
+    _lab_13(without(solution("13"), "imports", "check-stop-and-wait"), tmp_path, "solutions")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("folder", ["solutions", "labs"])
+def test_all_of_lab_13(virtual: Kind, tmp_path: Path, folder: str) -> None:
+    _lab_13(solution("13") if folder == "solutions" else starter("13"), tmp_path, folder)
+
+
+def _lab_13(book: Any, tmp_path: Path, folder: str) -> None:
     done = judge(book, tmp_path, files={"reliable.py": ROOT / folder / "reliable.py"})
     checks = [cell for cell in done.judged.cells if cell.kind == "check"]
     assert {cell.status for cell in checks} == {"passed" if folder == "solutions" else "failed"}, done.why()
     assert done.judged.ended == ""
 
 
-@pytest.mark.parametrize("lab", some(LABS, "10"))
+@pytest.mark.parametrize("lab", some(LABS, "01"))
 def test_a_starter_fails_all_checks(virtual: Kind, tmp_path: Path, lab: str) -> None:
     done = judge(starter(lab), tmp_path, files={"simpleperf.py": ROOT / "labs" / "simpleperf.py"})
     checks = [cell for cell in done.judged.cells if cell.kind == "check"]
@@ -83,36 +97,38 @@ def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) 
 
 
 def test_a_search_is_judged_on_the_same_networks_again(virtual: Kind, tmp_path: Path) -> None:
-    """The checks name the networks; a blank more makes another submission."""
-    mine = "def find_bandwidth(prober):\n    return {}\n"
+    """The checks name the networks, which are drawn from what was handed in alone."""
+    mine = "def find_bandwidth(prober):\n    return 20.5\n"
     book = without(solution("03"), "imports", "answer-find", "check-search")
-    shown = []
-    for number, answer in enumerate(("20.5", "20.5", "20.50")):
-        done = judge(changed(book, {"answer-find": mine.format(answer)}), tmp_path / str(number))
-        shown.append([(check.description, check.found) for check in done.judged.cells[0].checks])
-    assert shown[0] == shown[1]
-    assert shown[0] != shown[2]
-    assert len(shown[0]) == 6
+    done = judge(changed(book, {"answer-find": mine}), tmp_path)
+    task = Task.from_json((tmp_path / "task.json").read_text("utf-8"))
+    with of_submission(task.digest()):
+        drawn = seeds("an unknown network", unknown.NETWORKS, 10**6)
+    named = [check.description for check in done.judged.cells[0].checks[: unknown.NETWORKS]]
+    assert [int(re.findall(r"seed (\d+)", name)[0]) for name in named] == list(drawn)
 
 
 def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -> None:
-    network = variant("ada", b"a secret of the course that is long enough")
+    network = variant("ada", SECRET)
     tmp_path.joinpath("given").mkdir()
     path = write_variant(network, tmp_path / "given")
-    mine = judge(solution("04"), tmp_path / "mine", files=SIMPLEPERF, network=path)
+    book = without(solution("04"), "imports", "start", "answer-parsed", "check-parsed", "answer-pings", "check-pings")
+    mine = judge(book, tmp_path / "mine", network=path)
     assert mine.failed == [], mine.why()
     assert mine.judged.network == network.name
 
 
 def test_the_students_own_variant_counts_for_nothing(virtual: Kind, tmp_path: Path) -> None:
     tmp_path.joinpath("given").mkdir()
-    path = write_variant(variant("ada", b"a secret of the course that is long enough"), tmp_path / "given")
-    book = changed(solution("04"), {"answer-seen": re.sub(r"\bL1\.delay_ms", "20", _source("04", "answer-seen"))})
-    done = judge(book, tmp_path, files=SIMPLEPERF | {"linklab-variant.json": path})
+    path = write_variant(variant("ada", SECRET), tmp_path / "given")
+    book = without(solution("05"), "imports", "start", "answer-bdp", "check-bdp")
+    theirs = copy.deepcopy(book.cells[2:])
+    for cell, name in zip(theirs, ("answer-theirs", "check-theirs"), strict=True):
+        cell.id = cell.metadata.nbgrader["grade_id"] = name
+    # as the answer before, with numbers of the variant
+    theirs[0].source = book.cells[2].source.replace("2 * L1.delay_ms", "2 * 11")
+    book.cells += theirs
+    done = judge(book, tmp_path, files={"linklab-variant.json": path})
     assert done.judged.network == "course"
-    assert done.status("seen") == "failed"
-    assert done.status("together") == "passed"
-
-
-def _source(lab: str, cell: str) -> str:
-    return str(next(each.source for each in solution(lab).cells if each.id == cell))
+    assert done.status("bdp") == "passed"
+    assert done.status("theirs") == "failed"

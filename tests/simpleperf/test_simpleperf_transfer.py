@@ -55,21 +55,20 @@ def test_an_amount_is_sent_to_the_byte(tmp_path: Path, amount: str, count: int) 
 
 def test_a_time_is_kept_in_whole_chunks(tmp_path: Path) -> None:
     with Server(REFERENCE, tmp_path, "-f", "B") as server:
-        done = run_client(REFERENCE, server.port, "-t", "2", "-f", "B")
+        done = run_client(REFERENCE, server.port, "-t", "1", "-f", "B")
         received = server.wait_for_rows(1)
     (sent,) = rows(done.stdout)
     _agree([sent], received)
     assert sent.amount > 0
     assert sent.amount % 1000 == 0
     assert sent.start_s == 0.0
-    assert sent.end_s >= 2.0  # the acknowledgement comes after the time is up, never before
+    assert sent.end_s >= 1.0  # the acknowledgement comes after the time is up, never before
     # The printed time is rounded to 0.1 s, so the rate that follows from it may differ by as much.
     low, high = (sent.amount * 8e-6 / (sent.end_s + change_s) for change_s in (0.051, -0.051))
     assert low <= sent.rate_mbps <= high
 
 
-@pytest.mark.parametrize("parallel", [1, 3])
-@pytest.mark.parametrize("unit", ["B", "MB"])
+@pytest.mark.parametrize(("parallel", "unit"), [(1, "MB"), (3, "B")])
 def test_intervals_add_up(tmp_path: Path, parallel: int, unit: str) -> None:
     with Server(REFERENCE, tmp_path, "-f", unit) as server:
         done = run_client(REFERENCE, server.port, "-t", "3", "-i", "1", "-f", unit, "-P", str(parallel))
@@ -116,7 +115,7 @@ def test_intervals_come_live_through_a_pipe(tmp_path: Path) -> None:
             assert client.stdout is not None
             assert client.stderr is not None
             seen = 0
-            while seen < 2:
+            while seen < 1:
                 seen += len(rows(client.stdout.readline()))
             client.send_signal(signal.SIGINT)
             assert client.wait(PATIENCE_S) == 130
@@ -139,7 +138,7 @@ def test_parallel_connections_have_their_rows(tmp_path: Path) -> None:
 
 def test_many_clients_at_once(tmp_path: Path) -> None:
     with Server(REFERENCE, tmp_path, "-f", "B") as server:
-        words = command(REFERENCE, "-c", "-I", LOOPBACK, "-p", str(server.port), "-t", "2", "-f", "B")
+        words = command(REFERENCE, "-c", "-I", LOOPBACK, "-p", str(server.port), "-t", "1", "-f", "B")
         clients = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment()) for _ in range(4)]
         outputs = [client.communicate(timeout=PATIENCE_S)[0] for client in clients]
         received = server.wait_for_rows(4)

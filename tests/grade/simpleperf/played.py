@@ -1,4 +1,4 @@
-"""What passed when each program of the registry was tried once, in a lab and on loopback: the judges' evidence.
+"""What passed when each program of the registry and of the findings was tried once: the judges' evidence.
 
 From it they give their verdicts without a lab (`make test`); `make test-thorough` tries the programs themselves.
 A scene is found again by what was asked to be played: where a check asks for another one, its test fails and says
@@ -27,8 +27,9 @@ from linklab.grade.simpleperf import Report, run
 from linklab.grade.simpleperf.place import Place
 from linklab.grade.simpleperf.submission import Submission
 
-from ...simpleperf.programs.make import registry
+from ...simpleperf.programs.make import Program, registry
 from .expected import ADVISED, FAILED
+from .findings import BY_NAME
 
 _FOLDER: Final = Path(__file__).with_name("played")
 _PLACES: Final = ("LabPlace", "LoopbackPlace")
@@ -38,14 +39,20 @@ Scenes = dict[str, list[dict[str, Any]]]
 
 def steps_of(name: str) -> list[str] | None:
     """Return the step that finds a wrong program; a right one is tried in all."""
+    if name in BY_NAME:
+        return list(BY_NAME[name].steps)
     found = {**FAILED, **ADVISED}.get(name)
     return [found[0]] if found else None
+
+
+def _program(name: str) -> Program:
+    return BY_NAME[name].program if name in BY_NAME else registry()[name]
 
 
 def judged(name: str) -> Report:
     """Return the report on a program from the scenes played with it. Raises LinklabError where it asks for another."""
     kept = json.loads(lzma.decompress((_FOLDER / f"{name}.json.xz").read_bytes()))
-    if kept["program"] != _digest(registry()[name].text):
+    if kept["program"] != _digest(_program(name).text):
         raise LinklabError(f"{name} is another program now: python -m tests.grade.simpleperf.played {name}")
     unknown: list[str] = []
     report = _checked(name, lambda place, _: _Played(place, kept["places"][place], kept["scenes"], unknown))
@@ -112,7 +119,7 @@ def _digest(text: str) -> str:
 
 def _checked(name: str, place: Callable[[str, Submission], Any]) -> Report:
     with tempfile.TemporaryDirectory() as folder, _places(place):
-        return simpleperf.check(registry()[name].write(Path(folder)), steps_of(name))
+        return simpleperf.check(_program(name).write(Path(folder)), steps_of(name))
 
 
 @contextmanager
@@ -136,7 +143,7 @@ def play_anew(name: str) -> Report:
         return _Playing(kind, made, scenes)
 
     report = _checked(name, place)
-    kept = {"program": _digest(registry()[name].text), "places": places, "scenes": scenes}
+    kept = {"program": _digest(_program(name).text), "places": places, "scenes": scenes}
     _FOLDER.mkdir(exist_ok=True)
     (_FOLDER / f"{name}.json.xz").write_bytes(lzma.compress(json.dumps(kept, sort_keys=True).encode()))
     return report
@@ -144,7 +151,7 @@ def play_anew(name: str) -> Report:
 
 def _never_played() -> list[str]:
     tried = (name for name, program in registry().items() if program.kind != "hostile")
-    return [name for name in tried if not (_FOLDER / f"{name}.json.xz").exists()]
+    return [name for name in (*tried, *BY_NAME) if not (_FOLDER / f"{name}.json.xz").exists()]
 
 
 if __name__ == "__main__":

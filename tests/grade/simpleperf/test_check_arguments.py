@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partialmethod
 from pathlib import Path
 from typing import Final
 
@@ -168,7 +169,8 @@ def test_a_traceback_is_a_traceback_and_its_line_is_quoted(judge: Judge) -> None
     assert found.reason == "python3 simpleperf.py -c -I 127.0.0.1 -p 8088 -t 1 -f GB: KeyError: 'GB'"
 
 
-def test_status_zero_and_no_end_have_their_names(judge: Judge) -> None:
+def test_status_zero_and_no_end_have_their_names(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "alone", partialmethod(Session.alone, limit_s=3.0))
     refused = '    if args.format == "GB":\n        print("wrong --format"); '
     rest = "\n    if args.server:\n"
     ends = judge("formats", ANY_FORMAT, ("    if args.server:\n", f"{refused}sys.exit(0){rest}"))

@@ -3,141 +3,22 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from linklab.grade import simpleperf
-from linklab.grade.simpleperf import ConformanceCheck, trouble
+from linklab.grade.simpleperf import ConformanceCheck, Report, trouble
 from linklab.grade.simpleperf.evidence import Printed, Take
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.runtime.backends import Kind
 
-from ...simpleperf.programs.edits import Edit, apply
-
-STUDENT = (Path(__file__).parents[2] / "simpleperf" / "programs" / "student.py.txt").read_text()
-PARSED = "    args = parser.parse_args()\n"
+from . import played
+from .findings import CASES, SPINS, Case
 
 
-@dataclass(frozen=True)
-class Case:
-    """A program, made by edits of the student's; the steps tried; what must fail, as what; and what must be a hint."""
-
-    name: str
-    edits: tuple[Edit, ...]
-    steps: tuple[str, ...]
-    fails: dict[str, Mistake]
-    hints: dict[str, Mistake]
-
-
-CASES = (
-    Case(
-        "-n and -t are not taken together",
-        (Edit(PARSED, f'{PARSED}    if args.num and "-t" in sys.argv:\n        parser.error("-n excludes -t")\n'),),
-        ("amount",),
-        {},
-        {"num-time": Mistake.NUM_ALONE},
-    ),
-    Case(
-        "a start message with -n alone",
-        (
-            Edit(
-                "    try:\n        while True:\n            now",
-                '    try:\n        if args.num:\n            sock.sendall(b"NUM %d\\n" % args.num)\n'
-                "        while True:\n            now",
-            ),
-            Edit(
-                "            received += len(data)\n",
-                '            if not received and data.startswith(b"NUM "):\n'
-                '                data = data.partition(b"\\n")[2]\n'
-                "            received += len(data)\n",
-            ),
-        ),
-        ("amount",),
-        {},
-        {},
-    ),
-    Case(
-        "a server without -f",
-        (
-            Edit(
-                PARSED, f'{PARSED}    if args.server and "-f" in sys.argv:\n        parser.error("-f is for clients")\n'
-            ),
-        ),
-        ("clock", "intervals", "parallel"),
-        {"format": Mistake.FORMAT_REFUSED},
-        {},
-    ),
-    Case(
-        "status 1 after all went well",
-        (Edit("    if len(totals) < args.parallel:\n        sys.exit(1)\n", "    sys.exit(1)\n"),),
-        ("many",),
-        {},
-        {},
-    ),
-    Case(
-        "a client that leaves before the answer",
-        (Edit('        while answer != b"ACK: BYE":\n', "        while False:\n"),),
-        ("clock",),
-        {"ack": Mistake.NO_WAIT, "link": Mistake.NO_WAIT},
-        {},
-    ),
-    Case(
-        "one connection for all of -P",
-        (Edit("args=(sock, args, totals)) for sock in socks]", "args=(socks[0], args, totals)) for sock in socks]"),),
-        ("parallel",),
-        {"parallel-together": Mistake.PARALLEL_SHARED},
-        {},
-    ),
-    Case(
-        "the remainder of -t lost",
-        (
-            Edit(
-                "    if args.interval and sent > row_sent:\n",
-                "    if args.interval and end - row_start >= args.interval:\n",
-            ),
-        ),
-        ("intervals",),
-        {"interval-remainder": Mistake.LAST_MISSING, "interval-stall": Mistake.LAST_MISSING},
-        {},
-    ),
-    Case(
-        "times of rows assumed",
-        (Edit("say(row(who, row_start, now, sent", "say(row(who, row_start, row_start + args.interval, sent"),),
-        ("intervals",),
-        {"interval-stall": Mistake.INTERVAL_CLOCK},
-        {},
-    ),
-    Case(
-        "the rate of -n over the default of -t",
-        (
-            Edit(
-                "totals.append(row(who, 0, end, sent,",
-                "totals.append(row(who, 0, args.time if args.num else end, sent,",
-            ),
-        ),
-        ("amount",),
-        {"num-rate": Mistake.ASKED_TIME},
-        {},
-    ),
-    Case(
-        "rates in kB/s, labelled Mbit/s",
-        (Edit("(count * 8 / 1000000 / max", "(count / 1000 / max"),),
-        ("clock",),
-        dict.fromkeys(("client-rate", "server-rate", "link"), Mistake.BYTES_AS_BITS),
-        {},
-    ),
-)
-
-
-@pytest.mark.lab
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_cause_is_told_from_its_like(case: Case, virtual: Kind, tmp_path: Path) -> None:
-    program = tmp_path / "simpleperf.py"
-    program.write_text(apply(STUDENT, case.edits))
-    report = simpleperf.check(program, case.steps, where="lab")
+def _as_it_must_be(case: Case, report: Report) -> None:
     checks = [check for check in report.checks if isinstance(check, ConformanceCheck)]
     failed = {check.key: check.mistake for check in checks if check.outcome == "failed"}
     assert failed == {key: mistake.title for key, mistake in case.fails.items()}, str(report)
@@ -146,21 +27,34 @@ def test_a_cause_is_told_from_its_like(case: Case, virtual: Kind, tmp_path: Path
     assert not report.broken
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_cause_is_told_from_its_like(case: Case) -> None:
+    """Judged from what passed when it was played once."""
+    _as_it_must_be(case, played.judged(case.program.name))
+
+
 @pytest.mark.lab
-def test_a_server_that_spins_on_a_client_that_left_is_not_blamed_for_its_end_message(
-    virtual: Kind, tmp_path: Path
-) -> None:
-    program = tmp_path / "simpleperf.py"
-    spins = Edit("            if not data:\n                break\n            received", "            received")
-    program.write_text(apply(STUDENT, (spins,)))
-    checks = {
-        check.key: check
-        for check in simpleperf.check(program, ["many"], "lab").checks
-        if isinstance(check, ConformanceCheck)
-    }
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_played_anew_it_is_told_too(case: Case, virtual: Kind, tmp_path: Path) -> None:
+    _as_it_must_be(case, simpleperf.check(case.program.write(tmp_path), case.steps, where="lab"))
+
+
+def _blames_the_loop_alone(report: Report) -> None:
+    checks = {check.key: check for check in report.checks if isinstance(check, ConformanceCheck)}
     assert checks["glued"].passed
     assert checks["pieces"].passed
     assert checks["abrupt"].mistake == Mistake.SPINS.title
+
+
+def test_a_server_that_spins_on_a_client_that_left_is_not_blamed_for_its_end_message() -> None:
+    _blames_the_loop_alone(played.judged(SPINS.program.name))
+
+
+@pytest.mark.lab
+@pytest.mark.thorough
+def test_played_anew_it_is_not_blamed_either(virtual: Kind, tmp_path: Path) -> None:
+    _blames_the_loop_alone(simpleperf.check(SPINS.program.write(tmp_path), SPINS.steps, where="lab"))
 
 
 def flow(size: int = 0, at_s: float | None = None, closed_s: float | None = None, data: bytes = b"") -> dict[str, Any]:

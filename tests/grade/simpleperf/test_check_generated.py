@@ -2,62 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from linklab.grade import simpleperf
 from linklab.grade.simpleperf import ConformanceCheck, Report
+from linklab.grade.simpleperf.catalogue import ITEMS
 from linklab.grade.simpleperf.mistakes import Mistake
 from linklab.runtime.backends import Kind
 
 from ...simpleperf import generated
 from ...simpleperf.generated import Generated
-from ...thorough import some
 
-_ALWAYS = 2
+pytestmark = pytest.mark.lab
 RIGHT = {program.name: program for program in generated.right()}
 WRONG = {program.name: program for program in generated.wrong()}
+QUICK = ("transfer", "clock", "parallel", "arguments")
+"""Steps in which few scenes are played. The others are judged from what was played once, see `test_check_programs`."""
 
 
-def _spread(programs: Sequence[Generated]) -> list[str]:
-    """Return the names of a few programs that make as many different choices and mistakes as a few can."""
-    made: set[object] = set()
-    names: list[str] = []
-    for _ in range(_ALWAYS):
-        best = max(programs, key=lambda program: len(_traits(program) - made))
-        made |= _traits(best)
-        names.append(best.name)
-    return names
+def _most_traits(programs: Iterable[Generated]) -> Generated:
+    """Return a program that makes as many different choices and mistakes as one can."""
+    return max(programs, key=lambda program: len({*program.choices.items(), *program.mistakes}))
 
 
-def _traits(program: Generated) -> set[object]:
-    return {*program.choices.items(), *(("place", fault.place) for fault in program.mistakes)}
+def _steps(program: Generated) -> set[str]:
+    """Return the steps that find its mistakes."""
+    return {ITEMS[key].step for fault in program.mistakes for key in fault.keys}
 
 
-def _check(program: Generated, folder: Path) -> Report:
-    return simpleperf.check(program.write(folder))
-
-
-@pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.parametrize("name", some(RIGHT, *_spread(generated.right())))
-def test_a_right_program_passes_in_full(name: str, virtual: Kind, tmp_path: Path) -> None:
-    report = _check(RIGHT[name], tmp_path)
+def _holds(report: Report, program: Generated) -> None:
+    """Assert that a right program passes in full."""
     held = [f"{check.description}: {check.reason}" for check in report.checks if not check.passed]
-    assert not held, (held, dict(RIGHT[name].choices))
+    assert not held, (held, dict(program.choices))
 
 
-@pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.parametrize("name", some(WRONG, *_spread(generated.wrong())))
-def test_a_wrong_program_is_failed_for_its_mistakes(name: str, virtual: Kind, tmp_path: Path) -> None:
-    program = WRONG[name]
-    report = _check(program, tmp_path)
+def _named(report: Report, program: Generated) -> None:
+    """Assert that a wrong program is failed for its mistakes."""
     checks = [check for check in report.checks if isinstance(check, ConformanceCheck)]
     failed = {check.key for check in checks if check.outcome == "failed"}
     named = {check.mistake for check in checks if check.mistake}
+    assert program.mistakes
     for fault in program.mistakes:
         assert fault.hint_only or fault.keys & failed, (fault.name, failed, dict(program.choices))
         assert {Mistake[cause].title for cause in fault.causes} & named, (fault.name, named)
+
+
+@pytest.mark.slow
+def test_a_right_program_passes_quick_steps(virtual: Kind, tmp_path: Path) -> None:
+    program = _most_traits(RIGHT.values())
+    _holds(simpleperf.check(program.write(tmp_path), QUICK), program)
+
+
+@pytest.mark.slow
+def test_a_wrong_program_is_failed_for_its_mistakes_in_quick_steps(virtual: Kind, tmp_path: Path) -> None:
+    program = _most_traits(program for program in WRONG.values() if _steps(program) <= set(QUICK))
+    _named(simpleperf.check(program.write(tmp_path), QUICK), program)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_program_passes_in_full(name: str, virtual: Kind, tmp_path: Path) -> None:
+    _holds(simpleperf.check(RIGHT[name].write(tmp_path)), RIGHT[name])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_program_is_failed_for_its_mistakes(name: str, virtual: Kind, tmp_path: Path) -> None:
+    _named(simpleperf.check(WRONG[name].write(tmp_path)), WRONG[name])

@@ -36,6 +36,7 @@ def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: 
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_reference_fails_nothing_on_loopback(nothing_left: None) -> None:
     # timing may be inconclusive there, as the machine is busy
     report = simpleperf.check(REFERENCE, ["transfer", "clock", "parallel"], where="loopback")
