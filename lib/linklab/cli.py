@@ -7,34 +7,37 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
-
-from rich.console import Console
-from rich.table import Table
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from linklab import __version__, carried_labs
-from linklab.classroom import release, validate
 from linklab.discovery import hand_on
 from linklab.errors import LinklabError
-from linklab.grade.simpleperf import cli as check_cli
-from linklab.grading import cli as grade_cli
-from linklab.headless import cli as run_cli
-from linklab.lms import cli as export_cli
-from linklab.notebooks import build
-from linklab.report import cli as report_cli
 from linklab.runtime.backends import need_system
-from linklab.runtime.image import cli as image_cli
-from linklab.runtime.image.find import carried_file, finished_images, unpacked
-from linklab.study import cli as study_cli
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
 
 INTERRUPTED = 130
 """The shell's status for a program ended by SIGINT."""
 PORT = 8888
+PARTS: Final = ("run", "image", "notebooks", "check", "report", "release", "validate", "grade", "export", "study")
+"""The commands that have a module of their own."""
+
+
+class Part(Protocol):
+    """The module of a command."""
+
+    def add_parser(self, subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
+        """Add the command to the command line."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Carry the command out; return its exit status."""
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; return its exit status."""
-    arguments = make_parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    arguments = make_parser(*words[:1]).parse_args(words)
     return answered(lambda: _carried_out(arguments))
 
 
@@ -73,9 +76,12 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"linklab: {message}; {self.prog} --help explains\n")
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
-    parser = Parser(prog="linklab", description="A teaching lab kit on network performance.")
+def make_parser(first: str = "") -> argparse.ArgumentParser:
+    """Return the parser of all commands; where the first word is a command, that of no other with a module.
+
+    All modules together take over a second to load.
+    """
+    parser: argparse.ArgumentParser = Parser(prog="linklab", description="A teaching lab kit on network performance.")
     parser.add_argument("--version", action="version", version=f"linklab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     doctor = commands.add_parser("doctor", help="try what works on this machine, and what mends what does not")
@@ -102,24 +108,60 @@ def make_parser() -> argparse.ArgumentParser:
     mininet.add_argument("script", help="a Python script, mn, or another program")
     mininet.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
     mininet.set_defaults(run=_mininet)
-    for name, part in (
-        ("run", run_cli),
-        ("image", image_cli),
-        ("notebooks", build),
-        ("check", check_cli),
-        ("report", report_cli),
-        ("release", release),
-        ("validate", validate),
-        ("grade", grade_cli),
-        ("export", export_cli),
-        ("study", study_cli),
-    ):
+    for name in PARTS if first not in (*commands.choices, *PARTS) else {first}.intersection(PARTS):
+        part = _part(name)
         part.add_parser(commands)
         commands.choices[name].set_defaults(run=part.run)
     return parser
 
 
+def _part(name: str) -> Part:
+    """Load the module of a command."""
+    if name == "run":
+        from linklab.headless import cli as run_cli
+
+        return run_cli
+    if name == "image":
+        from linklab.runtime.image import cli as image_cli
+
+        return image_cli
+    if name == "notebooks":
+        from linklab.notebooks import build
+
+        return build
+    if name == "check":
+        from linklab.grade.simpleperf import cli as check_cli
+
+        return check_cli
+    if name == "report":
+        from linklab.report import cli as report_cli
+
+        return report_cli
+    if name == "release":
+        from linklab.classroom import release
+
+        return release
+    if name == "validate":
+        from linklab.classroom import validate
+
+        return validate
+    if name == "grade":
+        from linklab.grading import cli as grade_cli
+
+        return grade_cli
+    if name == "export":
+        from linklab.lms import cli as export_cli
+
+        return export_cli
+    from linklab.study import cli as study_cli
+
+    return study_cli
+
+
 def _doctor(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
     from linklab import doctor
 
     console = Console()
@@ -138,6 +180,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def _up(arguments: argparse.Namespace) -> int:
     from linklab import jupyter
+    from linklab.runtime.image.find import carried_file, finished_images, unpacked
 
     need_system()
     folder, ours = carried_labs.folder_for(arguments.folder)

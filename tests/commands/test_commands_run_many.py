@@ -89,10 +89,10 @@ time.sleep(10_000)
 """
 DEAF = "import signal, time\nfor each in (2, 15):\n    signal.signal(each, signal.SIG_IGN)\ntime.sleep(10_000)"
 BEYOND = [
-    (DEAF, ["--notebook-limit-s", 60], "the notebook was not done after 60 s; give more with --notebook-limit-s"),
-    ("while True: pass", ["--cpu-limit-s", 15], "used 15 s of CPU time; give more with --cpu-limit-s"),
+    (DEAF, ["--notebook-limit-s", 20], "the notebook was not done after 20 s; give more with --notebook-limit-s"),
+    ("while True: pass", ["--cpu-limit-s", 8], "used 8 s of CPU time; give more with --cpu-limit-s"),
     (HUNGRY, ["--memory-mb", 900], r"used \d+ MB of memory, more than 900; give more with --memory-mb"),
-    ("lab['h1'].cmd('while :; do :; done')", ["--cpu-limit-s", 15], "used 15 s of CPU time"),
+    ("lab['h1'].cmd('while :; do :; done')", ["--cpu-limit-s", 8], "used 8 s of CPU time"),
 ]
 
 

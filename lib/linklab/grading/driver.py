@@ -18,7 +18,11 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
-import nbformat
+# isort: off
+# before nbclient, which loads nbformat too
+from linklab.notebook_format import nbformat
+
+# isort: on
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError

@@ -16,7 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
+# isort: off
+# before nbclient, which loads nbformat too
+from linklab.notebook_format import nbformat
+
+# isort: on
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from traitlets.config import Config

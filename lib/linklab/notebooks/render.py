@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any, Final, Literal
 
-import nbformat
-
+from linklab.notebook_format import nbformat
 from linklab.notebooks.regions import solution_text, student_text
 from linklab.notebooks.source import Cell
 from linklab.record import TEXT_STUB as TEXT_STUB
