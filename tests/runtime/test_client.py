@@ -118,7 +118,7 @@ def test_busy_waiting_ends_at_the_limit_and_says_why(virtual: Kind, lab_folder: 
         while True:
             pass
 
-    lab = LabProcess.spawn(virtual, lab_folder, wall_limit_s=3)
+    lab = LabProcess.spawn(virtual, lab_folder, wall_limit_s=1.0)
     with pytest.raises(LabError, match=r"and was ended: it computed for .* busy loop"):
         lab.call(spin)
     assert not lab.running

@@ -36,7 +36,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
 
 
 def study(*switches: Level) -> Study:
-    return Study("openflow", "First packets", testbed, {"switch": switches}, measure, RTT, repeats=2)
+    return Study("openflow", "First packets", testbed, {"switch": switches}, measure, RTT)
 
 
 def test_a_level_of_the_factor_switch_is_a_kind_or_a_controllers_command() -> None:
