@@ -4,7 +4,7 @@ nbformat loads jsonschema, and jsonschema, from 4.25 on, builds parsers of inter
 it is loaded: a second of each process that opens a notebook. No schema of a notebook asks for such an address. Where
 `rfc3987_syntax` is not to be had jsonschema does without, so it is hidden for as long as nbformat loads.
 
-Import this before nbclient, which loads nbformat as well.
+Import this before nbclient and JupyterLab, which load nbformat as well.
 """
 
 from __future__ import annotations
