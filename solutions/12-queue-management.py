@@ -306,6 +306,7 @@ def queue_for(rate_mbps):
     ### END SOLUTION
 
 
+# %% id="finale-measure"
 finale = {}
 for name, strange in lab12.unseen().items():
     with start(strange) as there:

@@ -5,39 +5,30 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
+
+from rich.console import Console
+from rich.table import Table
 
 from linklab import __version__, carried_labs
 from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.runtime.backends import need_system
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
+from linklab.runtime.image.find import carried_file, finished_images, unpacked
 
 INTERRUPTED = 130
 """The shell's status for a program ended by SIGINT."""
 PORT = 8888
-PARTS: Final = ("run", "image", "notebooks", "check", "report", "release", "validate", "grade", "export", "study")
-"""The commands that have a module of their own."""
-
-
-class Part(Protocol):
-    """The module of a command."""
-
-    def add_parser(self, subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
-        """Add the command to the command line."""
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Carry the command out; return its exit status."""
+_HERE = ("doctor", "up", "shell", "mininet", "--version")
+_ELSEWHERE = ("run", "image", "notebooks", "check", "report", "release", "validate", "grade", "export", "study")
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; return its exit status."""
     words = sys.argv[1:] if argv is None else argv
-    arguments = make_parser(*words[:1]).parse_args(words)
+    arguments = make_parser(words[0] if words else None).parse_args(words)
     return answered(lambda: _carried_out(arguments))
 
 
@@ -76,12 +67,69 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"linklab: {message}; {self.prog} --help explains\n")
 
 
-def make_parser(first: str = "") -> argparse.ArgumentParser:
-    """Return the parser of all commands; where the first word is a command, that of no other with a module.
+class _Part(Protocol):
+    """A module that is a command."""
 
-    All modules together take over a second to load.
+    def add_parser(self, commands: Any, /) -> None:
+        """Add the command's own parser."""
+
+    def run(self, arguments: argparse.Namespace, /) -> int:
+        """Run the command; return its exit status."""
+
+
+def _parts(command: str | None) -> Iterator[tuple[str, _Part]]:
+    """Yield the commands that have modules of their own, each with its module; of a known one it alone.
+
+    For what the others load, such as pandas, takes longer than many a command.
     """
-    parser: argparse.ArgumentParser = Parser(prog="linklab", description="A teaching lab kit on network performance.")
+    if command in _HERE:
+        return
+    every = command not in _ELSEWHERE
+    if every or command == "run":
+        from linklab.headless import cli as run_cli
+
+        yield "run", run_cli
+    if every or command == "image":
+        from linklab.runtime.image import cli as image_cli
+
+        yield "image", image_cli
+    if every or command == "notebooks":
+        from linklab.notebooks import build
+
+        yield "notebooks", build
+    if every or command == "check":
+        from linklab.grade.simpleperf import cli as check_cli
+
+        yield "check", check_cli
+    if every or command == "report":
+        from linklab.report import cli as report_cli
+
+        yield "report", report_cli
+    if every or command == "release":
+        from linklab.classroom import release
+
+        yield "release", release
+    if every or command == "validate":
+        from linklab.classroom import validate
+
+        yield "validate", validate
+    if every or command == "grade":
+        from linklab.grading import cli as grade_cli
+
+        yield "grade", grade_cli
+    if every or command == "export":
+        from linklab.lms import cli as export_cli
+
+        yield "export", export_cli
+    if every or command == "study":
+        from linklab.study import cli as study_cli
+
+        yield "study", study_cli
+
+
+def make_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands, or of one that is known by its first word."""
+    parser = Parser(prog="linklab", description="A teaching lab kit on network performance.")
     parser.add_argument("--version", action="version", version=f"linklab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     doctor = commands.add_parser("doctor", help="try what works on this machine, and what mends what does not")
@@ -108,60 +156,13 @@ def make_parser(first: str = "") -> argparse.ArgumentParser:
     mininet.add_argument("script", help="a Python script, mn, or another program")
     mininet.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
     mininet.set_defaults(run=_mininet)
-    for name in PARTS if first not in (*commands.choices, *PARTS) else {first}.intersection(PARTS):
-        part = _part(name)
+    for name, part in _parts(command):
         part.add_parser(commands)
         commands.choices[name].set_defaults(run=part.run)
     return parser
 
 
-def _part(name: str) -> Part:
-    """Load the module of a command."""
-    if name == "run":
-        from linklab.headless import cli as run_cli
-
-        return run_cli
-    if name == "image":
-        from linklab.runtime.image import cli as image_cli
-
-        return image_cli
-    if name == "notebooks":
-        from linklab.notebooks import build
-
-        return build
-    if name == "check":
-        from linklab.grade.simpleperf import cli as check_cli
-
-        return check_cli
-    if name == "report":
-        from linklab.report import cli as report_cli
-
-        return report_cli
-    if name == "release":
-        from linklab.classroom import release
-
-        return release
-    if name == "validate":
-        from linklab.classroom import validate
-
-        return validate
-    if name == "grade":
-        from linklab.grading import cli as grade_cli
-
-        return grade_cli
-    if name == "export":
-        from linklab.lms import cli as export_cli
-
-        return export_cli
-    from linklab.study import cli as study_cli
-
-    return study_cli
-
-
 def _doctor(arguments: argparse.Namespace) -> int:
-    from rich.console import Console
-    from rich.table import Table
-
     from linklab import doctor
 
     console = Console()
@@ -180,7 +181,6 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def _up(arguments: argparse.Namespace) -> int:
     from linklab import jupyter
-    from linklab.runtime.image.find import carried_file, finished_images, unpacked
 
     need_system()
     folder, ours = carried_labs.folder_for(arguments.folder)

@@ -16,12 +16,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+import nbformat as untyped_nbformat
+
 from linklab import lab
 from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
 from linklab.network.routing import path
-from linklab.notebook_format import nbformat as untyped_nbformat
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import KindName, guest_memory_mb, native
 from linklab.runtime.image.find import being_built, find_image

@@ -29,7 +29,6 @@ def main() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         sys.exit("linklab up is gone")
-    from linklab import notebook_format  # noqa: F401, I001 - before JupyterLab, which loads nbformat too
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
     from traitlets.config import Config
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from linklab import __version__
-from linklab.cli import PARTS, main
+from linklab.cli import main
 from linklab.errors import LabError
 from linklab.runtime import backends
 
@@ -99,35 +99,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
     assert capsys.readouterr().out == f"linklab {__version__}\n"
-
-
-def test_a_word_that_is_no_command_is_told_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as status:
-        main(["graed"])
-    assert status.value.code == 2
-    said = one_line(capsys.readouterr().err)
-    for name in ("doctor", "up", "shell", "mininet", *PARTS):
-        assert f"'{name}'" in said
-
-
-def loaded_by(code: str) -> set[str]:
-    """Run code in a Python of its own; return the names of all modules that it then has loaded."""
-    words = [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"]
-    return set(subprocess.run(words, capture_output=True, text=True, check=True).stdout.split())
-
-
-def test_a_command_loads_no_other() -> None:
-    loaded = loaded_by("from linklab.cli import main\nmain(['shell', '--lab', 'none', '--network', 'none'])")
-    assert "linklab.shell" in loaded
-    assert {name for name in loaded if name.startswith(("linklab.study", "linklab.grading"))} == set()
-    assert loaded.isdisjoint({"pandas", "nbformat", "matplotlib"})
-
-
-@pytest.mark.parametrize("module", ["headless.worker", "grading.judge", "grading.driver"])
-def test_a_process_that_opens_notebooks_waits_for_no_grammar_of_addresses(module: str) -> None:
-    loaded = loaded_by(f"import linklab.{module}")
-    assert "nbformat" in loaded
-    assert "rfc3987_syntax" not in loaded
 
 
 def test_no_kind_of_lab_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

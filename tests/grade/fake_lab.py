@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address
 
 from linklab.network import NetworkState, NodeState, Route, Shape
+from linklab.network.addresses import interface_of, prefix_of
 from tests.states import change, change_node, routes_of
 
 REPLY = """PING {address} ({address}) 56(84) bytes of data.
@@ -61,7 +62,7 @@ class FakeLab:
     def addresses_of(self, name: str) -> list[str]:
         node = self._state.node(name)
         assert node is not None
-        return [str(IPv4Interface(it).ip) for face in node.interfaces for it in face.addresses]
+        return [str(interface_of(it).ip) for face in node.interfaces for it in face.addresses]
 
     def owner_reaches(self, source: str, target: str, back: str) -> bool:
         there = self.owner(source, target)
@@ -86,11 +87,11 @@ class FakeLab:
         best: tuple[int, str, str] | None = None
         for face in node.interfaces:
             for address in face.addresses:
-                net = IPv4Interface(address).network
+                net = interface_of(address).network
                 if IPv4Address(target) in net and (best is None or net.prefixlen > best[0]):
                     best = (net.prefixlen, face.name, target)
         for route in node.routes:
-            net = IPv4Network(route.destination)
+            net = prefix_of(route.destination)
             if IPv4Address(target) in net and (best is None or net.prefixlen > best[0]):
                 best = (net.prefixlen, route.interface, route.via or target)
         return None if best is None else self._across(node.name, best[1], best[2], frozenset())
@@ -104,7 +105,7 @@ class FakeLab:
         if far is None or face is None or not face.up:
             return None
         if far.kind == "host":
-            return far.name if address in {str(IPv4Interface(it).ip) for it in face.addresses} else None
+            return far.name if address in {str(interface_of(it).ip) for it in face.addresses} else None
         for port in far.interfaces:
             if port.name != face.name and far.name not in passed:
                 found = self._across(far.name, port.name, address, passed | {far.name})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,49 +74,60 @@ RUNS: dict[str, list[float | None]] = {
 }
 
 
-@cache
-def figures() -> dict[str, Drawing]:
-    """Return the figures by name; each name starts with that of its function."""
+def figures() -> dict[str, Callable[[], Drawing]]:
+    """Return what makes each figure by its name; each name starts with that of its function."""
     draws = np.random.default_rng(1)
     gaps = {name: list(draws.lognormal(at, 1.0, 300)) for at, name in enumerate(("gigabit", "wan", "one frame"))}
     picture = io.BytesIO()
     imsave(picture, np.linspace(0, 1, 48 * 64).reshape(48, 64), format="png")
     return {
-        "flows": show.flows([H1, H2], ceiling_mbps=28.69, fair_mbps=7.17),
-        "flows: one": show.flows([H2]),
-        "throughput": show.throughput({"simpleperf": H2.samples}, ceiling_mbps=28.69, duration_s=10),
-        "throughput: many": show.throughput(MANY, ceiling_mbps=28.69, fair_mbps=4.78, together=True),
-        "throughput: none yet": show.throughput({}, ceiling_mbps=28.69),
-        "round_trips": show.round_trips(APART),
-        "round_trips: idle path": show.round_trips([show.RoundTrips("L1", (20.0,), 1.0, 20.0)]),
-        "round_trips: all lost": show.round_trips([show.RoundTrips("L1", (None, None), 1.0, 20.0, 30.3)]),
-        "compared": show.compared(ROWS),
-        "compared: all alike": show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
-        "measured": show.measured([H1, PING]),
-        "fairness": show.fairness({"h1-h4": [6.04, 7.88], "h2-h5": [7.48], "h3-h6": [7.82]}),
-        "fairness: of hosts": show.fairness({"h1-h4": [28.39], "h8-h9": [19.09]}),
-        "fairness: unfair": show.fairness({"h1-h4": [0.001] * 5, "h2-h5": [28.0]}),
-        "round_trips: a sketch": show.round_trips([show.RoundTrips("L1", (20.0, 31.0, 44.0), 1.0, 20.0, 50.3, SKETCH)]),
-        "throughput: a sketch": show.throughput({"h1-h4": SKETCHED}, ceiling_mbps=28.7, sketch=SKETCH),
-        "sweep: a sketch": show.sweep([Sent(33, 12), Sent(25, 0)], 29.15, sketch=((25, 25), (29, 29), (33, 29))),
-        "sweep": show.sweep([Sent(33, 12), Sent(25, 0), Sent(29, 1)], ceiling_mbps=29.15),
-        "windows": show.windows({"Reno": TRACE}, full_packets=133, queue_packets=100, rtts_ms=(20.0, 80.6)),
-        "windows: two": show.windows({"Reno": TRACE, "BBR": LOWER}),
-        "arrivals": show.arrivals([1 + 0.001 * number for number in range(20)]),
-        "first_packets": packets.first_packets({"1518 bytes": LATE, "4370 bytes": LATE}, 10),
-        "frames": packets.frames({"inside": INSIDE, "outside": [("Ethernet", 14), ("IPv4", 20), ("GRE", 4), *INSIDE]}),
-        "largest_by_run": packets.largest_by_run(["1518 10/10", "4370", "7999"], RUNS, "jitter (ms)", least=1e-4),
-        "rate_over_time": video.rate_over_time(
+        "flows": lambda: show.flows([H1, H2], ceiling_mbps=28.69, fair_mbps=7.17),
+        "flows: one": lambda: show.flows([H2]),
+        "throughput": lambda: show.throughput({"simpleperf": H2.samples}, ceiling_mbps=28.69, duration_s=10),
+        "throughput: many": lambda: show.throughput(MANY, ceiling_mbps=28.69, fair_mbps=4.78, together=True),
+        "throughput: none yet": lambda: show.throughput({}, ceiling_mbps=28.69),
+        "round_trips": lambda: show.round_trips(APART),
+        "round_trips: idle path": lambda: show.round_trips([show.RoundTrips("L1", (20.0,), 1.0, 20.0)]),
+        "round_trips: all lost": lambda: show.round_trips([show.RoundTrips("L1", (None, None), 1.0, 20.0, 30.3)]),
+        "compared": lambda: show.compared(ROWS),
+        "compared: all alike": lambda: show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
+        "measured": lambda: show.measured([H1, PING]),
+        "fairness": lambda: show.fairness({"h1-h4": [6.04, 7.88], "h2-h5": [7.48], "h3-h6": [7.82]}),
+        "fairness: of hosts": lambda: show.fairness({"h1-h4": [28.39], "h8-h9": [19.09]}),
+        "fairness: unfair": lambda: show.fairness({"h1-h4": [0.001] * 5, "h2-h5": [28.0]}),
+        "round_trips: a sketch": lambda: show.round_trips(
+            [show.RoundTrips("L1", (20.0, 31.0, 44.0), 1.0, 20.0, 50.3, SKETCH)]
+        ),
+        "throughput: a sketch": lambda: show.throughput({"h1-h4": SKETCHED}, ceiling_mbps=28.7, sketch=SKETCH),
+        "sweep: a sketch": lambda: show.sweep(
+            [Sent(33, 12), Sent(25, 0)], 29.15, sketch=((25, 25), (29, 29), (33, 29))
+        ),
+        "sweep": lambda: show.sweep([Sent(33, 12), Sent(25, 0), Sent(29, 1)], ceiling_mbps=29.15),
+        "windows": lambda: show.windows({"Reno": TRACE}, full_packets=133, queue_packets=100, rtts_ms=(20.0, 80.6)),
+        "windows: two": lambda: show.windows({"Reno": TRACE, "BBR": LOWER}),
+        "arrivals": lambda: show.arrivals([1 + 0.001 * number for number in range(20)]),
+        "first_packets": lambda: packets.first_packets({"1518 bytes": LATE, "4370 bytes": LATE}, 10),
+        "frames": lambda: packets.frames(
+            {"inside": INSIDE, "outside": [("Ethernet", 14), ("IPv4", 20), ("GRE", 4), *INSIDE]}
+        ),
+        "largest_by_run": lambda: packets.largest_by_run(
+            ["1518 10/10", "4370", "7999"], RUNS, "jitter (ms)", least=1e-4
+        ),
+        "rate_over_time": lambda: video.rate_over_time(
             {"gigabit": [900.0, 2100, 1500], "wan": [900.0, 1900, 1600]}, limit_kbps=1980
         ),
-        "distribution": video.distribution(gaps, "time between packets", "ms", marks={"a frame at 2 Mbit/s": 5.48}),
-        "similarity_over_time": video.similarity_over_time({"1 %": [1.0, 0.9, 0.97], "2 %": [1.0, 0.5, 0.8]}, 60),
-        "pictures": video.pictures([("as sent", picture.getvalue()), ("as shown", picture.getvalue())]),
+        "distribution": lambda: video.distribution(
+            gaps, "time between packets", "ms", marks={"a frame at 2 Mbit/s": 5.48}
+        ),
+        "similarity_over_time": lambda: video.similarity_over_time(
+            {"1 %": [1.0, 0.9, 0.97], "2 %": [1.0, 0.5, 0.8]}, 60
+        ),
+        "pictures": lambda: video.pictures([("as sent", picture.getvalue()), ("as shown", picture.getvalue())]),
         **_networks(),
     }
 
 
-def _networks() -> dict[str, Drawing]:
+def _networks() -> dict[str, Callable[[], Drawing]]:
     things: dict[str, Any] = {
         "draw: course": COURSE,
         "draw: broken": BROKEN,
@@ -125,29 +137,50 @@ def _networks() -> dict[str, Drawing]:
         "draw: ring": ring(4),
         "draw: tree": tree(3),
     }
-    uses = utilisation(COURSE, LOADS)
-    return {name: show.draw(thing, title="A title") for name, thing in things.items()} | {
-        "draw: path": show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
-        "draw: uses": show.draw(COURSE, title="Used", uses=uses),
+    return {name: partial(show.draw, thing, title="A title") for name, thing in things.items()} | {
+        "draw: path": lambda: show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
+        "draw: uses": lambda: show.draw(COURSE, title="Used", uses=utilisation(COURSE, LOADS)),
     }
 
 
-@cache
-def lab_figures() -> dict[str, Drawing]:
-    """Return the figures of labs 11 to 13, of what their solutions measured; names end with the function's."""
-    runs = lab12_runs.kept()
-    found = {
-        "lab11.look_figure": lab11.figures.look_figure(lab11_runs.kept()["samples"]),
-        "lab11.controls_figure": lab11.figures.controls_figure(lab11_runs.controls()),
-        "lab11.queues_figure": lab11.figures.queues_figure(lab11_runs.queues()),
-        "lab12.queue_figure: one": lab12.figures.queue_figure({"queue of 1000": runs["long"]}),
-        "lab12.queue_figure: three": lab12.figures.queue_figure({name: runs[name] for name in lab12.ONE_QUEUE}),
-        "lab12.queue_figure: apart": lab12.figures.queue_figure({name: runs[name] for name in (*lab12.APART, "marks")}),
-        "lab13.ladder": lab13.ladder(sent(7, {3, 5})),
-        "lab13.ladder: long": lab13.ladder(sent(100, {10})),
-        "lab13.shares_figure": lab13.shares_figure({1: sent(20, set()), 8: sent(20, {4})}),
+def lab_figures() -> dict[str, Callable[[], Drawing | str]]:
+    """Return what makes each figure of labs 11 to 13, of what solutions measured; names end with the function's."""
+    return {
+        "lab11.look_figure": lambda: lab11.figures.look_figure(lab11_runs.kept()["samples"]),
+        "lab11.controls_figure": lambda: lab11.figures.controls_figure(lab11_runs.controls()),
+        "lab11.queues_figure": lambda: lab11.figures.queues_figure(lab11_runs.queues()),
+        "lab12.queue_figure: one": lambda: lab12.figures.queue_figure({"queue of 1000": lab12_runs.kept()["long"]}),
+        "lab12.queue_figure: three": lambda: lab12.figures.queue_figure(
+            {name: lab12_runs.kept()[name] for name in lab12.ONE_QUEUE}
+        ),
+        "lab12.queue_figure: apart": lambda: lab12.figures.queue_figure(
+            {name: lab12_runs.kept()[name] for name in (*lab12.APART, "marks")}
+        ),
+        "lab13.ladder": lambda: lab13.ladder(sent(7, {3, 5})),
+        "lab13.ladder: long": lambda: lab13.ladder(sent(100, {10})),
+        "lab13.shares_figure": lambda: lab13.shares_figure({1: sent(20, set()), 8: sent(20, {4})}),
     }
-    return {name: figure for name, figure in found.items() if isinstance(figure, Drawing)}
+
+
+class Gallery(Mapping[str, Drawing]):
+    """All figures by name. Each is made when it is first asked for, so that who collects tests draws nothing."""
+
+    def __init__(self) -> None:
+        self._makers: dict[str, Callable[[], Drawing | str]] = {**figures(), **lab_figures()}
+        self._made: dict[str, Drawing] = {}
+
+    def __getitem__(self, name: str) -> Drawing:
+        if name not in self._made:
+            figure = self._makers[name]()
+            assert isinstance(figure, Drawing), figure
+            self._made[name] = figure
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 def sent(packets: int, lost: set[int]) -> Transfer:

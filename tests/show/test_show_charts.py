@@ -22,9 +22,9 @@ from tests.states import PLAN, change
 from .charted import collisions, cut_off, ink, strange_colours, words
 from .contrast import contrast, dark, inverted
 from .drawn import outside, overlaps
-from .gallery import LOADS, ORIGIN, ROWS, figures, lab_figures, transfer
+from .gallery import LOADS, ORIGIN, ROWS, Gallery, figures, lab_figures, transfer
 
-FIGURES = figures() | lab_figures()
+FIGURES = Gallery()
 CHARTS = [name for name in FIGURES if not name.startswith(("draw", "pictures", "frames"))]
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import nbformat
+
 from linklab.course import FILE
 from linklab.discovery import added_labs
 from linklab.errors import LinklabError
 from linklab.grade.choices import SEALED
-from linklab.notebook_format import nbformat
 from linklab.notebooks import starters
 from linklab.notebooks.build import LABS, SOLUTIONS, choices_place, wanted_files
 from linklab.notebooks.leaks import leaks, leaks_of_file, leaks_of_program

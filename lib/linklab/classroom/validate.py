@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import nbformat
 import psutil
 from rich.console import Console
 from rich.table import Table
@@ -33,7 +34,6 @@ from linklab.errors import LinklabError
 from linklab.headless.pool import how_many
 from linklab.headless.supervisor import Supervisor, Worker
 from linklab.network import Network
-from linklab.notebook_format import nbformat
 from linklab.notebooks.build import SOLUTIONS
 from linklab.notebooks.starters import SUFFIX
 from linklab.runtime.backends import choose

@@ -10,6 +10,7 @@ from typing import Literal
 
 from linklab.grade.check import Check, listed, listed_hints
 from linklab.network import DEFAULT_DESTINATION, Network, NetworkState, NodeState, Route, static_routes
+from linklab.network.addresses import interface_of, prefix_of
 
 # --- What routing tables do to a packet: hop by hop, as the kernel would, until it arrives or is lost
 
@@ -98,7 +99,7 @@ class Tables:
                 return Fault("not on link", node.name, choice)
         for name, interface in self._segment(node.name, choice.interface):
             live = self._nodes[name].interface(interface)
-            if live and any(IPv4Interface(address).ip == neighbour for address in live.addresses):
+            if live and any(interface_of(address).ip == neighbour for address in live.addresses):
                 return name
         return Fault("nobody there", node.name, choice)
 
@@ -127,7 +128,7 @@ def best_choice(node: NodeState | None, target: IPv4Address) -> Choice | None:
     choices = [Choice(live.network, None, name, True) for name, live in _addresses(node)]
     choices += [
         Choice(
-            IPv4Network(route.destination),
+            prefix_of(route.destination),
             IPv4Address(route.via) if route.via else None,
             route.interface,
             False,
@@ -146,7 +147,7 @@ def best_choice(node: NodeState | None, target: IPv4Address) -> Choice | None:
 def _addresses(node: NodeState) -> Iterator[tuple[str, IPv4Interface]]:
     for interface in node.interfaces:
         if interface.up:
-            yield from ((interface.name, IPv4Interface(address)) for address in interface.addresses)
+            yield from ((interface.name, interface_of(address)) for address in interface.addresses)
 
 
 def _cables(state: NetworkState) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
@@ -250,7 +251,7 @@ class Advice:
 
     def _neighbour_hint(self, node: str, choice: Choice, destination: str) -> str:
         for end in self._network.ends_of(node):
-            planned = IPv4Interface(end.address or "0.0.0.0/0").network
+            planned = interface_of(end.address or "0.0.0.0/0").network
             if end.interface == choice.interface and choice.prefix.prefixlen < planned.prefixlen:
                 return f"the mask of {end.interface} is to be /{planned.prefixlen}: see the check of addresses"
         return f"check the cables and the addresses of {destination} and of {choice.interface}"
@@ -262,15 +263,15 @@ class Advice:
         target = "default" if route.destination == DEFAULT_DESTINATION else route.destination
         command = f"on {node}, ip route {verb} {target} via {route.via}"
         # A longer prefix would still win over the route that is added.
-        if choice is not None and choice.prefix.prefixlen > IPv4Interface(route.destination).network.prefixlen:
+        if choice is not None and choice.prefix.prefixlen > interface_of(route.destination).network.prefixlen:
             command += f", and ip route del {choice.prefix}"
         return command
 
     def _planned(self, node: str, address: str) -> Route | None:
         target = IPv4Address(address)
-        if any(target in IPv4Interface(end.address or "").network for end in self._network.ends_of(node)):
+        if any(target in interface_of(end.address or "").network for end in self._network.ends_of(node)):
             return None
-        fitting = [it for it in self._routes.get(node, ()) if target in IPv4Interface(it.destination).network]
+        fitting = [it for it in self._routes.get(node, ()) if target in interface_of(it.destination).network]
         return next(iter(fitting), None)
 
     def _owner(self, address: str) -> str | None:
@@ -278,9 +279,9 @@ class Advice:
         return next((end.node for end in ends if (end.address or "").partition("/")[0] == address), None)
 
     def _subnet(self, destination: str, address: str) -> str:
-        planned = [IPv4Interface(end.address or "") for end in self._network.ends_of(destination)]
+        planned = [interface_of(end.address or "") for end in self._network.ends_of(destination)]
         live = self._state.node(destination)
-        found = [IPv4Interface(it) for face in (live.interfaces if live else ()) for it in face.addresses]
+        found = [interface_of(it) for face in (live.interfaces if live else ()) for it in face.addresses]
         for interface in planned + [it for it in found if str(it.ip) == address]:
             if IPv4Address(address) in interface.network:
                 return str(interface.network)
@@ -331,7 +332,7 @@ class Routing:
         """The address by which others reach a host: the plan's if it has it, else the first it has."""
         node = self._state.node(host)
         live = [it for face in (node.interfaces if node else ()) if face.up for it in face.addresses]
-        bare = [str(IPv4Interface(address).ip) for address in live]
+        bare = [str(interface_of(address).ip) for address in live]
         planned = self._network.address_of(host)
         return planned if planned in bare else next(iter(bare), None)
 

@@ -18,11 +18,7 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
-# isort: off
-# before nbclient, which loads nbformat too
-from linklab.notebook_format import nbformat
-
-# isort: on
+import nbformat
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
 from linklab.grade.render import machine_readable
 from linklab.grade.result import GradeError, Result
 from linklab.grading.values import clean
-from linklab.notebook_format import nbformat
 from linklab.record import RESULT_MIME
 from linklab.report.outputs import plain
 
@@ -33,9 +35,9 @@ class Outputs:
     def __init__(self, limit_characters: int) -> None:
         self.left = limit_characters
 
-    def kept(self, outputs: list[Any], *, cut: bool = False) -> list[nbformat.NotebookNode]:
+    def kept(self, outputs: list[Any], *, cut: bool = False) -> list[NotebookNode]:
         """What may be kept of a cell's outputs. `cut`: something is missing already."""
-        found: list[nbformat.NotebookNode] = []
+        found: list[NotebookNode] = []
         for output in outputs:
             made = _made(output) if isinstance(output, dict) else None
             if made is None:
@@ -58,7 +60,7 @@ class Outputs:
         return made if len(json.dumps(made)) <= self.left else None
 
 
-def of_result(result: Result) -> list[nbformat.NotebookNode]:
+def of_result(result: Result) -> list[NotebookNode]:
     """What a check cell shows that has passed, as a notebook shows it."""
     data = {
         "text/plain": printable(str(result)),
@@ -68,7 +70,7 @@ def of_result(result: Result) -> list[nbformat.NotebookNode]:
     return [_new("execute_result", data=data, metadata={}, execution_count=None)]
 
 
-def of_failure(error: GradeError) -> list[nbformat.NotebookNode]:
+def of_failure(error: GradeError) -> list[NotebookNode]:
     """What a check cell shows that has not passed."""
     data = {RESULT_MIME: _cleaned(machine_readable(error.result.to_json()), 0)}
     lines = [printable(line) for line in error._render_traceback_()]
@@ -78,7 +80,7 @@ def of_failure(error: GradeError) -> list[nbformat.NotebookNode]:
     ]
 
 
-def of_error(name: str, says: str) -> list[nbformat.NotebookNode]:
+def of_error(name: str, says: str) -> list[NotebookNode]:
     """What a cell shows that could not be run, or was ended."""
     line = printable(says)
     return [_new("error", ename=name, evalue=line, traceback=[f"{name}: {line}"])]
@@ -89,11 +91,11 @@ def printable(text: str) -> str:
     return plain(clean(text))
 
 
-def _new(kind: str, **parts: Any) -> nbformat.NotebookNode:
-    return nbformat.v4.new_output(kind, **parts)  # type: ignore[no-untyped-call, no-any-return]
+def _new(kind: str, **parts: Any) -> NotebookNode:
+    return new_output(kind, **parts)  # type: ignore[no-untyped-call, no-any-return]
 
 
-def _made(output: dict[str, Any]) -> nbformat.NotebookNode | None:
+def _made(output: dict[str, Any]) -> NotebookNode | None:
     kind = output.get("output_type")
     if kind == "stream":
         name, text = output.get("name"), output.get("text")

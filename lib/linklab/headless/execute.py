@@ -16,11 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# isort: off
-# before nbclient, which loads nbformat too
-from linklab.notebook_format import nbformat
-
-# isort: on
+import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from traitlets.config import Config

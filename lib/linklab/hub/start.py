@@ -35,7 +35,6 @@ def main() -> None:
         sys.exit(f"linklab: {error}")
     except OSError as error:
         sys.exit(f"linklab: {error.strerror}: {error.filename}")
-    from linklab import notebook_format  # noqa: F401 - before JupyterLab, which loads nbformat too
     from linklab.hub.student import StudentServer
 
     with short_runtime_folder():

@@ -11,6 +11,7 @@ from ipaddress import IPv4Interface
 from typing import Final
 
 from linklab.errors import NetworkError
+from linklab.network.addresses import interface_of
 from linklab.units import ETHERNET_MTU_BYTES, GRE_OVERHEAD_BYTES
 
 
@@ -86,7 +87,7 @@ class End:
         """The address to compute with: its ``ip``, and its ``network``. Raises NetworkError if there is none."""
         if self.address is None:
             raise NetworkError(f"{self.interface} on {self.node} has no address: ask for an interface that has one")
-        return IPv4Interface(self.address)
+        return interface_of(self.address)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Final
 
 from linklab.errors import NetworkError
+from linklab.network.addresses import prefix_of
 from linklab.network.model import End, Link, Topology
 from linklab.network.topology import Hop, Segment, folded_link, is_inside, is_trunk, segments, unfold
 
@@ -165,7 +166,7 @@ def _next_hop(network: Topology, node: str, target: IPv4Address, table: Iterable
     choices: list[tuple[IPv4Network, str | None, str]] = [
         (end.ipv4.network, None, end.interface) for end in ends.values()
     ]
-    choices += [(IPv4Network(route.destination), route.via, route.interface) for route in table]
+    choices += [(prefix_of(route.destination), route.via, route.interface) for route in table]
     fitting = [choice for choice in choices if target in choice[0]]
     if not fitting:
         raise NetworkError(f"{node} has no route to {target}: add one")

@@ -8,10 +8,11 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
+import nbformat
+
 from linklab import __version__
 from linklab.errors import LinklabError
 from linklab.headless.execute import read_book
-from linklab.notebook_format import nbformat
 from linklab.options import cores
 from linklab.record import processor
 from linklab.report.lab import lab_of
