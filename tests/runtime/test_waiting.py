@@ -20,7 +20,9 @@ from linklab.runtime.backends import Kind
 from linklab.runtime.printed import KEPT_BYTES
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
-KINDS = ["virtual", "real", "native"]
+REAL = pytest.param("real", marks=pytest.mark.thorough)
+"""What is printed, and how Ctrl-C comes, does not hang on a guest's clock; tests/runtime/test_client.py has both."""
+KINDS = ["virtual", REAL, "native"]
 PLAIN = Network(
     "plain",
     nodes=(Host("h1"), Host("h2")),
@@ -118,7 +120,15 @@ INTERRUPTED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "traced"), [*((name, False) for name in KINDS), ("virtual", True)])
+@pytest.mark.parametrize(
+    ("name", "traced"),
+    [
+        ("virtual", False),
+        pytest.param("real", False, marks=pytest.mark.thorough),
+        ("native", False),
+        pytest.param("virtual", True, marks=pytest.mark.thorough),
+    ],
+)
 def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
     every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str, traced: bool
 ) -> None:
