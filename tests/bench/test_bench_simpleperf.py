@@ -47,6 +47,7 @@ def test_a_checkout_without_solutions(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.usefixtures("nothing_left")
 def test_all_three_move_data(real: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[Record] = []
