@@ -72,22 +72,23 @@ def test_the_course_network_does_as_expected(lab: linklab.Lab, step: Step) -> No
 def test_links_with_a_cable_s_overhead_do_as_expected(
     make: Callable[[float], Network], rate_mbps: float, ends: tuple[str, str], virtual: Kind, tmp_path: Path
 ) -> None:
+    tcp_s, udp_s = (10, 5) if rate_mbps == 10 else (4, 2)
     with linklab.start(make(rate_mbps), "virtual", folder=tmp_path) as lab:
         path = measured_path(make(rate_mbps), *ends, lab.state())
         (idle,) = at_once(lab, [PingFlow(*ends, 20)]).results
-        transfer, pings = at_once(lab, [TcpFlow(*ends, 10), PingFlow(*ends, 10, 1.0)]).results
-        (datagrams,) = at_once(lab, [UdpFlow(*ends, 1.1 * rate_mbps, 5)]).results
+        transfer, pings = at_once(lab, [TcpFlow(*ends, tcp_s), PingFlow(*ends, tcp_s, 1.0)]).results
+        (datagrams,) = at_once(lab, [UdpFlow(*ends, 1.1 * rate_mbps, udp_s)]).results
     assert isinstance(idle, PingResult)
     assert isinstance(pings, PingResult)
     assert isinstance(transfer, TcpResult)
     assert isinstance(datagrams, UdpResult)
     for expected, measured in (
         (unloaded_rtt(path), idle.rtt_mean_ms),
-        (tcp_throughput(path, 10), transfer.throughput_mbps),
+        (tcp_throughput(path, tcp_s), transfer.throughput_mbps),
         (full_queue_rtt(path), pings.rtt_max_ms),
-        (loaded_rtt(path, 10, 10), pings.rtt_mean_ms),
-        (udp_throughput(path, 1.1 * rate_mbps, 5), datagrams.throughput_mbps),
-        (udp_loss_percent(path, 1.1 * rate_mbps, 5), datagrams.loss_percent),
+        (loaded_rtt(path, tcp_s, tcp_s), pings.rtt_mean_ms),
+        (udp_throughput(path, 1.1 * rate_mbps, udp_s), datagrams.throughput_mbps),
+        (udp_loss_percent(path, 1.1 * rate_mbps, udp_s), datagrams.loss_percent),
     ):
         assert measured is not None
         assert expected.holds(measured), (expected, measured)

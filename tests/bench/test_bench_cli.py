@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from .made import CHECKOUT
+from tools.bench.__main__ import main
 
 
-def said(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tools.bench", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=CHECKOUT)
+def status(*words: str) -> int:
+    """Run the command; return its exit status."""
+    try:
+        return main(list(words))
+    except SystemExit as ended:  # argparse
+        return int(str(ended.code))
 
 
 @pytest.mark.parametrize(
@@ -32,18 +33,25 @@ def said(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
         (("--against", "file"), "file is no bench.json with the part fidelity"),
     ],
 )
-def test_a_mistake_is_one_line(tmp_path: Path, words: tuple[str, ...], reason: str) -> None:
+def test_a_mistake_is_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    reason: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("something else")
-    done = said(*words, folder=tmp_path)
-    assert done.returncode in (1, 2)
-    assert done.stdout == ""
-    assert done.stderr.startswith(f"linklab: {reason}")
-    assert done.stderr.count("\n") == 1
+    assert status(*words) in (1, 2)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"linklab: {reason}")
+    assert said.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir() if path.name != "file"] in ([], ["bench-results"])
 
 
-def test_help_names_every_part_and_status(tmp_path: Path) -> None:
-    done = said("--help", folder=tmp_path)
-    assert done.returncode == 0
+def test_help_names_every_part_and_status(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status("--help") == 0
+    said = capsys.readouterr().out
     for word in ("fidelity", "starts", "switches", "speed", "overhead", "--quick", "--against", "3 if a claim"):
-        assert word in " ".join(done.stdout.split()), word
+        assert word in " ".join(said.split()), word

@@ -31,7 +31,7 @@ class Tiny(Settings):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        return (10,)
+        return (5,)
 
 
 def bench(*words: str, folder: Path) -> list[str]:
@@ -40,7 +40,7 @@ def bench(*words: str, folder: Path) -> list[str]:
 
 @pytest.mark.usefixtures("virtual", "nothing_left")
 def test_a_tiny_benchmark_end_to_end(tmp_path: Path) -> None:
-    words = bench("--quick", "--only", "overhead", "--only", "switches", folder=tmp_path)
+    words = bench("--quick", "--repeats", "1", "--only", "overhead", "--only", "switches", folder=tmp_path)
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path, env=CHECKOUT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""

@@ -229,6 +229,7 @@ def test_a_train_beats_the_plain_increase_on_a_network(virtual: Kind, tmp_path: 
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.usefixtures("virtual", "nothing_left")
 def test_fidelity_is_measured_in_full(tmp_path: Path) -> None:
     few = FIDELITY_STUDY.with_levels(machine=("idle",), pings=(5,), link_s=(2,), path_s=(1,), udp_s=(1,))

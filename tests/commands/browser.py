@@ -18,6 +18,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 _PATIENCE_S = 600
 _BEGIN_S = 60
+_LOOK_S = 0.1
+"""How long after a look at the page the next one comes; Selenium's own half second would be waited for at each step."""
 _FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 _FLAGS = (
     "--headless=new",
@@ -64,7 +66,7 @@ class Page:
 
     def see(self, selector: str) -> WebElement:
         """Waits until something that matches can be seen."""
-        found: WebElement = WebDriverWait(self.browser, _PATIENCE_S).until(
+        found: WebElement = WebDriverWait(self.browser, _PATIENCE_S, _LOOK_S).until(
             until.visibility_of_element_located((By.CSS_SELECTOR, selector)), f"{selector} is not to be seen"
         )
         return found
@@ -75,7 +77,9 @@ class Page:
 
     def wait(self, happened: Callable[[], bool], what: str, patience_s: float = _PATIENCE_S) -> None:
         """Waits until `happened`; fails with `what` did not."""
-        WebDriverWait(self.browser, patience_s, ignored_exceptions=[]).until(lambda _: happened(), f"not: {what}")
+        WebDriverWait(self.browser, patience_s, _LOOK_S, ignored_exceptions=[]).until(
+            lambda _: happened(), f"not: {what}"
+        )
 
     def menu(self, title: str, command: str) -> None:
         """Clicks an entry of the menu bar, known by JupyterLab's name of its command."""

@@ -121,7 +121,15 @@ def test_the_page_is_for_its_owner_on_this_machine(tmp_path: Path, port: int) ->
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        pytest.param(signal.SIGTERM, marks=pytest.mark.thorough),
+        pytest.param(signal.SIGHUP, marks=pytest.mark.thorough),
+        signal.SIGKILL,
+    ],
+)
 def test_nothing_is_left_of_page_notebook_and_lab(
     virtual: Kind, tmp_path: Path, port: int, number: signal.Signals
 ) -> None:

@@ -1,12 +1,16 @@
-"""The main job, end to end: ``linklab up``, and a lab run from top to bottom through the page in a real browser."""
+"""The main job, end to end: ``linklab up``, and a lab run from top to bottom through the page in a real browser; a
+measurement watched there, whose button stops it.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,17 +23,34 @@ from .notebook_file import code_cells, outputs
 from .terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
-SOLUTION = "solution.ipynb"
+SOLUTION, WATCHED = "solution.ipynb", "watched.ipynb"
+WATCHED_CELL = """\
+import linklab
+from linklab import measure
+from linklab.network import TWO_HOSTS
+from linklab.show.live_views import watched
+
+with linklab.start(TWO_HOSTS, "virtual") as lab:
+    flows = [measure.SimpleperfFlow("h1", "h2", 3000), measure.PingFlow("h1", "h2", 3000, 1.0)]
+    both = watched(measure.at_once, lab, flows, ceiling_mbps=9.6)
+    print("interrupted", both.interrupted, len(both.results[0].samples) > 0)
+    print(lab["h1"].cmd("grep -l python3 /proc/[0-9]*/comm | wc -l"))
+"""
 pytestmark = pytest.mark.lab
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the page shows: lab 00 as students get it, and its solution."""
+    """What the page shows: lab 00 as students get it, its solution, and a notebook that watches a measurement."""
     labs = tmp_path_factory.mktemp("page") / "labs"
     labs.mkdir()
     shutil.copy(ROOT / "labs" / FIRST_NOTEBOOK, labs / FIRST_NOTEBOOK)
     shutil.copy(ROOT / "solutions" / FIRST_NOTEBOOK, labs / SOLUTION)
+    code: dict[str, Any] = {"cell_type": "code", "id": "watch", "source": WATCHED_CELL}
+    code |= {"execution_count": None, "metadata": {}, "outputs": []}
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book = {"cells": [code], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    (labs / WATCHED).write_text(json.dumps(book))
     return labs
 
 
@@ -101,3 +122,23 @@ def test_a_starter_stops_at_its_first_graded_cell_and_says_what_is_missing(
     failed = [cell for cell in cells if outputs([cell], "error")]
     assert len(failed) == 1
     assert failed[0]["metadata"]["nbgrader"]["grade"] is True
+
+
+def test_the_stop_button_works_while_the_cell_runs(page: Page, address: str, folder: Path, tmp_path: Path) -> None:
+    page.open(address.replace(FIRST_NOTEBOOK, WATCHED))
+    page.start_all(WATCHED)
+    button = page.see(".jp-OutputArea .widget-button")
+    page.see(".jp-OutputArea .widget-image")
+    page.browser.save_screenshot(str(tmp_path / "running.png"))
+    assert page.kernel_status() == "busy"
+    button.click()
+    page.wait(lambda: page.kernel_status() == "idle", "the measurement was stopped")
+    page.wait(lambda: not page.all(".jp-OutputArea .widget-button"), "the panel has gone")
+    page.browser.save_screenshot(str(tmp_path / "stopped.png"))
+    page.save()
+    (cell,) = json.loads((folder / WATCHED).read_text())["cells"]
+    said = "".join("".join(output.get("text", "")) for output in cell["outputs"])
+    assert "interrupted True True" in said
+    shown = [output["data"].get("text/plain", "") for output in cell["outputs"] if "data" in output]
+    assert "stopped: simpleperf h1-h2, ping h1-h2" in "".join("".join(text) for text in shown)
+    assert not any("widget" in kind for output in cell["outputs"] for kind in output.get("data", {}))

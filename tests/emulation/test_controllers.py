@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -111,6 +112,7 @@ def loses_nothing(lab: linklab.Lab) -> bool:
 
 
 @_os_ken
+@pytest.mark.thorough
 def test_a_students_controller_forwards_in_a_tree_and_what_it_prints_can_be_read(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(
         TreeTopo(2, 2), "virtual", switch="ovs", controller=f"{_RUN} learning.py", folder=apps(tmp_path)
@@ -128,7 +130,10 @@ def test_a_controller_opens_a_ring_and_time_goes_on(virtual: Kind, tmp_path: Pat
     ) as lab:
         lab.sleep(60)
         assert loses_nothing(lab)
-        assert lab.read_file("/tmp/c0.log").decode().count("/ BLOCK") >= 1
+        said = lab.read_file("/tmp/c0.log").decode()
+        assert said.count("/ BLOCK") >= 1
+        assert re.search(r"00:00:00:00:00:01 is behind port \d of s1", said)
+        assert "dl_dst=00:00:00:00:00:01" in lab["s1"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s1")
 
 
 @_test_controller

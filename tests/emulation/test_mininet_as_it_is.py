@@ -17,10 +17,7 @@ pytestmark = pytest.mark.lab
 DOCUMENT = Path(__file__).parents[2] / "docs" / "mininet.md"
 TABLE = mininet_material.rows(DOCUMENT.read_text("utf-8"))
 PASSING = [name for name, (passes, _) in TABLE.items() if passes]
-QUICK = (
-    "mininet/test/test_nets.py",
-    "examples/test/test_multilink.py",
-)
+QUICK = ("examples/test/test_multilink.py",)
 
 
 @pytest.fixture(scope="module")

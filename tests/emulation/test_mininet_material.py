@@ -95,60 +95,76 @@ def _words(options: dict[str, Any]) -> str:
 RATE_10 = Shape(rate_mbps=10)
 
 
-@pytest.mark.parametrize(
-    ("options", "shape", "told"),
-    [
-        ({"bw": 10, "use_tbf": True}, RATE_10, "h1-eth0: its rate is a token bucket's, by Mininet"),
-        ({"bw": 10, "use_hfsc": True}, RATE_10, None),
-        ({"bw": 10, "enable_red": True}, RATE_10, "s1-eth1: its queue is RED, by Mininet: thresholds not checked"),
-        ({"bw": 10, "enable_ecn": True}, RATE_10, "h1-eth0: its queue is RED, by Mininet"),
-        (
-            {"bw": 10, "delay": "5ms", "enable_red": True, "max_queue_size": 20},
-            Shape(rate_mbps=10, delay_ms=5, queue_packets=20),
-            "RED",
-        ),
-        ({"bw": 10, "speedup": 20}, RATE_10, None),
-        ({"bw": 10, "disable_gro": True}, RATE_10, None),
-        ({"bw": 1500, "delay": "2ms"}, Shape(delay_ms=2, queue_packets=1000), "h1-eth0: bw=1500 not applied"),
-        ({"bw": 10, "max_queue_size": "100"}, Shape(rate_mbps=10, queue_packets=100), None),
-        ({"cls": partial(TCLink, bw=10)}, RATE_10, None),
-        ({"cls": partial(TCLink, bw=10), "bw": 5}, Shape(rate_mbps=5), None),
-        ({"cls": TCULink, "bw": 10}, RATE_10, None),
-        ({"cls1": TCIntf, "bw": 10}, RATE_10, None),
-        ({"cls": Link, "bw": 10}, Shape(), "h1-eth0: bw not applied, Mininet's Link has none"),
-        (
-            {"cls": OfAStudent},
-            Shape(rate_mbps=3),
-            "h1-eth0: of class OfAStudent: rate, delay, loss and queue not checked",
-        ),
-        (
-            {"delay": "10ms", "jitter": "2ms"},
-            Shape(delay_ms=10, jitter_ms=2, queue_packets=1000),
-            None,
-        ),
-        ({"delay": "100usecs"}, Shape(delay_ms=0.1, queue_packets=1000), None),
-        ({"bw": 10, "params1": {"bw": 5}}, RATE_10, None),
-    ],
-    ids=lambda value: _words(value) if isinstance(value, dict) else "",
-)
-def test_a_link_that_mininet_accepts(
-    virtual: Kind,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: dict[str, Any],
-    shape: Shape,
-    told: str | None,
-) -> None:
-    with linklab.start(Cable(**options), "virtual", folder=tmp_path) as lab:
-        near, far = _end(lab, "h1", "h1-eth0"), _end(lab, "s1", "s1-eth1")
-        assert reaches(lab, "h1", "10.0.0.2")
-    assert near.shape == shape
-    assert far.shape.rate_mbps == (options.get("speedup") or shape.rate_mbps)
-    assert (near.offloads_on, far.offloads_on) == ((), ())
-    said = capsys.readouterr().err
-    assert said.count("\n") == len(said.splitlines()) == (1 if told else 0)
-    assert told is None or (any(line.startswith(told) or told in line for line in lab.not_checked) and told in said)
-    assert told is not None or lab.not_checked == ()
+LINKS: list[tuple[dict[str, Any], Shape, str | None]] = [
+    ({"bw": 10, "use_tbf": True}, RATE_10, "h{}-eth0: its rate is a token bucket's, by Mininet"),
+    ({"bw": 10, "use_hfsc": True}, RATE_10, None),
+    ({"bw": 10, "enable_red": True}, RATE_10, "s{}-eth1: its queue is RED, by Mininet: thresholds not checked"),
+    ({"bw": 10, "enable_ecn": True}, RATE_10, "h{}-eth0: its queue is RED, by Mininet"),
+    (
+        {"bw": 10, "delay": "5ms", "enable_red": True, "max_queue_size": 20},
+        Shape(rate_mbps=10, delay_ms=5, queue_packets=20),
+        "RED",
+    ),
+    ({"bw": 10, "speedup": 20}, RATE_10, None),
+    ({"bw": 10, "disable_gro": True}, RATE_10, None),
+    ({"bw": 1500, "delay": "2ms"}, Shape(delay_ms=2, queue_packets=1000), "h{}-eth0: bw=1500 not applied"),
+    ({"bw": 10, "max_queue_size": "100"}, Shape(rate_mbps=10, queue_packets=100), None),
+    ({"cls": partial(TCLink, bw=10)}, RATE_10, None),
+    ({"cls": partial(TCLink, bw=10), "bw": 5}, Shape(rate_mbps=5), None),
+    ({"cls": TCULink, "bw": 10}, RATE_10, None),
+    ({"cls1": TCIntf, "bw": 10}, RATE_10, None),
+    ({"cls": Link, "bw": 10}, Shape(), "h{}-eth0: bw not applied, Mininet's Link has none"),
+    (
+        {"cls": OfAStudent},
+        Shape(rate_mbps=3),
+        "h{}-eth0: of class OfAStudent: rate, delay, loss and queue not checked",
+    ),
+    (
+        {"delay": "10ms", "jitter": "2ms"},
+        Shape(delay_ms=10, jitter_ms=2, queue_packets=1000),
+        None,
+    ),
+    ({"delay": "100usecs"}, Shape(delay_ms=0.1, queue_packets=1000), None),
+    ({"bw": 10, "params1": {"bw": 5}}, RATE_10, None),
+]
+"""Options of a link, its shape, and what is told of it; {} is its number."""
+
+
+class Links(Topo):  # type: ignore[misc]
+    """A cable with each of these options, with two hosts and a switch of its own: h - s - g."""
+
+    def build(self) -> None:
+        for number, (options, _, _) in enumerate(LINKS):
+            near, far = (
+                self.addHost(f"{name}{number}", ip=f"10.0.{number}.{at}/24") for at, name in ((1, "h"), (2, "g"))
+            )
+            self.addLink(near, self.addSwitch(f"s{number}", dpid=f"{number + 1:x}"), **options)
+            self.addLink(f"s{number}", far)
+
+
+def test_links_that_mininet_accepts(virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with linklab.start(Links(), "virtual", folder=tmp_path) as lab:
+        state, told_of = lab.state(), 0
+        for number, (options, shape, told) in enumerate(LINKS):
+            what = _words(options)
+            near, far = (state.interface(*each) for each in _ends(number))
+            assert near is not None
+            assert far is not None
+            assert reaches(lab, f"h{number}", f"10.0.{number}.2"), what
+            assert near.shape == shape, what
+            assert far.shape.rate_mbps == (options.get("speedup") or shape.rate_mbps), what
+            assert (near.offloads_on, far.offloads_on) == ((), ()), what
+            said = [line for line in lab.not_checked if any(f"{end}:" in line for _, end in _ends(number))]
+            assert (told is not None) == bool(said), (what, said)
+            assert told is None or any(told.format(number) in line for line in said), (what, said)
+            told_of += len(said)
+    assert told_of == len(lab.not_checked), "of the plain cables there is nothing to tell"
+    assert capsys.readouterr().err == f"Links: {'; '.join(lab.not_checked)}\n", "one line"
+
+
+def _ends(number: int) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The two ends of the link: node and interface."""
+    return (f"h{number}", f"h{number}-eth0"), (f"s{number}", f"s{number}-eth1")
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,8 @@ def drawn(lab_folder: Path, seed: int) -> dict[str, Any]:
 
 
 def test_the_same_seed_gives_the_same_shares_and_another_one_others(virtual: Kind, lab_folder: Path) -> None:
-    one, again, third, other = (drawn(lab_folder, seed) for seed in (0, 0, 0, 1))
-    assert one == again == third
+    one, again, other = (drawn(lab_folder, seed) for seed in (0, 0, 1))
+    assert one == again
     for what in one:
         assert one[what] != other[what], what
 
@@ -116,9 +116,9 @@ def lost(lab_folder: Path, seed: int) -> list[int]:
 
 
 def test_seeds_give_samples_and_the_same_ones_again(virtual: Kind, lab_folder: Path) -> None:
-    samples = [lost(lab_folder, seed) for seed in range(1, 6)]
-    assert len({tuple(sample) for sample in samples}) == 5
-    assert [lost(lab_folder, seed) for seed in range(1, 6)] == samples
+    samples = [lost(lab_folder, seed) for seed in range(1, 4)]
+    assert len({tuple(sample) for sample in samples}) == 3
+    assert [lost(lab_folder, seed) for seed in range(1, 4)] == samples
 
 
 def lost_packets(lab: linklab.Lab, point: Point) -> list[Measured]:
@@ -131,14 +131,14 @@ def lost_packets(lab: linklab.Lab, point: Point) -> list[Measured]:
 def test_a_study_over_seeds_has_as_many_samples_and_the_same_again(virtual: Kind, tmp_path: Path) -> None:
     """On virtual time repeats gave the same digits: they are independent samples now."""
     metrics = (Metric("lost_packets", "1", "pings without an answer"), Metric("first_lost", "1", "the first of them"))
-    study = Study("seeds", "Loss", lambda _: LOSSY, {"count": (60,)}, lost_packets, metrics, repeats=5)
+    study = Study("seeds", "Loss", lambda _: LOSSY, {"count": (60,)}, lost_packets, metrics, repeats=3)
     over_seeds = replace(
-        study, factors={"count": (60,), "seed": (1, 2, 3, 4, 5)}, repeats=1, seed=lambda at: at.whole("seed")
+        study, factors={"count": (60,), "seed": (1, 2, 3)}, repeats=1, seed=lambda at: at.whole("seed")
     )
     tables = [run(each, tmp_path / str(number), jobs=1) for number, each in enumerate((study, study, over_seeds))]
     one, again, seeds = ([row["value"] for row in table] for table in tables)
     assert one == again == seeds
-    assert len(set(zip(one[::2], one[1::2], strict=True))) == 5
+    assert len(set(zip(one[::2], one[1::2], strict=True))) == 3
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.0, True, "1"])

@@ -12,7 +12,7 @@ from .served import ClassMachine, hub_command
 pytestmark = pytest.mark.lab  # its kernel is among what is put in place
 
 
-@pytest.mark.parametrize("words", [("--ip", "0.0.0.0"), ("--ip", "")])
+@pytest.mark.parametrize("words", [("--ip", "0.0.0.0"), pytest.param(("--ip", ""), marks=pytest.mark.thorough)])
 def test_without_tls_the_hub_stays_on_loopback(machine: ClassMachine, words: tuple[str, ...]) -> None:
     refused = machine.run(*hub_command(), *words)
     assert refused.returncode == 1

@@ -25,6 +25,8 @@ from linklab.runtime.transport import Spawned
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 KINDS = ["virtual", "real", "native"]
+OF_EACH_KERNEL = ["virtual", pytest.param("real", marks=pytest.mark.thorough), "native"]
+"""For what does not hang on the clock: a guest in real time is the same kernel, agent and channel."""
 
 
 def _monotonic(context: Any) -> float:
@@ -33,14 +35,14 @@ def _monotonic(context: Any) -> float:
     return time.monotonic()
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", OF_EACH_KERNEL)
 def test_a_request_is_answered_with_data(every_kind: Callable[[str], Kind], lab_folder: Path, name: str) -> None:
     with LabProcess.spawn(every_kind(name), lab_folder) as lab:
         assert lab.call(lambda context, n: ["x" * n, {"n": n}, None], 200_000) == ["x" * 200_000, {"n": 200_000}, None]
         assert lab.call(lambda context, text: len(text), "y" * 100_000) == 100_000
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", OF_EACH_KERNEL)
 def test_the_lab_is_root_in_its_own_world(every_kind: Callable[[str], Kind], lab_folder: Path, name: str) -> None:
     def look(context: Any) -> list[Any]:
         import os
@@ -118,7 +120,7 @@ def test_busy_waiting_ends_at_the_limit_and_says_why(virtual: Kind, lab_folder: 
         while True:
             pass
 
-    lab = LabProcess.spawn(virtual, lab_folder, wall_limit_s=3)
+    lab = LabProcess.spawn(virtual, lab_folder, wall_limit_s=1.0)
     with pytest.raises(LabError, match=r"and was ended: it computed for .* busy loop"):
         lab.call(spin)
     assert not lab.running
@@ -162,7 +164,7 @@ def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(
     assert done.stdout.strip() == "interrupted 42", done.stderr
 
 
-@pytest.mark.parametrize("name", ["virtual", "real"])
+@pytest.mark.parametrize("name", OF_EACH_KERNEL[:2])
 def test_rm_rf_in_a_guest_leaves_the_host_whole(
     every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str
 ) -> None:
@@ -221,7 +223,7 @@ def test_native_labs_cannot_write_the_hosts_files_either(native: Kind, lab_folde
     assert precious.exists()
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", OF_EACH_KERNEL)
 def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(
     every_kind: Callable[[str], Kind], lab_folder: Path, name: str
 ) -> None:

@@ -21,7 +21,7 @@ SEVERAL = (
 SAID = "the lab ran out of its 512 MB of memory and ended python3: let programs in it use less, or set LINKLAB_GUEST"
 
 
-@pytest.fixture(params=["virtual", "real"])
+@pytest.fixture(params=["virtual", pytest.param("real", marks=pytest.mark.thorough)])  # one kernel, two clocks
 def lab(request: pytest.FixtureRequest, every_kind: Callable[[str], Kind], lab_folder: Path) -> Iterator[Lab]:
     kind = every_kind(request.param)
     with linklab.start(TWO_HOSTS, kind.clock, kind="guest", folder=lab_folder) as lab:

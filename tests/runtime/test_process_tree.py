@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import psutil
@@ -34,6 +35,10 @@ def head() -> Iterator[tuple[int, int]]:
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         zombie = int(process.stdout.readline())
+        deadline_s = time.monotonic() + 60
+        while [each.name() for each in process_tree.below(process.pid)].count("sleep") < 2:  # setsid becomes one
+            assert time.monotonic() < deadline_s
+            time.sleep(0.01)
         yield process.pid, zombie
         process_tree.end_below(process.pid, 60)
         process.kill()

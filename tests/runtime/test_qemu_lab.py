@@ -109,9 +109,14 @@ def measured(said_before: str = "", folder: Path | None = None, kind: KindName =
         return [said, process.call(clock_ns), iperf3(process, ""), iperf3(process, "-u -b 20M -l 1400 -t 6")]
 
 
+@pytest.fixture(scope="module")
+def idle() -> list[Any]:
+    """What is measured in a lab that has been told nothing before."""
+    return measured()
+
+
 @pytest.mark.thorough
-def test_measurements_have_the_same_digits_beside_busy_loops() -> None:
-    idle = measured()
+def test_measurements_have_the_same_digits_beside_busy_loops(idle: list[Any]) -> None:
     assert idle[2]["sum_received"]["bytes"] > 0
     assert idle[3]["sum"]["jitter_ms"] > 0
     for _ in range(2):
@@ -119,19 +124,19 @@ def test_measurements_have_the_same_digits_beside_busy_loops() -> None:
             assert measured() == idle
 
 
-def test_neither_a_long_request_nor_files_show_in_any_digit(tmp_path: Path) -> None:
+def test_neither_a_long_request_nor_files_show_in_any_digit(idle: list[Any], tmp_path: Path) -> None:
     for number in range(50):
         (tmp_path / f"file-{number}").write_text("x" * 1000 * number)
-    assert measured("x" * 10_000, tmp_path) == measured()
+    assert measured("x" * 10_000, tmp_path) == idle
 
 
-def test_digits_are_those_of_user_mode_linux() -> None:
+def test_digits_are_those_of_user_mode_linux(idle: list[Any]) -> None:
     """But for ping's whole time: a program may take some microseconds more to start (docs/speed.md)."""
     try:
         choose("virtual", "guest")
     except LabError as error:
         pytest.skip(str(error))
-    (pings, *others), (same_pings, *same_others) = measured(), measured(kind="guest")
+    (pings, *others), (same_pings, *same_others) = idle, measured(kind="guest")
     assert others == same_others
     assert re.sub("time [0-9]+ms", "", pings) == re.sub("time [0-9]+ms", "", same_pings)
 
@@ -139,11 +144,10 @@ def test_digits_are_those_of_user_mode_linux() -> None:
 def test_another_seed_draws_other_numbers_from_the_first_request_on() -> None:
     """The port that a connection gets is drawn from what the kernel keeps for all connections."""
     said = []
-    for seed in (0, 0, 1):
+    for seed in (0, 1):
         with started(TWO_HOSTS, seed=seed) as process:
             said.append(run(process, "h1", "cat /proc/sys/kernel/random/uuid; " + _PORT))
-    assert said[0] == said[1]
-    assert not set(said[0].split()) & set(said[2].split())
+    assert not set(said[0].split()) & set(said[1].split())
 
 
 def test_no_time_passes_between_requests(lab: LabProcess) -> None:
@@ -197,6 +201,7 @@ def test_a_lab_starts_on_a_pretended_mac(tmp_path: Path) -> None:
     assert done.stdout.split() == ["qemu", "20.0", "0"]
 
 
+@pytest.mark.thorough
 def test_a_damaged_snapshot_is_made_anew() -> None:
     with started(COURSE):
         newest = max(snapshot.cache_folder().glob("*/state"), key=lambda path: path.parent.stat().st_mtime)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
@@ -71,3 +73,45 @@ def test_a_disk_that_is_full_is_said_and_leaves_nothing(tmp_path: Path, monkeypa
     with pytest.raises(LabError, match=r"the disk of .* is full: free 0\.9 GB, or set XDG_CACHE_HOME"):
         snapshot.find_or_make(IMAGE, Qemu(Path("/nonexistent"), "QEMU"), 832)
     assert [path.name for path in snapshot.cache_folder().iterdir()] == ["lock"]
+
+
+def _pretend_to_boot(image: Image, made: snapshot.Snapshot) -> None:
+    made.folder.mkdir(parents=True)
+    made.ram.write_bytes(b"memory")
+    (made.folder / "state").write_bytes(b"state")
+    noted = {"ram_bytes": 6, "state_sha256": hashlib.sha256(b"state").hexdigest()}
+    (made.folder / "snapshot.json").write_text(json.dumps(noted))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("state", b""),
+        ("state", b"STATE"),
+        ("ram", b"mem"),
+        ("ram", None),
+        ("snapshot.json", b"{}"),
+        ("snapshot.json", b"no JSON"),
+        ("snapshot.json", None),
+    ],
+)
+def test_a_snapshot_that_is_damaged_is_made_anew_and_a_whole_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes | None
+) -> None:
+    made: list[snapshot.Snapshot] = []
+
+    def make(image: Image, wanted: snapshot.Snapshot) -> None:
+        assert not wanted.folder.exists(), "what is damaged is removed first"
+        made.append(wanted)
+        _pretend_to_boot(image, wanted)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(snapshot, "make", make)
+    qemu = Qemu(Path("/nonexistent"), "QEMU")
+    for _ in range(2):
+        found = snapshot.find_or_make(IMAGE, qemu, 832)
+    assert len(made) == 1
+    path = found.folder / name
+    path.unlink() if content is None else path.write_bytes(content)
+    assert snapshot.find_or_make(IMAGE, qemu, 832).whole
+    assert len(made) == 2

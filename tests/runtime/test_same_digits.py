@@ -137,12 +137,12 @@ def test_flows_that_meet_share_in_another_way_when_they_meet_again(lab_folder: P
     def shares(seed: int) -> list[list[float]]:
         flows = [TcpFlow(source, target, duration_s=TCP_S) for source, target in (("h1", "h4"), ("h2", "h5"))]
         with linklab.start(COURSE, "virtual", folder=lab_folder, seed=seed) as lab:
-            runs = [at_once(lab, flows) for _ in range(3)]
+            runs = [at_once(lab, flows) for _ in range(2)]
         return [[it.throughput_mbps for it in transfers(run)] for run in runs]
 
     found = shares(0)
     assert shares(0) == found
-    assert len({run[0] for run in found + shares(1)}) == 6
+    assert len({run[0] for run in found + shares(1)}) == 4
 
 
 def test_a_guest_that_traces_its_programs_gives_the_same_digits(virtual: Kind, lab_folder: Path) -> None:

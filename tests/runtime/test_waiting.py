@@ -20,7 +20,9 @@ from linklab.runtime.backends import Kind
 from linklab.runtime.printed import KEPT_BYTES
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
-KINDS = ["virtual", "real", "native"]
+REAL = pytest.param("real", marks=pytest.mark.thorough)
+"""What is printed, and how Ctrl-C comes, does not hang on a guest's clock; tests/runtime/test_client.py has both."""
+KINDS = ["virtual", REAL, "native"]
 PLAIN = Network(
     "plain",
     nodes=(Host("h1"), Host("h2")),
@@ -118,7 +120,15 @@ INTERRUPTED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "traced"), [*((name, False) for name in KINDS), ("virtual", True)])
+@pytest.mark.parametrize(
+    ("name", "traced"),
+    [
+        ("virtual", False),
+        pytest.param("real", False, marks=pytest.mark.thorough),
+        ("native", False),
+        pytest.param("virtual", True, marks=pytest.mark.thorough),
+    ],
+)
 def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
     every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str, traced: bool
 ) -> None:
@@ -147,7 +157,7 @@ def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
             subprocess.run("while true; do sleep 0.01; done", shell=True)
 
         def press():
-            time.sleep(1.5)
+            time.sleep(0.5)
             os.kill(os.getpid(), signal.SIGINT)
 
         asked = dict(kind={kind.name!r}, folder=Path({str(lab_folder)!r}), verify=False, traced={traced})
@@ -232,14 +242,15 @@ def _busy(net: Any) -> None:
 
 
 def test_a_busy_loop_is_called_one_and_the_lab_lives_on(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(PLAIN, "virtual", folder=lab_folder, wall_limit_s=5) as lab:
-        with pytest.raises(LabError, match=r"silent for 5 s of real time.* computed for .* busy loop.* is in _busy"):
+    with linklab.start(PLAIN, "virtual", folder=lab_folder, wall_limit_s=3) as lab:
+        with pytest.raises(LabError, match=r"silent for 3 s of real time.* computed for .* busy loop.* is in _busy"):
             lab.call(_busy)
         assert lab["h1"].cmd("echo well").strip() == "well"
 
 
 def test_a_loop_that_cannot_be_interrupted_ends_the_lab(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(PLAIN, "virtual", folder=lab_folder, wall_limit_s=5) as lab:
+    with linklab.start(PLAIN, "virtual", folder=lab_folder) as lab:
+        lab.process.wall_limit_s = 1.0
         with pytest.raises(LabError, match=r"and was ended.* computed for .* busy loop"):
             lab.call(lambda net: sum(iter(int, 1)))
         assert not lab.process.running
@@ -250,7 +261,8 @@ def test_in_real_time_who_waits_is_told_at_the_wall_limit(
     every_kind: Callable[[str], Kind], lab_folder: Path, name: str
 ) -> None:
     kind = every_kind(name)
-    with linklab.start(PLAIN, kind.clock, kind=kind.name, folder=lab_folder, verify=False, wall_limit_s=5) as lab:
+    with linklab.start(PLAIN, kind.clock, kind=kind.name, folder=lab_folder, verify=False) as lab:
+        lab.process.wall_limit_s = 1.0
         with pytest.raises(LabError, match=r"(?s)computed for only .* and waited.*'cat'.* whose other end 'tee'"):
             lab.call(_each_other)
         assert lab["h1"].cmd("echo well").strip() == "well"

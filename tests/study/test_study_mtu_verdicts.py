@@ -8,7 +8,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.published.mtu import CLAIMS
-from linklab.study.claims import judged
+from linklab.study.claims import Judged, judged
 from linklab.study.mtu.claims import JUDGES
 from linklab.study.table import Table
 
@@ -22,8 +22,11 @@ def verdicts(table: Table, hardware: Table | None = None, *, partial: bool = Fal
     return {it.claim.id: it.verdict for it in judged(CLAIMS, JUDGES, {"mtu": table}, beside, partial=partial)}
 
 
-def because(table: Table, claim: str) -> str:
-    (found,) = (it.because for it in judged(CLAIMS, JUDGES, {"mtu": table}) if it.claim.id == claim)
+def on(claim: str, table: Table, hardware: Table | None = None, *, partial: bool = False) -> Judged:
+    """Judge one claim alone."""
+    beside = {"mtu": hardware} if hardware is not None else None
+    claims = [each for each in CLAIMS if each.id == claim]
+    (found,) = judged(claims, {claim: JUDGES[claim]}, {"mtu": table}, beside, partial=partial)
     return found
 
 
@@ -66,11 +69,11 @@ def test_each_claim_has_a_verdict_in_the_papers_setting() -> None:
     ],
 )
 def test_another_testbed_gives_another_verdict(settings: dict[str, Any], claim: str, verdict: str) -> None:
-    assert verdicts(short("mtu").select(**settings), partial=True)[claim] == verdict
+    assert on(claim, short("mtu").select(**settings), partial=True).verdict == verdict
 
 
 def test_reasons_say_where_other_senders_and_switches_differ() -> None:
-    told = because(short("mtu"), "mtu-first-packets")
+    told = on("mtu-first-packets", short("mtu")).because
     assert told.startswith("paced, openflow, direct: 1 of 2 full runs, at most 12.5 Mbit/s with 7999 bytes at 10/10; ")
     assert "greedy, bridge, direct: 2 of 2 full runs" in told
     assert "paced, bridge, direct: 0 of 2 full runs" in told
@@ -84,8 +87,8 @@ def test_every_repeat_counts(repeat: int) -> None:
     half = changed(
         table, 0.5, metric="bandwidth_settled_mbps", sending="paced", switch="openflow", rates="10/10", repeat=repeat
     )
-    assert verdicts(half)["mtu-settles"] == NOT
-    assert "49.97 % off at most" in because(half, "mtu-settles")
+    assert on("mtu-settles", half).verdict == NOT
+    assert "49.97 % off at most" in on("mtu-settles", half).because
 
 
 @pytest.mark.slow
@@ -103,23 +106,23 @@ def test_every_repeat_counts(repeat: int) -> None:
     ],
 )
 def test_a_claim_about_hardware_is_judged_by_hardwares_numbers(claim: str, hardware: Table, verdict: str) -> None:
-    assert verdicts(short("mtu"), hardware)[claim] == verdict
+    assert on(claim, short("mtu"), hardware).verdict == verdict
 
 
 def test_how_many_packets_we_send_does_not_decide_on_jitter() -> None:
     """A late first packet, divided by the number of packets, is above or below any threshold as one likes."""
     few = changed(short("mtu"), 10, metric="jitter_mean_ms", frame_bytes=1518)
-    assert verdicts(few)["mtu-jitter-size"] == NOT
+    assert on("mtu-jitter-size", few).verdict == NOT
     late = changed(short("mtu"), 2, metric="jitter_ms", frame_bytes=1518)
-    assert verdicts(late)["mtu-jitter-size"] == REPRODUCED
-    assert " ms between sizes at most, of all by " in because(few, "mtu-jitter-size")
+    assert on("mtu-jitter-size", late).verdict == REPRODUCED
+    assert " ms between sizes at most, of all by " in on("mtu-jitter-size", few).because
 
 
 def test_what_the_study_says_of_real_networks_is_not_judged_by_ours() -> None:
     """S1: the sentence at the end of IV.3 compares Mininet with a real network's capacity, and not with its link's."""
     (claim,) = (it for it in CLAIMS if it.id == "mtu-over-capacity")
     assert "real network" in claim.says
-    assert "where a cable carries" in because(short("mtu"), claim.id)
+    assert "where a cable carries" in on(claim.id, short("mtu")).because
 
 
 @pytest.mark.parametrize(

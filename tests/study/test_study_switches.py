@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from linklab.errors import LabError, MeasurementError
 from linklab.runtime.backends import Kind
-from linklab.study import Point, Study, run, study_by_name
+from linklab.study import Level, Point, Study, run, study_by_name
 from linklab.study.switches.claims import deviations
 from linklab.study.switches.runs import (
     STUDIES,
@@ -94,17 +95,26 @@ def test_all_studies_have_a_short_form_that_belongs_to_them() -> None:
         assert set(study.short_form().points())
 
 
-def short(name: str, folder: Path, repeats: int = 2) -> Table:
-    table = run(replace(study_by_name(name).short_form(), repeats=repeats), folder)
+def short(name: str, folder: Path, repeats: int = 2, levels: Mapping[str, tuple[Level, ...]] = {}) -> Table:
+    table = run(replace(study_by_name(name).short_form().with_levels(**levels), repeats=repeats), folder)
     assert table.missing == ()
     return table
 
 
 @pytest.mark.lab
 @pytest.mark.slow
-def test_round_trips_are_serialisation_over_both_protocols_and_repeats_agree(virtual: Kind, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "levels",
+    [
+        pytest.param({"switch": ("bridge",), "payload_bytes": (1440,)}, id="one size"),
+        pytest.param({}, id="all", marks=pytest.mark.thorough),
+    ],
+)
+def test_round_trips_are_serialisation_over_both_protocols_and_repeats_agree(
+    virtual: Kind, tmp_path: Path, levels: dict[str, tuple[Level, ...]]
+) -> None:
     factors = ("testbed", "communication", "rate_mbps", "payload_bytes", "protocol")
-    measured = short("switches-rtt", tmp_path).each("rtt_mean_ms", *factors, "switch")
+    measured = short("switches-rtt", tmp_path, levels=levels).each("rtt_mean_ms", *factors, "switch")
     assert {key[-2] for key in measured} == {"ipv4", "ipv6"}
     for (*place, _), values in measured.items():
         assert 0 < values.same - rtt_theory_ms(*place) < 0.006
@@ -171,7 +181,8 @@ def test_four_senders_fill_a_link_of_any_rate(virtual: Kind, tmp_path: Path) -> 
 @pytest.mark.lab
 @pytest.mark.slow
 def test_a_packet_costs_some_processor_time(virtual: Kind, tmp_path: Path) -> None:
-    costs = short("switches-cost", tmp_path).each("cpu_us_per_packet", "switch")
+    few = {"exchanges": (1000,)}
+    costs = short("switches-cost", tmp_path, repeats=1, levels=few).each("cpu_us_per_packet", "switch")
     assert all(1 < it.mean < 100_000 for it in costs.values())
 
 

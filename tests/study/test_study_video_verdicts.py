@@ -7,7 +7,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.published.video import CLAIMS, find
-from linklab.study.claims import judged
+from linklab.study.claims import Judged, judged
 from linklab.study.table import Table
 from linklab.study.video.claims import JUDGES, LOW_PEAK
 from linklab.units import transmission_ms
@@ -21,6 +21,14 @@ DECIDED = "decided by construction"
 def verdicts(table: Table, hardware: Table | None = None, *, partial: bool = False) -> dict[str, str]:
     beside = {"video": hardware} if hardware is not None else None
     return {it.claim.id: it.verdict for it in judged(CLAIMS, JUDGES, {"video": table}, beside, partial=partial)}
+
+
+def on(claim: str, table: Table, hardware: Table | None = None, *, partial: bool = False) -> Judged:
+    """Judge one claim alone."""
+    beside = {"video": hardware} if hardware is not None else None
+    claims = [each for each in CLAIMS if each.id == claim]
+    (found,) = judged(claims, {claim: JUDGES[claim]}, {"video": table}, beside, partial=partial)
+    return found
 
 
 EXPECTED = {
@@ -43,18 +51,18 @@ def test_each_claim_has_a_verdict() -> None:
 
 
 def test_a_film_of_more_than_10_mbit_makes_a_difference_between_10_and_100() -> None:
-    assert verdicts(busy_film(), partial=True)["video-10-or-100"] == NOT
+    assert on("video-10-or-100", busy_film(), partial=True).verdict == NOT
 
 
 def test_a_bucket_of_one_frame_keeps_packets_apart() -> None:
-    assert verdicts(short("video").select(shaper="frame"), partial=True)["video-wan-spacing"] == NOT
+    assert on("video-wan-spacing", short("video").select(shaper="frame"), partial=True).verdict == NOT
 
 
 def test_what_the_study_s_real_network_has_itself_is_no_low_peak() -> None:
     """The real network's least is 5.41 ms where the link needs 5.424, which is nothing that it lacks."""
     least_ms = short("video").select(shaper="htb", switch="bridge").lookup("delay_ms_minimum", link_mbps=2).mean
     real = changed(short("video"), 5.41 / least_ms, metric="delay_ms_minimum", link_mbps=2, shaper="htb")
-    assert verdicts(real)["video-wan-spacing"] == NOT
+    assert on("video-wan-spacing", real).verdict == NOT
     for link_mbps in (2, 4, 8):
         printed = find(link_mbps, "delay_ms", "real").minimum.value
         assert printed > LOW_PEAK * transmission_ms(IP_PACKET_BYTES, link_mbps)
@@ -92,7 +100,7 @@ WIDE = changed(changed(OURS, 0.01, metric="delay_ms_minimum"), 10, metric="delay
     ],
 )
 def test_a_claim_about_hardware_is_judged_by_hardwares_numbers(claim: str, hardware: Table, verdict: str) -> None:
-    assert verdicts(short("video"), hardware)[claim] == verdict
+    assert on(claim, short("video"), hardware).verdict == verdict
 
 
 def test_a_table_without_the_runs_gives_no_verdict() -> None:

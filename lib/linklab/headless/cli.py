@@ -78,11 +78,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_studies(notebooks: list[Path]) -> None:
     """A study is run too, by a command of its own, which goes on where it ended."""
+    missing = [notebook for notebook in notebooks if not notebook.exists()]
+    if not missing:
+        return  # all studies take half a second to load
     from linklab.errors import LabError
     from linklab.study.catalogue import STUDIES
 
-    for notebook in notebooks:
-        if str(notebook) in STUDIES and not notebook.exists():
+    for notebook in missing:
+        if str(notebook) in STUDIES:
             raise LabError(f"{notebook} is a study and no notebook: linklab study run {notebook}")
 
 
