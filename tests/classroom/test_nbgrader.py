@@ -54,6 +54,7 @@ def _cells(path: Path) -> dict[str, tuple[str, str]]:
     return {cell["id"]: (cell["cell_type"], "".join(cell["source"])) for cell in book["cells"]}
 
 
+@pytest.mark.slow
 def test_a_folder_that_may_hold_grades_is_never_overwritten(tmp_path: Path) -> None:
     names = write_course(tmp_path / "course", ROOT)
     assert LAB in names

@@ -34,6 +34,7 @@ def roster(tmp_path: Path) -> tuple[Path, Path]:
     return students, secret
 
 
+@pytest.mark.slow
 def test_all_get_the_same(tmp_path: Path, contents: Contents) -> None:
     done = release(tmp_path / "out", ROOT)
     assert {path.name for path in (tmp_path / "out").iterdir()} == {*contents.given, MANIFEST}
@@ -43,6 +44,7 @@ def test_all_get_the_same(tmp_path: Path, contents: Contents) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "out"], "no draft is left"
 
 
+@pytest.mark.slow
 def test_each_student_gets_a_network(tmp_path: Path, roster: tuple[Path, Path], contents: Contents) -> None:
     out = tmp_path / "class"
     words = ["release", str(out), "--root", str(ROOT), "--students", str(roster[0]), "--secret", str(roster[1])]
@@ -55,6 +57,7 @@ def test_each_student_gets_a_network(tmp_path: Path, roster: tuple[Path, Path], 
     assert main(words) == 0, "a release that nobody has touched may be made anew"
 
 
+@pytest.mark.slow
 def test_a_folder_of_somebody_else_s_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     out.mkdir()
@@ -76,6 +79,7 @@ def test_a_folder_of_somebody_else_s_is_never_overwritten(tmp_path: Path, capsys
         release(tmp_path / "link", ROOT)
 
 
+@pytest.mark.slow
 def test_what_fails_half_way_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     release(out, ROOT)
@@ -87,6 +91,7 @@ def test_what_fails_half_way_leaves_what_was_there(tmp_path: Path, monkeypatch: 
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.slow
 def test_the_second_rename_s_failure_puts_the_first_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     release(out, ROOT)

@@ -231,6 +231,7 @@ remarks = {b = "once perhaps"}
         build_all(tmp_path)
 
 
+@pytest.mark.slow
 def test_how_many_hints_there_are_goes_out_with_the_labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "")
     assert FILE not in Contents.of(ROOT).given

@@ -482,6 +482,7 @@ def test_an_average_below_a_table_without_rates_is_none_of_its_rows() -> None:
 MUTATIONS = "0123456789.,:;-+eE'\"()[]{}|/\\ \t\u2502\u00a0\r\x1bsBMbp=%\u202f\u0663\u00b2\ue000\x1f"
 
 
+@pytest.mark.slow
 def test_no_text_breaks_it() -> None:
     chance = random.Random(19)
     lines = [line for style in STYLES for line in style.text(PARALLEL[:2]).split("\n")]

@@ -182,6 +182,7 @@ def test_links_and_subnets_are_labelled() -> None:
     assert shown.count("shaped link (delay: each way)") == 1
 
 
+@pytest.mark.slow
 def test_what_is_broken_is_marked_in_words() -> None:
     shown = words(draw(BROKEN))
     for mark in ("r1\u2192r2 10 ms", "r2\u2192r1 no delay", "10.0.0.2/8 !", "not connected"):
@@ -270,6 +271,7 @@ def test_a_notebook_gets_an_image_with_a_description() -> None:
     assert b"Subnet B, 10.0.1.0/24" in png
 
 
+@pytest.mark.slow
 def test_equal_networks_look_equal() -> None:
     assert draw(ring(4)).png() == draw(ring(4)).png()
 

@@ -109,6 +109,7 @@ def test_a_claim_about_hardware_is_judged_by_hardwares_numbers(claim: str, hardw
     assert on(claim, short("mtu"), hardware).verdict == verdict
 
 
+@pytest.mark.slow
 def test_how_many_packets_we_send_does_not_decide_on_jitter() -> None:
     """A late first packet, divided by the number of packets, is above or below any threshold as one likes."""
     few = changed(short("mtu"), 10, metric="jitter_mean_ms", frame_bytes=1518)

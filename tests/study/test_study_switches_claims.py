@@ -109,6 +109,7 @@ def test_claims_about_hardware_are_not_judged_by_emulation_and_what_cannot_fail_
 CISCO_WINS: dict[str, Any] = {"rtt": {CISCO: 0.9}, "more": {CISCO: 1.05}, "unfair": {CISCO: 0.4}, "flat": True}
 
 
+@pytest.mark.slow
 def test_the_papers_picture_in_numbers_of_hardware_is_reproduced() -> None:
     found = picture()
     # 2.6 of 3 Mbit/s: the background leaves no more, which is what the paper's arithmetic overlooks

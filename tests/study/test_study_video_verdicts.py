@@ -82,6 +82,7 @@ LOUD = changed(changed(OURS, 1e5, metric="jitter_ms_mean"), 1e5, metric="jitter_
 WIDE = changed(changed(OURS, 0.01, metric="delay_ms_minimum"), 10, metric="delay_ms_maximum")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "hardware", "verdict"),
     [

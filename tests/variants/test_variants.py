@@ -66,6 +66,7 @@ def class_of_500() -> dict[str, Network]:
     return variants(STUDENTS, SECRET)
 
 
+@pytest.mark.slow
 def test_500_are_within_the_bounds_and_no_two_are_alike(class_of_500: dict[str, Network]) -> None:
     networks = list(class_of_500.values())
     assert [problem for network in networks for problem in difficulty_problems(network)] == []
@@ -144,6 +145,7 @@ LOADS = {
 }
 
 
+@pytest.mark.slow
 def test_every_path_and_combination_keeps_its_bottleneck(class_of_500: dict[str, Network]) -> None:
     for network in [COURSE, *class_of_500.values()][:30]:
         assert {ends: bottleneck(path(network, *ends)).label for ends in PATHS} == PATHS
@@ -152,6 +154,7 @@ def test_every_path_and_combination_keeps_its_bottleneck(class_of_500: dict[str,
             assert tuple(share.bottleneck and share.bottleneck.link.label for share in shares) == links
 
 
+@pytest.mark.slow
 def test_tcp_s_lesson_of_lab_05_is_the_same(class_of_500: dict[str, Network]) -> None:
     """Alone a link is filled, h7-h9 stays below its ceiling, h1-h9 further below: within 7 % of the course network."""
 
