@@ -110,14 +110,15 @@ def short(name: str, folder: Path, repeats: int = 2, levels: Mapping[str, tuple[
         pytest.param({}, id="all", marks=pytest.mark.thorough),
     ],
 )
-def test_round_trips_are_serialisation_over_both_protocols_and_repeats_agree(
+def test_round_trips_are_serialisation_over_both_protocols_in_each_repeat(
     virtual: Kind, tmp_path: Path, levels: dict[str, tuple[Level, ...]]
 ) -> None:
     factors = ("testbed", "communication", "rate_mbps", "payload_bytes", "protocol")
     measured = short("switches-rtt", tmp_path, levels=levels).each("rtt_mean_ms", *factors, "switch")
     assert {key[-2] for key in measured} == {"ipv4", "ipv6"}
     for (*place, _), values in measured.items():
-        assert 0 < values.same - rtt_theory_ms(*place) < 0.006
+        # repeats are samples: each begins elsewhere between two ticks, which may show in microseconds
+        assert all(0 < value - rtt_theory_ms(*place) < 0.006 for value in values.values)
 
 
 @pytest.mark.lab
