@@ -232,7 +232,7 @@ class _Run:
         return recording
 
     def _bring_programs(self) -> None:
-        for file in _PROGRAMS.glob("*.py"):
+        for file in sorted(_PROGRAMS.glob("*.py")):  # in another folder they may lie in another order
             if not file.name.startswith("__"):
                 self._lab.write_file(f"{IN_LAB}/linklab/measure/in_lab/{file.name}", file.read_bytes())
 
