@@ -33,16 +33,20 @@ _LANGUAGE: Final = {
 
 def render(cells: Iterable[Cell], audience: Audience) -> str:
     """The notebook as the text of an .ipynb file: valid, not executed, the same each time."""
-    notebook = _nbformat.v4.new_notebook(
-        cells=[_nbformat.from_dict(_node(cell, audience)) for cell in cells],
-        metadata={"kernelspec": dict(_KERNELSPEC), "language_info": deepcopy(_LANGUAGE)},
+    # nbformat's new_notebook and new_code_cell would each validate what they make, and the whole is validated here
+    notebook = _nbformat.from_dict(
+        {
+            "cells": [_node(cell, audience) for cell in cells],
+            "metadata": {"kernelspec": dict(_KERNELSPEC), "language_info": deepcopy(_LANGUAGE)},
+            "nbformat": _nbformat.v4.nbformat,
+            "nbformat_minor": _nbformat.v4.nbformat_minor,
+        }
     )
     _nbformat.validate(notebook)
     return f"{_nbformat.v4.writes(notebook)}\n"
 
 
 def _node(cell: Cell, audience: Audience) -> dict[str, Any]:
-    # nbformat's new_code_cell validates each cell by itself, a hundred times slower than a whole notebook's
     node: dict[str, Any] = {"cell_type": cell.cell_type, "id": cell.cell_id, "metadata": _metadata(cell, audience)}
     if cell.cell_type == "code":
         node |= {"execution_count": None, "outputs": []}
