@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from rich.console import Console
 from rich.table import Table
@@ -21,8 +21,6 @@ from linklab.runtime.image.find import carried_file, finished_images, unpacked
 INTERRUPTED = 130
 """The shell's status for a program ended by SIGINT."""
 PORT = 8888
-_HERE = ("doctor", "up", "shell", "mininet", "--version")
-_ELSEWHERE = ("run", "image", "notebooks", "check", "report", "release", "validate", "grade", "export", "study")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -77,54 +75,81 @@ class _Part(Protocol):
         """Run the command; return its exit status."""
 
 
-def _parts(command: str | None) -> Iterator[tuple[str, _Part]]:
-    """Yield the commands that have modules of their own, each with its module; of a known one it alone.
+# A command loads its own module alone: what one of them needs, such as pandas, takes longer than many a command.
 
-    For what the others load, such as pandas, takes longer than many a command.
-    """
-    if command in _HERE:
-        return
-    every = command not in _ELSEWHERE
-    if every or command == "run":
-        from linklab.headless import cli as run_cli
 
-        yield "run", run_cli
-    if every or command == "image":
-        from linklab.runtime.image import cli as image_cli
+def _run() -> _Part:
+    from linklab.headless import cli
 
-        yield "image", image_cli
-    if every or command == "notebooks":
-        from linklab.notebooks import build
+    return cli
 
-        yield "notebooks", build
-    if every or command == "check":
-        from linklab.grade.simpleperf import cli as check_cli
 
-        yield "check", check_cli
-    if every or command == "report":
-        from linklab.report import cli as report_cli
+def _image() -> _Part:
+    from linklab.runtime.image import cli
 
-        yield "report", report_cli
-    if every or command == "release":
-        from linklab.classroom import release
+    return cli
 
-        yield "release", release
-    if every or command == "validate":
-        from linklab.classroom import validate
 
-        yield "validate", validate
-    if every or command == "grade":
-        from linklab.grading import cli as grade_cli
+def _notebooks() -> _Part:
+    from linklab.notebooks import build
 
-        yield "grade", grade_cli
-    if every or command == "export":
-        from linklab.lms import cli as export_cli
+    return build
 
-        yield "export", export_cli
-    if every or command == "study":
-        from linklab.study import cli as study_cli
 
-        yield "study", study_cli
+def _check() -> _Part:
+    from linklab.grade.simpleperf import cli
+
+    return cli
+
+
+def _report() -> _Part:
+    from linklab.report import cli
+
+    return cli
+
+
+def _release() -> _Part:
+    from linklab.classroom import release
+
+    return release
+
+
+def _validate() -> _Part:
+    from linklab.classroom import validate
+
+    return validate
+
+
+def _grade() -> _Part:
+    from linklab.grading import cli
+
+    return cli
+
+
+def _export() -> _Part:
+    from linklab.lms import cli
+
+    return cli
+
+
+def _study() -> _Part:
+    from linklab.study import cli
+
+    return cli
+
+
+_PARTS: Final[dict[str, Callable[[], _Part]]] = {
+    "run": _run,
+    "image": _image,
+    "notebooks": _notebooks,
+    "check": _check,
+    "report": _report,
+    "release": _release,
+    "validate": _validate,
+    "grade": _grade,
+    "export": _export,
+    "study": _study,
+}
 
 
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:
@@ -156,9 +181,12 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     mininet.add_argument("script", help="a Python script, mn, or another program")
     mininet.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
     mininet.set_defaults(run=_mininet)
-    for name, part in _parts(command):
-        part.add_parser(commands)
-        commands.choices[name].set_defaults(run=part.run)
+    known = command == "--version" or command in commands.choices or command in _PARTS
+    for name, load in _PARTS.items():
+        if name == command or not known:
+            part = load()
+            part.add_parser(commands)
+            commands.choices[name].set_defaults(run=part.run)
     return parser
 
 
