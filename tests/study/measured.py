@@ -9,14 +9,20 @@ from typing import Any
 
 import pandas
 
+from linklab.published import mtu, video
 from linklab.published.mtu import ROWS as MTU_ROWS
 from linklab.published.video import ROWS as VIDEO_ROWS
 from linklab.study import study_by_name
+from linklab.study.claims import Judged, judged
+from linklab.study.mtu.claims import JUDGES as MTU_JUDGES
 from linklab.study.mtu.runs import MTU
 from linklab.study.table import Table, read_table
+from linklab.study.video.claims import JUDGES as VIDEO_JUDGES
 from linklab.study.video.runs import VIDEO
 
 DATA = Path(__file__).with_name("data")
+CLAIMS = {"mtu": (mtu.CLAIMS, MTU_JUDGES), "video": (video.CLAIMS, VIDEO_JUDGES)}
+"""What each study claims, and who judges it."""
 
 
 @cache
@@ -29,6 +35,16 @@ def short(study: str) -> Table:
 def busy_film() -> Table:
     """A film of 13 Mbit/s over links of 10 and 100 Mbit/s."""
     return replace(read_table(VIDEO, DATA), missing=())  # its levels are others than the study's
+
+
+def on(claim: str, table: Table, hardware: Table | None = None, *, partial: bool = False) -> Judged:
+    """Judge one claim alone; its name begins with its study's."""
+    study = claim.partition("-")[0]
+    claims, judges = CLAIMS[study]
+    beside = {study: hardware} if hardware is not None else None
+    asked = [each for each in claims if each.id == claim]
+    (found,) = judged(asked, {claim: judges[claim]}, {study: table}, beside, partial=partial)
+    return found
 
 
 def changed(table: Table, factor: float, **levels: Any) -> Table:

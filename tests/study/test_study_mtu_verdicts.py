@@ -8,11 +8,11 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.published.mtu import CLAIMS
-from linklab.study.claims import Judged, judged
+from linklab.study.claims import judged
 from linklab.study.mtu.claims import JUDGES
 from linklab.study.table import Table
 
-from .measured import changed, real_mtu, short, twice
+from .measured import changed, on, real_mtu, short, twice
 
 REPRODUCED, NOT, UNKNOWN = "reproduced", "not reproduced", "not testable here"
 
@@ -20,14 +20,6 @@ REPRODUCED, NOT, UNKNOWN = "reproduced", "not reproduced", "not testable here"
 def verdicts(table: Table, hardware: Table | None = None, *, partial: bool = False) -> dict[str, str]:
     beside = {"mtu": hardware} if hardware is not None else None
     return {it.claim.id: it.verdict for it in judged(CLAIMS, JUDGES, {"mtu": table}, beside, partial=partial)}
-
-
-def on(claim: str, table: Table, hardware: Table | None = None, *, partial: bool = False) -> Judged:
-    """Judge one claim alone."""
-    beside = {"mtu": hardware} if hardware is not None else None
-    claims = [each for each in CLAIMS if each.id == claim]
-    (found,) = judged(claims, {claim: JUDGES[claim]}, {"mtu": table}, beside, partial=partial)
-    return found
 
 
 EXPECTED = {

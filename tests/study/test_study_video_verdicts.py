@@ -7,12 +7,12 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.published.video import CLAIMS, find
-from linklab.study.claims import Judged, judged
+from linklab.study.claims import judged
 from linklab.study.table import Table
 from linklab.study.video.claims import JUDGES, LOW_PEAK
 from linklab.units import transmission_ms
 
-from .measured import busy_film, changed, real_video, short
+from .measured import busy_film, changed, on, real_video, short
 
 REPRODUCED, NOT, UNKNOWN = "reproduced", "not reproduced", "not testable here"
 DECIDED = "decided by construction"
@@ -21,14 +21,6 @@ DECIDED = "decided by construction"
 def verdicts(table: Table, hardware: Table | None = None, *, partial: bool = False) -> dict[str, str]:
     beside = {"video": hardware} if hardware is not None else None
     return {it.claim.id: it.verdict for it in judged(CLAIMS, JUDGES, {"video": table}, beside, partial=partial)}
-
-
-def on(claim: str, table: Table, hardware: Table | None = None, *, partial: bool = False) -> Judged:
-    """Judge one claim alone."""
-    beside = {"video": hardware} if hardware is not None else None
-    claims = [each for each in CLAIMS if each.id == claim]
-    (found,) = judged(claims, {claim: JUDGES[claim]}, {"video": table}, beside, partial=partial)
-    return found
 
 
 EXPECTED = {
