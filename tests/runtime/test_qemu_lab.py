@@ -19,6 +19,7 @@ from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.network import TWO_HOSTS, Network, expected_state
 from linklab.network.catalogue import COURSE
+from linklab.runtime import client
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import LabProcess
 from linklab.runtime.qemu import snapshot
@@ -163,6 +164,15 @@ def test_ctrl_c_ends_a_command_and_the_lab_goes_on(lab: LabProcess) -> None:
     asked = iter((False, False))
     words = ("h1", "while true; do sleep 0.1; done", None, False)
     assert lab.call(service.command, *words, stop=lambda: next(asked, True))["outcome"] == "interrupted"
+    assert run(lab, "h1", "echo on").strip() == "on"
+
+
+def test_an_interrupt_that_meets_the_answer_loses_nothing(lab: LabProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_LOOK_UP_S", 0.001)  # so often is an interrupt sent until the answer comes
+    for _ in range(20):
+        asked = iter((False, False))
+        words = ("h1", "echo begins; while true; do sleep 0.1; done", None, False)
+        assert lab.call(service.command, *words, stop=lambda: next(asked, True))["outcome"] == "interrupted"
     assert run(lab, "h1", "echo on").strip() == "on"
 
 

@@ -5,7 +5,7 @@ on, and when it wants the next request. So no message arrives while the guest ru
 a measurement's digits. Only an interrupt stops a machine that runs.
 
 At the box's start are two words, for each direction one: what lies there and how long it is, 0 for nothing. Whoever
-reads a message sets its word to 0.
+reads a message sets its word to 0, and the guest stops its machine again and again until the host has read.
 """
 
 from __future__ import annotations
@@ -141,11 +141,10 @@ class HostBox:
             raise ChannelClosed("the lab sends more than may be held")
         if kind in (PART, LAST, LAST_ASK):
             self._parts.append(self._gdb.read(self._address + FROM_GUEST_AT, length))
-        self._set(FROM_GUEST_WORD, 0)
         if kind in (ASK, LAST_ASK):
             self._resting = True
         else:
-            self._gdb.go_on()
+            self._go_on()
         if kind in (PART, ASK):
             return None
         message = decoded(self._parts)
@@ -156,6 +155,11 @@ class HostBox:
         self._gdb.write(self._address + TO_GUEST_AT, part)
         self._set(TO_GUEST_WORD, word(kind, len(part)))
         self._resting = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Lets a machine that rests go on, and says that what it had put down was taken."""
+        self._set(FROM_GUEST_WORD, 0)
         self._gdb.go_on()
 
     def _await_asking(self, timeout_s: float | None) -> None:
@@ -164,7 +168,10 @@ class HostBox:
             raise ChannelClosed("the lab answers before it was asked")
 
     def _send_running(self, part: bytes) -> None:
-        """Stops the machine, puts an interrupt down, and rings. Where the guest rested meanwhile `receive` sees it."""
+        """Stops the machine, puts an interrupt down, and rings. Where the guest rested meanwhile `receive` sees it.
+
+        QEMU may say that it was asked to stop though the guest rests by now: the guest then rests once more.
+        """
         self._gdb.stop()
         if self._gdb.await_stop(None) == RESTING:
             self._rests_early = True

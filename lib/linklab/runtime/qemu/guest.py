@@ -99,7 +99,7 @@ class GuestBox:
 
     def _taken(self) -> bool:
         """Take what the host has put down; False where that is nothing."""
-        kind, length = unword(WORD.unpack(os.pread(self.read_fd, WORD.size, TO_GUEST_WORD))[0])
+        kind, length = unword(self._word(TO_GUEST_WORD))
         if not kind:
             return False
         if kind == DROP:
@@ -117,7 +117,14 @@ class GuestBox:
         os.pwrite(self.read_fd, WORD.pack(word(kind, len(part))), FROM_GUEST_WORD)
 
     def _rest(self) -> None:
-        fcntl.ioctl(self.read_fd, _IOCTL_REST)
+        """Stop the machine until the host has taken what lies there. An interrupt that comes at this very moment
+        lets the machine go on before that.
+        """
+        while self._word(FROM_GUEST_WORD):
+            fcntl.ioctl(self.read_fd, _IOCTL_REST)
+
+    def _word(self, at: int) -> int:
+        return int(WORD.unpack(os.pread(self.read_fd, WORD.size, at))[0])
 
 
 def start() -> None:
