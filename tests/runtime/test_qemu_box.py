@@ -13,7 +13,7 @@ import pytest
 from linklab.errors import LabError
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.image.init import LIBRARY
-from linklab.runtime.qemu import box
+from linklab.runtime.qemu import box, guest
 from linklab.runtime.qemu.folder import KEY, Folder, Folders
 from linklab.runtime.qemu.gdb import RESTING, STOPPED, Gdb
 from linklab.runtime.qemu.root import write_initramfs
@@ -140,6 +140,53 @@ def test_a_machine_that_rests_for_nothing_or_ends_is_a_closed_channel(resting: t
     qemu.close()
     with pytest.raises(ChannelClosed):
         host.receive(5)
+
+
+def test_a_machine_that_ends_as_it_is_interrupted_is_a_closed_channel(
+    resting: tuple[FakeQemu, box.HostBox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qemu, host = resting
+    host.send({"id": 1})
+
+    def end(packet: str) -> None:
+        if packet[0] == "m":
+            qemu._send("W00")
+
+    monkeypatch.setattr(qemu, "_answer", end)
+    with pytest.raises(ChannelClosed, match="QEMU ended"):
+        host.send({"interrupt": 1, "number": 1})
+
+
+@pytest.fixture
+def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a guest's box reads and writes, as a file."""
+    path = tmp_path / "device"
+    path.write_bytes(bytes(4 << 20))
+    monkeypatch.setattr(guest, "DEVICE", str(path))
+    return path
+
+
+def test_the_guest_rests_until_its_message_was_taken(device: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, kinds = guest.GuestBox(), []
+
+    def rest(fd: int, _: int) -> None:
+        kinds.append(box.unword(box.WORD.unpack(os.pread(fd, 4, box.FROM_GUEST_WORD))[0])[0])
+        if len(kinds) == 2:  # the first time an interrupt let it go on
+            os.pwrite(fd, bytes(4), box.FROM_GUEST_WORD)
+
+    monkeypatch.setattr("fcntl.ioctl", rest)
+    inside.send({"id": 1, "event": "half"})
+    assert kinds == [box.LAST, box.LAST]
+
+
+def test_an_interrupt_may_come_between_two_bytes_of_a_word(device: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, data = guest.GuestBox(), box.encoded({"interrupt": 1, "number": 1})[0]
+    os.pwrite(inside.read_fd, data, box.TO_GUEST_AT)
+    os.pwrite(inside.read_fd, box.WORD.pack(box.word(box.LAST, len(data))), box.TO_GUEST_WORD)
+    torn = [box.WORD.pack(box.word(box.LAST))]
+    real = os.pread
+    monkeypatch.setattr(os, "pread", lambda *of: torn.pop() if torn else real(*of))
+    assert inside.receive_waiting("interrupt") == {"interrupt": 1, "number": 1}
 
 
 def test_who_stopped_the_machine_is_told() -> None:

@@ -160,19 +160,23 @@ def test_no_time_passes_between_requests(lab: LabProcess) -> None:
     assert lab.clock_s - before < 0.2
 
 
-def test_ctrl_c_ends_a_command_and_the_lab_goes_on(lab: LabProcess) -> None:
+def interrupted(process: LabProcess) -> str:
+    """How a command ends that runs for ever and is interrupted after a moment."""
     asked = iter((False, False))
-    words = ("h1", "while true; do sleep 0.1; done", None, False)
-    assert lab.call(service.command, *words, stop=lambda: next(asked, True))["outcome"] == "interrupted"
+    words = ("h1", "echo begins; while true; do sleep 0.1; done", None, False)
+    ended = process.call(service.command, *words, stop=lambda: next(asked, True))
+    return str(ended["outcome"])
+
+
+def test_ctrl_c_ends_a_command_and_the_lab_goes_on(lab: LabProcess) -> None:
+    assert interrupted(lab) == "interrupted"
     assert run(lab, "h1", "echo on").strip() == "on"
 
 
 def test_an_interrupt_that_meets_the_answer_loses_nothing(lab: LabProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_LOOK_UP_S", 0.001)  # so often is an interrupt sent until the answer comes
     for _ in range(20):
-        asked = iter((False, False))
-        words = ("h1", "echo begins; while true; do sleep 0.1; done", None, False)
-        assert lab.call(service.command, *words, stop=lambda: next(asked, True))["outcome"] == "interrupted"
+        assert interrupted(lab) == "interrupted"
     assert run(lab, "h1", "echo on").strip() == "on"
 
 

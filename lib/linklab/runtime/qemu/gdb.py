@@ -77,7 +77,7 @@ class Gdb:
         """
         packet = self._packet(timeout_s)
         if packet[:1] not in ("T", "S"):
-            raise ChannelClosed(f"QEMU ended: {packet}")
+            raise ChannelClosed(f"QEMU answers what was not asked: {packet}")
         return STOPPED if packet[1:3] == "02" else RESTING
 
     def _ask(self, packet: str) -> str:
@@ -110,6 +110,8 @@ class Gdb:
             if 0 <= start < end and len(self._received) >= end + 3:
                 packet = self._received[start + 1 : end].decode("latin-1")
                 del self._received[: end + 3]
+                if packet[:1] in ("W", "X"):
+                    raise ChannelClosed(f"QEMU ended: {packet}")
                 self._write(b"+")
                 return packet
             self._fill(None if deadline is None else deadline - time.monotonic())

@@ -99,9 +99,9 @@ class GuestBox:
 
     def _taken(self) -> bool:
         """Take what the host has put down; False where that is nothing."""
-        kind, length = unword(self._word(TO_GUEST_WORD))
-        if not kind:
+        if not self._word(TO_GUEST_WORD):
             return False
+        kind, length = unword(self._word(TO_GUEST_WORD))  # an interrupt may have come between two bytes of the first
         if kind == DROP:
             self._parts.clear()
         else:
