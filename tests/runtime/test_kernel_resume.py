@@ -117,7 +117,7 @@ def test_it_goes_on_where_it_failed(
         compiled = (work / "out" / flavour.file / "compiled").read_text().splitlines()
         assert compiled == [f"{arch} one", f"{arch} two"], "what was compiled is not compiled again"
         assert (image.folder / flavour.file).stat().st_size > 5_000_000
-    assert [kernel.record.patches for kernel in kernels] == [(), ("clock-qemu", "rest")]
+    assert [kernel.record.patches for kernel in kernels] == [("line",), ("clock-qemu", "rest")]
     shutil.rmtree(work)
     assert image_command() == 0, "with the kernels in the cache no source is asked for"
     assert find.find_image() == image

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import ctypes
 import fcntl
 import json
 import os
 import random
 import select
 import signal
-import struct
 import sys
 import time
 import traceback
@@ -40,8 +38,6 @@ _BEATS = 20
 SILENT_LIMIT_S = 300_000.0
 """For so long by the lab's own clock a request may be silent on virtual time. Where all wait for each other little else
 is due, and the clock is there in a second or two; where Open vSwitch runs, which is never quiet, in a minute or two."""
-_LONG_SLICE_NS = 100_000_000
-_SYS_SCHED_SETATTR = 314  # x86-64, the only processor of a guest
 
 
 class Interrupted(KeyboardInterrupt):
@@ -114,11 +110,6 @@ class Context:
         self._announced = on
         flags = fcntl.fcntl(self._channel.read_fd, fcntl.F_GETFL)
         fcntl.fcntl(self._channel.read_fd, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
-        if self.clock == "virtual":
-            # Time stands still while this process computes, so its turn never ends: the kernel thread that hands over
-            # what the serial line received has to interrupt it, which those with shorter slices may.
-            attributes = struct.pack("IIQiIQQQ", 48, 0, 1, 0, 0, _LONG_SLICE_NS if on else 0, 0, 0)
-            ctypes.CDLL(None).syscall(_SYS_SCHED_SETATTR, 0, attributes, 0)
 
     def _on_input(self, number: int, frame: FrameType | None) -> None:
         """SIGIO: the notebook has sent something."""
@@ -294,7 +285,7 @@ def main(options: dict[str, Any]) -> None:
         packages = options["packages"], options["packages_inside"]
         boot.boot_guest(options["folder"], options["reads"], options["layers"], options["library"], packages)
         boot.become_init("guest")
-        line = boot.serial_line("/dev/ttyS1")
+        line = os.open("/dev/linklab", os.O_RDWR | os.O_CLOEXEC)
         virtual = options["clock"] == "virtual"
         if virtual:
             boot.exact_timers()

@@ -94,8 +94,7 @@ class Kind:
         words += [
             "con=null",
             "con0=null,fd:1",
-            "ssl=null",
-            f"ssl1=fd:{channel_fd}",
+            f"linklab={channel_fd}",
             "quiet",
         ]
         words += [f"uml_dir={private}/", "panic=-1", "bonding.max_bonds=0"]

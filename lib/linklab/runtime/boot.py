@@ -13,9 +13,7 @@ import os
 import signal
 import socket
 import struct
-import termios
 import time
-import tty
 from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -137,13 +135,6 @@ def _finish(folder: str | None) -> None:
         request = struct.pack("16sh", b"lo", 0)
         flags = struct.unpack("16sh", fcntl.ioctl(probe, _SIOCGIFFLAGS, request))[1]
         fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh", b"lo", flags | _IFF_UP))
-
-
-def serial_line(path: str) -> int:
-    """Opens the guest's serial line to the notebook, raw: every byte passes as it is."""
-    line = os.open(path, os.O_RDWR | os.O_NOCTTY)
-    tty.setraw(line, termios.TCSANOW)
-    return line
 
 
 def exact_timers() -> None:

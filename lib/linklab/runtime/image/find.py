@@ -41,7 +41,7 @@ from linklab.runtime.image import init, tree
 from linklab.runtime.image.running import Status, build_is_running
 from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT, Flavour, runs_user_mode_linux
 
-FORMAT = 3
+FORMAT = 4
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
 _LIBRARY = "/usr/lib/linklab/library"
 """Where guests have Linklab; tracebacks name its modules so."""

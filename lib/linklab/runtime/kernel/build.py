@@ -393,7 +393,7 @@ class Work:
                 self.programs.run([*words, f"--input={patch}", "--dry-run"], tree)
             except ProgramFailed as failure:
                 if name not in WITHOUT:
-                    raise Unfit(f"does not take {name}.patch, without which no lab runs on QEMU") from failure
+                    raise Unfit(f"does not take {name}.patch, without which no lab runs") from failure
                 self.report(f"{self.source.package} does not take {name}.patch: {WITHOUT[name]}", UNPACK_AT)
                 continue
             self.programs.run([*words, f"--input={patch}"], tree)

@@ -61,7 +61,7 @@ USER_MODE = Flavour(
     target="linux",
     made="linux",
     options_file="uml.config",
-    patches=("clock", "random"),
+    patches=("clock", "random", "line"),
     objects=1290,
 )
 QEMU = Flavour(
