@@ -21,7 +21,7 @@ from linklab.runtime.agent import Context
 from linklab.runtime.backends import Kind
 from linklab.runtime.channel import Channel, ChannelClosed
 from linklab.runtime.client import LabProcess
-from linklab.runtime.transport import FRAME_BYTES, Borrowed, connected
+from linklab.runtime.transport import Borrowed, connected
 
 
 class Pretended:
@@ -210,7 +210,7 @@ def test_what_is_no_seed_is_refused(lender: Broker, tmp_path: Path, seed: Any) -
     with pytest.raises(LabError, match="choose a whole number"):
         borrowed(tmp_path, seed=seed)
     raw = connected(str(tmp_path / "labs"))
-    channel = Channel(raw.fileno(), raw.fileno(), frame_bytes=FRAME_BYTES)
+    channel = Channel(raw.fileno(), raw.fileno())
     channel.send({"want": "lab", "seed": "x" if seed == "5" else seed})
     assert "choose a whole number" in channel.receive(10.0)["error"]
     raw.close()
@@ -272,6 +272,6 @@ def test_a_channel_takes_no_message_beyond_its_bound() -> None:
 def test_a_channel_does_not_wait_for_ever_for_who_does_not_read() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        channel = Channel(ours.fileno(), ours.fileno(), frame_bytes=1 << 24, write_limit_s=0.1)
+        channel = Channel(ours.fileno(), ours.fileno(), write_limit_s=0.1)
         with pytest.raises(ChannelClosed, match="does not read"):
             channel.send({"much": "x" * (1 << 23)}, 5)

@@ -48,7 +48,7 @@ class _Answers:
     def __init__(self, lender: str) -> None:
         self._connection: socket.socket = transport.connected(lender)
         number = self._connection.fileno()
-        self._channel = Channel(number, number, frame_bytes=transport.FRAME_BYTES)
+        self._channel = Channel(number, number)
         self._channel.send({"want": "values"})
         self._functions: list[Callable[..., Any]] = []
 

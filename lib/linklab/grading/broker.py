@@ -23,7 +23,6 @@ from linklab.lab import Lab, names_of
 from linklab.runtime.backends import Kind, guest_memory_mb, whole_seed
 from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.runtime.client import LabProcess
-from linklab.runtime.transport import FRAME_BYTES
 
 LABS_AT_MOST: Final = 8
 """How many labs one notebook may have at once: Lab 10 has six of them."""
@@ -137,7 +136,7 @@ class Broker:
 
     def _serve(self, connection: socket.socket) -> None:
         channel = Channel(
-            connection.fileno(), connection.fileno(), frame_bytes=FRAME_BYTES, largest_bytes=_LARGEST_BYTES,
+            connection.fileno(), connection.fileno(), largest_bytes=_LARGEST_BYTES,
             write_limit_s=self._wall_limit_s,
         )  # fmt: skip
         kept = False

@@ -92,7 +92,7 @@ def _run(client: _Client, message: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Serves until the judge is gone."""
-    judge = Channel(int(sys.argv[1]), int(sys.argv[1]), acknowledged=False)
+    judge = Channel(int(sys.argv[1]), int(sys.argv[1]))
     os.set_inheritable(judge.read_fd, False)
     os.chdir(sys.argv[2])
     given = Path(os.environ[transport.VARIABLE]).with_name("cache")

@@ -80,7 +80,7 @@ class Student:
                 start_new_session=True,
             )
         largest = limits.output_kb * 1024 * 8 + _MB
-        self._driver = Channel(ours.fileno(), ours.fileno(), acknowledged=False, largest_bytes=largest)
+        self._driver = Channel(ours.fileno(), ours.fileno(), largest_bytes=largest)
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
         try:
             self._driver.receive(_START_S)

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 from linklab.errors import LinklabError
 from linklab.runtime import boot, carry
-from linklab.runtime.channel import FROM_GUEST_BYTES, AgentEnd, Channel, ChannelClosed
+from linklab.runtime.channel import AgentEnd, Channel, ChannelClosed
 from linklab.runtime.printed import Printed
 
 MATURE_S = 16.0
@@ -292,7 +292,7 @@ def main(options: dict[str, Any]) -> None:
         grow_up(virtual)
         if virtual:
             boot.whole_seconds_apart(time.time())
-        channel = Channel(line, line, frame_bytes=FROM_GUEST_BYTES, spin=virtual)
+        channel = Channel(line, line, spin=virtual)
     else:
         boot.boot_native(options["folder"])
         boot.become_init("native")

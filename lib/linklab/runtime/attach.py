@@ -99,7 +99,7 @@ def _owner(connected: socket.socket) -> int:
 
 
 def _welcome(visitor: socket.socket, nodes: Callable[[], list[str]], run: Run) -> None:
-    channel = Channel(visitor.fileno(), visitor.fileno(), acknowledged=False)
+    channel = Channel(visitor.fileno(), visitor.fileno())
     with visitor, contextlib.suppress(ChannelClosed):
         channel.send({"nodes": nodes()})
         while True:
@@ -165,7 +165,7 @@ class Visit:
             if _owner(self._socket) != os.getuid():
                 self._socket.close()
                 raise LabError("the lab is another user's")
-            self._channel = Channel(self._socket.fileno(), self._socket.fileno(), acknowledged=False)
+            self._channel = Channel(self._socket.fileno(), self._socket.fileno())
             welcome = self._channel.receive(_WELCOME_LIMIT_S)
         if not welcome or not welcome.get("nodes"):
             self._socket.close()
@@ -197,7 +197,7 @@ class Visit:
                         if told:
                             raise
                         told = True
-                        self._channel.send({"interrupt": True}, wait=False)
+                        self._channel.send({"interrupt": True})
         except ChannelClosed:
             raise LabEnded("the lab has ended") from None
         except KeyboardInterrupt:

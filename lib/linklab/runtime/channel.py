@@ -1,9 +1,7 @@
 """Messages between two processes, over one byte stream in each direction: notebook and lab, lab and visitor, judge and
 sandbox, pool and worker.
 
-A message is JSON, and travels in frames. To a guest each frame is acknowledged before the next one is sent: user-mode
-Linux's serial line stalls for ever once its 4096-byte input buffer has been full, and loses output once about
-60 KB wait unread. With one small unacknowledged frame at a time neither can happen, however long the message.
+A message is JSON, and travels in frames, between which Ctrl-C may come.
 """
 
 from __future__ import annotations
@@ -18,14 +16,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-TO_GUEST_BYTES = 2 * 1024
-FROM_GUEST_BYTES = 16 * 1024
+FRAME_BYTES = 64 * 1024
 LARGEST_BYTES = 256 * 1024 * 1024
 """No message is longer: what comes out of a lab may have been made up."""
 _HEADER = struct.Struct(">BI")
-_MORE, _LAST, _ACK, _DROP = 1, 2, 3, 4
+_MORE, _LAST, _DROP = 1, 2, 3
 _DROP_LIMIT_S = 15.0
-_BETWEEN_S = 0.2
 
 Message = dict[str, Any]
 
@@ -49,17 +45,8 @@ class ChannelTimeout(Exception):
 class ClientEnd(Protocol):
     """What a client asks of its end of the way to a lab: a `Channel`, or QEMU's box."""
 
-    @property
-    def all_read(self) -> bool:
-        """Say whether the lab has read all that was sent."""
-
     def send(
-        self,
-        message: Message,
-        timeout_s: float | None = None,
-        *,
-        wait: bool = True,
-        between: Callable[[], None] | None = None,
+        self, message: Message, timeout_s: float | None = None, *, between: Callable[[], None] | None = None
     ) -> None:
         """Send a message, as `Channel.send` does."""
 
@@ -91,10 +78,9 @@ class Channel:
     What is asked is poll(2) with no timeout, by libc and not by Python's `select`: Python would read the clock, and
     a read that finds nothing fails, and both cost a guest virtual time, by which user-mode Linux keeps programs
     that poll from hanging. So waiting costs none however long the other side takes, and the same requests find the
-    same time on every machine. poll also makes the kernel hand over what the serial line has received.
+    same time on every machine.
 
-    With ``acknowledged=False``, on both sides, frames are not waited for, as a socket needs not: then one thread may
-    send while another one receives, and either direction may be missing (-1).
+    One thread may send while another one receives, and either direction may be missing (-1).
     """
 
     def __init__(
@@ -102,83 +88,45 @@ class Channel:
         read_fd: int,
         write_fd: int,
         *,
-        acknowledged: bool = True,
-        frame_bytes: int = TO_GUEST_BYTES,
         spin: bool = False,
         largest_bytes: int = LARGEST_BYTES,
         write_limit_s: float | None = None,
     ) -> None:
         """`largest_bytes` bounds a message that is received. `write_limit_s`: how long the other side may take to read
         what is written, or else it is taken for gone; None waits for ever."""
-        self.read_fd, self.write_fd, self.spin, self._acknowledging = read_fd, write_fd, spin, acknowledged
-        self._frame_bytes, self._largest_bytes, self._write_limit_s = frame_bytes, largest_bytes, write_limit_s
+        self.read_fd, self.write_fd, self.spin = read_fd, write_fd, spin
+        self._largest_bytes, self._write_limit_s = largest_bytes, write_limit_s
         self._held_bytes = 0  # of messages that were not taken yet, and of the parts of the next one
         self._buffer = bytearray()
         self._parts: list[bytes] = []
         self._parts_bytes = 0
         self._inbox: deque[tuple[int, Message]] = deque()
-        self._sent = self._acknowledged = 0
         self._asked = ctypes.byref(_PollFd(read_fd, select.POLLIN, 0))
         for fd in {read_fd, write_fd} - {-1}:
             os.set_blocking(fd, False)
 
     def send(
-        self,
-        message: Message,
-        timeout_s: float | None = None,
-        *,
-        wait: bool = True,
-        between: Callable[[], None] | None = None,
+        self, message: Message, timeout_s: float | None = None, *, between: Callable[[], None] | None = None
     ) -> None:
-        """Sends a message and returns when its last frame has been acknowledged, without `wait` when it is on its way.
+        """Sends a message and returns when its last frame is on its way.
 
-        `between` is called between two frames, and now and then while one is waited for. Where it raises, the other
-        side drops the frames that it has: the stream stays whole.
-        Raises `ChannelClosed`, and `ChannelTimeout` if a frame stays unacknowledged, or is not taken, for `timeout_s`.
+        `between` is called before each frame. Where it raises, the other side drops the frames that it has: the stream
+        stays whole. Raises `ChannelClosed`, and `ChannelTimeout` if a frame finds no room for `timeout_s`.
         """
         data = json.dumps(message, separators=(",", ":")).encode()
-        size = self._frame_bytes
-        pieces = [data[i : i + size] for i in range(0, len(data), size)]
-        for piece in pieces[:-1]:
-            self._send_frame(_MORE, piece, timeout_s)
+        pieces = [data[i : i + FRAME_BYTES] for i in range(0, len(data), FRAME_BYTES)]
+        for number, piece in enumerate(pieces):
             try:
-                self._await_acknowledgement(timeout_s, between)
-            except (ChannelClosed, ChannelTimeout):
-                raise
+                if between is not None:
+                    between()
             except BaseException:
-                self._await_acknowledgement(_DROP_LIMIT_S)
-                self._send_frame(_DROP)
-                self._await_acknowledgement(_DROP_LIMIT_S)
+                if number:
+                    self._send_frame(_DROP, b"", _DROP_LIMIT_S)
                 raise
-        self._send_frame(_LAST, pieces[-1], timeout_s)
-        if wait:
-            self._await_acknowledgement(timeout_s)
+            self._send_frame(_LAST if piece is pieces[-1] else _MORE, piece, timeout_s)
 
-    def _send_frame(self, kind: int, piece: bytes = b"", timeout_s: float | None = None) -> None:
-        self._sent += self._acknowledging
-        self._write(_HEADER.pack(kind, len(piece)) + piece, None if self._acknowledging else timeout_s)
-
-    def _await_acknowledgement(self, timeout_s: float | None, between: Callable[[], None] | None = None) -> None:
-        """Waits until the other side has read all that was sent. `between` is called at least once."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        while True:
-            if between is not None:
-                between()
-            if self.all_read:
-                return
-            left_s = None if deadline is None else deadline - time.monotonic()
-            if left_s is not None and left_s <= 0:
-                raise ChannelTimeout
-            try:
-                self._fill(left_s if between is None else min(_BETWEEN_S, _BETWEEN_S if left_s is None else left_s))
-            except ChannelTimeout:
-                if between is None:
-                    raise
-
-    @property
-    def all_read(self) -> bool:
-        """Says whether the other side has read all that was sent."""
-        return self._acknowledged == self._sent
+    def _send_frame(self, kind: int, piece: bytes, timeout_s: float | None) -> None:
+        self._write(_HEADER.pack(kind, len(piece)) + piece, timeout_s)
 
     def receive(self, timeout_s: float | None = None) -> Message:
         """The next message. Raises `ChannelTimeout` after `timeout_s` of silence, `ChannelClosed` at the end."""
@@ -240,7 +188,7 @@ class Channel:
     def _take_frames(self) -> None:
         while len(self._buffer) >= _HEADER.size:
             kind, size = _HEADER.unpack_from(self._buffer)
-            if kind not in (_MORE, _LAST, _ACK, _DROP) or (kind == _ACK and self._acknowledged == self._sent):
+            if kind not in (_MORE, _LAST, _DROP):
                 raise ChannelClosed("the other side sent no message")
             if self._held_bytes + _HEADER.size + size > self._largest_bytes:
                 raise ChannelClosed("the other side sends more than may be held")
@@ -248,11 +196,6 @@ class Channel:
                 return
             piece = bytes(self._buffer[_HEADER.size : _HEADER.size + size])
             del self._buffer[: _HEADER.size + size]
-            if kind == _ACK:
-                self._acknowledged += 1
-                continue
-            if self._acknowledging:
-                self._write(_HEADER.pack(_ACK, 0))
             if kind == _DROP:
                 self._held_bytes -= self._parts_bytes
                 self._parts.clear()
@@ -266,15 +209,13 @@ class Channel:
                 self._parts.clear()
                 self._parts_bytes = 0
 
-    def _write(self, data: bytes, timeout_s: float | None = None) -> None:
+    def _write(self, data: bytes, timeout_s: float | None) -> None:
         view = memoryview(data)
         start_s: float | None = None  # of waiting: on virtual time a look at the clock moves it on
         while view:
             try:
                 view = view[os.write(self.write_fd, view) :]
             except BlockingIOError:
-                if self.spin:
-                    continue
                 start_s = time.monotonic() if start_s is None else start_s
                 _wait(self.write_fd, select.POLLOUT, 1.0 if timeout_s is None else min(1.0, timeout_s))
                 waited_s = time.monotonic() - start_s

@@ -204,11 +204,12 @@ class LabProcess:
         channel, transport = self.transport.channel, self.transport
         since, silence = time.monotonic(), _Silence(self)
         told: float | None = None
+        again = 0.0  # when the interrupt is sent next: it may have come just before the function began to wait
         interrupt: Message = {"interrupt": request["id"], "number": 0}
         failure: BaseException | None = None
         printed = ""
         try:
-            channel.send(request, self.wall_limit_s, wait=False, between=held.let_through)
+            channel.send(request, self.wall_limit_s, between=held.let_through)
         except ChannelTimeout:
             raise ChannelTimeout(silence.message(" and was ended")) from None
         except KeyboardInterrupt as pressed:  # the lab has dropped what it had of the request
@@ -233,23 +234,22 @@ class LabProcess:
                     raise _Stopped
             except BaseException as error:
                 if failure is None:  # one is enough: whoever presses Ctrl-C twice means it once
-                    failure, told = error, time.monotonic()
+                    failure, told, again = error, time.monotonic(), 0.0
                     interrupt = {"interrupt": request["id"], "number": interrupt["number"] + 1}
-                    channel.send(interrupt, wait=False)
             if message is None:
                 silence.goes_on()
             now = time.monotonic()
             if told is None:
-                if now - since >= self.wall_limit_s:
-                    told = now
-                    interrupt |= {"number": 1, "silent": True}
-                    channel.send(interrupt, wait=False)
-                continue
+                if now - since < self.wall_limit_s:
+                    continue
+                told = now
+                interrupt |= {"number": 1, "silent": True}
             if now - told >= min(_INTERRUPT_LIMIT_S, self.wall_limit_s):
                 after = "" if failure is None else ", interrupted meanwhile,"
                 raise ChannelTimeout(silence.message(f"{after} and was ended"))
-            if channel.all_read:  # it may have come just before the function began to wait
-                channel.send(interrupt, wait=False)
+            if now >= again:
+                channel.send(interrupt)
+                again = now + _LOOK_UP_S
             transport.rouse()
         if "silent" in message:
             message["error"] = silence.message("", message.get("error", ""))

@@ -29,7 +29,6 @@ from linklab.runtime.launch import launch
 
 VARIABLE: Final = "LINKLAB_LABS"
 """The environment variable that names the lender's socket."""
-FRAME_BYTES: Final = 64 * 1024
 BOOT_LIMIT_S: Final = 30.0
 LONGER_S: Final = 30.0
 """How much longer than asked a borrower waits: the lender looks on the wall clock too, and says what is wrong."""
@@ -239,7 +238,7 @@ class Borrowed:
     def __init__(self, lender: str, clock: str, kind: str | None, wall_limit_s: float, seed: int) -> None:
         """Asks for a lab and returns when it answers. Raises `LabError` where the lender gives none."""
         self._ours = connected(lender)
-        self.channel = Channel(self._ours.fileno(), self._ours.fileno(), frame_bytes=FRAME_BYTES)
+        self.channel = Channel(self._ours.fileno(), self._ours.fileno())
         try:
             self.channel.send(
                 {"want": "lab", "clock": clock, "kind": kind, "wall_limit_s": wall_limit_s, "seed": str(seed)}

@@ -62,9 +62,6 @@ def decoded(parts: list[bytes]) -> Message:
 class HostBox:
     """The host's end, with the methods of a `linklab.runtime.channel.Channel` that a client calls."""
 
-    all_read = True
-    """An interrupt that the guest has not read yet is not sent again (`_send_running`)."""
-
     def __init__(self, gdb: Gdb, largest_bytes: int) -> None:
         """Takes a machine that runs, or that rests for its first request: `await_request` is to be called next."""
         self._gdb, self._largest_bytes = gdb, largest_bytes
@@ -88,12 +85,7 @@ class HostBox:
         self._resting = True
 
     def send(
-        self,
-        message: Message,
-        timeout_s: float | None = None,
-        *,
-        wait: bool = True,
-        between: Callable[[], None] | None = None,
+        self, message: Message, timeout_s: float | None = None, *, between: Callable[[], None] | None = None
     ) -> None:
         """Gives the guest a message and lets it go on; one that runs is stopped for it, as an interrupt needs.
 

@@ -51,8 +51,6 @@ _LOADED: Final = (
 class GuestBox:
     """The guest's end of the box, with the methods of a `linklab.runtime.channel.Channel` that an agent calls."""
 
-    all_read = True
-
     def __init__(self) -> None:
         self.read_fd = os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC)
         self._inbox: deque[Message] = deque()
