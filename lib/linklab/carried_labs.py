@@ -18,6 +18,7 @@ from typing import Final
 
 from linklab import __version__
 from linklab.errors import LabError
+from linklab.files import write_whole
 
 CARRIED: Final = Path(__file__).parent / "carried" / "labs"
 """In a wheel alone; a clone has ``labs/``."""
@@ -85,7 +86,7 @@ def lay(folder: Path, files: Mapping[str, bytes], version: str = __version__) ->
             _lay_one(folder, name, data, before.get(name), version, laid)
         record = {name: _sum(data) for name, data in files.items()}
         if record != before:
-            _write(folder / RECORD, json.dumps({"files": record}, indent=1).encode() + b"\n")
+            write_whole(folder / RECORD, json.dumps({"files": record}, indent=1).encode() + b"\n")
     except OSError as error:
         raise LabError(
             f"the labs cannot be laid into {folder} ({error.strerror}): name another folder with --folder"
@@ -97,18 +98,18 @@ def _lay_one(folder: Path, name: str, data: bytes, before: str | None, version: 
     """Lay down one file. ``before`` is the checksum of the one that was laid, or offered, last."""
     path = folder / name
     if not os.path.lexists(path):
-        _write(path, data)
+        write_whole(path, data)
         laid.new.append(name)
         return
     now = _sum(path.read_bytes()) if path.is_file() and not path.is_symlink() else "no file of ours"
     if now == _sum(data) or before == _sum(data):
         return
     if now == before:
-        _write(path, data)
+        write_whole(path, data)
         laid.renewed.append(name)
         return
     other = _name_beside(folder, name, data, version)
-    _write(folder / other, data)
+    write_whole(folder / other, data)
     laid.beside[name] = other
 
 
@@ -122,16 +123,6 @@ def _name_beside(folder: Path, name: str, data: bytes, version: str) -> str:
         if not os.path.lexists(path) or (path.is_file() and path.read_bytes() == data):
             return other
         number += 1
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file so that nobody sees half of it."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _read_record(path: Path) -> dict[str, str]:

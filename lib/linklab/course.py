@@ -18,12 +18,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
+from linklab.files import write_whole
 from linklab.network import COURSE, Network
 from linklab.network.variants import RATES_MBPS, variant_of_numbers
 
@@ -108,15 +108,7 @@ def write_variant(network: Network, folder: Path) -> Path:
     Raises OSError. At one stroke: half a file is never there.
     """
     path = folder / FILE
-    descriptor, draft = tempfile.mkstemp(dir=folder, prefix=f".{FILE}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(variant_text(network))
-        os.chmod(draft, 0o644)
-        os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    write_whole(path, variant_text(network), 0o644)
     return path
 
 

@@ -21,6 +21,7 @@ from typing import Final
 from linklab import __version__
 from linklab.course import FILE, differs_from
 from linklab.errors import LinklabError
+from linklab.files import write_whole
 from linklab.grading import by_hand
 from linklab.grading.alike import Alike, programs_alike, texts_alike
 from linklab.grading.assemble import Assembled, assemble
@@ -31,7 +32,7 @@ from linklab.grading.names import folder_of, listed
 from linklab.grading.pages import class_page, feedback
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
-from linklab.grading.store import Work, prepare, unjudged, write_whole
+from linklab.grading.store import Work, prepare, unjudged
 from linklab.grading.submissions import Collected, Submission, collect
 from linklab.headless.execute import read_book
 from linklab.network import COURSE, Network
@@ -102,7 +103,7 @@ def grade(source: Path, output: Path, order: Order, judge: Judge, tell: Callable
         answers = by_hand.with_points(_answers(students, order), given)
         grades = _graded(students, collected, order, done, answers)
         _write(output, grades, students)
-        write_whole(output / by_hand.FILE, by_hand.to_csv(answers, given))
+        write_whole(output / by_hand.FILE, by_hand.to_csv(answers, given), 0o644)
         return grades
 
 
@@ -268,10 +269,10 @@ def _write(output: Path, grades: ClassGrade, students: list[_Student]) -> None:
     (output / "feedback").mkdir(exist_ok=True)
     for student, one in zip(students, grades.students, strict=True):
         records = {name: record for name, work in student.works.items() if (record := _record(work)) is not None}
-        write_whole(output / "feedback" / one.page, feedback(one, grades, records))
-    write_whole(output / "grades.csv", to_csv(grades))
-    write_whole(output / "grades.json", to_json(grades))
-    write_whole(output / "index.html", class_page(grades))
+        write_whole(output / "feedback" / one.page, feedback(one, grades, records), 0o644)
+    write_whole(output / "grades.csv", to_csv(grades), 0o644)
+    write_whole(output / "grades.json", to_json(grades), 0o644)
+    write_whole(output / "index.html", class_page(grades), 0o644)
 
 
 def _record(work: Work) -> LabRecord | None:

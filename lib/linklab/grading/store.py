@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -22,6 +20,7 @@ import linklab
 from linklab.course import variant_text
 from linklab.discovery import added_labs
 from linklab.errors import LinklabError
+from linklab.files import write_whole
 from linklab.grading.kit import KitLab
 from linklab.grading.model import VERDICT, Judged, Limits, Task
 from linklab.network import Network
@@ -97,7 +96,7 @@ def prepare(
 def keep(work: Work, judged: Judged) -> None:
     """Keeps a verdict, at one stroke. Raises OSError."""
     told = {"digest": work.digest, "limits": asdict(work.task.limits), "judged": judged.to_json()}
-    write_whole(work.folder / _RESULT, json.dumps(told, indent=1))
+    write_whole(work.folder / _RESULT, json.dumps(told, indent=1), 0o644)
 
 
 def read_verdict(work: Work) -> Judged:
@@ -176,16 +175,3 @@ def _kept(folder: Path, digest: str, limits: Limits) -> Judged | None:
     except (OSError, ValueError, LookupError, TypeError, LinklabError):
         return None
     return judged
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file at one stroke: no half of it is ever there. Raises OSError."""
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(draft, 0o644)
-        os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise

@@ -23,6 +23,7 @@ from traitlets.config import Config
 
 from linklab import __version__, record
 from linklab.errors import LabError
+from linklab.files import write_whole
 from linklab.runtime.backends import choose
 from linklab.signals import calling_once
 from linklab.units import AnyClock, Clock
@@ -47,13 +48,7 @@ def read_book(notebook: Path) -> nbformat.NotebookNode:
 
 def write_book(book: nbformat.NotebookNode, path: Path) -> None:
     """Writes a notebook at one stroke: no half of it is ever there. Raises OSError."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        nbformat.write(book, fresh)  # type: ignore[no-untyped-call]
-        fresh.replace(path)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
+    write_whole(path, nbformat.writes(book) + "\n")  # type: ignore[no-untyped-call]
 
 
 def copy_path(notebook: Path, output: Path) -> Path:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from linklab.classroom.release import MANIFEST, release
 from linklab.errors import LabError, LinklabError
+from linklab.files import write_whole
 from linklab.hub.labs import labs_of
 from linklab.measure.program_file import sealed
 from linklab.runtime.image import tree
@@ -64,7 +65,7 @@ def prepare(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
         yield f"the labs for all students are in {found.labs}; linklab release writes others there"
     program = sealed(kit / "solutions" / "simpleperf.py")
     if not found.simpleperf.is_file() or found.simpleperf.read_text("ascii") != program:
-        _put(found.simpleperf, program.encode("ascii"), 0o644)
+        write_whole(found.simpleperf, program, 0o644)  # in place of it: labs may be running the older one
         yield f"the simpleperf for labs of students who have none is {found.simpleperf}, sealed"
     for folder in _open(kit):
         folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~_OTHERS)
@@ -136,14 +137,6 @@ def _put_image(target: Path) -> bool:
     link.symlink_to(place)
     link.replace(target)
     return True
-
-
-def _put(target: Path, data: bytes, mode: int) -> None:
-    """Writes a file under another name first: labs may be running the old one, which cannot be written meanwhile."""
-    with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as draft:
-        draft.write(data)
-    os.chmod(draft.name, mode)
-    os.replace(draft.name, target)
 
 
 def _open(kit: Path) -> Iterator[Path]:

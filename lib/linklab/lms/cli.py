@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from linklab.files import write_whole
 
 if TYPE_CHECKING:
     from linklab.lms.gradebooks import Column, Gradebook
@@ -88,7 +88,7 @@ def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> int:
     book = read_gradebook(into.read_bytes(), into.name, arguments.platform, arguments.by)
     wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale)
     filled = fill(book, marks, _columns(book, marks, arguments.labs), wishes)
-    _write(output, filled.data)
+    _keep(output, filled.data)
     return _say((*filled.said, f"{output}: import it into {book.called}"), filled.troubles)
 
 
@@ -152,7 +152,7 @@ def _gradescope(arguments: argparse.Namespace, marks: Marks) -> int:
     said: list[str] = []
     troubles: list[str] = []
     for lab, (data, trouble) in made.items():
-        _write(output / f"{lab}.zip", data)
+        _keep(output / f"{lab}.zip", data)
         said.append(f"{output / lab}.zip: upload it as the autograder of {lab}")
         troubles += trouble
     return _say(said, troubles)
@@ -162,7 +162,7 @@ def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> int:
     from linklab.lms.results import nbgrader_table
 
     labs = [marks.lab(word) for word in arguments.labs] or list(marks.max_points)
-    _write(arguments.output, nbgrader_table(labs, marks).encode())
+    _keep(arguments.output, nbgrader_table(labs, marks).encode())
     return _say([f"{arguments.output}: {len(labs)} labs, {len(marks.students)} students"], [])
 
 
@@ -174,14 +174,7 @@ def _say(said: Sequence[str], troubles: Sequence[str]) -> int:
     return 1 if troubles else 0
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a file at one stroke, for its owner alone: grades are nobody else's business."""
+def _keep(path: Path, data: bytes) -> None:
+    """Write a file for its owner alone: grades are nobody else's business."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    write_whole(path, data, 0o600)

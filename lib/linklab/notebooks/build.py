@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from linklab.discovery import added_labs
 from linklab.errors import LinklabError
+from linklab.files import write_whole
 from linklab.grade.choices import SEALED, seal
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
@@ -137,17 +137,8 @@ def _read(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    # Beside it and renamed, so that a notebook is never half written, even if the disk is full.
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(draft, path.stat().st_mode if path.exists() else 0o644)
-        os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    write_whole(path, text, path.stat().st_mode if path.exists() else 0o644)
 
 
 def add_parser(subparsers: Any) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from linklab.files import write_whole
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -65,20 +65,10 @@ def _counted(labs: int) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes a file at one stroke: no half of it is ever there. Raises LinklabError where it cannot be written."""
+    """Writes the page. Raises LinklabError where it cannot be written."""
     from linklab.errors import LinklabError
 
-    draft = ""
     try:
-        descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(draft, 0o666 & ~mask)
-        os.replace(draft, path)
+        write_whole(path, text)
     except OSError as error:
         raise LinklabError(f"{path} cannot be written ({error.strerror}): say another file with --output") from None
-    finally:
-        if draft:
-            Path(draft).unlink(missing_ok=True)

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import MeasurementError
+from linklab.files import write_whole
 from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, refuse_rows
-from linklab.study.store import digest, write_whole
+from linklab.study.store import digest
 from linklab.study.table import Row, Table, as_compared, as_level, level_of, table_of_rows
 
 _IN_FILE: Final = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")

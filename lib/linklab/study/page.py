@@ -22,10 +22,10 @@ import jinja2
 import pandas
 
 from linklab.errors import MeasurementError
+from linklab.files import write_whole
 from linklab.published.claims import Claim
 from linklab.study.claims import Judge, Judged, Tables, both, compared, judged
 from linklab.study.declare import Level, Metric, Study
-from linklab.study.store import write_whole
 from linklab.study.table import Table, Values, as_compared, read_table
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ import fcntl
 import hashlib
 import inspect
 import json
-import os
 import re
 import shlex
 import sys
@@ -21,6 +20,7 @@ from typing import Any, Final
 
 from linklab import __version__
 from linklab.errors import LabError, MeasurementError
+from linklab.files import write_whole
 from linklab.study.declare import Measured, Point, Study
 
 VERSION: Final = 2
@@ -155,16 +155,6 @@ class Store:
         for folder in (self.folder, self._points):
             for left in folder.glob("*.unfinished"):
                 left.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that nobody ever sees a part of it, not even after the machine has lost power."""
-    part = path.with_name(path.name + ".unfinished")
-    with part.open("w", encoding="utf-8", newline="") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def _digest_of(body: dict[str, Any]) -> str:

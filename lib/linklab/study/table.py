@@ -18,8 +18,9 @@ import pandas
 
 from linklab import __version__
 from linklab.errors import LabError, MeasurementError
+from linklab.files import write_whole
 from linklab.study.declare import COLUMNS, Level, Point, Study
-from linklab.study.store import Finished, digest, write_whole
+from linklab.study.store import Finished, digest
 
 Row = dict[str, Any]
 _EXACT: Final = 1e-9

@@ -1,0 +1,47 @@
+"""Files are written at one stroke."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from linklab.files import write_whole
+
+
+@pytest.mark.parametrize(("content", "kept"), [("ü\r\n\n", "ü\r\n\n".encode()), (b"\x00\xff", b"\x00\xff"), ("", b"")])
+def test_a_file_has_what_was_written(tmp_path: Path, content: str | bytes, kept: bytes) -> None:
+    path = tmp_path / "a file"
+    path.write_text("older and longer")
+    write_whole(path, content)
+    assert path.read_bytes() == kept
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("mode", "becomes"), [(None, 0o640), (0o600, 0o600), (0o644, 0o644)])
+def test_its_permissions_are_as_asked_or_as_of_any_file(tmp_path: Path, mode: int | None, becomes: int) -> None:
+    mask = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "new", "text", mode)
+    finally:
+        assert os.umask(mask) == 0o027
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == becomes
+
+
+@pytest.mark.parametrize("fault", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_an_older_file_stays_where_the_new_one_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
+) -> None:
+    def full(_: int) -> None:
+        raise fault
+
+    path = tmp_path / "file"
+    path.write_text("older")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(type(fault)):
+        write_whole(path, "newer")
+    assert path.read_text() == "older"
+    assert list(tmp_path.iterdir()) == [path]
