@@ -17,7 +17,7 @@ from mininet.topo import Topo
 import linklab
 from linklab.emulation import service
 from linklab.grade.runs import transfers
-from linklab.measure import TcpFlow, at_once
+from linklab.measure import TcpFlow, at_once, run
 from linklab.network import COURSE, TWO_HOSTS
 from linklab.runtime.agent import BEAT_NS
 from linklab.runtime.backends import Kind
@@ -72,6 +72,25 @@ def test_a_slow_reader_costs_no_virtual_time(virtual: Kind, lab_folder: Path) ->
         quick_ns = lab.call(talk, on_event=lambda event: None)
         slow_ns = lab.call(talk, on_event=lambda event: time.sleep(0.1))
     assert slow_ns == quick_ns
+
+
+def test_a_notebook_that_comes_late_shows_in_no_digit(virtual: Kind, lab_folder: Path) -> None:
+    """The lab looks for the request some ten thousand times meanwhile."""
+
+    def sent(late_s: float) -> list[float]:
+        with linklab.start(COURSE, "virtual", folder=lab_folder) as lab:
+            transport = lab.process.transport
+            resume = transport.resume
+
+            def resume_early() -> None:
+                resume()
+                time.sleep(late_s)
+
+            transport.resume = resume_early  # type: ignore[method-assign]
+            result = run(lab, TcpFlow("h1", "h3", 2))
+            return [result.throughput_mbps, lab.now()]
+
+    assert sent(0.0) == sent(0.5)
 
 
 def test_a_program_comes_as_far_however_long_the_notebook_takes(virtual: Kind, lab_folder: Path) -> None:
