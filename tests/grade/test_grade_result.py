@@ -10,6 +10,7 @@ import pytest
 
 from linklab.errors import LinklabError
 from linklab.grade import Check, GradeError, Result
+from linklab.grade.check import listed
 from linklab.labs import lab00
 from linklab.network import TWO_HOSTS, Shape, expected_state
 
@@ -55,6 +56,11 @@ def test_points_and_outcomes() -> None:
 def test_checks_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         BAD.outcome = "passed"  # type: ignore[misc]
+
+
+def test_of_a_long_list_the_first_three_are_named_and_the_others_counted() -> None:
+    assert listed(["h1", "h2", "h3"]) == "h1; h2; h3"
+    assert listed(["h1", "h2", "h3", "h4", "h5"], ", ") == "h1, h2, h3, and 2 more"
 
 
 def test_require_gives_the_result_or_raises() -> None:

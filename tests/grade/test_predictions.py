@@ -109,6 +109,12 @@ def test_rough_numbers_are_recognised_too(predicted: float, slip: str) -> None:
     assert remark(question, 1.001 * predicted)[1] == slip
 
 
+def test_a_ceiling_is_asked_for_in_its_own_words_or_by_its_key() -> None:
+    path = path_between("h1", "h4")
+    assert ceiling("h1-h4", path).what == "throughput of h1-h4"
+    assert ceiling("h1-h4", path, "throughput at most").what == "throughput at most"
+
+
 def test_theory_stays_hidden_until_the_measurement_passed() -> None:
     failed = Result("pings", (Check.failing("pings", "not measured yet", "measure"),))
     prediction = LAB.predict("rtt", {"L1": 10, "L2": 40}, 60)

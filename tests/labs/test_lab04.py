@@ -15,7 +15,7 @@ import pytest
 from linklab.labs import lab04
 from linklab.labs.lab04 import functions
 from linklab.network import NetworkState
-from tests.grade.way_results import beside, pinged, sent
+from tests.grade.way_results import L1_LOADED, L1_TOGETHER, beside, pinged, sent
 from tests.states import PLAN, reshape
 
 Rtts = list[float | None]
@@ -161,6 +161,32 @@ def test_the_counters_are_read_off_the_student_s_own_output() -> None:
 )
 def test_what_is_no_output_of_tc_is_said(printed: object, says: str) -> None:
     assert says in str(lab04.check_counters(printed, {"dropped": 76, "limit": "c"}))
+
+
+ADDED_MS = statistics.mean(L1_LOADED) - 20
+FRAME_MS = 1514 * 8 / 40_000
+"""What L1's queue added to its round trip of 20 ms, and how long one frame takes at 40 Mbit/s."""
+
+
+def test_what_the_queue_added_is_read_off_the_pings() -> None:
+    assert lab04.check_queue_seen({"mean_added_ms": ADDED_MS, "mean_packets": ADDED_MS / FRAME_MS}, L1_TOGETHER).passed
+
+
+@pytest.mark.parametrize(
+    ("packets", "says"),
+    [
+        ((ADDED_MS + 20) / FRAME_MS, "the idle path in it"),
+        ((ADDED_MS + 10) / FRAME_MS, "those in flight in it"),
+        ((max(L1_LOADED) - 20) / FRAME_MS, "the fullest queue"),
+        (ADDED_MS * FRAME_MS, "that multiplies"),
+        (ADDED_MS / FRAME_MS / 2, "half of them"),
+        (67, "the limit of the queue"),
+    ],
+)
+def test_a_wrong_count_of_waiting_packets_is_named(packets: float, says: str) -> None:
+    result = lab04.check_queue_seen({"mean_added_ms": ADDED_MS, "mean_packets": packets}, L1_TOGETHER)
+    assert [check.passed for check in result.checks] == [True, False]
+    assert says in result.checks[1].reason
 
 
 def _pinged(address: str = "10.0.1.2", sent: int = 25, received: int = 25) -> str:

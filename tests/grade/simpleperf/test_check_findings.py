@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from linklab.grade import simpleperf
-from linklab.grade.simpleperf import ConformanceCheck, Report, trouble
+from linklab.grade.simpleperf import ConformanceCheck, Report, judge_transfer, submission, trouble
 from linklab.grade.simpleperf.evidence import Printed, Take
+from linklab.grade.simpleperf.loopback import LoopbackPlace
 from linklab.grade.simpleperf.mistakes import Mistake
+from linklab.grade.simpleperf.session import Session
 from linklab.runtime.backends import Kind
 
+from ...simpleperf.runner import REFERENCE
 from . import played
 from .findings import CASES, SPINS, Case
 
@@ -173,6 +176,22 @@ def test_any_exception_is_read_with_its_place(line: str) -> None:
     (error,) = Printed(program("client", 1, err=TRACEBACK.format(line=line))).errors
     assert error.line == line
     assert error.place == "simpleperf.py, line 12: sock.connect((ip, port))"
+
+
+def test_a_client_that_connects_and_crashes_before_its_data_has_the_crash_for_a_cause() -> None:
+    crashed = take(flow(), flow(), program("client", 1, err=TRACEBACK.format(line="KeyError: 'rate'")))
+    session = Session(submission.read(REFERENCE), LoopbackPlace.__new__(LoopbackPlace), lambda _: None)
+    check = judge_transfer._ends(session, crashed)
+    assert (check.outcome, check.mistake) == ("failed", Mistake.TRACEBACK.title)
+    assert "KeyError: 'rate'" in check.reason
+
+
+def test_a_traceback_that_was_cut_off_has_the_place_that_it_came_to() -> None:
+    text = TRACEBACK.format(line="").rstrip()
+    for cut in (text, text.rsplit("\n", 1)[0]):
+        (error,) = Printed(program("client", 1, err=cut)).errors
+        assert error.line == "Traceback (most recent call last)"
+        assert error.place.startswith("simpleperf.py, line 12")
 
 
 def test_the_first_traceback_is_not_hidden_by_the_last() -> None:

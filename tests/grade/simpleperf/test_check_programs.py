@@ -40,6 +40,12 @@ def test_what_was_played_once_is_judged_rightly(name: str) -> None:
     _as_it_must_be(name, played.judged(name))
 
 
+def test_a_report_keeps_a_row_of_each_side_as_it_was_printed() -> None:
+    dialect = played.judged("as-the-sheet").dialect
+    assert dialect["client_row"].split() == ["10.9.0.1:44436", "0.0", "-", "2.5", "2", "MB", "6.77", "Mbps"]
+    assert dialect["server_row"].split() == ["10.9.0.3:45506", "0.0", "-", "2.2", "2", "MB", "7.70", "Mbps"]
+
+
 @pytest.mark.lab
 @pytest.mark.slow
 @pytest.mark.parametrize("name", some(NAMES, *PLAYED))

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from linklab.errors import LabError
 from linklab.grade.simpleperf import run, submission
 from linklab.grade.simpleperf.loopback import LoopbackPlace
 from linklab.grade.simpleperf.place import LabPlace
@@ -218,6 +219,15 @@ def test_no_sandbox_is_no_fault_of_the_program(tmp_path: Path, nothing_left: Non
         assert "gave the program no sandbox" in check.reason
         assert "gone" in check.reason
         assert "check again" in check.hint
+
+
+def test_a_loopback_that_has_ended_is_told_of(nothing_left: None) -> None:
+    place = LoopbackPlace(submission.read(REFERENCE))
+    place._process.kill()
+    place._process.wait()
+    with pytest.raises(LabError, match="cannot be tried on loopback here: no reason was given"):
+        place.play([])
+    place.close()
 
 
 @pytest.mark.parametrize("status", [1, 2])
