@@ -60,6 +60,18 @@ def test_what_stalls_in_the_lab_is_tried_on_loopback(
 
 @pytest.mark.lab
 @pytest.mark.slow
+def test_a_machine_too_slow_to_begin_a_scene_is_no_ctrl_c_and_no_program_s_fault(
+    virtual: Kind, monkeypatch: pytest.MonkeyPatch, nothing_left: None
+) -> None:
+    monkeypatch.setattr(place, "STALL_CPU_S", -1.0)
+    monkeypatch.setattr(place, "STALL_STARTS", -1.0)
+    report = simpleperf.check(REFERENCE, ["transfer"])
+    assert report.outcome == "inconclusive", str(report)
+    assert "no program of it was to blame" in " ".join(str(report).split())
+
+
+@pytest.mark.lab
+@pytest.mark.slow
 def test_a_slow_processor_is_no_stall(virtual: Kind, monkeypatch: pytest.MonkeyPatch, nothing_left: None) -> None:
     # every scene costs more than this, as on a processor that is twenty times slower; a start of the lab does, too
     monkeypatch.setattr(place, "STALL_CPU_S", 0.01)

@@ -127,10 +127,10 @@ class LabPlace:
         watch = _Watch(process.group_pid, self._limit_s, process.stop)
         try:
             records = process.call(in_lab.play, plans, on_event=watch.hear, stop=watch.stalled)
-        except LabError:
-            if process.running and not watch.fired:
+        except (LabError, KeyboardInterrupt) as ended:
+            if not watch.fired and (process.running or isinstance(ended, KeyboardInterrupt)):
                 raise
-            # the program has taken the whole lab along
+            # the program has taken the whole lab along, or the limit was over before the scene began
             self._end_lab()
             return [_lost(watch)]
         finally:
