@@ -143,11 +143,11 @@ class Foreground:
 
     def interrupt(self) -> None:
         """Ctrl-C: SIGINT to the program and to what it started, unless that has a session of its own."""
-        if self.asking is not None:
-            self.asking.close()
-            self.asking = None
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGINT)
+        if self.asking is not None:  # only now: who waits for a line may run at once, and must not take it for the end
+            self.asking.close()
+            self.asking = None
 
     def answer(self, line: str) -> None:
         """Gives it the line that it asked for; an empty one is the end of its input.
