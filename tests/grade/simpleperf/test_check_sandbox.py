@@ -224,7 +224,8 @@ def test_no_sandbox_is_no_fault_of_the_program(tmp_path: Path, nothing_left: Non
 def test_a_loopback_that_has_ended_is_told_of(nothing_left: None) -> None:
     place = LoopbackPlace(submission.read(REFERENCE))
     place._process.kill()
-    place._process.wait()
+    assert place._process.stdout is not None
+    assert place._process.stdout.read() == b""  # nobody is there who could answer
     with pytest.raises(LabError, match="cannot be tried on loopback here: no reason was given"):
         place.play([])
     place.close()
