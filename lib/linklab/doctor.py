@@ -283,7 +283,7 @@ def _image() -> Finding | None:
     said = f"Debian {about.debian}, Linux {about.kernel_version}"
     flavour = USER_MODE if runs_user_mode_linux() else QEMU
     if not (lacks := found.kernel_lacks(flavour)):
-        names = " and ".join(f"{name}.patch" for name in flavour.patches)
+        names = ", ".join(f"{name}.patch" for name in flavour.patches)
         return _good(what, f"{said} with {names}: a lab gives the same digits each time")
     fix = "linklab image build, on a machine whose Debian offers the newest linux-source"
     return _bad(what, f"{said} {lacks}", fix)

@@ -38,7 +38,8 @@ def test_a_module_does_not_count_as_built_in() -> None:
 
 
 def test_hash_ignores_comments_and_order_and_sees_each_option_change_and_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = {"lab.config": SAMPLE, "uml.config": "", "clock.patch": "+a\n", "random.patch": "why\n+b\n"}
+    texts = {"lab.config": SAMPLE, "uml.config": "", "line.patch": ""}
+    texts |= {"clock.patch": "+a\n", "random.patch": "why\n+b\n"}
     monkeypatch.setattr(config, "_text", texts.__getitem__)
     first = USER_MODE.configuration_hash()
     texts["lab.config"] = "CONFIG_PROC_SYSCTL=y\n# other words\nCONFIG_VETH=y\nCONFIG_HOSTFS=y\n"
