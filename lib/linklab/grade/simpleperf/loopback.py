@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -77,7 +78,8 @@ class LoopbackPlace:
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._errors):
-            pipe.close()
+            with contextlib.suppress(BrokenPipeError):  # of what it did not take any more
+                pipe.close()
 
 
 def _words() -> list[str]:
