@@ -1,7 +1,11 @@
-"""Of what Linklab changes in the kernel: programs that wait by polling do not hold virtual time up."""
+"""Of what Linklab changes in the kernel: programs that wait by polling do not hold virtual time up, and read the clock
+without a system call, with the digits that the kernel would have told them.
+"""
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,3 +50,114 @@ def test_waiting_by_polling_takes_few_looks_and_makes_nothing_late(virtual: Kind
     assert took == pytest.approx(POLLED_S, abs=50e-6)
     assert woke == pytest.approx(POLLED_S / 2, abs=50e-6)
     assert again == pytest.approx([looks, took, woke], rel=0.1)
+
+
+def ask(context: Any, times: int, by_call: bool) -> list[int]:
+    """Inside: what the clock shows in `times` looks, every other one at the date; before and after it was set.
+
+    Another program looks as often meanwhile. `by_call`: they are system calls of clock_gettime. Else the C library reads
+    the clock as it does for all programs.
+    """
+    import ctypes
+    import os
+    import time
+
+    libc, found = ctypes.CDLL(None), (ctypes.c_longlong * 2)()
+
+    def look(clock: int) -> int:
+        if by_call:
+            libc.syscall(228, clock, found)
+        else:
+            libc.clock_gettime(clock, found)
+        return found[0] * 10**9 + found[1]
+
+    shown = []
+    for date_s in (1e9, 2e9):
+        time.clock_settime(time.CLOCK_REALTIME, date_s)
+        other = os.fork()
+        for number in range(times):
+            now = look(time.CLOCK_REALTIME if number % 2 else time.CLOCK_MONOTONIC)
+            if number % 98 < 2:
+                shown.append(now)
+        if other == 0:
+            os._exit(0)
+        os.waitpid(other, 0)
+    return shown
+
+
+def test_a_clock_read_without_a_call_shows_what_the_kernel_would_say(virtual: Kind, lab_folder: Path) -> None:
+    """A program that makes 10,000 calls without sleep has had its turn, and so has one that reads the clock as often."""
+    shown = []
+    for by_call in (False, True):
+        with LabProcess.spawn(virtual, lab_folder) as process:
+            process.call(ask, 10, by_call)  # imports and memory's first use are calls of their own
+            shown.append(process.call(ask, 30_000, by_call))
+    assert shown[0] == shown[1]
+    monotonic_ns, real_ns = shown[0][::2], shown[0][1::2]
+    assert monotonic_ns == sorted(set(monotonic_ns))
+    ahead_ns = [real - monotonic for monotonic, real in zip(monotonic_ns, real_ns, strict=True)]
+    assert ahead_ns[-1] - ahead_ns[0] == pytest.approx(10**18, abs=10**9)
+
+
+def calls_of_a_look(context: Any) -> int:
+    """Inside: how many system calls a program makes for 100 looks at the clock, as a debugger counts them."""
+    import ctypes
+    import os
+    import signal
+
+    libc = ctypes.CDLL(None)
+    trace_me, system_call = 0, 24
+    child = os.fork()
+    if child == 0:
+        found = (ctypes.c_longlong * 2)()
+        libc.clock_gettime(1, found)
+        libc.ptrace(trace_me, 0, 0, 0)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        for _ in range(100):
+            libc.clock_gettime(1, found)
+        os._exit(0)
+    stops = 0
+    while os.WIFSTOPPED(os.waitpid(child, 0)[1]):
+        stops += 1
+        libc.ptrace(system_call, child, 0, 0)
+    return stops // 2
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_look_at_the_clock_is_no_call_unless_the_kernel_traces_its_programs(
+    virtual: Kind, lab_folder: Path, traced: bool
+) -> None:
+    with LabProcess.spawn(replace(virtual, traced=traced), lab_folder) as process:
+        calls = process.call(calls_of_a_look)
+    assert calls >= 100 if traced else calls < 10
+
+
+def spoil(context: Any) -> list[int]:
+    """Inside: writes over what the kernel has lent a program of its clock; what the clock shows, each time."""
+    import ctypes
+    import os
+    import time
+    from pathlib import Path
+
+    (vdso,) = [int(line.split("-")[0], 16) for line in Path("/proc/self/maps").read_text().splitlines() if "vdso" in line]
+    words = (ctypes.c_ulonglong * 512).from_address(vdso)
+    (address,) = [word for word in words if vdso < word < 1 << 47]
+    now, idle, due, monotonic, real = (ctypes.c_longlong * 5).from_address(address)
+    assert now <= due and monotonic < real, "not the clock"
+    clock = (ctypes.c_longlong * 5).from_address(address)
+    shown = [time.monotonic_ns()]
+    for now_ns, idle_ns, due_ns in ((0, 0, 0), (1 << 62, 0, -1), (-1, -1, -1), (now, -(1 << 62), 1 << 62)):
+        clock[:3] = now_ns, idle_ns, due_ns
+        os.getppid()  # the kernel takes back what it has lent, and lends anew
+        time.sleep(0.001)
+        shown.append(time.monotonic_ns())
+    return shown
+
+
+def test_a_program_that_writes_over_its_clock_moves_no_other_s(virtual: Kind, lab_folder: Path) -> None:
+    with LabProcess.spawn(virtual, lab_folder) as process:
+        shown_ns = process.call(spoil)
+        later_ns = process.call(lambda context: __import__("time").monotonic_ns())
+    steps_ns = [later - earlier for earlier, later in itertools.pairwise(shown_ns)]
+    assert all(1_000_000 <= step_ns < 2_000_000 for step_ns in steps_ns), steps_ns
+    assert 0 < later_ns - shown_ns[-1] < 10**9
