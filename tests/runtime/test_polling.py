@@ -144,8 +144,14 @@ def spoil(context: Any) -> list[int]:
     (address,) = [word for word in (ctypes.c_ulonglong * 512).from_address(vdso) if vdso < word < 1 << 47]
     clock = (ctypes.c_longlong * 5).from_address(address)  # struct stub_clock of clock.patch
     shown = [time.monotonic_ns()]
-    for now, idle, due in ((0, 0, 0), (1 << 62, 0, -1), (-1, -1, -1), (clock[0] + 10**7, -(1 << 62), 1 << 62)):
-        clock[:3] = [now, idle, due]
+    for ahead_ns, idle, due in (
+        (-(10**9), 0, 0),
+        (1 << 62, 0, -1),
+        (10**7, -(1 << 62), 1 << 62),
+        (250, 0, 0),
+        (1, 0, 0),
+    ):
+        clock[:3] = [clock[0] + ahead_ns, idle, due]
         os.getppid()  # the kernel takes back what it has lent, and lends anew
         time.sleep(0.001)
         shown.append(time.monotonic_ns())
@@ -159,3 +165,29 @@ def test_a_program_that_writes_over_its_clock_moves_no_other_s(virtual: Kind, la
     steps_ns = [later - earlier for earlier, later in itertools.pairwise(shown_ns)]
     assert all(1_000_000 <= step_ns < 2_000_000 for step_ns in steps_ns), steps_ns
     assert 0 < later_ns - shown_ns[-1] < 10**9
+
+
+def slow_down(context: Any) -> list[int]:
+    """Inside: what the clock shows by the C library and by calls in turn, once it goes a tenth slower."""
+    import ctypes
+    import os
+
+    libc, found = ctypes.CDLL(None), (ctypes.c_longlong * 2)()
+    settings = (ctypes.c_longlong * 32)()  # struct timex
+    settings[0], settings[11] = 0x4000, 9000  # ADJ_TICK, in us for each tick of 10 ms
+    assert libc.adjtimex(settings) >= 0
+    shown = []
+    for _ in range(20):
+        os.getppid()
+        for _ in range(100):
+            libc.clock_gettime(1, found)
+            shown.append(found[0] * 10**9 + found[1])
+        libc.syscall(228, 1, found)
+        shown.append(found[0] * 10**9 + found[1])
+    return shown
+
+
+def test_a_clock_of_another_speed_is_asked_and_never_goes_back(virtual: Kind, lab_folder: Path) -> None:
+    with LabProcess.spawn(virtual, lab_folder) as process:
+        shown_ns = process.call(slow_down)
+    assert shown_ns == sorted(shown_ns)
