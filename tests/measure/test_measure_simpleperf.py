@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.measure import Origin, SimpleperfFlow, SimpleperfResult
+from linklab.measure import Origin, Sample, SimpleperfFlow, SimpleperfResult
 from linklab.measure.program_file import REFERENCE, Brought, program_files, sealed
 from linklab.measure.runner import curves
 from linklab.measure.simpleperf_rows import plain_rows
-from linklab.measure.tools.simpleperf import SIMPLEPERF, parse_simpleperf
+from linklab.measure.tools.simpleperf import SIMPLEPERF, parse_simpleperf, together
 
 from .captured import job
 
@@ -49,6 +49,12 @@ def test_connections_add_up_on_both_sides() -> None:
     assert [len(stream.samples) for stream in result.streams] == [3, 3]
     assert result.samples[0].throughput_mbps == pytest.approx(21.50 + 7.17)
     assert result.samples[-1].end_s == 3.3
+
+
+def test_rates_are_added_and_rounded_once() -> None:
+    """Whatever Python does in `sum`: 3.12 began to compensate there."""
+    connections = {str(port): (Sample(0.0, 1.0, 0.1),) for port in range(10)}
+    assert [sample.throughput_mbps for sample in together(connections)] == [1.0]
 
 
 def test_without_intervals_there_are_totals_alone() -> None:

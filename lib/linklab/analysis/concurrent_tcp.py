@@ -108,7 +108,7 @@ def _sum(shares: Sequence[Share], duration_s: float) -> Expectation:
     """Of all connections of one bottleneck. More of them fill it no worse than one."""
     first = shares[0]
     assert first.bottleneck is not None
-    fair = sum(share.total_mbps for share in shares)
+    fair = math.fsum(share.total_mbps for share in shares)
     alone = [tcp_throughput(share.path, duration_s, share.bottleneck) for share in shares]
     link = first.bottleneck.link
     ceiling = min(goodput_ceiling_mbps(first.bottleneck, path_mtu_bytes(share.path.forward)) for share in shares)

@@ -178,7 +178,7 @@ def full_queue_rtt(
     hops, rate_mbps = path.forward.hops, hop.link.rate_mbps or math.inf
     after = next(number for number, it in enumerate(hops, 1) if it.out == hop.out)
     behind = [it.link for it in hops[after:] if (it.link.rate_mbps or math.inf) < rate_mbps]
-    bursts_ms = sum(full_queue_share_ms(link) for link in behind)
+    bursts_ms = math.fsum(full_queue_share_ms(link) for link in behind)
     why = (
         f"{base:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
         f"in, plus {pipe.limit_packets:g} packets * {pipe.packet_ms:.4g} ms; a ping every {interval_s:g} s may miss "
@@ -300,7 +300,7 @@ def udp_throughput(
     filled, arriving, chance = _course(path, offered_mbps, payload_bytes, duration_s)
     hop = filled[-1] if filled else bottleneck_hop(path)
     packet_bytes = min(payload_bytes + UDP_HEADER_BYTES + IPV4_HEADER_BYTES, path_mtu_bytes(path.forward))
-    queues_ms = sum(full_queue_share_ms(each.link, packet_bytes) for each in filled or [hop])
+    queues_ms = math.fsum(full_queue_share_ms(each.link, packet_bytes) for each in filled or [hop])
     drain_s = (path.rtt_floor_ms + queues_ms) / 1000
     datagram = payload_bytes * BITS_PER_BYTE / 1e6 / duration_s
     # a queue that overflows may take the tool's own word that the test is over, which TCP then sends again

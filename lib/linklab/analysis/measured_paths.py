@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import fsum
 
 from linklab.errors import NetworkError
 from linklab.network import Hop, Link, Network, NetworkState, Path, Route, path
@@ -39,7 +40,7 @@ class MeasuredPath:
     @property
     def rtt_floor_ms(self) -> float:
         """The delays of all links in both directions: the round trip of a lone small packet (propagation)."""
-        return sum(link.delay_ms for link in (*self.forward.links, *self.reverse.links))
+        return fsum(link.delay_ms for link in (*self.forward.links, *self.reverse.links))
 
     def lone_rtt_ms(self, packet_bytes: int) -> tuple[float, float]:
         """Return the least and the most that a lone IP packet's round trip takes, the answer being as large, in ms.
@@ -52,8 +53,8 @@ class MeasuredPath:
         if packet_bytes > mtu_bytes:
             raise NetworkError(f"a packet of {packet_bytes} bytes is over the MTU of the path: choose {mtu_bytes}")
         hops = [hop for hop in (*self.forward.hops, *self.reverse.hops) if hop.link.rate_mbps is not None]
-        cables = sum(packet_ms(hop, packet_bytes) for hop in hops if hop.link.overhead_bytes is not None)
-        buckets = sum(packet_ms(hop, packet_bytes) for hop in hops if hop.link.overhead_bytes is None)
+        cables = fsum(packet_ms(hop, packet_bytes) for hop in hops if hop.link.overhead_bytes is not None)
+        buckets = fsum(packet_ms(hop, packet_bytes) for hop in hops if hop.link.overhead_bytes is None)
         return self.rtt_floor_ms + cables, self.rtt_floor_ms + cables + buckets
 
 

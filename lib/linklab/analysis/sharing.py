@@ -164,7 +164,7 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
         going = [number for number in range(len(loads)) if number not in decided]
         room: dict[tuple[str, str], float] = {}
         for key in hops:
-            taken = sum(takes[number].get(key, 0.0) for number in going)
+            taken = math.fsum(takes[number].get(key, 0.0) for number in going)
             if taken:
                 room[key] = max(free[key], 0.0) / taken
         own = {

@@ -164,7 +164,7 @@ def pipe_of(path: MeasuredPath, hop: Hop | None = None) -> Pipe:
     mtu_bytes = path_mtu_bytes(path.forward)
     takes_ms = [packet_ms(each, mtu_bytes) if each.link.rate_mbps else 0.0 for each in path.forward.hops]
     at = path.forward.hops.index(hop)
-    cables_ms = sum(
+    cables_ms = math.fsum(
         packet_ms(each, packet_bytes)
         for one, packet_bytes in ((path.forward, mtu_bytes), (path.reverse, _ACKNOWLEDGEMENT_BYTES))
         for each in one.hops
@@ -173,7 +173,7 @@ def pipe_of(path: MeasuredPath, hop: Hop | None = None) -> Pipe:
     return Pipe(
         packet_ms=takes_ms[at],
         # without delays, what serialisation takes of a round trip
-        base_ms=max(path.rtt_floor_ms + cables_ms, sum(takes_ms)),
+        base_ms=max(path.rtt_floor_ms + cables_ms, math.fsum(takes_ms)),
         delay_ms=hop.link.delay_ms,
         limit_packets=limit_packets(hop.link),
         inflow=min([_MOST_INFLOW, *(takes_ms[at] / before_ms for before_ms in takes_ms[:at] if before_ms)]),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import fsum
 from statistics import fmean, median
 from typing import Any, Final
 
@@ -83,7 +84,7 @@ def name_of(result: Result) -> str:
 def throughput_of(run: AtOnce, name: str) -> float | None:
     """Return what arrived of the transfers of that pair, all of them together, in Mbit/s; None if there is none."""
     found = [result.throughput_mbps for result in transfers(run) if name_of(result) == name]
-    return sum(found) if found else None
+    return fsum(found) if found else None
 
 
 def connections_of(run: AtOnce) -> dict[str, list[float]]:
@@ -458,7 +459,7 @@ def _sum_checks(where: str, run: AtOnce, expected: Experiment, trouble: str | No
         values = [throughput_of(run, one.load.name) or 0.0 for one in mine]
         who = " + ".join(one.load.name for one in mine)
         theory = in_its_time(_of_own_spans(whole, mine, run), run.fidelity, mine[0].share.path)
-        yield measured(f"throughput of {who}, through {link[0]} ({where})", sum(values), theory, trouble)
+        yield measured(f"throughput of {who}, through {link[0]} ({where})", fsum(values), theory, trouble)
 
 
 def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: AtOnce) -> Expectation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 
 from linklab.errors import MeasurementError
 from linklab.grade.runs import connections_of, name_of, pings, throughput_of, transfers
@@ -27,7 +28,7 @@ def mean_connections_mbps(runs: Repeats | None) -> dict[str, list[float]]:
     """What each connection of each flow carried in Mbit/s, by pair: means over all runs. Empty if there are none."""
     each_run = [connections_mbps(run) for run in runs.runs] if runs is not None else []
     return {
-        name: [sum(rates) / len(rates) for rates in zip(*(run[name] for run in each_run), strict=True)]
+        name: [fmean(rates) for rates in zip(*(run[name] for run in each_run), strict=True)]
         for name in (each_run[0] if each_run else {})
     }
 

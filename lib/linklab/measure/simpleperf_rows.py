@@ -1448,7 +1448,7 @@ def totals(found_rows: Sequence[Row]) -> dict[str, Row]:
 def total_mbps(lines: Sequence[str]) -> float | None:
     """What all connections carried together by their last rows, in Mbit/s; None if no row was printed."""
     last = totals(plain_rows(lines))
-    return sum(rate_mbps(row.rate) for row in last.values()) if last else None
+    return math.fsum(rate_mbps(row.rate) for row in last.values()) if last else None
 
 
 def plain_rows(lines: Sequence[str]) -> list[Row]:

@@ -85,9 +85,9 @@ def rtt_floor_ms(path: Path, size_bytes: int = 0) -> float:
     mtu_bytes = path_mtu_bytes(path)
     if not 0 <= size_bytes <= mtu_bytes:
         raise NetworkError(f"size_bytes is {size_bytes}: choose 0 to {mtu_bytes}, the MTU of the path {path}")
-    one_way_ms = sum(link.delay_ms for link in path.links)
+    one_way_ms = math.fsum(link.delay_ms for link in path.links)
     if size_bytes:
-        one_way_ms += sum(packet_ms(hop, size_bytes) for hop in path.hops if hop.link.rate_mbps is not None)
+        one_way_ms += math.fsum(packet_ms(hop, size_bytes) for hop in path.hops if hop.link.rate_mbps is not None)
     return 2 * one_way_ms
 
 
@@ -247,7 +247,7 @@ def cable_rtt_ms(network: Topology, source: str, destination: str, payload_bytes
     The sum of serialisation and delay over the links of the forward path and of the reverse path. What nodes need to
     pass a frame on is not in it. Raises NetworkError as `linklab.network.path` and `serialisation_ms`.
     """
-    return sum(
+    return math.fsum(
         serialisation_ms(network, hop.link, payload_bytes) + hop.link.delay_ms
         for ends in ((source, destination), (destination, source))
         for hop in path(network, *ends).hops

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
@@ -121,11 +122,11 @@ def _sum(lines: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:
     for time in [*inner, end_s]:
         if time - edges[-1] > _LEAST_STEP_S:
             edges.append(time)
-    return tuple(Sample(one, two, sum(_mean(samples, one, two) for samples in lines)) for one, two in pairwise(edges))
+    return tuple(Sample(one, two, fsum(_mean(samples, one, two) for samples in lines)) for one, two in pairwise(edges))
 
 
 def _mean(samples: Sequence[Sample], start_s: float, end_s: float) -> float:
-    amount = sum(it.throughput_mbps * max(0.0, min(it.end_s, end_s) - max(it.start_s, start_s)) for it in samples)
+    amount = fsum(it.throughput_mbps * max(0.0, min(it.end_s, end_s) - max(it.start_s, start_s)) for it in samples)
     return amount / (end_s - start_s)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import LoadExpectation
@@ -97,7 +98,7 @@ def _in_words(it: RoundTrips) -> str:
     lost = len(it.rtt_ms) - len(seen)
     said = f"Round-trip times of {it.name}: {len(seen)} answered, {lost} lost"
     if seen:
-        mean = sum(seen) / len(seen)
+        mean = fmean(seen)
         said += (
             f", {min(seen):.1f} to {max(seen):.1f} ms, mean {mean:.1f}, of which queues make {mean - it.floor_ms:.1f}"
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import fsum
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import jain_index
@@ -30,7 +32,7 @@ def fairness(hosts: Mapping[str, Sequence[float]], title: str = "Fairness") -> D
     }
     bars = [("connection", connections, BLUE)]
     if any(len(rates) > 1 for rates in hosts.values()):
-        bars.append(("host", {name: sum(rates) for name, rates in hosts.items()}, BLUISH_GREEN))
+        bars.append(("host", {name: fsum(rates) for name, rates in hosts.items()}, BLUISH_GREEN))
     words = " ".join(_in_words(kind, values) for kind, values, _ in bars)
     height = 1 + len(connections) * _ROW_INCHES
     figure, each = panels(words, 1, len(bars), title=title, height_inches=height)
@@ -42,7 +44,7 @@ def fairness(hosts: Mapping[str, Sequence[float]], title: str = "Fairness") -> D
 
 def _bars(axes: Axes, kind: str, values: Mapping[str, float], colour: str) -> None:
     rates = list(values.values())
-    equal = sum(rates) / len(rates)
+    equal = fmean(rates)
     bars = axes.barh(range(len(rates)), rates, height=0.62, color=colour, tick_label=list(values))
     behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
     axes.bar_label(bars, fmt="%.2f", padding=4, fontsize=SMALL_POINTS, bbox=behind)

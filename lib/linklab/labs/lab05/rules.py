@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from math import fsum
 from pathlib import Path
 from typing import Final
 
@@ -253,7 +254,7 @@ def _of_links() -> Value:
     for link in _LABELS:
         row = find(2, link, "rtt_ms")
         excess.append(row.value - measured_path(COURSE, row.source, row.destination).rtt_floor_ms)
-    right = sum(excess)
+    right = fsum(excess)
     of_path = find(3, "h1-h9", "rtt_ms").value - measured_path(COURSE, "h1", "h9").rtt_floor_ms
     add = "a packet crosses all of them: add up"
     hints = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import fsum
 from typing import Final
 
 from linklab.course import course_network
@@ -72,7 +73,7 @@ def queues_table(runs: Mapping[int, Run]) -> Table | str:
             expectations(run, course_network(), COMBINATIONS["two"]).loads[0].rtt_highest.value,
             pings(run)["h1-h4"].rtt_max_ms,
             mean_rtt_ms(run)["h1-h4"],
-            sum(rates_mbps(run).values()),
+            fsum(rates_mbps(run).values()),
         ]
         for packets, run in sorted(runs.items())
         if run is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Final
 
 from linklab.analysis import Expectation, full_queue_share_ms
@@ -146,7 +147,7 @@ def _run_checks(where: str, run: object, packets: int) -> Iterator[Check]:
     ceiling = max(whole.high for (link, _), whole in expected.sums.items() if link == "L2")
     why = "what headers leave of L2; how much a burst loses is chance"
     most = Expectation(ceiling, 0.0, ceiling, "Mbit/s", why, source="headers")
-    total = sum(throughput_of(run, load.name) or 0.0 for load in _LOADS)
+    total = fsum(throughput_of(run, load.name) or 0.0 for load in _LOADS)
     yield measured(f"throughput of both, through L2 ({where})", total, most, trouble)
     for one in expected.loads:
         name, theory = one.load.name, one.rtt_highest

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from math import fsum
 from pathlib import Path
 from typing import Final
 
@@ -53,7 +54,7 @@ def check_by_hand(printed: object, clock: str) -> Result:
     hints = ("two flows that share a link cannot have more than it carries, and two long ones fill it", both)
     slips = (Slip(2 * whole.value, "that is twice what L2 carries: they ran one after the other", both),)
     question = Value("", "both together, through L2", whole, hints, slips, shown=True, by_tool=True)
-    total_mbps = sum(total[1] for _, total in found.values())
+    total_mbps = fsum(total[1] for _, total in found.values())
     return Result(title, (*checks, *typed(question, clock).checks(total_mbps)))
 
 

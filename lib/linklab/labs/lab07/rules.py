@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 from linklab.analysis import Load
@@ -225,7 +227,7 @@ def check_experiment(runs: object, measured_percent: object, predicted: object =
 
 
 def _measured_part(where: str, run: AtOnce) -> Value:
-    mine, whole = throughput_of(run, "h1-h4") or 0.0, sum(result.throughput_mbps for result in transfers(run))
+    mine, whole = throughput_of(run, "h1-h4") or 0.0, fsum(result.throughput_mbps for result in transfers(run))
     right = 100 * mine / whole
     slips = (
         Slip(mine, "that is in Mbit/s", "divide by the sum of all three"),
@@ -248,11 +250,8 @@ def takers(runs: Sequence[AtOnce]) -> tuple[list[float], list[float]]:
     if not runs:
         raise MeasurementError("there are no runs to take the mean of: measure once at least")
     each_run = [connections_of(run) for run in runs]
-    means = [
-        [sum(rates) / len(rates) for rates in zip(*(run[load.name] for run in each_run), strict=True)]
-        for load in loads(2)
-    ]
-    return [rate for rates in means for rate in rates], [sum(rates) for rates in means]
+    means = [[fmean(rates) for rates in zip(*(run[load.name] for run in each_run), strict=True)] for load in loads(2)]
+    return [rate for rates in means for rate in rates], [fsum(rates) for rates in means]
 
 
 def _takers_of(runs: object) -> dict[str, list[float]] | None:

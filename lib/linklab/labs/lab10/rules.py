@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import Final
 
@@ -182,8 +183,8 @@ def _wrong_echo(name: str, run: object, asked_for: EchoPath) -> Check | None:
 def _share(setting: str, number: int) -> Value:
     parts = proportional(fairness_network(setting, RATE_MBPS), senders(setting, RATE_MBPS))
     mine = parts[number - 1]
-    offered, whole = mine.flow.rate_mbps, sum(it.flow.rate_mbps for it in parts)
-    equal = sum(it.throughput_mbps for it in parts) / len(parts)
+    offered, whole = mine.flow.rate_mbps, fsum(it.flow.rate_mbps for it in parts)
+    equal = fsum(it.throughput_mbps for it in parts) / len(parts)
     slips = (
         Slip(offered, "that is what it offers", "together they offer more than the link to t1 carries"),
         Slip(RATE_MBPS * offered / whole, "that counts no headers", "of 1536 bytes on the cable 1470 are data"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import Final
 
 from linklab.course import course_network
@@ -43,7 +44,7 @@ def unseen() -> dict[str, Network]:
 
 def base_ms(network: Network) -> float:
     """Return the round trip of an access network as planned, with no queue."""
-    return 2 * sum(link.delay_ms for link in network.links)
+    return 2 * fsum(link.delay_ms for link in network.links)
 
 
 def frame_ms(rate_mbps: float) -> float:

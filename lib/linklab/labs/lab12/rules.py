@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from math import fsum
 from pathlib import Path
 from statistics import fmean
 from typing import Final
@@ -101,7 +102,7 @@ def base_ms(run: AtOnce) -> float:
     state = state_of_run(run)
     ends = ("r2", "r2-eth1"), ("h3", "h3-eth0"), ("r2", "r2-eth0"), ("r1", "r1-eth2")
     faces = [None if state is None else state.interface(*end) for end in ends]
-    return sum(face.shape.delay_ms for face in faces if face is not None)
+    return fsum(face.shape.delay_ms for face in faces if face is not None)
 
 
 # --- The right measurement

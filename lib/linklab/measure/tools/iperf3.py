@@ -12,6 +12,7 @@ import json
 import re
 import shlex
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from linklab.errors import LabError, MeasurementError
@@ -424,7 +425,7 @@ def _mbps(values: dict[str, Any]) -> float:
 def _mean_mbps(samples: tuple[Sample, ...]) -> float:
     """Over the whole time: for UDP the end of a server's report has no rates of single streams."""
     length_s = samples[-1].end_s - samples[0].start_s
-    return sum(sample.throughput_mbps * (sample.end_s - sample.start_s) for sample in samples) / length_s
+    return fsum(sample.throughput_mbps * (sample.end_s - sample.start_s) for sample in samples) / length_s
 
 
 def _unknown(missing: Exception) -> MeasurementError:

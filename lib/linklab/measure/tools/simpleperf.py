@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -211,12 +212,12 @@ def parse_simpleperf(
         raise MeasurementError(f"{name_of(flow)} was stopped before it had printed a row: nothing was measured")
     rates = {name: rate_mbps(row.rate) for name, row in sent.items()}
     series = {name: _samples(parts[name], sent[name], interrupted) for name in parts}
-    arrived = sum(rate_mbps(row.rate) for row in received) if received else _mean_mbps(series)
+    arrived = fsum(rate_mbps(row.rate) for row in received) if received else _mean_mbps(series)
     return SimpleperfResult(
         flow,
         origin,
         throughput_mbps=arrived,
-        client_throughput_mbps=_mean_mbps(series) if interrupted else sum(rates.values()),
+        client_throughput_mbps=_mean_mbps(series) if interrupted else fsum(rates.values()),
         received_bytes=round(sum(map(amount_bytes, received))) if received else None,
         streams=tuple(Stream(rates[name], series[name]) for name in sent),
         samples=together(series),
@@ -233,7 +234,7 @@ def together(series: Mapping[str, Sequence[Sample]]) -> tuple[Sample, ...]:
         Sample(
             min(one.start_s for one in same),
             max(one.end_s for one in same),
-            sum(one.throughput_mbps for one in same),
+            fsum(one.throughput_mbps for one in same),
         )
         for same in zip(*series.values(), strict=False)
     )
@@ -255,8 +256,8 @@ def _mean_mbps(series: Mapping[str, Sequence[Sample]]) -> float:
     """Of all connections together, over the intervals that there are."""
     total = 0.0
     for samples in series.values():
-        length_s = sum(one.end_s - one.start_s for one in samples)
-        megabits = sum(one.throughput_mbps * (one.end_s - one.start_s) for one in samples)
+        length_s = fsum(one.end_s - one.start_s for one in samples)
+        megabits = fsum(one.throughput_mbps * (one.end_s - one.start_s) for one in samples)
         total += megabits / length_s if length_s else 0.0
     return total
 
