@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sysconfig
+from pathlib import Path
+
 import pytest
 
 import linklab
+from linklab.measure import SimpleperfFlow, run
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 
@@ -15,3 +19,16 @@ def test_programs_on_a_node_are_asked_for_no_colours(virtual: Kind, nothing_left
     with linklab.start(TWO_HOSTS, "virtual") as lab:
         assert lab["h1"].cmd("echo $NO_COLOR $TERM").split() == ["1", "dumb"]
         assert "\x1b" not in lab["h1"].cmd("ip address")
+
+
+@pytest.mark.lab
+def test_a_program_may_import_packages_that_lie_elsewhere_than_where_python_puts_them(
+    virtual: Kind, nothing_left: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with `pip install --target`: the folder that Python would use is not even there."""
+    usual = sysconfig.get_paths()
+    monkeypatch.setattr(sysconfig, "get_paths", lambda: usual | {"purelib": str(tmp_path / "nowhere")})
+    program = tmp_path / "simpleperf.py"
+    program.write_text("import prettytable\nraise SystemExit(f'found {prettytable.PrettyTable.__name__}')\n")
+    with linklab.start(TWO_HOSTS, "virtual") as lab, pytest.raises(linklab.LinklabError, match="found PrettyTable"):
+        run(lab, SimpleperfFlow("h1", "h2", 1, program=program))

@@ -9,7 +9,6 @@ import os
 import re
 import shlex
 import sys
-import sysconfig
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -213,10 +212,11 @@ def packages_folder(files: Mapping[str, bytes]) -> str | None:
 
     ``files`` are those of `with_modules`, the program first.
     """
+    from linklab.runtime.image.find import installed_packages
+
     name, data = next(iter(files.items()))
     _, foreign = _reached(name, data, files.get)
-    folder = sysconfig.get_paths()["purelib"]
-    return folder if foreign and Path(folder).is_dir() else None
+    return str(installed_packages()) if foreign else None
 
 
 def _bytes(path: Path) -> bytes:

@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -18,7 +17,7 @@ from typing import IO, Any
 
 from linklab.runtime import bwrap, container, native
 from linklab.runtime.backends import Kind
-from linklab.runtime.image.find import library, run_inside
+from linklab.runtime.image.find import installed_packages, library, run_inside
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def launch(
                 options["argv"] = words + command
             else:
                 parts = {"image": kind.image.root, "linux": kind.image.kernel, "library": library(kind.image)}
-                parts["packages"] = Path(sysconfig.get_paths()["purelib"])
+                parts["packages"] = installed_packages()
                 if own is not None:
                     container.furnish(own, text, parts)
                     options |= {"argv": command, "info": info_theirs, "folder": private}

@@ -31,6 +31,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import platformdirs
 from platformdirs import user_cache_dir
 
 import linklab
@@ -357,6 +358,14 @@ def library(image: Image) -> Path:
     with suppress(OSError):
         os.utime(place)  # it is in use
     return place
+
+
+def installed_packages() -> Path:
+    """Return the folder in which the packages lie that Linklab needs, for students' programs that import one of them.
+
+    Python's own folder for packages may not even be there, as with ``pip install --user`` or ``--target``.
+    """
+    return Path(platformdirs.__file__).parents[1]
 
 
 def package_files(folder: Path, below: str = "") -> list[tuple[str, int, int]]:
