@@ -163,7 +163,11 @@ def test_no_kernel_for_virtual_time(monkeypatch: pytest.MonkeyPatch, building: b
 @pytest.mark.parametrize(
     ("patches", "works", "said"),
     [
-        (("clock", "random"), True, "with clock.patch, random.patch, line.patch: a lab gives the same digits"),
+        (
+            ("clock", "random"),
+            True,
+            "with clock.patch, random.patch, line.patch, memory.patch: a lab gives the same digits",
+        ),
         (("random",), False, "Linux 7.3.4 without clock.patch: labs will be slower, and their last digits may"),
         ((), False, "without random.patch: a lab's seed will not reach its kernel's own random numbers"),
     ],
@@ -171,7 +175,7 @@ def test_no_kernel_for_virtual_time(monkeypatch: pytest.MonkeyPatch, building: b
 def test_an_image_with_an_unpatched_kernel_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patches: tuple[str, ...], works: bool, said: str
 ) -> None:
-    built = Built("linux", "7.3.4", "linux-source-7.3", "7.3.4-1", "hash", (*patches, "line"))
+    built = Built("linux", "7.3.4", "linux-source-7.3", "7.3.4-1", "hash", (*patches, "line", "memory"))
     about = About("key", "13 (trixie)", "3.13", (built,), (), ())
     monkeypatch.setattr(doctor, "find_image", lambda: Image(tmp_path, about))
     found = doctor._image()

@@ -98,7 +98,7 @@ def test_an_image_is_built_and_found(packages: list[debian.Package]) -> None:
     assert image.kernel.read_text() == "user-mode Linux 7.3.4"
     assert image.qemu_kernel.read_text() == "Linux for QEMU 7.3.4"
     assert [(kernel.file, kernel.source, kernel.patches) for kernel in image.about.kernels] == [
-        ("linux", "linux-source-7.3", ("clock", "random", "line")),
+        ("linux", "linux-source-7.3", ("clock", "random", "line", "memory")),
         ("vmlinuz-qemu", "linux-source-7.3", ("random", "clock-qemu", "rest", "copy")),
     ]
     assert image.about.python == "3.13"
@@ -115,7 +115,7 @@ def test_all_licences_are_in_an_image_and_where_the_sources_are(packages: list[d
     kernels = (documents / "linklab-kernel/copyright").read_text()
     assert "Linux 7.3.4, made from Debian's packages" in kernels
     assert "- linux: " in kernels
-    assert "changes: clock, random, line\n" in kernels
+    assert "changes: clock, random, line, memory\n" in kernels
     assert {package.source for package in image.about.packages} == {"small"}
 
 

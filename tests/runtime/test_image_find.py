@@ -24,7 +24,7 @@ ABOUT = find.About(
     debian="13 (trixie)",
     python="3.13",
     kernels=(
-        find.Built("linux", "7.3.4", "linux-source-7.3", "7.3.4-1", "feed", ("clock", "random", "line")),
+        find.Built("linux", "7.3.4", "linux-source-7.3", "7.3.4-1", "feed", ("clock", "random", "line", "memory")),
         find.Built(
             "vmlinuz-qemu", "7.3.4", "linux-source-7.3", "7.3.4-1", "beef", ("random", "clock-qemu", "rest", "copy")
         ),

@@ -419,19 +419,21 @@ CHANGED = {
     "clock-qemu": ("arch/x86/kernel/tsc.c", "return lab_sched_clock();"),
     "rest": ("drivers/misc/Makefile", "linklab_rest.o"),
     "line": ("arch/um/drivers/Makefile", "linklab_line.o"),
+    "memory": ("arch/um/kernel/skas/stub.c", "sc->mem.fd, sc->mem.offset);"),
 }
 WITHOUT = {
     "clock": "linux-source-6.12 does not take clock.patch: labs will be slower, and their last digits may differ",
     "random": "linux-source-6.12 does not take random.patch: a lab's seed will not reach its kernel's own random "
     "numbers",
     "copy": "linux-source-6.12 does not take copy.patch: labs on QEMU will be slower, and their last digits may differ",
+    "memory": "linux-source-6.12 does not take memory.patch: programs in labs will start more slowly",
 }
 
 
 def source_tree(folder: Path, misfit: str | None) -> dict[str, str]:
     """Make a source that takes all changes but one; return its files."""
     texts = {name: text for patch in PATCHES for name, text in source_for(patch_text(patch)).items()}
-    assert len(texts) == 22, "no two patches change one file"
+    assert len(texts) == 25, "no two patches change one file"
     if misfit:
         texts[CHANGED[misfit][0]] = "int other;\n"
     write_files(folder, texts)

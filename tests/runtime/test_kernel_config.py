@@ -38,7 +38,7 @@ def test_a_module_does_not_count_as_built_in() -> None:
 
 
 def test_hash_ignores_comments_and_order_and_sees_each_option_change_and_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = {"lab.config": SAMPLE, "uml.config": "", "line.patch": ""}
+    texts = {"lab.config": SAMPLE, "uml.config": "", "line.patch": "", "memory.patch": ""}
     texts |= {"clock.patch": "+a\n", "random.patch": "why\n+b\n"}
     monkeypatch.setattr(config, "_text", texts.__getitem__)
     first = USER_MODE.configuration_hash()

@@ -16,6 +16,7 @@ _NO_STRING_INSTRUCTIONS = "unrolled_loop:256:noalign,libcall:-1:noalign"
 WITHOUT = {
     "clock": "labs will be slower, and their last digits may differ",
     "random": "a lab's seed will not reach its kernel's own random numbers",
+    "memory": "programs in labs will start more slowly",
     "copy": "labs on QEMU will be slower, and their last digits may differ",
 }
 """What a kernel without a patch of Linklab's is like; it is not made without one that stands not here."""
@@ -61,7 +62,7 @@ USER_MODE = Flavour(
     target="linux",
     made="linux",
     options_file="uml.config",
-    patches=("clock", "random", "line"),
+    patches=("clock", "random", "line", "memory"),
     objects=1290,
 )
 QEMU = Flavour(
