@@ -6,9 +6,11 @@ import errno
 import hashlib
 import json
 import os
+import socket
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -16,7 +18,8 @@ import linklab
 from linklab.errors import LabError
 from linklab.runtime.image.find import About, Image
 from linklab.runtime.qemu import root, snapshot
-from linklab.runtime.qemu.machine import Qemu
+from linklab.runtime.qemu.gdb import Gdb
+from linklab.runtime.qemu.machine import Machine, Qemu
 
 IMAGE = Image(Path("/nonexistent"), About("key", "13 (trixie)", "3.13", (), (), ()))
 
@@ -115,3 +118,42 @@ def test_a_snapshot_that_is_damaged_is_made_anew_and_a_whole_one_is_not(
     path.unlink() if content is None else path.write_bytes(content)
     assert snapshot.find_or_make(IMAGE, qemu, 832).whole
     assert len(made) == 2
+
+
+class _Hanging:
+    """A machine that never rests. It notes what is usual for what is waited for, and how it ends."""
+
+    asked: ClassVar[list[float]] = []
+
+    def __init__(self, qemu: Qemu, words: list[str]) -> None:
+        ours, self._theirs = socket.socketpair()
+        self.gdb = Gdb(ours)
+
+    def patience_s(self, usual_s: float) -> float:
+        self.asked.append(usual_s)
+        return 0.01
+
+    def console_tail(self) -> str:
+        return "Linux says hello"
+
+    def end(self) -> None:
+        self.asked.append(-1)
+
+    def close(self) -> None:
+        self._theirs.close()
+
+
+def test_a_boot_that_hangs_ends_with_a_line_when_the_computers_own_patience_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(snapshot, "Machine", _Hanging)
+    with pytest.raises(LabError, match="the lab did not boot in QEMU: it gave no sign in time; Linux says hello"):
+        snapshot._booted(Qemu(Path("/nonexistent"), "QEMU"), [])
+    assert _Hanging.asked == [snapshot.BOOT_LIMIT_S, -1]
+
+
+@pytest.mark.parametrize(("start_s", "patience_s"), [(0.05, 30.0), (0.5, 30.0), (5.0, 300.0)])
+def test_where_qemu_starts_slowly_all_else_may_take_as_many_times_longer(start_s: float, patience_s: float) -> None:
+    machine = Machine.__new__(Machine)
+    machine._start_s = start_s
+    assert machine.patience_s(30.0) == pytest.approx(patience_s)

@@ -30,7 +30,9 @@ KERNEL_WORDS: Final = (
     "norandmaps tsc=reliable tsc_early_khz=1000000 rdinit=/init panic=-1 reboot=t bonding.max_bonds=0 loglevel=5 "
     "printk.devkmsg=on random.seed=0 clearcpuid=rep_good"  # string instructions may be slow: see copy.patch
 )
-_START_LIMIT_S = 30.0
+_START_LIMIT_S = 120.0
+_USUAL_START_S = 0.5
+_MOVE_LIMIT_S = 30.0
 _LOOK_S = 0.2
 _CONSOLE_TAIL_LINES = 5
 _MACHINE: Final = (
@@ -102,6 +104,7 @@ class Machine:
         keeper = [sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py")), str(self.folder)]
         if shown is not None:
             keeper += bwrap.for_qemu(qemu.path, self.folder, shown)
+        begun_s = time.monotonic()
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(door))
             listener.listen(1)
@@ -118,6 +121,7 @@ class Machine:
             except BaseException:
                 self.end()
                 raise
+        self._start_s = time.monotonic() - begun_s
         self.gdb = Gdb(self._connection)
 
     def _accepted(self, listener: socket.socket) -> socket.socket:
@@ -127,6 +131,13 @@ class Machine:
             with contextlib.suppress(TimeoutError):
                 return listener.accept()[0]
         raise LabError(f"QEMU did not start: {self.console_tail() or 'it says nothing'}")
+
+    def patience_s(self, usual_s: float) -> float:
+        """Return how long to wait here for what takes less than ``usual_s`` where QEMU starts in half a second.
+
+        Where it starts more slowly all else is slower, too: a computer that is itself emulated is so 60 times.
+        """
+        return usual_s * max(1.0, self._start_s / _USUAL_START_S)
 
     @property
     def running(self) -> bool:
@@ -156,7 +167,7 @@ class Machine:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(door))
             listener.listen(1)
-            listener.settimeout(_START_LIMIT_S)
+            listener.settimeout(self.patience_s(_MOVE_LIMIT_S))
             self._ignore_shared()
             self._command(f"migrate -d unix:{door}")
             connection, _ = listener.accept()
@@ -176,7 +187,7 @@ class Machine:
             raise ChannelClosed(f"QEMU does not take {command!r}: {said}")
 
     def _await_migrated(self) -> None:
-        deadline = time.monotonic() + _START_LIMIT_S
+        deadline = time.monotonic() + self.patience_s(_MOVE_LIMIT_S)
         while time.monotonic() < deadline:
             said = self.gdb.monitor("info migrate")
             if "status: completed" in said:

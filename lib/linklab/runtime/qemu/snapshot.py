@@ -127,7 +127,7 @@ def _booted(qemu: Qemu, words: list[str]) -> bytes:
     try:
         machine.gdb.go_on()
         box = HostBox(machine.gdb, LARGEST_BYTES)
-        box.await_request(BOOT_LIMIT_S)
+        box.await_request(machine.patience_s(BOOT_LIMIT_S))
         return machine.give_state()
     except (ChannelClosed, ChannelTimeout) as failure:
         why = str(failure) or "it gave no sign in time"

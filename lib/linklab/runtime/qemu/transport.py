@@ -67,7 +67,7 @@ class Emulated:
             box.find()
             box.before_request, box.after_message = self._give, self._take_back
             box.send(first)
-            return box.receive(BOOT_LIMIT_S)
+            return box.receive(machine.patience_s(BOOT_LIMIT_S))
         except (ChannelClosed, ChannelTimeout) as failure:
             said = f"{failure}; {machine.console_tail()}"
             self._end()
