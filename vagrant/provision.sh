@@ -9,7 +9,7 @@ source "$here/common.sh"
 
 readonly PYTHON=/usr/bin/python3
 readonly PACKAGE_LIST=$here/apt-packages.txt
-usage="usage: provision.sh [--tests] [--vagrant] [--hub] [--vm] [--no-doctor] (--tests: also what \`make test\` needs; --vagrant: also what \`make test-vagrant\` needs; --hub: also what \`make hub\` needs; --vm: JupyterLab as a service of the virtual machine)"
+usage="usage: provision.sh [--tests] [--vagrant | --vagrant-arm64] [--hub] [--vm] [--no-doctor] (--tests: also what \`make test\` needs; --vagrant: also what \`make test-vagrant\` needs; --vagrant-arm64: also for a machine of arm64; --hub: also what \`make hub\` needs; --vm: JupyterLab as a service of the virtual machine)"
 
 sections=" run "
 vm=
@@ -19,6 +19,7 @@ for word in "$@"; do
     case $word in
         --tests) sections+="native kernel tests hub " ;; # they try JupyterHub too
         --vagrant) sections+="vagrant " ;;
+        --vagrant-arm64) sections+="vagrant vagrant-arm64 " ;;
         --hub) sections+="hub " ;;
         --vm) vm=yes ;;
         --no-doctor) doctor= ;;

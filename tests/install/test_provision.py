@@ -316,7 +316,7 @@ def test_each_package_says_why_it_is_there_or_needs_no_word() -> None:
         elif words:
             assert set(words[1:]) <= {"[amd64]", "[arm64]", "[optional]"}, f"unknown mark in: {line}"
             sections[list(sections)[-1]].append(words[0])
-    assert list(sections) == ["run", "native", "kernel", "tests", "vagrant", "hub"]
+    assert list(sections) == ["run", "native", "kernel", "tests", "vagrant", "vagrant-arm64", "hub"]
     for section, names in sections.items():
         assert len(names) == len(set(names)), f"a package stands twice in {section}"
     assert {"mininet", "bubblewrap"} <= set(sections["run"])

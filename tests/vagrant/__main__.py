@@ -1,4 +1,4 @@
-"""``python -m tests.vagrant [--suite trixie|bookworm] [--folder DIR] [--steps ...]``: tries `vagrant up` for real."""
+"""``python -m tests.vagrant [--suite NAME] [--arch NAME] [--folder DIR] [--steps ...]``: tries `vagrant up`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from linklab.errors import LinklabError
 from tests.vagrant import daemons
+from tests.vagrant.architecture import ARCHITECTURES
 from tests.vagrant.namespaces import run_apart, work_as_child
 from tests.vagrant.needs import SUITES, missing
 from tests.vagrant.steps import STEPS, USUAL, carry_out, remove_machine
@@ -41,6 +42,9 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.vagrant", description=__doc__)
     parser.add_argument(
         "--suite", choices=sorted(SUITES), default="trixie", help="Debian's release in the box (trixie)"
+    )
+    parser.add_argument(
+        "--arch", choices=sorted(ARCHITECTURES), default="amd64", help="the box's processor (amd64); arm64 is emulated"
     )
     parser.add_argument(
         "--folder", type=Path, help="keep the box there for the next time (default: a folder that goes)"
@@ -72,7 +76,7 @@ def _outside(arguments: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
-        if lines := list(missing(folder)):
+        if lines := list(missing(folder, ARCHITECTURES[arguments.arch])):
             print("\n".join(f"test-vagrant: {line}" for line in lines), file=sys.stderr)
             return 1
         os.environ[_INSIDE] = str(folder)
@@ -102,7 +106,8 @@ def _inside(arguments: argparse.Namespace) -> int:
     shutil.rmtree(project, ignore_errors=True)
     copy_tree(REPOSITORY, project)
     vagrant = Vagrant(project, folder / "home", "", folder / "vagrant.log")
-    trial = Trial(arguments.suite, folder, vagrant, arguments.emulate, arguments.installed)
+    architecture = ARCHITECTURES[arguments.arch]
+    trial = Trial(arguments.suite, folder, vagrant, architecture, arguments.emulate, arguments.installed)
     trial.vagrant.settings["LINKLAB_BOX"] = trial.box
     with daemons.running(folder):
         try:

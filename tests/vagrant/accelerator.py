@@ -22,6 +22,8 @@ class Accelerator:
 
 KVM = Accelerator("kvm", "host-passthrough", "")
 EMULATION = Accelerator("qemu", "custom", "Nehalem")
+ARM64 = Accelerator("qemu", "custom", "cortex-a72")
+"""The last of Arm's own without pointer authentication, which takes an emulator longer than the work between."""
 
 
 def choose(kernel: Path, initrd: Path) -> Accelerator:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from linklab.runtime.image.find import find_image
 from tests.vagrant import accelerator
+from tests.vagrant.architecture import Architecture
+from tests.vagrant.foreign import native_python
 from tests.vagrant.guest_settings import (
     ADDED_AUTHORITIES,
     apt_transport,
@@ -24,7 +26,7 @@ from tests.vagrant.programs import output_of, remove_tree, run
 HERE = Path(__file__).resolve().parent
 DISK_GB = 10
 _PACKAGES = (
-    *("linux-image-amd64", "initramfs-tools", "zstd", "kmod", "udev"),
+    *("initramfs-tools", "zstd", "kmod", "udev"),
     *("systemd-sysv", "systemd-resolved", "dbus", "libpam-systemd"),
     *("openssh-server", "sudo", "python3", "rsync", "ca-certificates", "iproute2", "netbase"),
 )
@@ -38,13 +40,16 @@ ClientIdentifier=mac
 """
 
 
-def make_box(suite: str, folder: Path, emulate: bool = False, project: Path | None = None) -> Path:
+def make_box(
+    suite: str, folder: Path, architecture: Architecture, emulate: bool = False, project: Path | None = None
+) -> Path:
     """Makes a box in `folder` and gives its path; what is there already stays.
 
     `emulate` leaves KVM out even where it works. With `project`, Linklab is installed in it. Needs root.
     Raises `TrialError` with the failing program's last words.
     """
-    box = folder / f"linklab-{suite}{'-installed' if project else ''}.box"
+    kind = f"{'-arm64' if architecture.foreign else ''}{'-installed' if project else ''}"
+    box = folder / f"linklab-{suite}{kind}.box"
     if box.exists():
         return box
     root, parts = folder / f"root-{suite}", folder / f"box-{suite}"
@@ -52,17 +57,21 @@ def make_box(suite: str, folder: Path, emulate: bool = False, project: Path | No
         remove_tree(old)
     parts.mkdir(parents=True)
     try:
-        kernel, initrd = make_root(suite, root, folder)
+        kernel, initrd = make_root(suite, root, folder, architecture)
         for source, name in ((kernel, "vmlinuz"), (initrd, "initrd.img")):
             shutil.copyfile(source, parts / name)
-        chosen = accelerator.EMULATION if emulate else accelerator.choose(parts / "vmlinuz", parts / "initrd.img")
+        if architecture.foreign:
+            chosen = accelerator.ARM64
+        else:
+            chosen = accelerator.EMULATION if emulate else accelerator.choose(parts / "vmlinuz", parts / "initrd.img")
         # pip reads its settings when it installs, so they may wait until it is known how fast the machine will be.
+        compiles = chosen is accelerator.KVM or (bool(project) and not architecture.foreign)
         listed = output_of("python3", "-m", "pip", "config", "list")
-        (root / "etc/pip.conf").write_text(pip_settings(listed, compiles=bool(project) or chosen is accelerator.KVM))
+        (root / "etc/pip.conf").write_text(pip_settings(listed, compiles=compiles))
         if project:
-            install(root, project, folder / "install.log")
+            install_in(root, project, suite, folder, architecture)
         make_image(root, parts / "box.img")
-        (parts / "Vagrantfile").write_text(vagrantfile(chosen))
+        (parts / "Vagrantfile").write_text(vagrantfile(chosen, architecture))
         about = {"provider": "libvirt", "format": "qcow2", "virtual_size": DISK_GB}
         (parts / "metadata.json").write_text(json.dumps(about) + "\n")
         fresh = box.with_suffix(".new")
@@ -76,10 +85,12 @@ def make_box(suite: str, folder: Path, emulate: bool = False, project: Path | No
     return box
 
 
-def vagrantfile(chosen: accelerator.Accelerator) -> str:
+def vagrantfile(chosen: accelerator.Accelerator, architecture: Architecture) -> str:
     """The box's own Vagrantfile."""
     text = (HERE / "Vagrantfile.box").read_text("utf-8")
     for word, value in (
+        ("ARCHITECTURE", architecture.name),
+        ("CONSOLE", architecture.console),
         ("DRIVER", chosen.driver),
         ("CPU_MODE", chosen.cpu_mode),
         ("CPU_MODEL", chosen.cpu_model),
@@ -88,20 +99,41 @@ def vagrantfile(chosen: accelerator.Accelerator) -> str:
     return text
 
 
-def make_root(suite: str, root: Path, folder: Path) -> tuple[Path, Path]:
-    """Debian in the folder `root`, with a user vagrant; gives the paths of its kernel and of its initrd."""
+def install_in(root: Path, project: Path, suite: str, folder: Path, architecture: Architecture) -> None:
+    """Puts Linklab into the file system `root`. One of another processor is helped by this machine's own Python."""
+    log = folder / "install.log"
+    if not architecture.foreign:
+        install(root, project, log, architecture, None)
+        return
+    sources, options, _ = archives(suite, folder)
+    with native_python(suite, folder, sources, options, log) as python:
+        install(root, project, log, architecture, python)
+
+
+def archives(suite: str, folder: Path) -> tuple[Path, list[str], str]:
+    """How mmdebstrap reaches Debian's archives: a file of sources, its words for it, and the same as apt's settings."""
     sources = folder / f"{suite}.sources"
     sources.write_text(debian_sources(Path("/etc/apt"), own_suite(), suite))
     transport = apt_transport(output_of("apt-config", "dump"))
+    return sources, [f"--aptopt={line}" for line in transport.splitlines()], transport
+
+
+def make_root(suite: str, root: Path, folder: Path, architecture: Architecture) -> tuple[Path, Path]:
+    """Debian in the folder `root`, with a user vagrant; gives the paths of its kernel and of its initrd."""
+    sources, options, transport = archives(suite, folder)
     overlay = folder / f"overlay-{suite}"
     shutil.rmtree(overlay, ignore_errors=True)
     try:
         lay_out(overlay, sources.read_text(), transport)
-        words = ["mmdebstrap", "--mode=root", "--variant=apt", f"--include={','.join(_PACKAGES)}"]
-        words += [f"--aptopt={line}" for line in transport.splitlines()]
+        packages = ",".join((f"linux-image-{architecture.name}", *_PACKAGES))
+        words = ["mmdebstrap", "--mode=root", "--variant=apt", f"--include={packages}", *options]
+        words += [f"--architectures={architecture.name}"]
         # Before the kernel's package makes its first initrd, or that one holds every module there is.
         early = 'mkdir -p "$1/etc/initramfs-tools/conf.d" && echo MODULES=list >"$1/etc/initramfs-tools/conf.d/linklab"'
-        words += [f"--essential-hook={early}", f'--customize-hook={HERE / "customise.sh"} "$1" {overlay}']
+        words += [
+            f"--essential-hook={early}",
+            f'--customize-hook={HERE / "customise.sh"} "$1" {overlay} {architecture.console}',
+        ]
         run(folder / "mmdebstrap.log", *words, suite, str(root), str(sources))
     finally:
         shutil.rmtree(overlay, ignore_errors=True)

@@ -10,22 +10,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.vagrant import foreign
+from tests.vagrant.architecture import Architecture
 from tests.vagrant.namespaces import NAME_SERVER
 from tests.vagrant.programs import mounted_below, output_of, run
 
-_VENV = "/home/vagrant/.local/share/linklab/venv"
+VENV = "/home/vagrant/.local/share/linklab/venv"
 _RESOLVER = "run/systemd/resolve/stub-resolv.conf"
 
 
-def install(root: Path, project: Path, log: Path) -> None:
-    """Runs the project's provision.sh in `root`, as the user vagrant and with `project` as /vagrant."""
-    command = f"LINKLAB_VENV={_VENV} exec bash /vagrant/vagrant/provision.sh --vm --no-doctor"
+def install(root: Path, project: Path, log: Path, architecture: Architecture, python: Path | None) -> None:
+    """Runs the project's provision.sh in `root`, as the user vagrant and with `project` as /vagrant.
+
+    For another processor `python` has this machine's own build of the box's Python.
+    """
+    command = f"LINKLAB_VENV={VENV} exec bash /vagrant/vagrant/provision.sh --vm --no-doctor"
     resolver = root / _RESOLVER
     with _mounted(root, project):
         resolver.parent.mkdir(parents=True, exist_ok=True)
         resolver.write_text(f"nameserver {NAME_SERVER}\n")
         try:
-            run(log, "chroot", str(root), "su", "--login", "vagrant", "--command", command)
+            if python is None:
+                run(log, "chroot", str(root), "su", "--login", "vagrant", "--command", command)
+            else:
+                foreign.lay_packages(root, VENV, project / "requirements.txt", architecture, python, log)
+                with foreign.with_sudo(root):
+                    foreign.as_vagrant(root, log, command)
         finally:
             resolver.unlink()
     output_of("chroot", str(root), "apt-get", "clean")

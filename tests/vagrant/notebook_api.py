@@ -18,7 +18,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from tests.vagrant.needs import TrialError
 
-_REQUEST_LIMIT_S = 120.0
+_REQUEST_LIMIT_S = 600.0
 
 
 @dataclass(frozen=True)

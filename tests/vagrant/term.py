@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import Counter
 
 import nbformat
 from nbclient import NotebookClient
 
+from linklab.runtime.backends import VARIABLE
 from tests.vagrant import daemons
 from tests.vagrant.box import make_box
 from tests.vagrant.digits import checks_in, difference, in_real_time
@@ -20,14 +22,16 @@ from tests.vagrant.vagrant import STUDENT, address_in
 
 LAB = "01-router-network.ipynb"
 LABS = "solutions/00-*.ipynb solutions/01-*.ipynb solutions/02-*.ipynb solutions/04-*.ipynb"
-_ASK = "import json\nprint('measured', json.dumps([lab.clock, measured_rtt_ms]))"
+_ASK = "import json\nprint('measured', json.dumps([lab.clock, lab.kind, measured_rtt_ms]))"
 
 
 def box(trial: Trial) -> str:
     """Makes the box and adds it under a local name."""
-    path = make_box(trial.suite, trial.folder, trial.emulate, trial.vagrant.project if trial.installed else None)
+    project = trial.vagrant.project if trial.installed else None
+    path = make_box(trial.suite, trial.folder, trial.architecture, trial.emulate, project)
     trial.vagrant.run("box", "add", "--force", "--name", trial.box, str(path), limit_s=600)
-    return f"{path.stat().st_size / 1e6:.0f} MB, Debian {trial.suite}{', Linklab installed' if trial.installed else ''}"
+    about = f"Debian {trial.suite} for {trial.architecture.name}"
+    return f"{path.stat().st_size / 1e6:.0f} MB, {about}{', Linklab installed' if trial.installed else ''}"
 
 
 def up(trial: Trial) -> str:
@@ -52,20 +56,26 @@ def page(trial: Trial) -> str:
 
 
 def lab(trial: Trial) -> str:
-    """Lab 01's solution, cell by cell through Jupyter's interface: no error, and the digits of this machine."""
+    """Lab 01's solution, cell by cell through Jupyter's interface: no error, and the digits of this machine.
+
+    Where the machine is of another processor its labs run in QEMU, and are compared with labs in QEMU here.
+    """
     cells = code_cells(REPOSITORY / "solutions" / LAB)
     cells = [*cells[:-1], _ASK, cells[-1]]
-    answers = run_cells(Server(trial.address), LAB, cells, CELL_LIMIT_S)
+    answers = run_cells(Server(trial.address), LAB, cells, trial.cell_limit_s)
     wrong = [f"cell {number}: {it.error}" for number, it in enumerate(answers, 1) if it.error]
     if wrong:
         raise TrialError("; ".join(wrong))
     inside = _measured(answers[-2].text)
-    if inside[0] != "virtual":
-        return f"{len(answers)} cells without an error, on {inside[0]} time"
-    outside = _measured(_run_here(cells))
+    clock, kind, rtts = inside
+    if trial.architecture.foreign and kind != "qemu":
+        raise TrialError(f"the lab in the machine was of kind {kind}, and labs on virtual time are in QEMU there")
+    if clock != "virtual":
+        return f"{len(answers)} cells without an error, on {clock} time"
+    outside = _measured(_run_here(cells, str(kind)))
     if inside != outside:
         raise TrialError(f"virtual time measured {inside} in the machine, and {outside} outside")
-    return f"{len(answers)} cells without an error; RTTs as outside, to the last digit: {inside[1]}"
+    return f"{len(answers)} cells without an error, kind {kind}; RTTs as outside, to the last digit: {rtts}"
 
 
 def _measured(text: str) -> list[object]:
@@ -75,12 +85,14 @@ def _measured(text: str) -> list[object]:
     return found
 
 
-def _run_here(cells: list[str]) -> str:
+def _run_here(cells: list[str], kind: str) -> str:
     notebook = json.loads((REPOSITORY / "solutions" / LAB).read_text("utf-8"))
     empty: dict[str, object] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
     notebook["cells"] = [{**empty, "id": f"cell-{number}", "source": code} for number, code in enumerate(cells)]
     book = nbformat.from_dict(notebook)  # type: ignore[no-untyped-call]
-    done = NotebookClient(book, timeout=int(CELL_LIMIT_S), kernel_name="python3").execute()
+    done = NotebookClient(book, timeout=int(CELL_LIMIT_S), kernel_name="python3").execute(
+        env=os.environ | {VARIABLE: kind}
+    )
     return "".join(out["text"] for out in done.cells[-2].outputs if out.output_type == "stream")
 
 

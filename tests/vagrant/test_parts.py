@@ -13,8 +13,10 @@ import pytest
 
 from linklab.record import RESULT_MIME
 from tests.vagrant import accelerator, needs
+from tests.vagrant.architecture import AMD64, ARM64, Architecture
 from tests.vagrant.box import vagrantfile
 from tests.vagrant.digits import difference, in_real_time
+from tests.vagrant.foreign import merge, own_scripts, python_version
 from tests.vagrant.guest_settings import apt_transport, debian_sources, parse_deb822, parse_one_line, pip_settings
 from tests.vagrant.needs import TrialError
 from tests.vagrant.notebook_api import Server, code_cells
@@ -97,9 +99,14 @@ def test_pip_gets_the_way_to_its_index_and_the_guests_own_certificates() -> None
 
 
 @pytest.mark.skipif(shutil.which("vagrant") is None, reason="needs Vagrant: sudo apt-get install vagrant")
-@pytest.mark.parametrize("chosen", [accelerator.KVM, accelerator.EMULATION])
-def test_vagrant_accepts_the_boxs_own_vagrantfile(tmp_path: Path, chosen: accelerator.Accelerator) -> None:
-    text = vagrantfile(chosen)
+@pytest.mark.parametrize(
+    ("chosen", "architecture"),
+    [(accelerator.KVM, AMD64), (accelerator.EMULATION, AMD64), (accelerator.ARM64, ARM64)],
+)
+def test_vagrant_accepts_the_boxs_own_vagrantfile(
+    tmp_path: Path, chosen: accelerator.Accelerator, architecture: Architecture
+) -> None:
+    text = vagrantfile(chosen, architecture)
     assert "@" not in text
     (tmp_path / "Vagrantfile").write_text(text.replace("config.ssh", 'config.vm.box = "example"\n  config.ssh', 1))
     settings = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
@@ -117,16 +124,56 @@ def test_what_is_missing_is_a_line_each(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr("shutil.which", lambda name, path: None if name == "mmdebstrap" else f"/usr/bin/{name}")
     monkeypatch.setattr(needs, "FREE_DISK_GB", 10**6)
-    lines = list(needs.missing(tmp_path))
+    lines = list(needs.missing(tmp_path, AMD64))
     assert any("sudo make test-vagrant" in line for line in lines)
     assert any("sudo apt-get install mmdebstrap" in line for line in lines)
     assert any("GB free and 1000000 GB are needed" in line for line in lines)
     assert all("\n" not in line for line in lines)
 
 
+def test_another_processors_box_needs_its_emulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name, path: None if "aarch64" in name else f"/usr/bin/{name}")
+    monkeypatch.setattr(needs, "FOREIGN_FORMAT", tmp_path / "qemu-aarch64")
+    lines = list(needs.missing(tmp_path, ARM64))
+    assert any("sudo apt-get install qemu-system-arm qemu-user-static" in line for line in lines)
+    assert any("update-binfmts --enable qemu-aarch64" in line for line in lines)
+    assert not any("qemu-aarch64" in line or "qemu-system-arm" in line for line in needs.missing(tmp_path, AMD64))
+
+
 def test_every_program_comes_from_a_package_that_is_listed() -> None:
     listed = (Path(__file__).parents[2] / "vagrant" / "apt-packages.txt").read_text().split()
-    assert set(needs.PROGRAMS.values()) <= set(listed)
+    assert {*needs.PROGRAMS.values(), *needs.FOREIGN_PROGRAMS.values()} <= set(listed)
+
+
+def test_a_machine_of_arm64_speaks_on_its_own_console_and_has_no_pcs_parts() -> None:
+    text = vagrantfile(accelerator.ARM64, ARM64)
+    assert "console=ttyAMA0" in text
+    assert 'if "arm64" == "arm64"' in text
+    assert "console=ttyS0" in vagrantfile(accelerator.EMULATION, AMD64)
+
+
+def test_what_pip_unpacked_here_becomes_the_boxs(tmp_path: Path) -> None:
+    scripts, site = tmp_path / "bin", tmp_path / "site"
+    (scripts / "jupyter").parent.mkdir()
+    (scripts / "jupyter").write_text(f"#!{sys.executable}\nprint('{sys.executable}')\n")
+    (scripts / "program").write_bytes(b"\x7fELF")
+    own_scripts(scripts, "/venv/bin/python")
+    assert (scripts / "jupyter").read_text() == f"#!/venv/bin/python\nprint('{sys.executable}')\n"
+    (site / "bin").mkdir(parents=True)
+    (site / "bin" / "python").write_text("there before")
+    merge(scripts, site / "bin")
+    assert sorted(path.name for path in (site / "bin").iterdir()) == ["jupyter", "program", "python"]
+    assert (site / "bin" / "program").read_bytes() == b"\x7fELF"
+
+
+def test_the_boxs_python_is_asked_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "usr/bin").mkdir(parents=True)
+    (tmp_path / "usr/bin/python3").symlink_to("python3.13")
+    assert python_version(tmp_path) == "3.13"
+    (tmp_path / "usr/bin/python3").unlink()
+    (tmp_path / "usr/bin/python3").symlink_to("/opt/python")
+    with pytest.raises(TrialError, match="does not say which Python it is"):
+        python_version(tmp_path)
 
 
 def test_the_last_address_that_vagrant_prints_is_the_one() -> None:
