@@ -116,7 +116,7 @@ def native_python(suite: str, folder: Path, sources: Path, options: Sequence[str
     root = folder / f"python-{suite}"
     remove_tree(root)
     try:
-        words = ("mmdebstrap", "--mode=root", "--variant=extract", "--include=python3", *options)
+        words = ("mmdebstrap", "--mode=root", "--variant=extract", "--include=base-files,python3", *options)
         run(log, *words, suite, str(root), str(sources))
         yield root
     finally:

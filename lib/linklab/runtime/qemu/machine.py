@@ -31,7 +31,7 @@ KERNEL_WORDS: Final = (
     "printk.devkmsg=on random.seed=0 clearcpuid=rep_good"  # string instructions may be slow: see copy.patch
 )
 _START_LIMIT_S = 120.0
-_USUAL_START_S = 0.5
+_USUAL_START_S = 0.25
 _MOVE_LIMIT_S = 30.0
 _LOOK_S = 0.2
 _CONSOLE_TAIL_LINES = 5
@@ -133,7 +133,7 @@ class Machine:
         raise LabError(f"QEMU did not start: {self.console_tail() or 'it says nothing'}")
 
     def patience_s(self, usual_s: float) -> float:
-        """Return how long to wait here for what takes less than ``usual_s`` where QEMU starts in half a second.
+        """Return how long to wait here for what takes less than ``usual_s`` where QEMU starts in a quarter of a second.
 
         Where it starts more slowly all else is slower, too: a computer that is itself emulated is so 60 times.
         """
