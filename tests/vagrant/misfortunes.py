@@ -19,7 +19,7 @@ _IMAGES = Path("/var/lib/libvirt/images")
 _NOWHERE = "qemu+unix:///system?socket=/nonexistent/libvirt-sock"
 # Reserved blocks too, which root may use; apt's lists are gone, so that it has something to write.
 _FILL = """set -e
-sudo apt-get remove -q -y iperf3
+sudo apt-get remove -q -y bubblewrap
 sudo rm -rf /var/lib/apt/lists
 read -r blocks size < <(stat --file-system --format "%f %S" /)
 sudo fallocate --length $((blocks * size - 200 * 1024 * 1024)) /full
@@ -92,7 +92,7 @@ def disk_full_inside(trial: Trial) -> str:
         said = trial.vagrant.run("provision", limit_s=INSTALL_LIMIT_S, fails=True)
         line = _told(said, "make room, then run the same command again")
     trial.vagrant.run("provision", limit_s=INSTALL_LIMIT_S)
-    trial.vagrant.ssh("iperf3 --version", START_LIMIT_S)
+    trial.vagrant.ssh("bwrap --version", START_LIMIT_S)
     return f"{line} (vagrant provision mended it)"
 
 
