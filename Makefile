@@ -42,7 +42,7 @@ test-thorough: install-tests ## the same with all there is of a kind: programs, 
 SUITE ?= trixie
 
 test-vagrant: ## try `vagrant up` for real, in a box of Debian's packages (root; half an hour without KVM)
-	@bash vagrant/provision.sh $(if $(filter arm64,$(VAGRANT_TRIAL)),--vagrant-arm64,--vagrant) --no-doctor
+	@bash vagrant/provision.sh $(if $(findstring arm64,$(VAGRANT_TRIAL)),--vagrant-arm64,--vagrant) --no-doctor
 	@$(BIN)/linklab image build
 	@$(BIN)/python -m tests.vagrant --suite $(SUITE) $(VAGRANT_TRIAL)
 

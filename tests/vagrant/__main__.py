@@ -44,7 +44,10 @@ def _parse() -> argparse.Namespace:
         "--suite", choices=sorted(SUITES), default="trixie", help="Debian's release in the box (trixie)"
     )
     parser.add_argument(
-        "--arch", choices=sorted(ARCHITECTURES), default="amd64", help="the box's processor (amd64); arm64 is emulated"
+        "--arch",
+        choices=sorted(ARCHITECTURES),
+        default="amd64",
+        help="the box's processor (amd64); arm64 wants --installed",
     )
     parser.add_argument(
         "--folder", type=Path, help="keep the box there for the next time (default: a folder that goes)"
