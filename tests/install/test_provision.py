@@ -172,6 +172,15 @@ def test_only_the_trial_of_vagrant_wants_its_provider(computer: Machine) -> None
     assert "packages.sh vagrant-libvirt\n" in computer.calls
 
 
+def test_only_a_trial_with_arm64_wants_its_emulators(computer: Machine) -> None:
+    computer.user_id = 0
+    computer.missing = ("qemu-system-arm", "qemu-user-static")
+    assert computer.run("provision.sh", "--vagrant", "--no-doctor").status == 0
+    assert "packages.sh" not in computer.calls
+    assert computer.run("provision.sh", "--vagrant-arm64", "--no-doctor").status == 0
+    assert "packages.sh qemu-system-arm qemu-user-static\n" in computer.calls
+
+
 def test_the_hub_and_its_tests_want_its_proxy(computer: Machine) -> None:
     computer.user_id = 0
     computer.missing = ("node-configurable-http-proxy",)
