@@ -333,7 +333,7 @@ def test_a_kernel_without_our_changes_is_said_wherever_digits_are_promised(
 ) -> None:
     assert virtual.image is not None
     about = virtual.image.about
-    kernels = (replace(about.kernels[0], patches=(*patches, "line")), *about.kernels[1:])
+    kernels = (replace(about.kernels[0], patches=(*patches, "line", "memory")), *about.kernels[1:])
     image = replace(virtual.image, about=replace(about, kernels=kernels))
     monkeypatch.setattr("linklab.lab.choose", lambda *_: replace(virtual, image=image))
     with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
