@@ -249,6 +249,18 @@ def test_what_was_not_watched_is_named(dump: object, pings: object, says: str) -
     assert failed.hint
 
 
+def test_pings_that_waited_for_nobody_in_real_time_are_open(video: Video) -> None:
+    on_virtual_time, short = runs_of(video)["wan"], PINGS.replace("time=", "time=0.0")
+    in_real_time = replace(on_virtual_time, origin=Origin("t", "real", "6"))
+    result = lab09.check_watch(9 * LINE, short, in_real_time)
+    assert result.outcome == "inconclusive"
+    assert "quiet machine" in result.checks[1].hint
+    assert "popen" in result.checks[1].hint
+    assert lab09.check_watch(9 * LINE, short, on_virtual_time).outcome == "failed"
+    assert lab09.check_watch(9 * LINE, "", in_real_time).outcome == "failed"
+    assert lab09.check_watch("", PINGS, in_real_time).outcome == "failed"
+
+
 def test_what_was_watched_passes(video: Video) -> None:
     assert lab09.check_watch("listening on r1-eth1\n" + 10 * LINE, PINGS).passed
     one = runs_of(video)["one frame"]

@@ -200,6 +200,14 @@ def unless_busy(check: Check, trouble: str | None) -> Check:
     return replace(check, outcome="inconclusive", reason=reason, hint=hint, further=())
 
 
+def unless_real(check: Check, clock: str | None) -> Check:
+    """Return the check; where it failed in real time and no gate looked at the machine, an inconclusive one instead."""
+    if check.outcome != "failed" or clock != "real":
+        return check
+    reason, hint = f"{check.reason}, and the machine may be busy", f"{AGAIN}; if it is the same then: {check.hint}"
+    return replace(check, outcome="inconclusive", reason=reason, hint=hint, further=())
+
+
 # --- Real time
 
 
