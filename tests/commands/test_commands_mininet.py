@@ -6,7 +6,6 @@ import os
 import pty
 import re
 import select
-import shutil
 import subprocess
 import sys
 import time
@@ -20,7 +19,6 @@ from .terminal import Terminal, one_line
 
 pytestmark = pytest.mark.lab
 
-_needs_ovs = pytest.mark.skipif(shutil.which("ovs-vswitchd") is None, reason="needs openvswitch-switch")
 
 COMMON = """
 import os, sys
@@ -222,7 +220,6 @@ def test_a_shell_script_runs_too_and_its_pythons_find_ours(virtual: Kind, tmp_pa
     assert done.returncode == 4
 
 
-@_needs_ovs
 def test_mn_with_a_topology_of_ones_own(virtual: Kind, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(COMMON + "topos = {'mytopo': (lambda: SingleSwitchTopo(3))}\n")
     words = ("--custom", "own.py", "--topo", "mytopo", "--link", "tc,bw=10,delay=5ms")
@@ -231,8 +228,6 @@ def test_mn_with_a_topology_of_ones_own(virtual: Kind, tmp_path: Path) -> None:
     assert "0% dropped (6/6 received)" in done.stderr
 
 
-@_needs_ovs
-@pytest.mark.skipif(shutil.which("ovs-testcontroller") is None, reason="needs openvswitch-testcontroller")
 def test_a_script_that_says_nothing_gets_open_vswitch_and_its_controller(virtual: Kind, tmp_path: Path) -> None:
     text = COMMON + (
         "os.system('ovs-vsctl show')\n"

@@ -8,23 +8,14 @@ from __future__ import annotations
 import contextlib
 import re
 import select
-import shutil
 import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from unittest import SkipTest
 
 import linklab
 from linklab.emulation.namespace import namespace_of
-
-
-def needs(*programs: str) -> None:
-    """Skip the test where a program is missing, and name it."""
-    for program in programs:
-        if shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin") is None:
-            raise SkipTest(f"needs the program {program} (vagrant/apt-packages.txt)")
 
 
 def do(lab: linklab.Lab, node: str, *commands: str) -> str:

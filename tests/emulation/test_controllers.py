@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,15 +17,7 @@ from linklab.errors import LabError
 from linklab.network import End, Host, Link, Network, Switch
 from linklab.runtime.backends import Kind
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.skipif(shutil.which("ovs-vswitchd") is None, reason="needs openvswitch-switch"),
-]
-
-_test_controller = pytest.mark.skipif(
-    shutil.which("ovs-testcontroller") is None, reason="needs openvswitch-testcontroller"
-)
-_os_ken = pytest.mark.skipif(importlib.util.find_spec("os_ken") is None, reason="needs python3-os-ken")
+pytestmark = pytest.mark.lab
 _RUN = "/usr/bin/env PYTHONPATH=. osken-manager"
 
 LEARNING = """
@@ -111,7 +101,6 @@ def loses_nothing(lab: linklab.Lab) -> bool:
     return "0% dropped" in lab.cli("pingall")
 
 
-@_os_ken
 @pytest.mark.thorough
 def test_a_students_controller_forwards_in_a_tree_and_what_it_prints_can_be_read(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(
@@ -123,7 +112,6 @@ def test_a_students_controller_forwards_in_a_tree_and_what_it_prints_can_be_read
         assert "dl_dst=00:00:00:00:00:01" in flows
 
 
-@_os_ken
 def test_a_controller_opens_a_ring_and_time_goes_on(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(
         Ring(), "virtual", switch="ovs", controller=f"{_RUN} spanning.py", folder=apps(tmp_path), wall_limit_s=120
@@ -136,7 +124,6 @@ def test_a_controller_opens_a_ring_and_time_goes_on(virtual: Kind, tmp_path: Pat
         assert "dl_dst=00:00:00:00:00:01" in lab["s1"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s1")
 
 
-@_test_controller
 @pytest.mark.parametrize("controller", ["ovs-testcontroller ptcp:7001", OVSController], ids=["words", "class"])
 def test_open_vswitchs_own_controller(virtual: Kind, tmp_path: Path, controller: str | Callable[..., Any]) -> None:
     network = Network(

@@ -16,7 +16,7 @@ from linklab.measure import capture
 from linklab.network import End, Host, Link, Network, Router, Switch
 from linklab.runtime.backends import Kind
 
-from .inside import Datagrams, Transfer, answers, at, carry, do, needs, root, send
+from .inside import Datagrams, Transfer, answers, at, carry, do, root, send
 
 pytestmark = pytest.mark.lab
 
@@ -36,7 +36,6 @@ OUTSIDE = "192.0.2.3"
 
 @pytest.fixture(scope="module")
 def whole_lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    needs("nft", "iptables")
     with linklab.start(BORDER, "virtual", folder=tmp_path_factory.mktemp("border")) as lab:
         yield lab
 

@@ -23,7 +23,7 @@ from linklab.measure import capture
 from linklab.network import End, Host, Link, Network, Router, Switch
 from linklab.runtime.backends import Kind
 
-from .inside import Datagrams, Transfer, answers, at, attempt, carry, do, needs, root, send
+from .inside import Datagrams, Transfer, answers, at, attempt, carry, do, root, send
 
 pytestmark = pytest.mark.lab
 
@@ -594,7 +594,6 @@ def test_a_tunnel_carries_a_ping_and_adds_what_its_standard_says(lab: linklab.La
 
 def wireguard(lab: linklab.Lab) -> list[tuple[str, ...]]:
     """Commands for both ends, each of which knows the other's public key."""
-    needs("wg")
     keys = [do(lab, router, "wg genkey").split()[-1] for router in ("r1", "r3")]
     public = [do(lab, "r1", f"echo {key} | wg pubkey").split()[-1] for key in keys]
     return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from pathlib import Path
 
@@ -22,11 +21,8 @@ QUICK = ("examples/test/test_multilink.py",)
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    for program in ("ovs-vswitchd", "ovs-testcontroller", "apt-get"):
-        if shutil.which(program) is None:
-            pytest.skip(f"needs {program}")
-    if importlib.util.find_spec("pexpect") is None:
-        pytest.skip("needs pexpect, by which Mininet's tests type")
+    if shutil.which("apt-get") is None:
+        pytest.skip("needs apt-get")
     try:
         return mininet_material.fetch(tmp_path_factory.mktemp("mininet"))
     except RuntimeError as error:

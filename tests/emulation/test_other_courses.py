@@ -6,7 +6,6 @@ Networks are Mininet's topologies, commands are those that such assignments give
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +161,6 @@ def test_bgp_by_frr_takes_the_shortest_path_of_systems_and_a_longer_one_when_a_l
     assert lost_percent(reached) == lost_percent(reached_again) == 0
 
 
-@pytest.mark.skipif(shutil.which("iptables") is None, reason="needs iptables: sudo apt-get install iptables")
 def test_a_router_translates_addresses_for_a_home_network(virtual: Kind, lab_folder: Path) -> None:
     with linklab.start(HomeNetwork(), "virtual", folder=lab_folder) as lab:
         assert lost_percent(lab["home"].cmd("ping -c 2 203.0.113.10")) == 100
@@ -181,7 +179,6 @@ def test_a_router_translates_addresses_for_a_home_network(virtual: Kind, lab_fol
     assert "Accepted connection from 203.0.113.1" in server.output
 
 
-@pytest.mark.skipif(shutil.which("nft") is None, reason="needs nft: sudo apt-get install nftables")
 def test_a_stateful_firewall_lets_out_what_it_does_not_let_in(virtual: Kind, lab_folder: Path) -> None:
     rules = """
         table inet filter {

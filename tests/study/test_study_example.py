@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from pathlib import Path
 
 import pytest
@@ -36,7 +35,6 @@ def test_captures_of_the_example_become_rows(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.lab
-@pytest.mark.skipif(shutil.which("ovs-testcontroller") is None, reason="needs openvswitch-testcontroller")
 def test_the_example_is_carried_out_with_levels_of_ones_own(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,7 +50,6 @@ def test_the_example_is_carried_out_with_levels_of_ones_own(
 
 @pytest.mark.lab
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("ovs-testcontroller") is None, reason="needs openvswitch-testcontroller")
 def test_the_page_of_the_example_judges_its_claims(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

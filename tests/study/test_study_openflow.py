@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,8 +58,6 @@ def test_a_controllers_changed_program_is_a_changed_study(tmp_path: Path, monkey
 
 
 @pytest.mark.lab
-@pytest.mark.skipif(shutil.which("ovs-testcontroller") is None, reason="needs openvswitch-testcontroller")
-@pytest.mark.skipif(shutil.which("osken-manager") is None, reason="needs python3-os-ken")
 @pytest.mark.parametrize(
     "switches",
     [
