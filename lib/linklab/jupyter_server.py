@@ -42,8 +42,13 @@ def main() -> None:
 
 
 def hide(handler: object, page_config: dict[str, Any]) -> dict[str, Any]:
-    """JupyterLab's hook on what it tells the page: leaves out the parts in `HIDDEN`."""
+    """JupyterLab's hook on what it tells the page: leaves out the parts in `HIDDEN`.
+
+    Nothing here is ever built, so the page need not ask whether something is to be: where there is Node.js, the server
+    would start it several times for an answer.
+    """
     page_config["disabledExtensions"] = [*page_config.get("disabledExtensions", []), *HIDDEN]
+    page_config["buildCheck"] = False
     return page_config
 
 

@@ -106,6 +106,8 @@ def test_the_address_opens_the_first_lab_with_nothing_in_its_way(page: Page, add
     assert "Nbgrader" not in titles
     assert not page.all(".Toastify__toast"), "a question about news"
     assert not page.all(".jp-Dialog")
+    told = json.loads(page.browser.execute_script("return document.getElementById('jupyter-config-data').textContent"))
+    assert told["buildCheck"] is False
 
 
 def test_a_starter_stops_at_its_first_graded_cell_and_says_what_is_missing(
