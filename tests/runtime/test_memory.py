@@ -16,14 +16,21 @@ from linklab.runtime.backends import Kind, guest_memory_mb
 
 GROW = "python3 -c 'kept = []\nwhile True: kept.append(bytearray(1_000_000))'"
 SEVERAL = (
-    "for each in 1 2 3 4 5 6; do python3 -c 'kept = bytearray(100_000_000); import time; time.sleep(5)' & done; wait"
+    "for each in 1 2 3 4 5 6; do python3 -c 'kept = bytearray(40_000_000); import time; time.sleep(5)' & done; wait"
 )
-SAID = "the lab ran out of its 512 MB of memory and ended python3: let programs in it use less, or set LINKLAB_GUEST"
+SAID = "the lab ran out of its 192 MB of memory and ended python3: let programs in it use less, or set LINKLAB_GUEST"
 
 
 @pytest.fixture(params=["virtual", pytest.param("real", marks=pytest.mark.thorough)])  # one kernel, two clocks
-def lab(request: pytest.FixtureRequest, every_kind: Callable[[str], Kind], lab_folder: Path) -> Iterator[Lab]:
+def lab(
+    request: pytest.FixtureRequest,
+    every_kind: Callable[[str], Kind],
+    lab_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Lab]:
+    """A lab of little memory, which is soon full."""
     kind = every_kind(request.param)
+    monkeypatch.setenv("LINKLAB_GUEST_MB", "192")
     with linklab.start(TWO_HOSTS, kind.clock, kind="guest", folder=lab_folder) as lab:
         yield lab
 
@@ -63,7 +70,7 @@ def test_a_lab_that_dies_of_it_says_so(lab: Lab) -> None:
             kept.append(bytearray(1_000_000))
 
     with pytest.raises(
-        LabError, match=r"^the lab ran out of its 512 MB of memory and ended: .* start a new one with linklab"
+        LabError, match=r"^the lab ran out of its 192 MB of memory and ended: .* start a new one with linklab"
     ):
         lab.call(grow)
     assert not lab.process.running
@@ -71,9 +78,12 @@ def test_a_lab_that_dies_of_it_says_so(lab: Lab) -> None:
 
 @pytest.mark.lab
 def test_a_lab_can_have_more(virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LINKLAB_GUEST_MB", "1024")
+    much = "python3 -c 'print(len(bytes(1) * 540_000_000))'"
     with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
-        assert "700000000" in lab["h1"].cmd("python3 -c 'print(len(bytes(1) * 700_000_000))'")
+        assert "540000000" not in lab["h1"].cmd(much)
+    monkeypatch.setenv("LINKLAB_GUEST_MB", "768")
+    with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
+        assert "540000000" in lab["h1"].cmd(much)
 
 
 @pytest.mark.parametrize("wish", ["0", "much", "-5", "127", ""])
