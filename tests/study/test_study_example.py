@@ -50,7 +50,7 @@ def test_the_example_is_carried_out_with_levels_of_ones_own(
 
 @pytest.mark.lab
 @pytest.mark.slow
-@pytest.mark.thorough  # tests/study/test_study_published_pages.py makes pages, and the test above carries this study out
+@pytest.mark.thorough  # test_study_published_pages.py makes pages, and the test above carries this study out
 def test_the_page_of_the_example_judges_its_claims(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
