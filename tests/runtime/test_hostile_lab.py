@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabEnded, LabError
-from linklab.runtime.agent import Context
+from linklab.runtime.context import Context
 from linklab.runtime.backends import Kind
 from linklab.runtime.channel import Channel, ChannelClosed
 from linklab.runtime.client import LabProcess

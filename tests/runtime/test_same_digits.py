@@ -19,7 +19,7 @@ from linklab.emulation import service
 from linklab.grade.runs import transfers
 from linklab.measure import TcpFlow, at_once, run
 from linklab.network import COURSE, TWO_HOSTS
-from linklab.runtime.agent import BEAT_NS
+from linklab.runtime.context import BEAT_NS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
 

@@ -11,7 +11,7 @@ from mininet.topo import Topo
 
 from linklab.emulation.topo import NetworkTopo
 from linklab.network import COURSE
-from linklab.runtime.agent import Context
+from linklab.runtime.context import Context
 
 LINK = {"bw": 100, "delay": "1ms", "max_queue_size": 100}
 """Every link is shaped, so that queueing disciplines are a part of the work: HTB and netem at both ends."""

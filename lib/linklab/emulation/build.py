@@ -26,7 +26,7 @@ from linklab.emulation.topo import NetworkTopo
 from linklab.emulation.topo_expectation import Asked, expectation_of
 from linklab.errors import LabError, LinklabError
 from linklab.network import Network, NetworkState, differences
-from linklab.runtime.agent import Context
+from linklab.runtime.context import Context
 
 _FILES_PER_NODE, _FILES_BESIDES = 6, 256
 _SETTLE_S = 4.0

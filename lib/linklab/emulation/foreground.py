@@ -19,7 +19,7 @@ from pathlib import Path
 
 from linklab.emulation import startup
 from linklab.errors import LabError
-from linklab.runtime.agent import Context
+from linklab.runtime.context import Context
 
 _CHUNK = 64 * 1024
 _PLACE = Path("/run/linklab")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from linklab.emulation.recorder import Recorder
     from linklab.network import Network, NetworkState
-    from linklab.runtime.agent import Context
+    from linklab.runtime.context import Context
 
 ROOT: Final = "root"
 """The node that is a shell in the lab's first namespace, where the switches live: the guest itself, as root."""

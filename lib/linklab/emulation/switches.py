@@ -15,7 +15,7 @@ from mininet.nodelib import LinuxBridge
 from linklab.emulation.mininet_parts import LateShell
 from linklab.emulation.netlink import links
 from linklab.errors import LabError
-from linklab.runtime.agent import MATURE_S, Context
+from linklab.runtime.context import MATURE_S, Context
 from linklab.units import SwitchName
 
 NAMES = get_args(SwitchName)

@@ -23,7 +23,7 @@ from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
 from linklab.signals import Held
 
 if TYPE_CHECKING:
-    from linklab.runtime.agent import Context
+    from linklab.runtime.context import Context
 
 Arguments = TypeVarTuple("Arguments")
 Answer = TypeVar("Answer")

@@ -12,7 +12,7 @@ from typing import Any
 
 from linklab.emulation import service
 from linklab.runtime import boot
-from linklab.runtime.agent import Context, Interrupted
+from linklab.runtime.context import Context, Interrupted
 from linklab.runtime.image import init
 from linklab.trial import program, scene, sockets
 from linklab.trial.program import Stage

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from linklab.runtime.agent import Context
+from linklab.runtime.context import Context
 
 DELAY_MS = 10.0
 SLEEP_S = 10_000.0

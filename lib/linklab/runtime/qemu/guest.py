@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from linklab.runtime import boot
-from linklab.runtime.agent import Context, grow_up, serve
 from linklab.runtime.channel import Message
+from linklab.runtime.context import Context, grow_up, serve
 from linklab.runtime.qemu.box import (
     ASK,
     DROP,
