@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import codecs
 import errno
-import hashlib
 import re
+from _blake2 import blake2b  # that of hashlib, which would load OpenSSL first, with each start of a lab
 from typing import Any, ClassVar
 
 from mininet.link import Intf, Link, TCIntf
@@ -314,7 +314,7 @@ class LabIntf(TCIntf):
         """
         self._times_shaped += 1
         text = f"{self.lab_seed} {self.node.name} {self.name} {self._times_shaped}"
-        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+        return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
     def delete(self) -> None:
         """Removes it; the other end of its cable goes too. One that is gone, or whose node is, is removed already."""

@@ -1,27 +1,54 @@
-"""The first program of a lab: it makes the lab ready, and answers requests."""
+"""The first program of a lab: it parts from process 1, makes the lab ready, and answers requests.
+
+It parts first, while it is small: all that both have is copied page by page.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import signal
 import sys
 import time
 from typing import Any
 
-from linklab.runtime import boot
-from linklab.runtime.channel import Channel
-from linklab.runtime.context import Context, grow_up, serve
+_RB_POWER_OFF = 0x4321FEDC
 
 
 def main(options: dict[str, Any]) -> None:
     """Makes the lab ready and serves it. `options` are what `linklab.runtime.backends` writes for it."""
-    seed = int(options["seed"])
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts
         os.environ.pop(name, None)
+    become_init(options["kind"])
+    _serve(options)
+
+
+def become_init(kind: str) -> None:
+    """Splits process 1 in two: the parent reaps orphans, and ends the lab when the child, the agent, ends."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        return
+    for ignored in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
+    os.close(0)
+    os.close(1)
+    while os.wait()[0] != child:
+        pass
+    if kind == "guest":
+        ctypes.CDLL(None).reboot(_RB_POWER_OFF)
+    os._exit(0)
+
+
+def _serve(options: dict[str, Any]) -> None:
+    from linklab.runtime import boot
+    from linklab.runtime.channel import Channel
+    from linklab.runtime.context import Context, grow_up, serve
+
     if options["kind"] == "guest":
         packages = options["packages"], options["packages_inside"]
         boot.boot_guest(options["folder"], options["reads"], options["layers"], options["library"], packages)
-        boot.become_init("guest")
         line = os.open("/dev/linklab", os.O_RDWR | os.O_CLOEXEC)
         virtual = options["clock"] == "virtual"
         if virtual:
@@ -32,12 +59,11 @@ def main(options: dict[str, Any]) -> None:
         channel = Channel(line, line, spin=virtual)
     else:
         boot.boot_native(options["folder"])
-        boot.become_init("native")
         channel = Channel(os.dup(0), os.dup(1))
         quiet = os.open(os.devnull, os.O_RDWR)
         os.dup2(quiet, 0)
         os.dup2(2, 1)
-    serve(Context(channel, options["clock"], seed))
+    serve(Context(channel, options["clock"], int(options["seed"])))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import fcntl
 import os
-import signal
 import socket
 import struct
 import time
@@ -20,7 +19,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _MS_RDONLY, _MS_NOSUID, _MS_BIND = 1, 2, 4096
 _SYS_PIVOT_ROOT = 155  # x86-64, the only processor of a guest
 _MNT_DETACH = 2
-_RB_POWER_OFF = 0x4321FEDC
 _PR_SET_TIMERSLACK = 29
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
@@ -161,20 +159,3 @@ def whole_seconds_apart(date_s: float) -> None:
     """
     apart_s = round(date_s - time.monotonic())
     time.clock_settime_ns(time.CLOCK_REALTIME, time.monotonic_ns() + apart_s * 10**9)
-
-
-def become_init(kind: str) -> None:
-    """Splits process 1 in two: the parent reaps orphans, and ends the lab when the child, the agent, ends."""
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        return
-    for ignored in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(ignored, signal.SIG_IGN)
-    os.close(0)
-    os.close(1)
-    while os.wait()[0] != child:
-        pass
-    if kind == "guest":
-        _libc.reboot(_RB_POWER_OFF)
-    os._exit(0)

@@ -14,10 +14,7 @@ import contextlib
 import ctypes
 import json
 import os
-import platform
-import random
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -35,8 +32,7 @@ def claim_core() -> socket.socket | None:
 
     The claim is a name in the abstract socket namespace: the kernel frees it whatever way the supervisor ends.
     """
-    cores = sorted(os.sched_getaffinity(0))
-    random.shuffle(cores)
+    cores = sorted(os.sched_getaffinity(0), key=lambda _: os.urandom(4))
     for seat in range(_SEATS_PER_CORE):
         for core in cores:
             claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -77,8 +73,8 @@ def _keep_apart() -> None:
     root mounts later (those of an ordinary user's guest are that user's to write anyway).
     """
     libc = ctypes.CDLL(None)
-    if platform.machine() in _SYS_KEYCTL:
-        libc.syscall(_SYS_KEYCTL[platform.machine()], _KEYCTL_JOIN_SESSION_KEYRING, None)
+    if (machine := os.uname().machine) in _SYS_KEYCTL:
+        libc.syscall(_SYS_KEYCTL[machine], _KEYCTL_JOIN_SESSION_KEYRING, None)
     if os.geteuid() == 0 and libc.unshare(_CLONE_NEWNS) == 0:
         libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
 
@@ -115,6 +111,8 @@ def main() -> None:
             os.wait()
             _kill_orphans()
     if "folder" in options:
+        import shutil  # only where it is needed: each start would pay for it
+
         shutil.rmtree(options["folder"], ignore_errors=True)
     if claim is not None:
         claim.close()
