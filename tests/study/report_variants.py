@@ -26,6 +26,8 @@ from linklab.study.report.runs import (
 
 FOLDER: Final = Path(__file__).parent / "data" / "report"
 _ACCESS: Final[Mapping[str, Any]] = {"rate_mbps": 8, "delay_ms": 1, "queue_packets": 50}
+_TWO_FIT: Final[Mapping[str, Any]] = {"rate_mbps": 12, "delay_ms": 1, "queue_packets": 10}
+"""On L2, and three do not."""
 
 
 def course(**changed: Mapping[str, Any]) -> Network:
@@ -68,6 +70,7 @@ VARIANTS: Final[Mapping[str, Study]] = {
         course(h1_s1=_ACCESS, h2_s1=_ACCESS, h3_s1=_ACCESS, r2_h7=_ACCESS),
         pairs=(*SHARED[:3], PARALLEL),
     ),
+    "shared-two-fit": _short(REPORT_SHARED, course(h1_s1=_TWO_FIT, h2_s1=_TWO_FIT, h3_s1=_TWO_FIT), pairs=SHARED[:2]),
     "shared-h8-at-r2": _short(REPORT_SHARED, h8_at_r2(), pairs=(*ONE_BY_ONE, SHARED[3])),
 }
 """By name: a study of the report's on another network."""

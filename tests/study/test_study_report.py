@@ -42,7 +42,7 @@ OTHERWISE = {
     "report-path-throughput": ("alone-deep-queues", False),
     "report-shared-rtt": ("shared-short-queues", True),
     "report-shared-fair": ("shared-slow-access", False),
-    "report-three-rtt": ("shared-short-queues", True),
+    "report-three-rtt": ("shared-two-fit", False),
     "report-three-throughput": ("shared-slow-access", True),
     "report-apart-throughput": ("shared-h8-at-r2", True),
     "report-parallel-fair": ("shared-slow-access", True),
