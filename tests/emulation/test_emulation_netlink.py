@@ -15,9 +15,9 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.network import COURSE, TWO_HOSTS, expected_state
-from linklab.runtime.context import Context
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
+from linklab.runtime.context import Context
 
 from . import by_tools
 

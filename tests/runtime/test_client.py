@@ -18,9 +18,9 @@ import pytest
 from linklab.emulation import service
 from linklab.errors import LabEnded, LabError, MeasurementError
 from linklab.runtime import process_tree
-from linklab.runtime.context import BEAT_NS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
+from linklab.runtime.context import BEAT_NS
 from linklab.runtime.transport import Spawned
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]

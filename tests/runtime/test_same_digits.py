@@ -19,9 +19,9 @@ from linklab.emulation import service
 from linklab.grade.runs import transfers
 from linklab.measure import TcpFlow, at_once, run
 from linklab.network import COURSE, TWO_HOSTS
-from linklab.runtime.context import BEAT_NS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
+from linklab.runtime.context import BEAT_NS
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 TCP_S = 3
