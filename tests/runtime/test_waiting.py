@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 import linklab
 from linklab.errors import LabError
 from linklab.network import End, Host, Link, Network
+from linklab.runtime import context, waiting
 from linklab.runtime.backends import Kind
 from linklab.runtime.printed import KEPT_BYTES
 
@@ -310,3 +312,10 @@ def test_who_stops_a_request_is_asked_while_events_come_without_a_pause(lab: lin
     # events, at most 144, whether programs read the clock by themselves or by system calls.
     assert 3 <= len(events) < 1_000
     assert lab["h1"].cmd("echo well").strip() == "well"
+
+
+def test_where_a_function_is_begins_behind_the_frames_that_called_it() -> None:
+    """Whatever called `linklab.runtime.context`: the agent of one kind of lab, and the guest of another."""
+    called = {"function": lambda: waiting._place(sys._getframe())}
+    exec(compile("said = function()", str(context.__file__), "exec"), called)  # noqa: S102
+    assert re.fullmatch(r"the function is in <lambda> \(test_waiting.py:\d+\)", str(called["said"]))
