@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,16 +30,6 @@ if LINKLAB_TESTS not in ("", "quick", "thorough"):
     raise pytest.UsageError(f'LINKLAB_TESTS is "{LINKLAB_TESTS}": set it to quick or thorough, or not at all')
 STARTS_A_PROCESS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
 """Names of Python's audit events."""
-
-
-gc.disable()
-"""While tests are collected: thousands of objects come, none goes, and looking for garbage takes half of the time."""
-
-
-def pytest_collection_finish() -> None:
-    """Look for garbage again, but not among what was collected."""
-    gc.freeze()
-    gc.enable()
 
 
 def pytest_configure() -> None:
@@ -63,6 +53,17 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     A compressed file holds the second in which it was made, and no reader finds a test by a thousand characters.
     """
     return argname if isinstance(val, str | bytes) and len(val) > LONGEST_VALUE_IN_A_NAME else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Nobody looks for garbage meanwhile: thousands of objects come, none goes, and looking takes half of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()  # nor among them later
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups

@@ -74,7 +74,6 @@ def test_an_interrupt_leaves_no_process_and_a_report(tmp_path: Path, number: sig
     assert "**Interrupted:**" in (tmp_path / "bench.md").read_text("utf-8")
 
 
-@pytest.mark.thorough
 @pytest.mark.usefixtures("virtual", "nothing_left")
 def test_both_ways_start_the_same_networks(lab_folder: Path) -> None:
     settings, records = Tiny(True, 1, lab_folder, 1), list[Record]()

@@ -90,11 +90,6 @@ def seconds(up_time: str) -> float:
     return 60 * float(found.group(1) or 0) + float(found.group(2))
 
 
-needs_frr = pytest.mark.skipif(
-    not Path("/usr/lib/frr/frrinit.sh").exists(), reason="needs FRR: sudo apt-get install frr"
-)
-
-
 def start_frr(lab: linklab.Lab, name: str, daemon: str, configuration: str) -> None:
     """Start FRR on a router as its own script does on a machine, with its files in a folder for each router."""
     lab[name].cmd(f"install -d -o frr -g frrvty /etc/frr/{name}; install -d -o frr -g frr /var/log/frr/{name}")
@@ -105,7 +100,6 @@ def start_frr(lab: linklab.Lab, name: str, daemon: str, configuration: str) -> N
     assert "Started watchfrr" in said, said
 
 
-@needs_frr
 def test_ospf_by_frr_finds_routes_when_the_standard_says_and_others_when_a_link_fails(
     virtual: Kind, lab_folder: Path
 ) -> None:
@@ -134,7 +128,6 @@ def test_ospf_by_frr_finds_routes_when_the_standard_says_and_others_when_a_link_
     assert "via 10.0.13.2" in route
 
 
-@needs_frr
 def test_bgp_by_frr_takes_the_shortest_path_of_systems_and_a_longer_one_when_a_link_fails(
     virtual: Kind, lab_folder: Path
 ) -> None:

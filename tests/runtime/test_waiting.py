@@ -317,5 +317,5 @@ def test_who_stops_a_request_is_asked_while_events_come_without_a_pause(lab: lin
 def test_where_a_function_is_begins_behind_the_frames_that_called_it() -> None:
     """Whatever called `linklab.runtime.context`: the agent of one kind of lab, and the guest of another."""
     called = {"function": lambda: waiting._place(sys._getframe())}
-    exec(compile("said = function()", str(context.__file__), "exec"), called)  # noqa: S102
+    exec(compile("said = function()", str(context.__file__), "exec"), called)
     assert re.fullmatch(r"the function is in <lambda> \(test_waiting.py:\d+\)", str(called["said"]))

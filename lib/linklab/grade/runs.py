@@ -201,7 +201,7 @@ def unless_busy(check: Check, trouble: str | None) -> Check:
 
 
 def unless_real(check: Check, clock: str | None) -> Check:
-    """Return the check; where it failed in real time and no gate looked at the machine, an inconclusive one instead."""
+    """Return the check of what no gate looks at; where it failed in real time, an inconclusive one instead."""
     if check.outcome != "failed" or clock != "real":
         return check
     reason, hint = f"{check.reason}, and the machine may be busy", f"{AGAIN}; if it is the same then: {check.hint}"

@@ -1,6 +1,6 @@
-"""The first program of a lab: it parts from process 1, makes the lab ready, and answers requests.
+"""What a lab's first process runs: it splits in two, process 1 and the agent, which makes the lab ready and serves it.
 
-It parts first, while it is small: all that both have is copied page by page.
+It splits before it loads anything large: each page of memory to which one of them writes afterwards is copied.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def main(options: dict[str, Any]) -> None:
     """Makes the lab ready and serves it. `options` are what `linklab.runtime.backends` writes for it."""
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts
         os.environ.pop(name, None)
-    become_init(options["kind"])
+    _become_init(options["kind"])
     _serve(options)
 
 
-def become_init(kind: str) -> None:
-    """Splits process 1 in two: the parent reaps orphans, and ends the lab when the child, the agent, ends."""
+def _become_init(kind: str) -> None:
+    """Split process 1 in two: the parent reaps orphans, and ends the lab when the child, the agent, ends."""
     child = os.fork()
     if child == 0:
         os.setsid()

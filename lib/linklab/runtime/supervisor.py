@@ -32,7 +32,7 @@ def claim_core() -> socket.socket | None:
 
     The claim is a name in the abstract socket namespace: the kernel frees it whatever way the supervisor ends.
     """
-    cores = sorted(os.sched_getaffinity(0), key=lambda _: os.urandom(4))
+    cores = sorted(os.sched_getaffinity(0), key=lambda _: os.urandom(4))  # shuffled: each start would pay for `random`
     for seat in range(_SEATS_PER_CORE):
         for core in cores:
             claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

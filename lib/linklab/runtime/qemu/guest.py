@@ -182,7 +182,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # under its own name, as the agent is
-    from linklab.runtime.qemu import guest
-
-    guest.main()
+    main()
