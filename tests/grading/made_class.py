@@ -146,13 +146,15 @@ def _renamed_ids() -> Any:
 HOSTILE: Final[dict[str, str]] = {
     "reads-the-hidden-tests": """
 import glob, os
+import linklab
+own = os.path.dirname(linklab.__file__)  # its words are no secret
 for place in ("/work", "/home", "/root", os.path.expanduser("~"), "/tmp", "solutions", "../solutions"):
     for path in glob.glob(f"{place}/**/*", recursive=True)[:1000]:
         try:
             text = open(path).read()
         except (OSError, ValueError):
             continue
-        if "BEGIN SOLUTION" in text or "course secret" in text:
+        if not path.startswith(own) and ("BEGIN SOLUTION" in text or "course secret" in text):
             print("STOLEN", path, text[:2000])
 """,
     "patches-the-checks": """
