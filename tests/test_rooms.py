@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -22,9 +23,14 @@ def _room(path: Path) -> str:
     return path.relative_to(HOUSE).parts[0].removesuffix(".py")
 
 
+@functools.cache
+def _nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
 def _imported(path: Path) -> Iterator[str]:
     """The rooms that a file imports from, wherever in the file it does."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in _nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module == "linklab":
             yield from (alias.name for alias in node.names if alias.name in LEVELS)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linklab."):
@@ -59,7 +65,7 @@ def test_no_function_is_named_by_a_string() -> None:
     wrong = [
         f"{path.relative_to(HOUSE)}: {node.value}"
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in _nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and named.fullmatch(node.value)
     ]
     assert wrong == []
