@@ -20,24 +20,26 @@ def main(options: dict[str, Any]) -> None:
     """Makes the lab ready and serves it. `options` are what `linklab.runtime.backends` writes for it."""
     for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts
         os.environ.pop(name, None)
-    _become_init(options["kind"])
+    become_init(_RB_POWER_OFF if options["kind"] == "guest" else None)
     _serve(options)
 
 
-def _become_init(kind: str) -> None:
-    """Split process 1 in two: the parent reaps orphans, and ends the lab when the child, the agent, ends."""
+def become_init(reboot: int | None) -> None:
+    """Split process 1 in two: the parent reaps orphans, and ends the lab when the child, the agent, ends.
+
+    A guest ends by reboot(2) with the command ``reboot``; None where process 1 is that of a namespace.
+    """
     child = os.fork()
     if child == 0:
         os.setsid()
         return
     for ignored in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ignored, signal.SIG_IGN)
-    os.close(0)
-    os.close(1)
+    os.closerange(0, 2)  # only the agent may hold the channel open
     while os.wait()[0] != child:
         pass
-    if kind == "guest":
-        ctypes.CDLL(None).reboot(_RB_POWER_OFF)
+    if reboot is not None:
+        ctypes.CDLL(None).reboot(reboot)
     os._exit(0)
 
 

@@ -4,17 +4,16 @@ where a snapshot is taken, and answers requests from there on.
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import importlib
 import os
-import signal
 import struct
 from collections import deque
 from pathlib import Path
 from typing import Final
 
 from linklab.runtime import boot
+from linklab.runtime.agent import become_init
 from linklab.runtime.channel import Message
 from linklab.runtime.context import Context, grow_up, serve
 from linklab.runtime.qemu.box import (
@@ -37,7 +36,6 @@ from linklab.runtime.qemu.folder import Folders, no_files
 
 DEVICE: Final = "/dev/linklab"
 _IOCTL_REST: Final = 0
-_LIBC: Final = ctypes.CDLL(None)
 _RNDADDENTROPY: Final = 0x4008_5203
 _RB_AUTOBOOT: Final = 0x01234567
 """QEMU ends at a reboot (``-no-reboot``); microvm cannot be switched off."""
@@ -142,19 +140,6 @@ def have_entropy() -> None:
         fcntl.ioctl(device, _RNDADDENTROPY, struct.pack("ii32x", 256, 32))
 
 
-def become_init() -> None:
-    """Split process 1 in two: the parent reaps orphans, and ends the machine when the child, the agent, ends."""
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        return
-    for ignored in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(ignored, signal.SIG_IGN)
-    while os.wait()[0] != child:
-        pass
-    _LIBC.reboot(_RB_AUTOBOOT)
-
-
 def warm_up() -> None:
     """Load what is slow to load, so that a snapshot has it. No network is used: the kernel draws some random numbers
     once for all connections, at the first, and these are to come from the lab's seed.
@@ -167,7 +152,7 @@ def main() -> None:
     """``python -m linklab.runtime.qemu.guest``, as process 1."""
     os.environ.pop("PYTHONPATH", None)  # for this process, not for what runs on the hosts
     start()
-    become_init()
+    become_init(_RB_AUTOBOOT)
     boot.exact_timers()
     warm_up()
     grow_up(True)
