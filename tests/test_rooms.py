@@ -24,13 +24,13 @@ def _room(path: Path) -> str:
 
 
 @functools.cache
-def _nodes(path: Path) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def _imported(path: Path) -> Iterator[str]:
     """The rooms that a file imports from, wherever in the file it does."""
-    for node in _nodes(path):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.ImportFrom) and node.module == "linklab":
             yield from (alias.name for alias in node.names if alias.name in LEVELS)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linklab."):
@@ -65,7 +65,7 @@ def test_no_function_is_named_by_a_string() -> None:
     wrong = [
         f"{path.relative_to(HOUSE)}: {node.value}"
         for path in FILES
-        for node in _nodes(path)
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and named.fullmatch(node.value)
     ]
     assert wrong == []
@@ -80,7 +80,7 @@ def test_modules_import_each_other_in_no_circle_not_even_within_functions() -> N
 
 def _modules(path: Path) -> Iterator[str]:
     """What a file imports, wherever in the file it does, but for what only the type checker reads."""
-    for node in _read_at_run_time(ast.parse(path.read_text("utf-8"))):
+    for node in _read_at_run_time(_tree(path)):
         if isinstance(node, ast.ImportFrom):
             yield str(node.module)
             yield from (f"{node.module}.{alias.name}" for alias in node.names)

@@ -195,17 +195,19 @@ def unless_busy(check: Check, trouble: str | None) -> Check:
     """Return the check; where it failed and the gate has ``trouble`` with the machine, an inconclusive one instead."""
     if check.outcome != "failed" or not trouble:
         return check
-    reason = f"{check.reason}, and the machine was busy ({trouble}): that says nothing about the network"
-    hint = f"{AGAIN}; if it is the same then: {check.hint}"
-    return replace(check, outcome="inconclusive", reason=reason, hint=hint, further=())
+    return _open(check, f"the machine was busy ({trouble}): that says nothing about the network")
 
 
 def unless_real(check: Check, clock: str | None) -> Check:
     """Return the check of what no gate looks at; where it failed in real time, an inconclusive one instead."""
     if check.outcome != "failed" or clock != "real":
         return check
-    reason, hint = f"{check.reason}, and the machine may be busy", f"{AGAIN}; if it is the same then: {check.hint}"
-    return replace(check, outcome="inconclusive", reason=reason, hint=hint, further=())
+    return _open(check, "the machine may be busy")
+
+
+def _open(check: Check, because: str) -> Check:
+    hint = f"{AGAIN}; if it is the same then: {check.hint}"
+    return replace(check, outcome="inconclusive", reason=f"{check.reason}, and {because}", hint=hint, further=())
 
 
 # --- Real time
