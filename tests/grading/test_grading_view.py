@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from linklab.measure import video_file
 from linklab.runtime import bwrap
 from linklab.runtime.backends import Kind
 from linklab.runtime.image.find import run_inside
@@ -197,6 +198,20 @@ def test_python_and_what_is_installed_work_there() -> None:
 import json, linklab, numpy, matplotlib, IPython, ipykernel, mininet.topo
 print(json.dumps(sorted([linklab.TWO_HOSTS.name if hasattr(linklab, "TWO_HOSTS") else "linklab"])))
 """)
+
+
+@pytest.mark.lab
+def test_its_videos_are_made_by_the_lab_image_s_ffmpeg_as_at_home(virtual: Kind) -> None:
+    assert (
+        inside("""
+import json
+from pathlib import Path
+from linklab.measure import video_file
+here = video_file.ffmpeg(Path("."), "-version", doing="saying its version").decode()
+print(json.dumps([video_file.version(), here.partition(" Copyright")[0]]))
+""")
+        == [video_file.version()] * 2
+    )
 
 
 @pytest.mark.lab

@@ -106,17 +106,6 @@ def test_a_video_is_made_once_and_always_the_same(cache: Path, monkeypatch: pyte
     assert encoded(SMALL).digest == first.digest
 
 
-def test_a_video_that_a_judge_gives_is_taken_whatever_ffmpeg_there_is(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    video = encoded(SMALL)
-    digest = video.digest
-    video.folder.rename(cache / video_file.given_name(SMALL))
-    for other in ("ffmpeg version 0.1", None):
-        monkeypatch.setattr(video_file, "version", lambda other=other: other or pytest.fail("there is none"))
-        assert encoded(SMALL).digest == digest
-
-
 def test_what_was_interrupted_leaves_no_half_video(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

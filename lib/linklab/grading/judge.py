@@ -34,7 +34,6 @@ from linklab.grading.student import Student
 from linklab.grading.values import ValueRefused
 from linklab.headless.execute import label, read_book, run_facts, runs, write_book
 from linklab.measure import Clip, Video, encoded
-from linklab.measure.video_file import given_name
 from linklab.network import COURSE, Network
 from linklab.report.graded import graded, kind_of
 from linklab.runtime import transport
@@ -247,7 +246,7 @@ def _videos_of(book: Any, room: Room) -> Mapping[Clip, Video]:
         if any(asked in cell.source and not cell.metadata.get("nbgrader", {}).get("solution") for cell in book.cells):
             video = encoded(clip)
             found[clip] = video
-            shutil.copytree(video.folder, room.given / "cache" / "linklab" / "video" / given_name(clip))
+            shutil.copytree(video.folder, room.given / "cache" / "linklab" / "video" / video.folder.name)
     return found
 
 

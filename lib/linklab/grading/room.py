@@ -21,17 +21,20 @@ from linklab.discovery import added_labs
 from linklab.errors import LabError
 from linklab.measure.program_file import REFERENCE, sealed
 from linklab.runtime import bwrap
+from linklab.runtime.image.find import find_image
+from linklab.runtime.kernel.config import runs_user_mode_linux
 
 FIRST_USER: Final = 64400
 _USERS: Final = 1000
-_MS_NOSUID, _MS_NODEV = 2, 4
+_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC = 2, 4, 4096, 16384
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
 class Room:
     """`home` is the student's to write; `given` holds what the student's side may read: the lender's socket, the
-    variant's file, Linklab's simpleperf. `own` is the judge's. `user` is whom the student's programs run as.
+    variant's file, Linklab's simpleperf, the lab image. `own` is the judge's. `user` is whom the student's programs run
+    as.
     """
 
     base: Path
@@ -49,6 +52,11 @@ class Room:
     def added_labs(self) -> Path:
         """Where the labs lie that are not Linklab's own."""
         return self.given / "added-labs"
+
+    @property
+    def image(self) -> Path:
+        """Where the lab image is, whose ffmpeg makes the same videos and pictures everywhere."""
+        return self.given / "image"
 
     def remove(self) -> None:
         """Takes it away, as far as nothing of it is in use."""
@@ -74,13 +82,15 @@ def make_room(disk_mb: int) -> Room:
             places[name].mkdir()
             places[name].chmod(mode)
         _mount("tmpfs", places["home"], f"size={disk_mb}m,nr_inodes=20000,mode=0755,uid={user},gid={_group(user)}")
+        room = Room(base, places["home"], places["given"], places["own"], user)
+        _show_image(room.image)
     except (OSError, LabError) as error:
         with contextlib.suppress(OSError):
             base.rmdir()
         raise LabError(
             f"this machine gives a submission no folder of bounded size ({error}): linklab doctor --grading tells why"
         ) from None
-    return Room(base, places["home"], places["given"], places["own"], user)
+    return room
 
 
 def furnish(room: Room, files: Mapping[str, Path], variant: str) -> None:
@@ -148,6 +158,16 @@ def _enter_namespace() -> None:
 def _mount(kind: str, place: Path, options: str) -> None:
     words = (kind.encode(), str(place).encode(), kind.encode(), _MS_NOSUID | _MS_NODEV, options.encode())
     _check(_libc.mount(*words))
+
+
+def _show_image(place: Path) -> None:
+    """Show the lab image there, if its programs run on this machine: its own folder may be closed to a submission."""
+    if not runs_user_mode_linux():
+        return
+    with contextlib.suppress(LabError):  # who starts the judge's labs says what is wrong with it
+        folder = find_image().folder
+        place.mkdir()
+        _check(_libc.mount(str(folder).encode(), str(place).encode(), None, _MS_BIND | _MS_REC, None))
 
 
 def _check(result: int) -> None:

@@ -211,6 +211,7 @@ def _environment(room: Room) -> dict[str, str]:
         "LINKLAB_SIMPLEPERF": f"{_GIVEN}/simpleperf.py",
         transport.VARIABLE: f"{_GIVEN}/{room.lender.name}",
         LABS_PATH: f"{_GIVEN}/{room.added_labs.name}" if room.added_labs.exists() else "",
+        "LINKLAB_IMAGE": f"{_GIVEN}/{room.image.name}" if room.image.exists() else "",
         VARIANT: f"{_GIVEN}/variant.json" if (given / "variant.json").exists() else "",
     }
 

@@ -355,9 +355,7 @@ def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
     LabError where the cache cannot be written.
     """
     place = Path(user_cache_dir("linklab")) / "video"
-    if (given := _kept(clip, place / given_name(clip))) is not None:
-        return given
-    name = _name_of(clip, version())
+    name = _name_of(clip)
     if (found := _kept(clip, place / name)) is not None:
         return found
     with locked(place / "lock"):
@@ -427,18 +425,10 @@ def _cut(folder: Path) -> None:
     (folder / "video.rtp").write_bytes(rtp_packets_of(stream))
 
 
-def given_name(clip: Clip) -> str:
-    """Return the name of the folder in which a judge gives this clip's video to a submission, in its cache folder.
-
-    The submission takes that one, whatever ffmpeg there is where it runs: another one would make another video.
-    """
-    return f"given-{_name_of(clip)}"
-
-
-def _name_of(clip: Clip, *more: str) -> str:
+def _name_of(clip: Clip) -> str:
     """What the result depends on, as the name of a folder."""
     settings = [_FORM, asdict(replace(clip, duration_s=float(clip.duration_s), bitrate_kbps=float(clip.bitrate_kbps)))]
-    text = json.dumps([*settings, CODECS[clip.codec], graph(clip), _PCR_MS, *more], sort_keys=True)
+    text = json.dumps([*settings, CODECS[clip.codec], graph(clip), _PCR_MS, version()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
