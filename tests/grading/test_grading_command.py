@@ -8,7 +8,7 @@ import pytest
 
 from linklab.cli import main
 from linklab.grading.model import Judged
-from linklab.grading.names import cleaned, folder_of, folders_of, listed
+from linklab.grading.names import cleaned, folder_of, listed
 from linklab.grading.run import Done
 from linklab.grading.show import outcome
 from linklab.grading.store import Work
@@ -62,7 +62,7 @@ def test_a_submission_of_nobody_is_named_and_the_status_says_so(
 
 def test_folders_are_plain_and_each_student_s_own() -> None:
     students = ["ada", "Ada", "ada king", "../../etc", "a/b", "a\\b", "", ".", "..", "\x1b[2J", "ö", "x" * 500, "con\0"]
-    folders = folders_of(students)
+    folders = {student: folder_of(student) for student in students}
     assert folders["ada"] == "ada"
     names = [folder.casefold() for folder in folders.values()]
     assert len(set(names)) == len(students)
@@ -70,7 +70,6 @@ def test_folders_are_plain_and_each_student_s_own() -> None:
         assert name.replace("-", "").replace("_", "").replace(".", "").isalnum()
         assert len(name) < 100
         assert not name.startswith(".")
-    assert folder_of("Ada") == folders["Ada"], "the same, whoever else is there"
 
 
 def test_names_are_shown_in_one_line() -> None:

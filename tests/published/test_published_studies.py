@@ -9,7 +9,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.published import mtu, switches, video
-from linklab.published.claims import Inconsistency, claim_by_id
+from linklab.published.claims import Inconsistency
 
 STUDIES = {"mtu": mtu, "video": video, "switch": switches}
 
@@ -137,9 +137,6 @@ def test_claims_have_ids_one_sentence_a_place_and_a_test(prefix: str) -> None:
         assert not re.search(r"[.?!] [A-Z]", claim.says)
         assert claim.where
         assert claim.test
-        assert claim_by_id(claims, claim.id) is claim
-    with pytest.raises(MeasurementError, match=f"no claim has the id 'x': choose one of {prefix}-"):
-        claim_by_id(claims, "x")
 
 
 @pytest.mark.parametrize("prefix", STUDIES)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.published.claims import claim_by_id
 from linklab.published.switches import CLAIMS, proportional_shares
 from linklab.runtime.backends import Kind
 from linklab.study import Measured, Study, run
@@ -260,7 +259,7 @@ def measured(study: Study, folder: Path, **levels: Any) -> Table:
 
 
 def finding(claim: str, table: Table) -> tuple[bool, str]:
-    found = JUDGES[claim_by_id(CLAIMS, claim).id]({table.study.name: table})
+    found = JUDGES[claim]({table.study.name: table})
     return found.holds, found.because
 
 

@@ -29,8 +29,6 @@ FRAME_BYTES: Final = ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES
 HEADER_BYTES: Final = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
 """Of a full frame that carries TCP: 66."""
 DATA_BYTES: Final = FRAME_BYTES - HEADER_BYTES
-PING_DATA_BYTES: Final = 56
-"""What ping sends unless it is told otherwise (iputils)."""
 
 HEADERS: Final = (
     "of each frame of 1514 bytes Ethernet takes 14, IP 20 and TCP 32 (20, and 12 for timestamps): 1448 are data"

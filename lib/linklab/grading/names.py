@@ -29,17 +29,11 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     return ", ".join(all_of_them[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def folders_of(students: Iterable[str]) -> dict[str, str]:
-    """For each student's id the name of a folder or file: plain characters, no two alike even where case is lost.
-
-    The same id gets the same name in each run, whoever else is in the class: what had to be changed carries a part of
-    the id's digest.
-    """
-    return {student: folder_of(student) for student in students}
-
-
 def folder_of(student: str) -> str:
-    """The name of one student's folder."""
+    """The name of one student's folder or file: plain characters, no two alike even where case is lost.
+
+    The same id gets the same name in each run: what had to be changed carries a part of the id's digest.
+    """
     plain = _PLAIN.sub("_", student.encode(errors="replace").decode()).strip("._-")[:60]
     digest = hashlib.sha256(student.encode(errors="surrogatepass")).hexdigest()[:8]
     return plain if plain and plain == student == plain.casefold() else f"{plain or 'student'}-{digest}"

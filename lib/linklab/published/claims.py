@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
-
-from linklab.errors import MeasurementError
 
 Platform = Literal["real", "virtual"]
 """``real``: hardware, in the study. ``virtual``: the study's Mininet. Neither is ours."""
@@ -38,11 +35,3 @@ class Inconsistency:
 
     where: str
     what: str
-
-
-def claim_by_id(claims: Iterable[Claim], name: str) -> Claim:
-    """The claim with that id. Raises MeasurementError, listing the ids, if there is none."""
-    known = {claim.id: claim for claim in claims}
-    if name not in known:
-        raise MeasurementError(f"no claim has the id {name!r}: choose one of {', '.join(known)}")
-    return known[name]
