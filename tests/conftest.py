@@ -25,9 +25,20 @@ LONGEST_VALUE_IN_A_NAME = 60
 """Characters or bytes."""
 
 LINKLAB_TESTS: Final = os.environ.get("LINKLAB_TESTS", "")
-"""Which tests are run: "quick" (those that start no process), "thorough" (all), else all but those marked thorough."""
-if LINKLAB_TESTS not in ("", "quick", "thorough"):
-    raise pytest.UsageError(f'LINKLAB_TESTS is "{LINKLAB_TESTS}": set it to quick or thorough, or not at all')
+"""Which tests are run: "quick" (those that start no process), "" (`make test`), "large" (CI), "thorough" (all)."""
+LEFT_OUT: Final = {
+    "quick": ("lab", "slow", "large", "thorough"),
+    "": ("large", "thorough"),
+    "large": ("thorough",),
+    "thorough": (),
+}
+"""By marks."""
+WHY_LEFT_OUT: Final = {
+    "large": "takes long: CI, or LINKLAB_TESTS=large make test",
+    "thorough": "one more of many alike: make test-thorough",
+}
+if LINKLAB_TESTS not in LEFT_OUT:
+    raise pytest.UsageError(f'LINKLAB_TESTS is "{LINKLAB_TESTS}": set it to quick, large or thorough, or not at all')
 STARTS_A_PROCESS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
 """Names of Python's audit events."""
 
@@ -70,12 +81,11 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """For tests side by side (pytest -n): those that share a fixture stay together, and the slow ones begin early."""
     if LINKLAB_TESTS == "quick":
-        items[:] = [item for item in items if not any(map(item.get_closest_marker, ("lab", "slow", "thorough")))]
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
-    left_out = pytest.mark.skip(reason="one more of many alike: make test-thorough")
+        items[:] = [item for item in items if not any(map(item.get_closest_marker, LEFT_OUT["quick"]))]
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, ("large", "slow"))))
     for item in items:
-        if item.get_closest_marker("thorough") and LINKLAB_TESTS != "thorough":
-            item.add_marker(left_out)
+        for mark in filter(item.get_closest_marker, LEFT_OUT[LINKLAB_TESTS]):
+            item.add_marker(pytest.mark.skip(reason=WHY_LEFT_OUT[mark]))
         shared = [name for name, scope in _fixture_scopes(item) if scope in ("module", "class", "package")]
         if shared:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))

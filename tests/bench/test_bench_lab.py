@@ -38,6 +38,7 @@ def bench(*words: str, folder: Path) -> list[str]:
     return [sys.executable, "-m", "tools.bench", *words, "--output", str(folder)]
 
 
+@pytest.mark.large
 @pytest.mark.usefixtures("virtual", "nothing_left")
 def test_a_tiny_benchmark_end_to_end(tmp_path: Path) -> None:
     words = bench("--quick", "--repeats", "1", "--only", "overhead", "--only", "switches", folder=tmp_path)
@@ -74,6 +75,7 @@ def test_an_interrupt_leaves_no_process_and_a_report(tmp_path: Path, number: sig
     assert "**Interrupted:**" in (tmp_path / "bench.md").read_text("utf-8")
 
 
+@pytest.mark.large
 @pytest.mark.usefixtures("virtual", "nothing_left")
 def test_both_ways_start_the_same_networks(lab_folder: Path) -> None:
     settings, records = Tiny(True, 1, lab_folder, 1), list[Record]()

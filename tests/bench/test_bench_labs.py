@@ -29,8 +29,8 @@ def test_a_checkout_without_solutions(tmp_path: Path, monkeypatch: pytest.Monkey
         labs.measure(Settings(folder=tmp_path), print, print)
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 @pytest.mark.usefixtures("virtual", "nothing_left")
 def test_a_notebook_tells_its_virtual_time(lab_folder: Path) -> None:
     kept: list[Record] = []

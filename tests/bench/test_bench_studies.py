@@ -211,6 +211,7 @@ def test_a_search_is_judged_by_error_and_traffic() -> None:
     assert verdicts(SEARCH.report(few, Settings())) == [Verdict.NOT_MEASURED]
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_a_train_beats_the_plain_increase_on_a_network(virtual: Kind, tmp_path: Path) -> None:
     network = random_chain(3, bottleneck_mbps=(8, 12))

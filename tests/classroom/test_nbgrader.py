@@ -74,8 +74,8 @@ def test_every_lab_is_generated_as_students_get_it(tmp_path: Path) -> None:
         assert _cells(tmp_path / f"course/release/{name}/{name}.ipynb") == _cells(ROOT / f"labs/{name}.ipynb")
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 def test_generate_autograde_feedback(virtual: Kind, tmp_path: Path) -> None:
     folder = tmp_path / "course"
     write_course(folder, ROOT)

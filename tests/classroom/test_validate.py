@@ -36,6 +36,7 @@ def _kit(folder: Path, **notebooks: list[str]) -> Path:
     return folder
 
 
+@pytest.mark.large
 def test_each_failed_cell_is_named_with_the_first_line_of_what_it_said(tmp_path: Path) -> None:
     kit = _kit(
         tmp_path,

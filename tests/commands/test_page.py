@@ -126,6 +126,7 @@ def test_a_starter_stops_at_its_first_graded_cell_and_says_what_is_missing(
     assert failed[0]["metadata"]["nbgrader"]["grade"] is True
 
 
+@pytest.mark.large
 def test_the_stop_button_works_while_the_cell_runs(page: Page, address: str, folder: Path, tmp_path: Path) -> None:
     page.open(address.replace(FIRST_NOTEBOOK, WATCHED))
     page.start_all(WATCHED)

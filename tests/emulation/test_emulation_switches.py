@@ -67,6 +67,7 @@ def test_open_vswitch_itself_forwards(virtual: Kind, lab_folder: Path, switch: S
     assert "lost:0" in shown, shown
 
 
+@pytest.mark.large
 @pytest.mark.usefixtures("nothing_left")
 def test_labs_with_daemons_of_their_own_run_side_by_side(virtual: Kind, lab_folder: Path) -> None:
     kinds: tuple[SwitchName, ...] = ("ovs", "ovs-user", "ovs", "bridge")

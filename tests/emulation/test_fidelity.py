@@ -84,6 +84,7 @@ def busy_core(lab: linklab.Lab) -> Iterator[None]:
         os.sched_setaffinity(0, ours)
 
 
+@pytest.mark.large
 def test_virtual_time_gives_the_same_digits_on_a_busy_core(idle: Found, virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(COURSE, "virtual", folder=tmp_path) as lab, busy_core(lab):
         loaded = measure(lab, ON_A_BUSY_CORE)

@@ -128,6 +128,7 @@ def lost_packets(lab: linklab.Lab, point: Point) -> list[Measured]:
     return [Measured("lost_packets", result.lost_packets), Measured("first_lost", first)]
 
 
+@pytest.mark.large
 def test_a_study_over_seeds_has_as_many_samples_and_the_same_again(virtual: Kind, tmp_path: Path) -> None:
     """On virtual time repeats gave the same digits: they are independent samples now."""
     metrics = (Metric("lost_packets", "1", "pings without an answer"), Metric("first_lost", "1", "the first of them"))

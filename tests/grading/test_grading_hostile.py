@@ -283,6 +283,7 @@ def test_what_patches_forges_searches_and_fills_gains_nothing(virtual: Kind, tmp
     attacked(tmp_path / "mine", attacks)
 
 
+@pytest.mark.large
 def test_what_ends_its_kernel_or_uses_it_up_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
     """All but the sleep take the kernel with them, and the fourth kernel is the last that a notebook gets."""
     attacks = [*chosen(ENDS, "exit"), *chosen(FUNCTIONS, "function-exit"), *chosen(ENDS, "sleep", "crowd")]

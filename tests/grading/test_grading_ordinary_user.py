@@ -43,6 +43,7 @@ def ordinary(virtual: Kind) -> Iterator[tuple[Path, list[str], dict[str, str]]]:
         yield folder, words, environment
 
 
+@pytest.mark.large
 def test_a_lab_and_a_simpleperf_are_judged(ordinary: tuple[Path, list[str], dict[str, str]]) -> None:
     folder, words, environment = ordinary
     book = without(solution("04"), "imports", "start", "answer-rtt", "check-rtt", "answer-pings", "check-pings")

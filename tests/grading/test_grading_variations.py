@@ -75,10 +75,12 @@ def both(cases: Sequence[Variation], setup: str, files: Mapping[str, str], folde
     assert other == {}, "\n".join(map(str, other.items()))
 
 
+@pytest.mark.large
 def test_honest_work_in_other_forms(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     both(variations.HONEST, "", variations.HELPERS, tmp_path, monkeypatch)
 
 
+@pytest.mark.large
 def test_honest_work_in_labs(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     both(variations.IN_LABS, variations.COURSE_LAB, variations.PROGRAM, tmp_path, monkeypatch)
 

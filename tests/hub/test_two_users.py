@@ -37,7 +37,7 @@ while not _Path("{GO_ON}").exists():
 RUNTIME = ".local/share/jupyter/runtime"
 RESULT = "application/vnd.linklab.result+json"
 PATIENCE_S = 600.0
-pytestmark = [pytest.mark.lab, pytest.mark.slow]
+pytestmark = [pytest.mark.lab, pytest.mark.large]
 
 
 @pytest.fixture(scope="module")

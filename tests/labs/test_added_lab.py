@@ -120,6 +120,7 @@ def test_a_course_for_nbgrader_has_it_too(root: Path) -> None:
     assert found == {NAME, SETTINGS, *(f"lab50/{name}" for name in PARTS)}
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.usefixtures("virtual")
 def test_at_home_the_starter_fails_exactly_its_cells_and_the_solution_passes(root: Path, tmp_path: Path) -> None:
@@ -153,6 +154,7 @@ def _hand_in(root: Path, student: str, answers: Mapping[str, str]) -> None:
     (folder / "lab50" / "__init__.py").write_text(f"{easy}    return lambda *_: _Passed()\n")
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.usefixtures("virtual")
 def test_a_class_is_graded_by_the_instructor_s_own_rules(root: Path) -> None:

@@ -127,6 +127,7 @@ def _traces(folder: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_two_fresh_labs_give_the_same_traces(virtual: Kind, tmp_path: Path) -> None:
     one, two = (_traces(tmp_path / name) for name in ("one", "two"))

@@ -110,8 +110,8 @@ def _errors(folder: str, work: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[A
     return notebook, run(notebook, work).errors
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 def test_the_starter_fails_exactly_its_graded_cells_and_says_what_to_do(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,8 +123,8 @@ def test_the_starter_fails_exactly_its_graded_cells_and_says_what_to_do(
     assert "No interval yet" in shown(notebook, "intervals-try")
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 def test_the_solution_passes_and_shows_what_its_text_says(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, 
     assert shown(starter, "queue-figure" if name == NAMES[0] else "answer-together") == repr(NOT_IN_THE_STARTER)
 
 
+@pytest.mark.large
 def test_lab_04_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution, errors = run_with_simpleperf("solutions", NAMES[0], tmp_path)
     assert errors == {}
@@ -46,6 +47,7 @@ def test_lab_04_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     assert "Your sketch: 20 at 0" in seen
 
 
+@pytest.mark.large
 def test_lab_05_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution, errors = run_with_simpleperf("solutions", NAMES[1], tmp_path)
     assert errors == {}

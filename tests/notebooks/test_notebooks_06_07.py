@@ -31,6 +31,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, 
     assert shown(starter, "throughput-figure") == repr(multiplexing_figures.NOTHING)
 
 
+@pytest.mark.large
 def test_lab_06_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution, errors = run_with_simpleperf("solutions", NAMES[0], tmp_path)
     assert errors == {}
@@ -50,6 +51,7 @@ def test_lab_06_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     assert half[3] < 61 < whole[3] < 81
 
 
+@pytest.mark.large
 def test_lab_07_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution, errors = run_with_simpleperf("solutions", NAMES[1], tmp_path)
     assert errors == {}

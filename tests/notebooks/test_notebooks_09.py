@@ -33,6 +33,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
         assert shown(starter, cell) == repr(video_figures.NOTHING)
 
 
+@pytest.mark.large
 def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution = read(f"solutions/{NAME}.ipynb")
     executed = run(solution, tmp_path)

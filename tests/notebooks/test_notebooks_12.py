@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtua
 NAME = "12-queue-management"
 
 
+@pytest.mark.large
 def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: Path) -> None:
     starter = read(f"labs/{NAME}.ipynb")
     errors = run(starter, tmp_path).errors
@@ -25,6 +26,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
         assert repr(figures.NOTHING) in shown(starter, cell)
 
 
+@pytest.mark.large
 def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution = read(f"solutions/{NAME}.ipynb")
     assert run(solution, tmp_path).errors == {}

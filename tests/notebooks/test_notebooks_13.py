@@ -43,7 +43,9 @@ def test_what_is_still_to_do_is_marked(done: int) -> None:
 
 @pytest.mark.lab
 @pytest.mark.slow
-@pytest.mark.parametrize("done", [0, pytest.param(1, marks=pytest.mark.thorough), 2])
+@pytest.mark.parametrize(
+    "done", [0, pytest.param(1, marks=pytest.mark.thorough), pytest.param(2, marks=pytest.mark.large)]
+)
 def test_no_step_passes_before_it_is_done(done: int, virtual: Kind, tmp_path: Path) -> None:
     """The last step that is done passes, and all that come after it fail; with the stages before, that is all."""
     (tmp_path / PROGRAM).write_text(stage(FINISHED, BLOCKS, done))
@@ -54,8 +56,8 @@ def test_no_step_passes_before_it_is_done(done: int, virtual: Kind, tmp_path: Pa
     assert all(check.hint for result in results.values() for check in result.checks if not check.passed)
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 @pytest.mark.usefixtures("virtual_time")
 def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: Path) -> None:
     shutil.copy(ROOT / "labs" / PROGRAM, tmp_path)
@@ -68,8 +70,8 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
         assert "Nothing was sent yet: write the program first." in shown(starter, cell)
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 @pytest.mark.usefixtures("virtual_time")
 def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     shutil.copy(ROOT / "solutions" / PROGRAM, tmp_path)

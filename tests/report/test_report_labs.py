@@ -47,6 +47,7 @@ def test_a_solution(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "parts done" not in seen.words
 
 
+@pytest.mark.large
 def test_a_starter(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = executed("labs/00-start-here.ipynb", tmp_path, monkeypatch)
     assert (lab.points, lab.max_points) == (0, 11)

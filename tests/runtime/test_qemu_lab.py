@@ -125,6 +125,7 @@ def test_measurements_have_the_same_digits_beside_busy_loops(idle: list[Any]) ->
             assert measured() == idle
 
 
+@pytest.mark.large
 def test_neither_a_long_request_nor_files_show_in_any_digit(idle: list[Any], tmp_path: Path) -> None:
     for number in range(50):
         (tmp_path / f"file-{number}").write_text("x" * 1000 * number)

@@ -74,6 +74,7 @@ def test_a_slow_reader_costs_no_virtual_time(virtual: Kind, lab_folder: Path) ->
     assert slow_ns == quick_ns
 
 
+@pytest.mark.large
 def test_a_notebook_that_comes_late_shows_in_no_digit(virtual: Kind, lab_folder: Path) -> None:
     """The lab looks for the request some ten thousand times meanwhile."""
 

@@ -131,6 +131,7 @@ def one(table: Table, metric: str, **levels: object) -> float:
     return float(row["value"])
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_first(mtu_table: Table) -> None:
     assert mtu_table.missing == ()
@@ -236,6 +237,7 @@ def test_a_pair_of_captures_gives_the_metrics_of_a_train(tmp_path: Path) -> None
         from_captures(point, *small)
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_the_burst_is_the_buckets_and_a_bucket_of_one_frame_removes_it(virtual: Kind, tmp_path: Path) -> None:
     whole = run(BURST.short_form(), tmp_path)
@@ -289,8 +291,8 @@ def guests() -> list[str]:
     return [words for words in lab_processes().values() if words and not any(other in words for other in others)]
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_left")
 def test_killed_and_then_interrupted_nothing_is_lost(gre_table: Table, tmp_path: Path) -> None:
     output = tmp_path / "results"

@@ -57,6 +57,7 @@ def test_a_controllers_changed_program_is_a_changed_study(tmp_path: Path, monkey
     assert [part for part in before if before[part] != after[part]] == ["testbed"]
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.parametrize(
     "switches",

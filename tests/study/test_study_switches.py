@@ -101,8 +101,8 @@ def short(name: str, folder: Path, repeats: int = 2, levels: Mapping[str, tuple[
     return table
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "levels",
     [

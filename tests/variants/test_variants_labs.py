@@ -42,6 +42,7 @@ def _errors(notebook: Any, student: str, folder: Path, programs: str) -> dict[st
     return run(notebook, folder).errors
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("lab", some(LABS, "04"))
 def test_the_solution_passes(lab: str, tmp_path: Path) -> None:
     solution = read(f"solutions/{lab}.ipynb")

@@ -74,6 +74,7 @@ def test_a_script_that_names_its_interpreter_passes(virtual: Kind, tmp_path: Pat
     assert _failures(_written(tmp_path, FINISHED, "reliable"), ("timeouts",)) == {}
 
 
+@pytest.mark.large
 def test_what_a_shell_script_sends_arrives_whatever_is_lost(virtual: Kind, tmp_path: Path) -> None:
     """bash reads byte by byte, which costs it time on any machine: it is no match for theory, but it is right."""
     program = read(_written(tmp_path, RIGHT["shell.sh"], "reliable.sh"))

@@ -16,8 +16,8 @@ from linklab.runtime.backends import Kind
 from ...simpleperf.runner import REFERENCE
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: None) -> None:
     told: list[str] = []
     report = simpleperf.check(REFERENCE, where="lab", progress=told.append)
