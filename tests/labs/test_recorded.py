@@ -68,6 +68,7 @@ def _reason(one: Recorded) -> str:
     return ""
 
 
+@pytest.mark.slow  # TCP's model computes
 @pytest.mark.parametrize("lab", LABS)
 def test_the_same_verdicts(lab: str) -> None:
     others = {}
