@@ -99,6 +99,22 @@ def test_every_lab_is_recognised_by_its_cells(tmp_path: Path, kit: Kit) -> None:
     assert found.notes == ()
 
 
+@pytest.mark.parametrize("typed_anew", [True, False])
+def test_no_starter_undoes_an_answer_that_was_typed_anew(tmp_path: Path, kit: Kit, typed_anew: bool) -> None:
+    """Who deletes an answer and writes it into a cell of their own passes at home, where no starter runs."""
+    book = solved()
+    place, answer = next((i, it) for i, it in enumerate(book["cells"]) if it["id"] == "answer-prediction-rtt")
+    own = {**answer, "id": "typed-anew", "metadata": {}}
+    book["cells"][place : place + 1] = [own] if typed_anew else []
+    assembled = _assembled(tmp_path, book, kit)
+    sources = [each.source for each in _book(assembled).cells]
+    found = {each.id: each.source for each in _book(assembled).cells}["answer-prediction-rtt"]
+    starters = {part.cell_id: part.starter for part in kit.labs[LAB].parts}
+    assert found == ("" if typed_anew else starters["answer-prediction-rtt"])
+    assert (source(answer) in sources) == typed_anew
+    assert any("answer-prediction-rtt is missing" in note for note in assembled.notes)
+
+
 def test_answers_of_a_right_notebook_stand_in_it(tmp_path: Path, kit: Kit) -> None:
     assembled = _assembled(tmp_path, solved(), kit)
     book = {each.id: each.source for each in _book(assembled).cells}

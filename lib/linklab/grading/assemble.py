@@ -53,13 +53,14 @@ def assemble(lab: KitLab, cells: Iterable[HandedCell]) -> Assembled:
             made.append(_added(cell, after, used, taken))
 
     put_added("")
+    rewritten = any(cell.cell_type == "code" for cells in added.values() for cell in cells)
     answers, free_texts = {}, {}
     for part, template in zip(lab.parts, whole["cells"], strict=True):
-        text, attached, note = _text(part, own.get(part.cell_id))
+        text, attached, note = _text(part, own.get(part.cell_id), rewritten)
         if note:
             notes.append(note)
         if part.role == "answer":
-            answers[part.cell_id] = text
+            answers[part.cell_id] = text or part.starter
         elif part.role == "free text":
             free_texts[part.cell_id] = text
         made.append(_filled(template, text, attached))
@@ -93,10 +94,16 @@ def _sorted(
     return own, added, list(doubled)
 
 
-def _text(part: Part, cell: HandedCell | None) -> tuple[str, Mapping[str, Mapping[str, str]], str]:
-    """What stands in a cell of the lab, the images attached to it, and a note where the student's cannot."""
+def _text(part: Part, cell: HandedCell | None, rewritten: bool) -> tuple[str, Mapping[str, Mapping[str, str]], str]:
+    """What stands in a cell of the lab, the images attached to it, and a note where the student's cannot.
+
+    `rewritten`: the student has code in cells of their own, where a missing answer may stand. A starter that ran behind
+    it would take the answer away, so nothing stands in its place, as at home.
+    """
     if part.role not in ("answer", "free text"):
         return part.full, {}, ""
+    if cell is None and rewritten and part.role == "answer":
+        return "", {}, f"{part.cell_id} is missing: it counts where it stands in an added cell"
     if cell is None:
         return part.starter, {}, f"{part.cell_id} is missing: the starter stands in its place"
     if cell.cell_type != part.cell_type:
