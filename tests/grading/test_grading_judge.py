@@ -45,6 +45,27 @@ def test_lab_02_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: 
     assert done.judged.ended == ""
 
 
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        (None, "reliable.py cannot be read: No such file or directory"),
+        ("", "reliable.py is empty: write the program first"),
+        ("def broken(:\n", "reliable.py is not Python that can run: line 1: "),
+    ],
+)
+def test_a_program_that_cannot_be_tried_fails_and_leaves_no_points_open(
+    virtual: Kind, tmp_path: Path, program: str | None, reason: str
+) -> None:
+    files = {}
+    if program is not None:
+        (tmp_path / "reliable.py").write_text(program)
+        files = {"reliable.py": tmp_path / "reliable.py"}
+    done = judge(without(solution("13"), "imports", "check-stop-and-wait"), tmp_path, files=files)
+    assert done.status("stop-and-wait") == "failed", done.why()
+    assert reason in done.shown("check-stop-and-wait")
+    assert (done.judged.open_points, done.judged.notes) == (0, ())
+
+
 @pytest.mark.thorough  # another program beside a notebook is judged in test_grading_variations.py
 def test_lab_13_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: Path) -> None:
     _lab_13(without(solution("13"), "imports", "check-stop-and-wait"), tmp_path, "solutions")

@@ -23,6 +23,7 @@ from linklab.course import VARIABLE, read_variant, using, variant_text
 from linklab.errors import LinklabError
 from linklab.grade.draws import of_submission
 from linklab.grade.result import GradeError, Result, not_judged
+from linklab.grade.simpleperf.submission import ProgramError
 from linklab.grading import outputs as shown
 from linklab.grading.beside import beside
 from linklab.grading.broker import Broker
@@ -191,6 +192,8 @@ class Judge:
             return shown.of_failure(error)
         except Told as told:
             return shown.of_error(told.kind, str(told))
+        except ProgramError as missing:
+            return shown.of_error(type(missing).__name__, str(missing))
         except (ValueRefused, Gone) as refused:
             self._notes.append(f"{name}: {shown.printable(str(refused))}")
             return shown.of_error(type(refused).__name__, str(refused))

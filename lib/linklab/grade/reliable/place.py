@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from linklab.course import course_network
-from linklab.errors import LabError, LinklabError
+from linklab.errors import LabError
 from linklab.grade.reliable.wire import Transfer
 from linklab.grade.simpleperf import submission
 from linklab.grade.simpleperf.place import LabPlace
 from linklab.grade.simpleperf.steady import SteadyPlace
-from linklab.grade.simpleperf.submission import Submission
+from linklab.grade.simpleperf.submission import ProgramError, Submission
 from linklab.lab import Lab
 from linklab.network import Network
 from linklab.network.relayed import NEAR, relayed
@@ -58,7 +58,7 @@ def packet_ms(payload_bytes: float) -> float:
 def read(path: Path) -> Submission:
     """Read a program: Python, a script that names its interpreter (``#!``), or one that is compiled for Linux.
 
-    Raises LinklabError, in one line, where there is none.
+    Raises ProgramError, in one line, where there is none.
     """
     try:
         data = path.read_bytes() if not path.is_dir() else b""
@@ -67,7 +67,7 @@ def read(path: Path) -> Submission:
     if _is_python(path.name, data):
         return submission.read(path)
     if len(data) > _LARGEST_BINARY_BYTES:
-        raise LinklabError(
+        raise ProgramError(
             f"{path} has {len(data)} bytes: a program of more than {_LARGEST_BINARY_BYTES} is not checked"
         )
     return Submission(path.name, {path.name: data}, submission.interpreter(), None)

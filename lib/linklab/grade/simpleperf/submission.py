@@ -12,6 +12,10 @@ from linklab.errors import LinklabError
 from linklab.measure.program_file import LARGEST_FILE_BYTES, packages_folder, with_modules
 
 
+class ProgramError(LinklabError):
+    """A student's program cannot be tried: it is missing, empty, too large, or not Python."""
+
+
 @dataclass(frozen=True)
 class Submission:
     """A program, with the modules that it may import. ``name`` is its file's; ``files`` go by their paths."""
@@ -27,17 +31,17 @@ class Submission:
 
 
 def read(path: Path) -> Submission:
-    """Reads a program. Raises LinklabError, in one line, where there is none."""
+    """Reads a program. Raises ProgramError, in one line, where there is none."""
     if path.is_dir():
-        raise LinklabError(f"{path} is a folder: name the Python file in it")
+        raise ProgramError(f"{path} is a folder: name the Python file in it")
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise LinklabError(f"{path} cannot be read: {error.strerror}") from None
+        raise ProgramError(f"{path} cannot be read: {error.strerror}") from None
     if len(data) > LARGEST_FILE_BYTES:
-        raise LinklabError(f"{path} has {len(data)} bytes: a program of more than {LARGEST_FILE_BYTES} is not checked")
+        raise ProgramError(f"{path} has {len(data)} bytes: a program of more than {LARGEST_FILE_BYTES} is not checked")
     if not data.strip():
-        raise LinklabError(f"{path} is empty: write the program first")
+        raise ProgramError(f"{path} is empty: write the program first")
     _refuse_broken(path, data)
     files = with_modules(path, data)
     return Submission(path.name, files, interpreter(), packages_folder(files))
@@ -49,7 +53,7 @@ def _refuse_broken(path: Path, data: bytes) -> None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
-        raise LinklabError(f"{path} is not Python that can run: {where}{what}") from None
+        raise ProgramError(f"{path} is not Python that can run: {where}{what}") from None
 
 
 def interpreter() -> str:
