@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +15,11 @@ from linklab.classroom.roster import networks_of
 from linklab.course import FILE, variant_text
 from linklab.errors import LinklabError
 from linklab.grading.by_hand import FILE as FREE_TEXTS
-from linklab.grading.grade import Order
+from linklab.grading.grade import Order, grade
 from linklab.grading.kit import Kit
 from linklab.grading.model import Limits, Task
+from linklab.grading.run import Done
+from linklab.grading.store import Work
 from linklab.network.variants import variant
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import (
@@ -181,6 +185,46 @@ def test_points_given_by_hand_are_taken_in_and_never_lost(group: PretendedClass,
     group.hand_in("bob", put(solved(), reflect_queue="Another answer."))
     ada, bob = group.grade().students
     assert (ada.points, bob.open_points) == (8, 4), "an answer that has changed waits again"
+
+
+def test_points_that_are_given_while_others_are_judged_are_taken_in(group: PretendedClass) -> None:
+    group.hand_in("ada", solved())
+    group.grade()
+    path = group.output / FREE_TEXTS
+
+    def judge(_: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
+        rows = list(csv.DictReader(path.open(newline="")))
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows({**row, "points": "1"} for row in rows)
+        return {}
+
+    group.hand_in("bob", solved())
+    ada, bob = grade(group.source, group.output, group.order, judge, lambda _: None).students
+    assert (ada.open_points, bob.labs[LAB].state) == (0, "not judged")
+    assert [row["points"] for row in csv.DictReader(path.open(newline="")) if row["student"] == "ada"] == ["1", "1"]
+
+
+def test_a_page_of_nobody_in_the_class_goes(group: PretendedClass) -> None:
+    """It could be sent as it is, with the work of another under the name."""
+    for student in ("ada", "bob"):
+        group.hand_in(student, solved())
+    group.grade()
+    shutil.rmtree(group.source / "bob")
+    said: list[str] = []
+    grade(group.source, group.output, group.order, lambda _: {}, said.append)
+    assert [path.name for path in (group.output / "feedback").iterdir()] == ["ada.html"]
+    assert said[-1] == "removed of an earlier run, as nobody in the class is called so: feedback/bob.html"
+
+
+@pytest.mark.parametrize("inside", ["graded", "a/b", "."])
+def test_an_output_among_the_submissions_is_refused(group: PretendedClass, inside: str) -> None:
+    group.hand_in("ada", solved())
+    group.output = group.source / inside
+    with pytest.raises(LinklabError, match="lies among the submissions"):
+        group.grade()
+    assert [path.name for path in group.source.iterdir()] == ["ada"]
 
 
 @pytest.mark.parametrize(

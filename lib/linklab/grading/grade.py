@@ -81,11 +81,14 @@ class _Student:
 def grade(source: Path, output: Path, order: Order, judge: Judge, tell: Callable[[str], None]) -> ClassGrade:
     """Grades what is in ``source`` and writes everything below ``output``; ``tell`` hears of each step.
 
-    Raises LinklabError where there is nothing to grade, or ``output`` holds something else, or is in use.
+    Raises LinklabError where there is nothing to grade, or ``output`` holds something else, lies in ``source``, or is
+    in use.
     """
     output = output.absolute()  # judges go to folders of their own
+    if output.resolve().is_relative_to(source.resolve()):
+        raise LinklabError(f"{output} lies among the submissions: say a folder beside {source} with --output")
     with _held(output):
-        given = _given(output / by_hand.FILE)
+        _given(output / by_hand.FILE)  # a mistake in it is said before hours of judging
         work = output / ".unpacked"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
@@ -100,9 +103,13 @@ def grade(source: Path, output: Path, order: Order, judge: Judge, tell: Callable
             f"{len(students)} students, {len(waiting)} notebooks to judge" + (f", {kept} judged before" if kept else "")
         )
         done = judge(waiting)
+        given = _given(output / by_hand.FILE)  # with what was given meanwhile
         answers = by_hand.with_points(_answers(students, order), given)
         grades = _graded(students, collected, order, done, answers)
         _write(output, grades, students)
+        for page in _strangers(output, grades):
+            tell(f"removed of an earlier run, as nobody in the class is called so: feedback/{page.name}")
+            page.unlink()
         write_whole(output / by_hand.FILE, by_hand.to_csv(answers, given), 0o644)
         return grades
 
@@ -273,6 +280,12 @@ def _write(output: Path, grades: ClassGrade, students: list[_Student]) -> None:
     write_whole(output / "grades.csv", to_csv(grades), 0o644)
     write_whole(output / "grades.json", to_json(grades), 0o644)
     write_whole(output / "index.html", class_page(grades), 0o644)
+
+
+def _strangers(output: Path, grades: ClassGrade) -> list[Path]:
+    """The pages of an earlier run whose students are no longer in the class."""
+    written = {one.page for one in grades.students}
+    return sorted(page for page in (output / "feedback").glob("*.html") if page.name not in written)
 
 
 def _record(work: Work) -> LabRecord | None:
