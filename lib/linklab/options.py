@@ -34,6 +34,14 @@ def _above_0(text: str, what: str) -> int:
     return int(text)
 
 
+def means(word: str, lab: str) -> bool:
+    """Return whether a lab (``03-udp-bandwidth``) is meant by a word: its number (``3``, ``03``), or how it begins."""
+    number = lab.partition("-")[0]
+    if word.isdecimal() and number.isdecimal():
+        return int(word) == int(number)
+    return bool(word) and lab.startswith(word)
+
+
 def cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -85,6 +85,7 @@ def test_without_a_report_the_last_words_are_the_failure(tmp_path: Path) -> None
 def test_labs_are_chosen_by_number_or_name(tmp_path: Path) -> None:
     kit = _kit(tmp_path, _01_one=["1"], _02_two=["1"])
     assert [path.stem for path in notebooks_of(kit, ["02"])] == ["02-two"]
+    assert [path.stem for path in notebooks_of(kit, ["2"])] == ["02-two"]
     with pytest.raises(LinklabError, match="no lab is called 9: choose of 01-one, 02-two"):
         notebooks_of(kit, ["9"])
     with pytest.raises(LinklabError, match="no notebook"):

@@ -335,7 +335,7 @@ WORKSHEET = (EXPORTS / "moodle-worksheet.csv").read_bytes()
         ("canvas", CANVAS_BYTES, ("--labs", "03=Essay", "04=Essay"), "would go into the same column 'Essay (7001)'"),
         ("canvas", CANVAS_BYTES, ("--labs", "03", "03"), "03-udp-bandwidth is named twice"),
         ("canvas", CANVAS_BYTES, ("--labs", "03="), "names no column behind the ="),
-        ("canvas", CANVAS_BYTES, ("--labs", "0"), "2 graded labs are called 0: choose of 03-udp-bandwidth, 04-tcp"),
+        ("canvas", CANVAS_BYTES, ("--labs", "0"), "no graded labs are called 0: choose of 03-udp-bandwidth, 04-tcp"),
         ("canvas", CANVAS_BYTES, ("--labs", "77"), "no graded labs are called 77"),
         ("canvas", CANVAS_BYTES, ("--by", "Login"), "has no column 'Login': choose of Student; ID;"),
         ("canvas", CANVAS_BYTES.replace(b"Lab", b"Exam"), (), "no column of book.csv is called like a lab"),

@@ -81,15 +81,15 @@ class Validated:
 
 
 def notebooks_of(root: Path, names: Sequence[str] = ()) -> tuple[Path, ...]:
-    """The solutions of the kit in ``root``, in order, or those whose names begin as one of ``names``.
+    """The solutions of the kit in ``root``, in order, or those that ``names`` mean.
 
     Raises LinklabError where there are none.
     """
     found = tuple(sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.ipynb")))
     if not found:
         raise LinklabError(f"no notebook solutions/NN-name.ipynb in {root}: name the folder that holds solutions/")
-    chosen = tuple(path for path in found if not names or path.name.startswith(tuple(names)))
-    unknown = [name for name in names if not any(path.name.startswith(name) for path in found)]
+    chosen = tuple(path for path in found if not names or any(options.means(name, path.name) for name in names))
+    unknown = [name for name in names if not any(options.means(name, path.name) for path in found)]
     if unknown:
         raise LinklabError(f"no lab is called {unknown[0]}: choose of {', '.join(path.stem for path in found)}")
     return chosen

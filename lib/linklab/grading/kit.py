@@ -12,6 +12,7 @@ from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
 from linklab.grading.cells import calls_of
 from linklab.notebooks.build import SOLUTIONS
+from linklab.options import means
 from linklab.report.markdown import headings
 
 Role = Literal["given", "answer", "check", "free text"]
@@ -73,11 +74,11 @@ class Kit:
     starters: Mapping[str, str] = field(default_factory=dict)
 
     def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The labs whose names begin as one of ``names``; all where there are none. Raises LinklabError if unknown."""
+        """The labs that ``names`` mean; all where there are none. Raises LinklabError if unknown."""
         for name in names:
-            if not any(lab.startswith(name) for lab in self.labs):
+            if not any(means(name, lab) for lab in self.labs):
                 raise LinklabError(f"no lab is called {name}: choose of {', '.join(self.labs)}")
-        return tuple(lab for lab in self.labs if not names or lab.startswith(tuple(names)))
+        return tuple(lab for lab in self.labs if not names or any(means(name, lab) for name in names))
 
 
 def read_kit(root: Path) -> Kit:

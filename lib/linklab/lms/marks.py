@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from linklab.errors import LinklabError
 from linklab.network.variants import normalised
+from linklab.options import means
 
 GRADES: Final = "grades.json"
 NBGRADER_COLUMNS: Final = (
@@ -72,10 +73,8 @@ class Marks:
     students: tuple[Student, ...]
 
     def lab(self, word: str) -> str:
-        """Return the lab whose name begins so (``03``). Raises LinklabError where none does, or several."""
-        found = [lab for lab in self.max_points if lab == word] or [
-            lab for lab in self.max_points if word and lab.startswith(word)
-        ]
+        """Return the lab that a word means (``03``). Raises LinklabError where none does, or several."""
+        found = [lab for lab in self.max_points if lab == word] or [lab for lab in self.max_points if means(word, lab)]
         if len(found) != 1:
             raise LinklabError(
                 f"{len(found) or 'no'} graded labs are called {word}: choose of {', '.join(self.max_points)}"
