@@ -175,6 +175,8 @@ def test_a_finding_stops_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("# nobody\n\n", "lists no student"),
         ("x" * 101, "more than 100 bytes"),
         ("a\x1b[31m\n", "cannot be printed"),
+        ("id;name\nada;Ada King\n", "line 1: 'id;name' looks like columns of a table: write one id a line"),
+        ("ada\nbob,Bob Ray\n", "line 2: 'bob,Bob Ray' looks like columns"),
     ],
 )
 def test_a_list_that_cannot_be_released_is_refused(
@@ -195,6 +197,10 @@ def test_the_secret_must_be_there_long_and_private(tmp_path: Path, capsys: pytes
     (tmp_path / "open").chmod(0o644)
     assert read_secret(tmp_path / "open") == SECRET
     assert "chmod 600" in capsys.readouterr().err
+    (tmp_path / "notepad").write_text(SECRET.decode(), "utf-8-sig")
+    (tmp_path / "notepad").chmod(0o600)
+    assert read_secret(tmp_path / "notepad") != SECRET, "networks that were given out stay as they are"
+    assert "begins with a byte order mark, which an editor put there: it counts" in capsys.readouterr().err
 
 
 def test_words_that_do_not_go_together_are_refused(

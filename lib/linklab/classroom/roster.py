@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 import stat
 import sys
 from collections.abc import Mapping
@@ -41,6 +43,8 @@ def trouble_with(student: str) -> str | None:
     """Why an id cannot be the name of a folder; None if it can."""
     if student in (".", "..") or student.startswith((".", "-")):
         return "begins with a dot or a hyphen: choose another id"
+    if re.search(r";|,(?! )", student):
+        return "looks like columns of a table: write one id a line, and nothing else"
     if "/" in student or "\\" in student or not student.isprintable() or "\ufffd" in student:
         return "holds a slash, or what cannot be printed: choose another id"
     if len(student.encode()) > _LONGEST_BYTES:
@@ -51,12 +55,15 @@ def trouble_with(student: str) -> str | None:
 def read_secret(path: Path) -> bytes:
     """The course secret in a file, without blanks and line ends around it.
 
-    Says on standard error if others on this machine may read it. Raises LinklabError for a file that cannot be read,
+    Says on standard error if others on this machine may read it, and if an editor has put a byte order mark before it,
+    with which it gives other networks. Raises LinklabError for a file that cannot be read,
     or holds less than 16 bytes.
     """
     if not path.exists():
         raise LinklabError(f"there is no course secret {path}: {_MAKE}")
     secret = _read(path, "the course secret").strip()
+    if secret.startswith(codecs.BOM_UTF8):
+        print(f"linklab: {path} begins with a byte order mark, which an editor put there: it counts", file=sys.stderr)
     if len(secret) < SHORTEST_SECRET_BYTES:
         raise LinklabError(f"{path} holds {len(secret)} bytes, and {SHORTEST_SECRET_BYTES} is the least: {_MAKE}")
     if path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
