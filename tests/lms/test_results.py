@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import CsvExportPlugin
 
 from linklab.cli import main
+from linklab.grading.grades import LabGrade
 from linklab.lms.marks import NBGRADER_COLUMNS, read_marks
 from tests.lms.a_class import EXPORTS, UDP_POINTS, a_class, a_student, lab_grade, write
 from tests.lms.a_class import UDP as UDP_LAB
@@ -248,6 +250,23 @@ def test_nbgrader_s_table_has_its_own_columns_and_reads_back(tmp_path: Path) -> 
         '=cmd|"x", y': 3
     }
     assert lab_grade(UDP_LAB, None).state == "not handed in"
+
+
+def test_nbgrader_s_own_export_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "grades.csv"
+    assert main(["export", str(write(tmp_path / "graded")), "--for", "nbgrader", "--output", str(output)]) == 0
+    before = output.read_bytes()
+    assert main(["export", str(output), "--for", "nbgrader", "--output", str(output)]) == 1
+    assert "--output is what is to be exported itself: name another file" in capsys.readouterr().err
+    assert output.read_bytes() == before
+
+
+def test_what_was_not_judged_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    waits = replace(a_student("ada", 3.0), labs={UDP_LAB.name: LabGrade("not judged")})
+    words = ["export", str(write(tmp_path / "graded", waits)), "--for", "nbgrader"]
+    assert main([*words, "--output", str(tmp_path / "x.csv")]) == 1
+    said = "written with 0 points, ada, 03-udp-bandwidth: it was not judged: run linklab grade again\n"
+    assert capsys.readouterr().err == said
 
 
 def test_what_is_written_is_for_its_owner_alone(tmp_path: Path) -> None:

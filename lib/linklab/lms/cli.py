@@ -159,11 +159,21 @@ def _gradescope(arguments: argparse.Namespace, marks: Marks) -> int:
 
 
 def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> int:
+    from linklab.errors import LinklabError
     from linklab.lms.results import nbgrader_table
 
     labs = [marks.lab(word) for word in arguments.labs] or list(marks.max_points)
-    _keep(arguments.output, nbgrader_table(labs, marks).encode())
-    return _say([f"{arguments.output}: {len(labs)} labs, {len(marks.students)} students"], [])
+    output = arguments.output
+    if output.exists() and output.samefile(arguments.graded):
+        raise LinklabError("--output is what is to be exported itself: name another file")
+    _keep(output, nbgrader_table(labs, marks).encode())
+    troubles = [
+        f"written with 0 points, {one.student}, {lab}: it was not judged: run linklab grade again"
+        for lab in labs
+        for one in marks.students
+        if lab in one.marks and one.marks[lab].state == "not judged"
+    ]
+    return _say([f"{output}: {len(labs)} labs, {len(marks.students)} students"], troubles)
 
 
 def _say(said: Sequence[str], troubles: Sequence[str]) -> int:
