@@ -134,6 +134,18 @@ def test_packets_in_a_row_wait_once_more_for_a_slower_link_behind_the_shared_one
     assert "once more" not in full_queue_rtt(H1_H4).why
 
 
+def test_pings_that_meet_slow_start_may_wait_before_a_faster_link_too() -> None:
+    """Found by pings every 0.2 s: 83.4 ms, where those every second met 79.4 at most. RFC 5681: two for each acked."""
+    seldom, often = full_queue_rtt(H1_H4), full_queue_rtt(H1_H4, interval_s=0.2)
+    assert often.high - seldom.high == pytest.approx(100 * 1514 * 8 / 40_000 - 20, abs=0.01)
+    assert (often.value, often.low >= seldom.low) == (seldom.value, True)
+    assert "wait once more, for L1" in often.why
+    twice = reshape(PLAN, "r1-eth1", rate_mbps=60)
+    assert full_queue_rtt(measured_path(COURSE, "h1", "h4", twice), interval_s=0.2).high == pytest.approx(
+        seldom.high, abs=1
+    )
+
+
 def test_the_longer_the_transfer_the_narrower_the_interval() -> None:
     widths = [(it.high - it.low) / it.high for it in (tcp_throughput(H1_H9, s) for s in (5, 10, 25, 100))]
     assert widths == sorted(widths, reverse=True)

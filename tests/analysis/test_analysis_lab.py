@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import linklab
+from linklab import lab05
 from linklab.analysis import (
     experiment,
     full_queue_rtt,
@@ -19,7 +20,7 @@ from linklab.analysis import (
     udp_throughput,
     unloaded_rtt,
 )
-from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, UdpResult, at_once
+from linklab.measure import PingFlow, PingResult, SimpleperfFlow, TcpFlow, TcpResult, UdpFlow, UdpResult, at_once
 from linklab.network import COURSE, Network
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.runtime.backends import Kind
@@ -92,3 +93,9 @@ def test_links_with_a_cable_s_overhead_do_as_expected(
     ):
         assert measured is not None
         assert expected.holds(measured), (expected, measured)
+
+
+def test_pings_beside_a_transfer_may_come_as_often_as_anybody_likes(lab: linklab.Lab) -> None:
+    """Each looks into the queue of slow start, before L1 as well, which a ping a second passes by."""
+    run = at_once(lab, [PingFlow("h1", "h4", 125, 0.2), SimpleperfFlow("h1", "h4", 25)])
+    assert lab05.check_together(run).passed

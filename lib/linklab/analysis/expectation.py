@@ -119,6 +119,8 @@ _TIMER_MS = 0.05
 _TIMER_REASON = f"{_TIMER_MS:g} ms for ping's own clock, its printed digits and the lab's timers"
 _QUEUE_SLACK_PACKETS = 2
 _QUEUE_REASON = "a packet that is leaving the queue while the ping arrives, and one that the token bucket lets pass"
+_AFTER_SLOW_START_S = 0.75
+"""Pings further apart than that pass slow start by: beside a transfer they start with it, and it is over then."""
 _NEARLY_FULL = 0.99
 _BURST_LOSS_PERCENT = 0.5
 BURST_BYTES = 15_000
@@ -162,7 +164,8 @@ def full_queue_rtt(
     CUBIC's cubic (RFC 9438, section 4.2).
 
     Its high end counts the queues of slower links behind ``hop``: a connection gets less than they carry on average,
-    and its packets in a row leave ``hop`` faster than that.
+    and its packets in a row leave ``hop`` faster than that. For pings that come often enough to meet slow start it
+    counts those before ``hop`` too whose links carry less than twice as much: each acknowledgement lets two packets go.
     """
     hop = bottleneck_hop(path) if hop is None else hop
     pipe = pipe_of(path, hop)
@@ -178,14 +181,16 @@ def full_queue_rtt(
     hops, rate_mbps = path.forward.hops, hop.link.rate_mbps or math.inf
     after = next(number for number, it in enumerate(hops, 1) if it.out == hop.out)
     behind = [it.link for it in hops[after:] if (it.link.rate_mbps or math.inf) < rate_mbps]
-    bursts_ms = math.fsum(full_queue_share_ms(link) for link in behind)
+    before = [it.link for it in hops[: after - 1] if rate_mbps < (it.link.rate_mbps or math.inf) < 2 * rate_mbps]
+    crossed = [*behind, *(before if interval_s < _AFTER_SLOW_START_S else ())]
+    bursts_ms = math.fsum(full_queue_share_ms(link) for link in crossed)
     why = (
         f"{base:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
         f"in, plus {pipe.limit_packets:g} packets * {pipe.packet_ms:.4g} ms; a ping every {interval_s:g} s may miss "
         f"the peak by {full - low:.2g} ms"
     )
-    if behind:
-        names = " and ".join(link.label for link in behind)
+    if crossed:
+        names = " and ".join(link.label for link in crossed)
         why += f"; packets in a row may wait once more, for {names}, up to {bursts_ms:.2g} ms"
     return Expectation(
         full,
