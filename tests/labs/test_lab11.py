@@ -354,3 +354,31 @@ def test_the_figures_and_tables_have_what_was_measured_and_say_so_where_nothing_
     # the law takes the round trip for constant: 1/28 too little where the path is always full
     assert rows["reno"][8] == pytest.approx(18.8, rel=0.05)
     assert [len(table.rows) for table in (figures.queues_table(queues()), figures.together_table(together()))] == [3, 4]  # type: ignore[union-attr]
+
+
+def test_looks_hold_what_read_ss_may_give() -> None:
+    """A function that leaves numbers as texts, and None before the first loss, passes `check_read`."""
+    texts = [(at, *(None if math.isinf(x) else str(x) for x in more), packets) for at, *more, packets in SAMPLES]
+    assert lab11.check_look(texts, "virtual").passed
+
+
+def test_looks_at_something_else_spoil_no_verdict() -> None:
+    """Who looks at more than is asked is judged by what is asked, whatever comes first in the list."""
+    runs, by_control = queues(), controls()
+    window, queue = runs[100].of(SocketsResult)[0], by_control["bbr"].of(QueueResult)[0]
+    idle = replace(window, flow=replace(window.flow, source="h2", destination="h4"), samples=())
+    full = replace(
+        queue,
+        flow=replace(queue.flow, source="r2"),
+        samples=tuple(replace(sample, packets=90) for sample in queue.samples),
+    )
+    with_idle = {**runs, 100: replace(runs[100], results=(idle, *runs[100].results))}
+    assert lab11.check_queues(with_idle).passed
+    with_full = {**by_control, "bbr": replace(by_control["bbr"], results=(full, *by_control["bbr"].results))}
+    assert lab11.check_controls(with_full).passed
+
+
+def test_one_round_trip_for_all_of_them_is_no_period() -> None:
+    result = lab11.check_period(lambda bdp, full, one_s: full / 2 * max(bdp, 0.75 * full) * one_s)
+    assert ["a queue of 250, RTT 227 ms" in check.description for check in failed(result)] == [True]
+    assert "that takes each round trip as long as with the mean window" in said(result)

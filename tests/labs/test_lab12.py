@@ -314,3 +314,11 @@ def test_the_figures_and_tables_have_what_was_measured_and_say_so_where_nothing_
     assert rows["marks"][1] == "fq_codel"
     assert rows["marks"][8] == 0
     assert rows["slow"][7] is None
+
+
+def test_a_queue_more_that_is_looked_at_spoils_no_verdict() -> None:
+    for name, run in finale("fq_codel").items():
+        looks = run.of(QueueResult)[0]
+        other = replace(looks, flow=replace(looks.flow, source="r2", destination="h1"))
+        runs = {**finale("fq_codel"), name: replace(run, results=(other, *run.results))}
+        assert lab12.check_finale(runs).passed

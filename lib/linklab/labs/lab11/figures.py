@@ -20,8 +20,17 @@ from linklab.grade.path_questions import DATA_BYTES
 from linklab.grade.runs import state_of_run
 from linklab.labs.lab11.functions import read_looks
 from linklab.labs.lab11.predictions import FAR, NEAR, packet_s, pipe_between
-from linklab.labs.lab11.rules import CONTROLS, POWERS, TOGETHER, TOGETHER_S, gaps_s, highest_rtt_ms, mean_queue_packets
-from linklab.measure import AtOnce, SocketsResult, TcpResult
+from linklab.labs.lab11.rules import (
+    CONTROLS,
+    POWERS,
+    TOGETHER,
+    TOGETHER_S,
+    gaps_s,
+    highest_rtt_ms,
+    looks_of,
+    mean_queue_packets,
+)
+from linklab.measure import AtOnce, TcpResult
 from linklab.show import Table, WindowTrace, table, windows
 from linklab.show.figure import Drawing
 
@@ -74,7 +83,7 @@ def controls_table(runs: Mapping[str, Run]) -> Table | str:
         if run is None:
             continue
         pipe = pipe_between(FAR, state_of_run(run))
-        each, transfer = run.of(SocketsResult)[0].busiest, run.of(TcpResult)[0]
+        each, transfer = looks_of(run), run.of(TcpResult)[0]
         gaps = gaps_s(run, pipe)
         rows.append(
             [
@@ -127,7 +136,7 @@ def _mathis(run: AtOnce) -> float | None:
     if not gaps:
         return None
     sent_packets = fmean(gaps) * transfer.throughput_mbps * 1e6 / 8 / DATA_BYTES
-    each = [sample.rtt_ms for sample in run.of(SocketsResult)[0].busiest if sample.at_s >= gaps[0]]
+    each = [sample.rtt_ms for sample in looks_of(run) if sample.at_s >= gaps[0]]
     return mathis_mbps(fmean(each), 1 / sent_packets, DATA_BYTES)
 
 

@@ -176,6 +176,7 @@ _SHAPES: Final = {
     "a queue of 100, RTT 80 ms": (132.1, 232.1, 0.0006056),
     "a queue of 20, RTT 80 ms": (132.1, 152.1, 0.0006056),
     "twice the rate, RTT 40 ms": (132.1, 400.0, 0.0003028),
+    "a queue of 250, RTT 227 ms": (750.0, 1000.0, 0.0003028),
 }
 
 
@@ -196,6 +197,11 @@ def check_period(function: object) -> Result:
             lambda bdp, full, one: full / 2 * full * one,
             "that takes each round trip as long as with a full queue",
             longer,
+        ),
+        Formula(
+            lambda bdp, full, one: full / 2 * max(bdp, 3 / 4 * full) * one,
+            "that takes each round trip as long as with the mean window",
+            "below the BDP they do not grow with the window: add them up one by one",
         ),
         Formula(lambda bdp, full, one: full / 2, "that counts round trips", "how long does each of them take?"),
         Formula(lambda bdp, full, one: 1000 * reno_period_s(bdp, full, one), "that is in ms", "give it in seconds"),
@@ -265,7 +271,7 @@ def read_looks(samples: object) -> tuple[Look, ...] | str:
         values = list(sample.values()) if isinstance(sample, Mapping) else sample
         if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
             return f"a look is {a_kind(sample)}, not six numbers"
-        numbers = [math.inf if value is None else as_number(value) for value in values]
+        numbers = [math.inf if value is None else as_number(_as_told(value)) for value in values]
         if len(numbers) != 6:
             return f"a look has {len(numbers)} numbers, not six"
         if any(math.isnan(number) for number in numbers):

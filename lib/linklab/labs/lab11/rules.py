@@ -6,11 +6,11 @@ Intervals come from theory for the network as it was read back right before each
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Final, TypeVar
 
 from linklab.analysis import Expectation, tcp_throughput
 from linklab.analysis.congestion import (
@@ -32,8 +32,11 @@ from linklab.grade.result import Result, guarded
 from linklab.grade.runs import elsewhere, measured, no_result, state_of_run, stopped
 from linklab.labs.lab11.predictions import FAR, NEAR, PREDICTIONS, QUEUES, packet_s, path_of, pipe_between, the_network
 from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpResult, verdict_on
+from linklab.measure.tools.sockets import SocketSample
 from linklab.network import NetworkState, goodput_ceiling_mbps
 from linklab.units import BITS_PER_BYTE
+
+_Looks = TypeVar("_Looks", SocketsResult, QueueResult)
 
 _FOLDER: Final = Path(__file__).parent
 CONTROLS: Final = ("reno", "cubic", "bbr")
@@ -106,11 +109,10 @@ def _problems(
 
 
 def _not_looked(run: AtOnce, pair: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    sockets = [it for it in run.of(SocketsResult) if (it.flow.source, it.flow.destination) == pair]
-    queues = [it for it in run.of(QueueResult) if (it.flow.source, it.flow.destination) == ("r1", pair[1])]
-    if not sockets or not sockets[0].busiest:
+    window, queue = window_of(run), queue_of(run)
+    if window is None or not window.busiest:
         yield "nobody looked at its window", f'put SocketsFlow("{pair[0]}", "{pair[1]}", ...) into the list'
-    elif not queues or not queues[0].samples:
+    elif queue is None or not queue.samples:
         yield "nobody looked at B's queue", f'put QueueFlow("r1", "{pair[1]}", ...) into the list'
 
 
@@ -132,26 +134,48 @@ def _other_queue(what: str, state: NetworkState | None, packets: int) -> Check |
 # --- Reno, CUBIC, BBR
 
 
+def window_of(run: AtOnce) -> SocketsResult | None:
+    """Return the looks at the window of a run's first transfer, whatever else was looked at; None without any."""
+    sent = run.of(TcpResult)[0].flow
+    return _between(run.of(SocketsResult), sent.source, sent.destination)
+
+
+def queue_of(run: AtOnce) -> QueueResult | None:
+    """Return the looks at the queue in which it waits at r1; None without any."""
+    return _between(run.of(QueueResult), "r1", run.of(TcpResult)[0].flow.destination)
+
+
+def _between(found: Sequence[_Looks], source: str, destination: str) -> _Looks | None:
+    return next((it for it in found if (it.flow.source, it.flow.destination) == (source, destination)), None)
+
+
+def looks_of(run: AtOnce) -> tuple[SocketSample, ...]:
+    """Return the looks at the window of a run's first transfer, of the connection that carries its data."""
+    found = window_of(run)
+    return () if found is None else found.busiest
+
+
 def gaps_s(run: AtOnce, pipe: Pipe) -> list[float]:
     """Return the times between the losses of a run's first connection, without those of slow start."""
     apart_s = 3 * (pipe.base_ms + pipe.full_queue_ms) / 1000
-    looks = run.of(SocketsResult)[0].busiest
-    times = loss_times_s(((look.at_s, look.retransmitted_segments) for look in looks), apart_s)
+    times = loss_times_s(((look.at_s, look.retransmitted_segments) for look in looks_of(run)), apart_s)
     return [later - one for one, later in pairwise(times[1:])]
 
 
 def mean_queue_packets(run: AtOnce) -> float:
     """Return how many packets waited at B on average, after the start."""
-    return fmean(sample.packets for sample in run.of(QueueResult)[0].samples if sample.at_s >= _STARTED_S)
+    found = queue_of(run)
+    return fmean(sample.packets for sample in (found.samples if found else ()) if sample.at_s >= _STARTED_S)
 
 
 def highest_rtt_ms(run: AtOnce) -> float:
     """Return the highest smoothed round trip of a run's first connection."""
-    return max(sample.rtt_ms for sample in run.of(SocketsResult)[0].busiest)
+    return max(sample.rtt_ms for sample in looks_of(run))
 
 
 def _look_s(run: AtOnce) -> float:
-    return run.of(SocketsResult)[0].flow.interval_s
+    found = window_of(run)
+    return found.flow.interval_s if found else 0.0
 
 
 def _reno_checks(run: AtOnce) -> Iterator[Check]:
