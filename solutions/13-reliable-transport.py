@@ -71,14 +71,14 @@ lab13.check_predicted(share).require()
 # generator of its random numbers starts from the lab's seed, so in each new lab the same cells lose the same packets.
 #
 # **Your turn:** have `relay-eth3` on `relay` lose `loss` percent (`tc qdisc add dev ... root netem loss {loss}%`).
-# Then send 400 pings from `relay` to `{receiver}`, 20 ms apart (`-i 0.02`), quietly (`-q`). Keep what ping says in
+# Then send 2000 pings from `relay` to `{receiver}`, 5 ms apart (`-i 0.005`), quietly (`-q`). Keep what ping says in
 # `printed`. Netem works on what an interface *sends*: which packets of a ping are at risk?
 
 # %% answer="netem"
 printed = ""
 ### BEGIN SOLUTION
 lab["relay"].cmd(f"tc qdisc add dev relay-eth3 root netem loss {loss}%")
-printed = lab["relay"].cmd(f"ping -q -c 400 -i 0.02 {receiver}")
+printed = lab["relay"].cmd(f"ping -q -c 2000 -i 0.005 {receiver}")
 print(printed)
 ### STARTER
 # # YOUR TURN: lab["relay"].cmd(f"tc ..."), then printed = lab["relay"].cmd(f"ping ...")
@@ -90,8 +90,8 @@ lab13.check_netem(printed).require()
 # %% [markdown] id="netem-told"
 # <details><summary>What is at risk: open this when the check has passed</summary>
 #
-# The requests alone: the answers leave by the receiver's interface. Of 400 packets with 5 % about 20 are lost, and
-# four standard deviations of that (binomial distribution) are 17. Your number differs from `loss`, and it is the same
+# The requests alone: the answers leave by the receiver's interface. Of 2000 packets with 5 % about 100 are lost, and
+# four standard deviations of that (binomial distribution) are 39. Your number differs from `loss`, and it is the same
 # in each new lab.
 #
 # </details>

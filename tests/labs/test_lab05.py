@@ -64,7 +64,9 @@ def test_the_route_is_read_off_traceroute() -> None:
     [
         ([], "not filled in yet"),
         (140, "not filled in yet"),
-        (["cwnd"] * 50, "not filled in yet"),
+        (["cwnd"] * 50, "something in its list is no number"),
+        ([str(10 + 4 * each) for each in range(40)], "something in its list is no number"),
+        ([None, *range(10, 140, 4)], "something in its list is no number"),
         ([10, 126, 63], "3 windows"),
         ([10] * 50, "only controls the test"),
         ([10, *[130 * 1448] * 50], "behind cwnd:"),

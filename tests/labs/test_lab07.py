@@ -9,6 +9,7 @@ import pytest
 from linklab.grade.predictions import remark
 from linklab.grade.questions import Value
 from linklab.labs import lab07
+from tests.grade.made_runs import together, transfer
 
 HEAD = "State Recv-Q Send-Q Local Address:Port  Peer Address:PortProcess\n"
 ROW = "ESTAB 0      502456      10.0.0.2:4994{0}     10.0.5.2:5201\n\t cubic rtt:79.9/0.5 cwnd:136 ssthresh:112\n"
@@ -73,3 +74,20 @@ def test_nothing_strange_makes_a_check_raise(given: object) -> None:
     assert not lab07.check_parts(given, given, given).passed
     assert not lab07.check_connections(given, given).passed
     assert not lab07.predict("shares", given, 50).is_locked
+
+
+def test_shares_that_are_no_dictionary_are_said_and_its_keys_may_be_texts() -> None:
+    fair = {count: 28.6 / (count + 2) for count in lab07.CONNECTIONS}
+    runs = {
+        count: together(
+            *[transfer("h1-h4", [rate] * min(4, count)) for _ in range(max(1, count // 4))],
+            transfer("h2-h5", rate),
+            transfer("h3-h6", rate),
+        )
+        for count, rate in fair.items()
+    }
+    percent = {count: 100 * count / (count + 2) for count in fair}
+    for shares in (percent, {str(count): share for count, share in percent.items()}):
+        assert lab07.check_experiment(runs, shares).passed
+    assert "this is a list, not a dictionary" in str(lab07.check_experiment(runs, list(percent.values())))
+    assert "not filled in yet" in str(lab07.check_experiment(runs, {}))

@@ -296,3 +296,13 @@ def test_damage_is_counted_by_lost_packets(video: Video) -> None:
         (failed,) = _failed(lab09.check_damage({**right, "loss": wrong}, runs, qualities))
         assert says in failed.reason
     assert all("run is missing" in check.reason for check in _failed(lab09.check_damage(right, {}, {})))
+
+
+@pytest.mark.parametrize("option", ["-e", "-v", "-e -v"])
+def test_tcpdump_may_say_more(option: str) -> None:
+    ends = LINE.partition(" IP ")[2]
+    frame = "02:00:00:00:00:01 > 02:00:00:00:00:02, ethertype IPv4 (0x0800), length 1370: " if "-e" in option else "IP "
+    header = (
+        "(tos 0x0, ttl 63, id 4, offset 0, flags [DF], proto UDP (17), length 1356)\n    " if "-v" in option else ""
+    )
+    assert lab09.check_watch(10 * f"00:00:01.000000 {frame}{header}{ends}", PINGS).passed

@@ -35,10 +35,14 @@ def live(which: str, node: str = "s1", **changes: Any) -> NetworkState:
     [
         ("s1-eth2", Membership(20), "access port of the wrong VLAN: whoever is behind s1-eth2 hears VLAN 20"),
         ("s1-eth4", Membership(10), "access port of the wrong VLAN"),
-        ("s1-eth1", Membership(), "in no VLAN: put it into VLAN 10"),
+        ("s1-eth1", Membership(), "VLAN 10 must be its pvid, and untagged"),
         ("s1-eth1", Membership(None, (10,)), "it is a trunk: an access port"),
-        ("s1-eth5", Membership(None, (10,)), "the trunk lacks VLAN 20"),
-        ("s1-eth5", Membership(10), "the trunk lacks VLAN 10, 20"),
+        ("s1-eth5", Membership(None, (10,)), "no frame leaves it with the tag of VLAN 20"),
+        (
+            "s1-eth5",
+            Membership(10),
+            "with the tag of VLAN 10, 20: a trunk has each, and none of them untagged",
+        ),
         ("s1-eth5", Membership(10, (10, 20)), "a trunk is to have none"),
     ],
 )

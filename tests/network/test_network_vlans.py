@@ -171,9 +171,13 @@ def test_states_have_memberships_gateways_and_sub_interfaces() -> None:
     ("name", "membership", "says"),
     [
         ("s1-eth2", Membership(20), ": VLAN 20, expected VLAN 10: it is an access port of the wrong VLAN"),
-        ("s1-eth2", None, ": no VLAN, expected VLAN 10: it is in no VLAN"),
+        (
+            "s1-eth2",
+            None,
+            ": no VLAN, expected VLAN 10: frames that come in there belong to no VLAN: VLAN 10 must be",
+        ),
         ("s1-eth2", Membership(None, (10, 20)), "it is a trunk: an access port has one VLAN"),
-        ("s1-eth5", Membership(None, (10,)), "the trunk lacks VLAN 20"),
+        ("s1-eth5", Membership(None, (10,)), "no frame leaves it with the tag of VLAN 20"),
         ("s1-eth5", Membership(None, (10, 20, 30)), "lets VLAN 30 pass besides"),
         ("s1-eth5", Membership(10, (10, 20)), "frames without a tag go to VLAN 10"),
     ],

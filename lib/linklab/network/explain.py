@@ -182,7 +182,8 @@ def vlan(pair: InterfacePair, want: Membership | None, have: Membership | None) 
     if want.tagged and not want.untagged:
         lacking = sorted(set(want.tagged) - set(have.tagged))
         if lacking:
-            return f"the trunk lacks VLAN {', '.join(map(str, lacking))}: its frames do not pass"
+            names = ", ".join(map(str, lacking))
+            return f"no frame leaves it with the tag of VLAN {names}: a trunk has each, and none of them untagged"
         if have.untagged is not None:
             return f"frames without a tag go to VLAN {have.untagged}: a trunk is to have none"
         more = sorted(set(have.tagged) - set(want.tagged))
@@ -190,7 +191,7 @@ def vlan(pair: InterfacePair, want: Membership | None, have: Membership | None) 
     if have.tagged:
         return "it is a trunk: an access port has one VLAN, and no tags"
     if have.untagged is None:
-        return f"it is in no VLAN: put it into VLAN {want.untagged}"
+        return f"frames that come in there belong to no VLAN: VLAN {want.untagged} must be its pvid, and untagged"
     return (
         f"it is an access port of the wrong VLAN: whoever is behind {pair.interface} hears VLAN {have.untagged} instead"
     )

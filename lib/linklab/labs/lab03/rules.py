@@ -90,8 +90,10 @@ _CLIENT: Final = 'lab["h1"].cmd("iperf3 -u -c ADDRESS -b RATE -l 1448 -t 3"), wi
 _RECEIVED: Final = re.compile(
     r"(\d{1,6}(?:\.\d{1,6})?)\s+Mbits/sec\s+[\d.]+ ms\s+(\d{1,9})/(\d{1,9})\s+\(.*\)\s+receiver"
 )
-_SENT: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s+Mbits/sec\s+[\d.]+ ms\s+\d+/\d+\s+\(.*\)\s+sender")
-_BY_HAND_S: Final = 3
+_SENT: Final = re.compile(
+    r"0\.00-(\d{1,5}\.\d{1,4})\s+sec\s.*?(\d{1,6}(?:\.\d{1,6})?)\s+Mbits/sec\s+[\d.]+ ms\s+\d+/\d+\s+\(.*\)\s+sender"
+)
+_PAYLOAD_BYTES: Final = 1448
 
 
 @guarded
@@ -117,7 +119,8 @@ def _client_checks(output: str, clock: str) -> list[Check]:
         return [Check.failing("the client", reason, _CLIENT)]
     address = course_network().address_of("h4")
     asked_mbps = 1.1 * _nominal_mbps("h1-h4")
-    sent_mbps = float(sent[1])
+    lasted_s, sent_mbps = float(sent[1]), float(sent[2])
+    payload_bytes = sent_mbps * 1e6 * lasted_s / BITS_PER_BYTE / max(1, int(received[3]))
     checks = [
         Check.passing("the server", f"h4, {address}", address)
         if re.search(rf"host {re.escape(address)}, port", output)
@@ -128,7 +131,10 @@ def _client_checks(output: str, clock: str) -> list[Check]:
         hint = "110 % of the rate of the slowest link: which one is that? -b takes it as in -b 12.3M"
         return [*checks, Check.failing("the rate", f"it was sent at {found}", hint, wanted, found)]
     checks.append(Check.passing("the rate", wanted, found))
-    expected = udp_loss_percent(_path("h1-h4"), sent_mbps, _BY_HAND_S)
+    if abs(payload_bytes / _PAYLOAD_BYTES - 1) > 0.02:
+        reason = f"its datagrams carry {payload_bytes:.0f} bytes"
+        return [*checks, Check.failing("the datagrams", reason, f"-l {_PAYLOAD_BYTES}", f"{_PAYLOAD_BYTES} bytes")]
+    expected = udp_loss_percent(_path("h1-h4"), sent_mbps, lasted_s)
     hint = "is other traffic on the path, or was the network changed? Start it again and measure alone"
     lost = 100 * float(received[2]) / float(received[3])
     question = typed(Value("lost", "loss, in percent", expected, hint, shown=True, by_tool=True), clock)

@@ -154,6 +154,8 @@ def check_windows(windows: object) -> Result:
     title, what = "Lab 05, the window of TCP", "windows of h1-h9, in packets"
     how = 'ss -tin says cwnd:10: float or int of what stands behind "cwnd:"'
     found = numbers(windows)
+    if found is None and not is_one(windows) and hasattr(windows, "__iter__"):
+        return Result(title, (Check.failing(what, "something in its list is no number", how, "a list of numbers"),))
     if not found or is_one(windows):
         return Result(title, (Check.failing(what, "not filled in yet", how, "a list of numbers"),))
     if len(found) < _LEAST_WINDOWS:

@@ -207,7 +207,15 @@ def check_experiment(runs: object, measured_percent: object, predicted: object =
 
     ``predicted`` is the share that the student predicted.
     """
-    given = measured_percent if isinstance(measured_percent, Mapping) else {}
+    title = "Lab 07, the experiment"
+    if not isinstance(measured_percent, Mapping) and not is_missing(measured_percent):
+        reason, how = (
+            f"this is {a_kind(measured_percent)}, not a dictionary",
+            "{1: ..., 2: ...}: a share for each number",
+        )
+        return Result(title, (Check.failing("shares of h1", reason, how),))
+    shares = measured_percent.items() if isinstance(measured_percent, Mapping) else ()
+    given = {str(count): share for count, share in shares}
 
     def judge(count: int, run: object) -> Iterator[Check]:
         where = f"P = {count}"
@@ -215,15 +223,17 @@ def check_experiment(runs: object, measured_percent: object, predicted: object =
         if problem is not None:
             yield problem
         elif isinstance(run, AtOnce):
-            yield from _measured_part(where, run).checks(given.get(count))
+            yield from _measured_part(where, run).checks(given.get(str(count)))
             theory = expectations(run, course_network(), loads(count), judged=len(CONNECTIONS)).loads[0]
             total = in_its_time(theory.total, run.fidelity, theory.share.path)
             trouble = verdict_on(run).trouble
             yield measured(f"throughput of h1-h4, {where}", throughput_of(run, "h1-h4"), total, trouble)
 
     questions = [Judged(count, judge) for count in CONNECTIONS]
-    result = asked("Lab 07, the experiment", runs, questions, "{1: measure.at_once(...), ...}")
-    return PREDICTIONS.compared(result, predicted, {str(count): as_number(given.get(count)) for count in CONNECTIONS})
+    result = asked(title, runs, questions, "{1: measure.at_once(...), ...}")
+    return PREDICTIONS.compared(
+        result, predicted, {count: as_number(given.get(count)) for count in map(str, CONNECTIONS)}
+    )
 
 
 def _measured_part(where: str, run: AtOnce) -> Value:

@@ -57,7 +57,7 @@ PREDICTIONS: Final = Predictions("Lab 13", {"share": _share})
 
 # --- A link that loses, by hand
 
-_PINGS: Final = 400
+_PINGS: Final = 2000
 _SIGMAS: Final = 4.0
 
 
@@ -71,7 +71,7 @@ def check_netem(printed: object) -> Result:
     """Judge what ping printed on a link that loses `loss_percent` by netem: binomial, four standard deviations."""
     title, what = "Lab 13, a link that loses", "pings that are lost"
     receiver, asked_percent = the_network().address_of("receiver"), loss_percent()
-    example = f'printed = lab["relay"].cmd("ping -q -c {_PINGS} -i 0.02 {receiver}")'
+    example = f'printed = lab["relay"].cmd("ping -q -c {_PINGS} -i 0.005 {receiver}")'
     if not isinstance(printed, str) or not printed.strip():
         return Result(title, (Check.failing(what, "not measured yet", example),))
     to = re.search(r"^PING (\S+)", printed, re.M)
