@@ -291,7 +291,8 @@ lab.stop()
 #
 # `lab12.unseen()` draws three uplinks anew each time: a slow one of 2.5 to 4 Mbit/s, a middle one of 8 to 14, a fast
 # one of 30 to 40, with round trips of 12 to 24 ms. On each of them, beside an upload and without pages, 95 of 100
-# pings must take less than 40 ms, and the upload must use 95 % of what headers leave of U.
+# pings that are answered must take less than 40 ms, and three in four must be answered. The upload must use 95 % of
+# what headers leave of U.
 #
 # **Your turn:** a function that returns what comes after `parent 5:1`, for any rate. Nothing is known but the rate.
 

@@ -6,6 +6,7 @@ import math
 import re
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +15,10 @@ import pytest
 
 from linklab.labs import lab04
 from linklab.labs.lab04 import functions
+from linklab.measure import PingResult
 from linklab.network import NetworkState
 from tests.grade.way_results import L1_LOADED, L1_TOGETHER, beside, pinged, sent
+from tests.labs.altered import given
 from tests.states import PLAN, reshape
 
 Rtts = list[float | None]
@@ -170,6 +173,25 @@ FRAME_MS = 1514 * 8 / 40_000
 
 def test_what_the_queue_added_is_read_off_the_pings() -> None:
     assert lab04.check_queue_seen({"mean_added_ms": ADDED_MS, "mean_packets": ADDED_MS / FRAME_MS}, L1_TOGETHER).passed
+
+
+def test_in_real_time_the_idle_round_trip_may_be_the_measured_one() -> None:
+    """A quiet machine's is 20.3 ms, and who takes that off is right; on virtual time it is 20 ms."""
+    for idle_ms in (20.0, 20.34, 20.9):
+        added_ms = statistics.mean(L1_LOADED) - idle_ms
+        answer = {"mean_added_ms": added_ms, "mean_packets": added_ms / FRAME_MS}
+        real = given(L1_TOGETHER, PingResult, origin=replace(L1_TOGETHER.of(PingResult)[0].origin, clock="real"))
+        assert lab04.check_queue_seen(answer, real).passed
+        assert lab04.check_queue_seen(answer, L1_TOGETHER).passed == (idle_ms == 20)
+
+
+def test_a_median_that_three_digits_do_not_tell_from_the_mean_is_no_mistake() -> None:
+    rtts = tuple(ADDED_MS + 20 + each for each in (0.004, -0.01, 0.012, 0.006, -0.012))
+    near = given(L1_TOGETHER, PingResult, rtt_ms=5 * rtts)
+    added_ms = statistics.median(rtts) - 20
+    answer = {"mean_added_ms": added_ms, "mean_packets": added_ms / FRAME_MS}
+    assert added_ms != statistics.mean(rtts) - 20
+    assert lab04.check_queue_seen(answer, near).passed
 
 
 @pytest.mark.parametrize(
