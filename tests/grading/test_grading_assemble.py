@@ -33,6 +33,7 @@ from tests.grading.made_class import (
     solved,
     source,
     starter,
+    without,
     write,
 )  # fmt: skip
 from tests.notebooks.run_notebook import ROOT
@@ -178,6 +179,25 @@ def test_names_lost_in_saving_are_found_again(tmp_path: Path, kit: Kit) -> None:
     assert assembled == _assembled(tmp_path / "2", solved(), kit)
 
 
+def test_of_equally_full_notebooks_the_later_one_counts(tmp_path: Path, kit: Kit) -> None:
+    files = {"a.ipynb": data(solved()), "b.ipynb": data(without(solved(), "goal")), "0.ipynb": data(starter())}
+    found = _recognised(tmp_path, files, kit)
+    assert found.notebooks[LAB].file == "b.ipynb", "though a cell that was given is missing in it"
+    assert f"{LAB} came more than once: b.ipynb counts, the newest of the fullest, and not a.ipynb, 0.ipynb" in (
+        found.notes
+    )
+
+
+@pytest.mark.parametrize("names", [("x.ipynb", "x-1.ipynb"), ("x (1).ipynb", "x (10).ipynb"), ("y.py", "a (1).py")])
+def test_at_equal_times_a_copy_is_the_later_one(tmp_path: Path, kit: Kit, names: tuple[str, str]) -> None:
+    write(tmp_path, {name: program() if name.endswith(".py") else data(solved()) for name in names})
+    for order in (names, names[::-1]):
+        members = tuple(Member((name,), tmp_path / name, 5) for name in order)
+        found = recognise(Submission("ada", ("ada",), members), kit)
+        counts = found.simpleperf.name if found.simpleperf is not None else found.notebooks[LAB].file
+        assert counts == names[1]
+
+
 @pytest.mark.parametrize("named", [True, False], ids=["by name", "by content"])
 def test_simpleperf_is_found(tmp_path: Path, kit: Kit, named: bool) -> None:
     name = "Simpleperf (1).py" if named else "homework.py"
@@ -206,6 +226,23 @@ def test_another_lab_s_program_is_found_by_its_name_with_what_it_imports(tmp_pat
     assert any("reliable.py came more than once: a/reliable.py counts" in note for note in found.notes)
     assert any("idle.py" in note and "reliable" not in note for note in found.notes)
     assert _recognised(tmp_path / "2", {"my_reliable.py": written}, kit).programs == {}
+
+
+@pytest.mark.parametrize(
+    "name", ["Reliable.py", "reliable (1).py", "reliable-1.py", "reliable(2)-1.py.txt", "reliable.py-1.txt"]
+)
+def test_a_copys_name_is_that_of_the_program(tmp_path: Path, kit: Kit, name: str) -> None:
+    written = b"import framing\n" + kit.starters["reliable.py"].encode()
+    found = _recognised(tmp_path, {name: written, "framing-2.py": b"x = 1"}, kit)
+    assert _names(found.programs) == {"reliable.py": name, "framing.py": "framing-2.py"}
+    assert f"{name} was taken for reliable.py" in found.notes
+    assert not any("not used" in note for note in found.notes)
+
+
+def test_modules_beside_a_copy_of_simpleperf_are_copies_too(tmp_path: Path, kit: Kit) -> None:
+    found = _recognised(tmp_path, {"simpleperf-1.py": USES_FRAMING, "framing-1.py": b"x = 1"}, kit)
+    assert found.simpleperf is not None
+    assert _names(found.helpers) == {"framing.py": "framing-1.py"}
 
 
 def test_programs_are_known_by_their_content() -> None:

@@ -20,7 +20,7 @@ from typing import Final
 from linklab.grading.handed import HandedCell, NotebookError, named, read_handed
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.names import listed
-from linklab.grading.submissions import Submission
+from linklab.grading.submissions import Submission, original_name
 from linklab.grading.unpack import Member
 from linklab.notebooks.render import TEXT_STUB
 
@@ -71,8 +71,9 @@ class _Candidate:
     known: int
 
     @property
-    def rank(self) -> tuple[int, int, float, str]:
-        return self.answered, self.known, self.member.modified_s, self.member.name
+    def rank(self) -> tuple[int, float, int, int, str]:
+        modified_s, copy, name = _age(self.member)
+        return self.answered, modified_s, copy, self.known, name
 
 
 def recognise(submission: Submission, kit: Kit) -> Recognised:
@@ -80,7 +81,7 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     notes = list(submission.notes)
     candidates: dict[str, list[_Candidate]] = {}
     for member in submission.files:
-        if not member.parts[-1].casefold().endswith((".ipynb", ".ipynb.json", ".ipynb.txt")):
+        if not original_name(member.parts[-1])[0].casefold().endswith((".ipynb", ".ipynb.json", ".ipynb.txt")):
             continue
         try:
             candidate = _candidate(member, kit)
@@ -108,8 +109,8 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
         member.name
         for member in _programs(submission.files)
         if member not in used
-        and member.parts[-1].removesuffix(".txt") not in kit.starters
-        and not _NAMED.fullmatch(member.parts[-1].removesuffix(".txt"))
+        and _called(member).casefold() not in kit.starters
+        and not _NAMED.fullmatch(_called(member))
     ]
     if unused:
         notes.append(f"other programs are not used: {listed(unused)}; nothing that counts imports them")
@@ -153,7 +154,9 @@ def _fullest(candidates: list[_Candidate], notes: list[str]) -> _Candidate:
     best = max(candidates, key=lambda candidate: candidate.rank)
     if len(candidates) > 1:
         others = listed(each.member.name for each in candidates if each is not best)
-        notes.append(f"{best.lab.name} came more than once: {best.member.name} counts, the fullest, and not {others}")
+        alike = sum(each.answered == best.answered for each in candidates) > 1
+        why = "the newest of the fullest" if alike else "the fullest"
+        notes.append(f"{best.lab.name} came more than once: {best.member.name} counts, {why}, and not {others}")
     return best
 
 
@@ -178,12 +181,12 @@ def _helpers(importer: Member, sources: Iterable[str], files: Iterable[Member], 
         if module in sys.stdlib_module_names or module in _installed():
             beside = (importer.parts[:-1], (*importer.parts[:-1], module))
             near = [it for it in programs if it.parts[:-1] in beside]
-        same = [it for it in near if it.parts[-1].removesuffix(".txt") == file and it not in (at, importer)]
+        same = [it for it in near if _called(it) == file and it not in (at, importer)]
         if not same and any(it.parts[-2:] == (module, "__init__.py") for it in near):
             notes.append(f"{importer.name} imports {module}, a folder: only single files are handed over")
         if file in found or file == SIMPLEPERF or not same:
             continue
-        member = max(same, key=lambda it: (_shared(it.parts[:-1], at.parts[:-1]), it.modified_s, it.name))
+        member = max(same, key=lambda it: (_shared(it.parts[:-1], at.parts[:-1]), _age(it)))
         if len(found) == MOST_HELPERS or member.path.stat().st_size > LARGEST_HELPER_BYTES:
             bound = f"{MOST_HELPERS} modules of {LARGEST_HELPER_BYTES // 1000} kB each are the most"
             notes.append(f"{member.name} was not handed over with {importer.name}: {bound}")
@@ -231,13 +234,24 @@ def imported(source: str) -> list[str]:
 
 
 def _programs(files: Iterable[Member]) -> Iterator[Member]:
-    return (member for member in files if member.parts[-1].casefold().endswith((".py", ".py.txt")))
+    return (it for it in files if original_name(it.parts[-1])[0].casefold().endswith((".py", ".py.txt")))
+
+
+def _called(program: Member) -> str:
+    """What a program was called before it was saved as a text, or as a copy."""
+    name, _ = original_name(program.parts[-1])
+    return original_name(name.removesuffix(".txt"))[0]
+
+
+def _age(member: Member) -> tuple[float, int, str]:
+    """By which the later of two files is known: of those of one time, the copy."""
+    return member.modified_s, original_name(member.parts[-1])[1], member.name
 
 
 def _simpleperf(files: Iterable[Member], kit: Kit, notes: list[str]) -> Member | None:
     files = list(files)
     programs = list(_programs(files))
-    called = [member for member in programs if _NAMED.fullmatch(member.parts[-1].removesuffix(".txt"))]
+    called = [member for member in programs if _NAMED.fullmatch(_called(member))]
     fit = [member for member in called or programs if _fits(member, notes, is_named=bool(called))]
     if not fit:
         return None
@@ -245,7 +259,7 @@ def _simpleperf(files: Iterable[Member], kit: Kit, notes: list[str]) -> Member |
     parts = [helper for it in fit for helper in _helpers(it, [_source(it)], files, []).values()]
     fit = [member for member in fit if member not in parts] or fit
     starter = kit.simpleperf_starter.split()
-    best = max(fit, key=lambda member: (_source(member).split() != starter, member.modified_s, member.name))
+    best = max(fit, key=lambda member: (_source(member).split() != starter, _age(member)))
     if len(fit) > 1:
         others = listed(member.name for member in fit if member is not best)
         notes.append(
@@ -261,16 +275,18 @@ def _others(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str, Me
     files = list(files)
     found: dict[str, Member] = {}
     for name, starter in kit.starters.items():
-        called = [it for it in _programs(files) if it.parts[-1].removesuffix(".txt") == name]
+        called = [it for it in _programs(files) if _called(it).casefold() == name.casefold()]
         fit = [it for it in called if _fits(it, notes, is_named=True)]
         if not fit:
             continue
-        best = max(fit, key=lambda it: (_source(it).split() != starter.split(), it.modified_s, it.name))
+        best = max(fit, key=lambda it: (_source(it).split() != starter.split(), _age(it)))
         if len(fit) > 1:
             others = listed(it.name for it in fit if it is not best)
             notes.append(
                 f"{name} came more than once: {best.name} counts, the newest that is written, and not {others}"
             )
+        elif best.parts[-1] != name:
+            notes.append(f"{best.name} was taken for {name}")
         found |= _helpers(best, [_source(best)], files, notes) | {name: best}
     return found
 

@@ -35,6 +35,7 @@ _RULES: Final = {
     "canvas": re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)"),
 }
 """How platforms call what a student handed in. `number` is the platform's own for the student."""
+_COPY: Final = re.compile(r"(?P<stem>.+?)(?:-(?P<canvas>[1-9]\d?)| ?\((?P<browser>[1-9]\d?)\))(?P<suffix>\.[^.]+)")
 _WORDS: Final = re.compile(r"[\s_,;()\[\]]+")
 _DEPTH: Final = 2
 """A student's archive may hold another one: a zip file in the zip file of a platform's."""
@@ -76,6 +77,17 @@ class _Heap:
     files: list[Member] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     known_as: list[tuple[str, str]] = field(default_factory=list)
+
+
+def original_name(name: str) -> tuple[str, int]:
+    """A file's name without the number that a copy gets (Canvas' ``x-1.py``, browsers' ``x (1).py``), and that number.
+
+    0 where it has none.
+    """
+    number = 0
+    while found := _COPY.fullmatch(name):
+        name, number = found["stem"] + found["suffix"], number + int(found["canvas"] or found["browser"])
+    return name, number
 
 
 def collect(source: Path, work: Path, students: Sequence[str] | None = None, bounds: Bounds | None = None) -> Collected:
