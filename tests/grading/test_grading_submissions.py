@@ -11,9 +11,10 @@ import pytest
 from linklab.errors import LinklabError
 from linklab.grading.submissions import Collected, collect
 from linklab.grading.unpack import Bounds
-from tests.grading.made_class import as_tar, as_zip, write
+from tests.grading.made_class import as_tar, as_zip, data, starter, write
 
 A, B = b'{"a": 1}', b'{"b": 1}'
+LAB00, LAB01 = data(starter()), data(starter("01-router-network"))
 
 
 def _collected(
@@ -33,6 +34,10 @@ def _digest(folder: Path) -> dict[str, bytes]:
 
 def _files(collected: Collected) -> dict[str, set[str]]:
     return {student: {file.name for file in one.files} for student, one in collected.submissions.items()}
+
+
+def _named(collected: Collected) -> list[str]:
+    return sorted(line.partition(": ")[0] for line in collected.unmatched)
 
 
 def test_a_folder_and_an_archive_for_each_student(tmp_path: Path) -> None:
@@ -59,6 +64,7 @@ def test_moodle(tmp_path: Path) -> None:
 
 def test_the_platforms_numbers_of_a_student_are_kept(tmp_path: Path) -> None:
     files = {**MOODLE, **CANVAS, "dan/x.ipynb": A}
+    files |= {"Ada King_123_assignsubmission_file_/x.ipynb": LAB00, "Ada King_99_assignsubmission_file_y.ipynb": LAB01}
     found = _collected(tmp_path, files, ["Ada King", "bob", "kingada", "loebob", "dan"]).submissions
     assert {student: set(one.known_as) for student, one in found.items()} == {
         "Ada King": {("moodle", "123"), ("moodle", "99")}, "bob": {("moodle", "124")},
@@ -109,19 +115,148 @@ def test_the_list_of_students_says_whose_it_is(tmp_path: Path) -> None:
     assert {student: set(one.came_as) for student, one in found.submissions.items()} == {
         "99": {"Ada King_99_assignsubmission_file_simpleperf.py"},
         "124": {"Bob_124_assignsubmission_file"},
-        "ada": {
-            "ADA", "Ada King_123_assignsubmission_file_", "Ada King_123_assignsubmission_onlinetext_",
-        },
+        "ada": {"ADA"},
         "cyd": {"lab03 cyd.ipynb"},
         "kingada": {"kingada_67_89_03-udp.ipynb"},
     }  # fmt: skip
-    assert [line.partition(":")[0] for line in found.unmatched] == ["nobody.ipynb", "eve"]
+    assert _named(found) == ["Ada King_123_assignsubmission_file_", "eve", "nobody.ipynb"]
 
 
 def test_whose_id_is_ambiguous_is_named(tmp_path: Path) -> None:
     found = _collected(tmp_path, {"ada bob/x.ipynb": A, "ada/x.ipynb": A}, ["ada", "bob"])
     assert set(found.submissions) == {"ada"}
     assert found.unmatched == ("ada bob: nobody on the list of students is called so, or several are",)
+
+
+TWO_OF_ONE_NAME = ("Ada King_1_assignsubmission_file", "Ada King_2_assignsubmission_file")
+
+
+@pytest.mark.parametrize(
+    ("files", "students", "named"),
+    [
+        pytest.param(
+            {"Ada King_1_assignsubmission_file/x.ipynb": A, "Stephen King_2_assignsubmission_file/x.ipynb": B},
+            ["aking", "king"], ["Ada King_1_assignsubmission_file", "Stephen King_2_assignsubmission_file"],
+            id="a name that several have",
+        ),
+        pytest.param(
+            {"Ada King_1_assignsubmission_file/x.ipynb": A}, ["aking", "king"], ["Ada King_1_assignsubmission_file"],
+            id="a word of a name that may be another id's",
+        ),
+        pytest.param(
+            {f"{name}/x.ipynb": LAB00 for name in TWO_OF_ONE_NAME}, ["Ada King"], list(TWO_OF_ONE_NAME),
+            id="two of one name",
+        ),
+        pytest.param(
+            {f"{name}/report.pdf": A for name in TWO_OF_ONE_NAME}, ["ada"], list(TWO_OF_ONE_NAME),
+            id="two of one name whose work says nothing",
+        ),
+        pytest.param(
+            {"kingada_67_89_x.ipynb": LAB00, "kingada_68_90_y.ipynb": LAB01}, ["kingada"],
+            ["kingada_67_89_x.ipynb", "kingada_68_90_y.ipynb"], id="two of Canvas' numbers",
+        ),
+        pytest.param(
+            {"Bob_124_assignsubmission_file/x.ipynb": A, "Cyd_124_assignsubmission_file/x.ipynb": B}, ["124", "125"],
+            ["Bob_124_assignsubmission_file", "Cyd_124_assignsubmission_file"], id="two of one number",
+        ),
+        pytest.param(
+            {"Ada King/x.ipynb": A, "Stephen King.zip": as_zip({"x.ipynb": B})}, ["king"],
+            ["Ada King", "Stephen King.zip"], id="by hand",
+        ),
+        pytest.param(
+            {"Bob_124_assignsubmission_file/x.ipynb": A}, ["bob", "124"], ["Bob_124_assignsubmission_file"],
+            id="number and name are two students'",
+        ),
+    ],
+)  # fmt: skip
+def test_whose_cannot_be_told_is_named_and_nobodys(
+    tmp_path: Path, files: Mapping[str, bytes], students: Sequence[str], named: list[str]
+) -> None:
+    found = _collected(tmp_path, files, students)
+    assert found.submissions == {}
+    assert _named(found) == named
+
+
+def test_what_is_called_like_an_id_is_not_mixed_with_what_may_be_somebody_elses(tmp_path: Path) -> None:
+    files = {
+        "max/x.ipynb": A, "max.mueller/x.ipynb": B, "max.schmidt.zip": as_zip({"x.ipynb": B}), "Max Muster/x.ipynb": B,
+        "Max Mehl_5_assignsubmission_file/x.ipynb": B, "max lab03.ipynb": A,
+    }  # fmt: skip
+    found = _collected(tmp_path, files, ["max"])
+    assert set(found.submissions["max"].came_as) == {"max", "max lab03.ipynb"}
+    assert _named(found) == ["Max Mehl_5_assignsubmission_file", "Max Muster", "max.mueller", "max.schmidt.zip"]
+    assert any(
+        line.startswith("Max Muster: may be max's, and so may ") and line.endswith("a folder called max")
+        for line in found.unmatched
+    )
+
+
+@pytest.mark.parametrize("students", [None, ["Ada King", "bob"]])
+def test_one_students_numbers_of_two_assignments_are_one_student(
+    tmp_path: Path, students: Sequence[str] | None
+) -> None:
+    first, second = TWO_OF_ONE_NAME
+    files = {f"{first}/x.ipynb": LAB00, f"{first}/helpers.py": A, f"{second}/x.ipynb": LAB01, f"{second}/helpers.py": B}
+    found = _collected(tmp_path, files, students)
+    assert _files(found) == {
+        "Ada King": {f"Ada King ({number})/{file}" for number in (1, 2) for file in ("x.ipynb", "helpers.py")}
+    }
+    assert found.submissions["Ada King"].known_as == (("moodle", "1"), ("moodle", "2"))
+    assert found.unmatched == ()
+
+
+@pytest.mark.parametrize("students", [None, ["ray-1", "ray-2"]])
+def test_numbers_of_copies_are_no_ids(tmp_path: Path, students: Sequence[str] | None) -> None:
+    files = {"ray-1.zip": as_zip({"x": A}), "ray-2.tar.gz": as_tar({"x": A}), ".zip/x": B}
+    found = _collected(tmp_path, files, students)
+    assert set(found.submissions) - {".zip"} == {"ray-1", "ray-2"}
+
+
+def test_without_a_list_two_of_one_name_are_two(tmp_path: Path) -> None:
+    found = _collected(tmp_path, {f"{name}/x.ipynb": LAB00 for name in TWO_OF_ONE_NAME})
+    assert _files(found) == {"Ada King (1)": {"x.ipynb"}, "Ada King (2)": {"x.ipynb"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "students", "whose"),
+    [
+        ("max_m_00.ipynb", ["max", "max_m"], "max_m"),
+        ("max_m lab01/x.ipynb", ["max", "max_m"], "max_m"),
+        ("00_max_m.zip", ["m", "max", "max_m"], "max_m"),
+        ("max m 00.ipynb", ["max", "m"], None),
+        ("Lab01_max_m_attempt_2026-05-03-10-11-12_lab.ipynb", ["m", "max", "max_m"], "max_m"),
+        ("Lab01_max_m_attempt_2026-05-03-10-11-12.txt", ["max_m"], "max_m"),
+        ("Lab01_eve_attempt_2026-05-03-10-11-12_bob.ipynb", ["bob"], None),
+        ("Lab01_eve_attempt_2026-05-03-10-11-12_bob_67_assignsubmission_file_x.ipynb", ["bob", "67"], None),
+        ("Lab01_eve_attempt_2026-05-03-10-11-12_bob_attempt_2026-05-03-10-11-12_x.ipynb", ["bob"], None),
+        ("kingada_67_8910_lab01_bob.ipynb", ["aking1", "bob"], None),
+        ("kingada_67_8910_bob_68_assignsubmission_file_x.ipynb", ["bob", "68"], None),
+        ("kingada_LATE_67_8910_bob.ipynb", ["67", "bob"], "67"),
+        ("kingada_67_text.html", ["kingada", "text"], "kingada"),
+        ("Ada King_1_assignsubmission_file_bob.ipynb", ["bob"], None),
+        ("Ada King_1_assignsubmission_file_x_bob_attempt_2026-05-03-10-11-12_x.ipynb", ["bob"], None),
+        ("Ada King Smith_1_assignsubmission_file/x.ipynb", ["Ada King"], None),
+        ("Ada King lab 03.ipynb", ["Ada King"], "Ada King"),
+        ("ada@uni.example.ipynb", ["ada", "ada@uni.example"], "ada@uni.example"),
+        ("ada.tar.gz", ["ada"], "ada"),
+    ],
+)
+def test_the_longest_id_in_what_the_student_did_not_choose(
+    tmp_path: Path, name: str, students: Sequence[str], whose: str | None
+) -> None:
+    content = as_zip({"x": A}) if name.endswith(".zip") else as_tar({"x": A}) if name.endswith(".gz") else A
+    found = _collected(tmp_path, {name: content}, students)
+    assert list(found.submissions) == ([whose] if whose else [])
+    assert len(found.unmatched) == (whose is None)
+
+
+def test_blackboards_files_of_two_assignments_keep_apart(tmp_path: Path) -> None:
+    when = "attempt_2026-05-03-10-11-12"
+    files = {f"Lab 01_ada_{when}_x.py": A, f"Start here_ada_{when}_x.py": B, f"Start here_ada_{when}.txt": B}
+    found = _collected(tmp_path, files, ["ada"])
+    assert _files(found) == {
+        "ada": {f"Lab 01_ada_{when}/x.py", f"Start here_ada_{when}/x.py", f"Start here_ada_{when}.txt"}
+    }
 
 
 def test_archives_in_archives_have_an_end(tmp_path: Path) -> None:

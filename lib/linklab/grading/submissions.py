@@ -1,23 +1,27 @@
 """What a class handed in, as learning platforms export it, by student.
 
 Understood are Moodle's folders and files (``Ada King_12345_assignsubmission_file_/...``), Canvas' flat files
-(``kingada_67_89_03-udp-bandwidth.ipynb``), a plain folder or archive for each student, one archive that holds any of
-these, and one folder around all of it. What students handed in is read where it lies; archives are unpacked into the
-grader's own folder.
+(``kingada_67_89_03-udp-bandwidth.ipynb``), Blackboard's (``Lab 03_ada_attempt_2026-05-03-10-11-12_x.ipynb``), a plain
+folder or archive for each student, one archive that holds any of these, and one folder around all of it. What students
+handed in is read where it lies; archives are unpacked into the grader's own folder.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from linklab.errors import LinklabError
-from linklab.grading.names import cleaned
+from linklab.grading.handed import NotebookError, read_handed
+from linklab.grading.names import cleaned, listed
 from linklab.grading.unpack import (
     Bounds,
     Member,
@@ -32,11 +36,18 @@ from linklab.network.variants import normalised
 
 _RULES: Final = {
     "moodle": re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)"),
-    "canvas": re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)"),
+    "canvas": re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_(?:\d+_(?P<rest>.+)|(?:text|link)\.html)"),
+    "blackboard": re.compile(r"(?P<name>.+?)(?P<number>)_attempt_\d{4}(?:-\d\d){5}(?:_(?P<rest>.+)|\.txt)"),
 }
-"""How platforms call what a student handed in. `number` is the platform's own for the student."""
+"""How platforms call what a student handed in. `number` is the platform's own for the student, `rest` what the student
+chose. Canvas' number is the same in a whole course, Moodle's another one in each assignment. Blackboard's `name` is the
+assignment's and the student's, joined.
+"""
 _COPY: Final = re.compile(r"(?P<stem>.+?)(?:-(?P<canvas>[1-9]\d?)| ?\((?P<browser>[1-9]\d?)\))(?P<suffix>\.[^.]+)")
-_WORDS: Final = re.compile(r"[\s_,;()\[\]]+")
+_WORD: Final = re.compile(r"[^\s_,;()\[\]]+")
+_OF_WORK: Final = frozenset({"lab", "labs", "simpleperf"})
+"""Words beside somebody's name that say which work it is, as all words with digits do."""
+_REMEDY: Final = "put it into a folder named like the student, or, where Blackboard named it, give a list of students"
 _DEPTH: Final = 2
 """A student's archive may hold another one: a zip file in the zip file of a platform's."""
 _OF_ALL: Final = Bounds(total_bytes=10**11, files=500_000, ratio=100)
@@ -67,16 +78,31 @@ class Collected:
 
 @dataclass
 class _Heap:
-    """What was found under one name."""
+    """What was found under one name: a platform's number of one student, or a name that somebody chose by hand."""
 
     name: str
+    platform: str
     number: str
-    words: set[str]
-    came_as: list[str]
     left: Bounds
+    came_as: list[str] = field(default_factory=list)
     files: list[Member] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    known_as: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def person(self) -> frozenset[str]:
+        """The words of the name that are somebody's, not a work's."""
+        return _person(self.name)
+
+    @cached_property
+    def labs(self) -> list[frozenset[str]]:
+        """The names of the graded cells of each notebook: no two labs have half of them in common."""
+        found = []
+        for member in self.files:
+            if ".ipynb" not in member.name.casefold():
+                continue
+            with contextlib.suppress(NotebookError):
+                found.append(frozenset(cell.grade_id for cell in read_handed(member.path) if cell.grade_id))
+        return [names for names in found if names]
 
 
 def original_name(name: str) -> tuple[str, int]:
@@ -103,13 +129,13 @@ def collect(source: Path, work: Path, students: Sequence[str] | None = None, bou
     roster = {normalised(student): student for student in students or ()}
     all_of_them = members
     members = _without_wrapper(members, roster, unpacker)
-    heaps: dict[tuple[str, str], _Heap] = {}
+    heaps: dict[tuple[str, ...], _Heap] = {}
     if members is all_of_them and source.is_dir():
         _add_empty(source, members, heaps, roster, bounds)
     for member in members:
         found = _heap_of(member, heaps, roster, bounds)
         if found is None:
-            loose.append(f"{member.name}: its name says nobody's; put it into a folder named like the student")
+            loose.append(f"{member.name}: its name says nobody's; {_REMEDY}")
             continue
         heap, rest = found
         heap.files += unpacker.opened(replace(member, parts=rest), heap)
@@ -121,7 +147,7 @@ def collect(source: Path, work: Path, students: Sequence[str] | None = None, bou
 def _add_empty(
     source: Path,
     members: list[Member],
-    heaps: dict[tuple[str, str], _Heap],
+    heaps: dict[tuple[str, ...], _Heap],
     roster: dict[str, str],
     bounds: Bounds,
 ) -> None:
@@ -171,7 +197,7 @@ def _without_wrapper(members: list[Member], roster: dict[str, str], unpacker: _U
     if len(tops) != 1:
         return members
     top = next(iter(tops))
-    if _key(top)[1] or _whose(_names(without_suffix(top)), roster):
+    if _by_platform(top) or _ids_in(normalised(without_suffix(top)), roster):
         return members
     if len(members) == 1 and len(members[0].parts) == 1 and is_archive(top):
         inside, _ = unpacker.unpack_export(members[0])
@@ -187,76 +213,171 @@ def _without_wrapper(members: list[Member], roster: dict[str, str], unpacker: _U
 
 def _holds_students(members: list[Member]) -> bool:
     tops = {member.parts[0]: len(member.parts) > 1 for member in members}
-    fitting = [top for top, is_folder in tops.items() if is_folder or is_archive(top) or _key(top)[1]]
-    return len(fitting) == len(tops) and (len(tops) > 1 or any(_key(top)[1] for top in tops))
+    fitting = [top for top, is_folder in tops.items() if is_folder or is_archive(top) or _by_platform(top)]
+    return len(fitting) == len(tops) and (len(tops) > 1 or any(_by_platform(top) for top in tops))
 
 
-def _key(name: str) -> tuple[str, str, str]:
-    """Whose a folder or file is by a platform's own rule: name, number, and what is left; no number where none fits."""
-    for rule in _RULES.values():
-        found = rule.fullmatch(name)
-        if found:
-            return found["name"].strip(), found["number"], found["rest"]
-    return name, "", ""
+def _by_platform(entry: str) -> tuple[str, re.Match[str]] | None:
+    """The platform by whose rule a folder or file is called, and how; None where none fits.
+
+    What the student chose, at the end, may look like another platform's: the rule that fits earliest counts.
+    """
+    found = [(platform, match) for platform, rule in _RULES.items() if (match := rule.fullmatch(entry))]
+    return min(found, key=lambda one: len(one[1]["name"]), default=None)
+
+
+def _by_hand(entry: str, is_file: bool) -> str:
+    """What a folder or file is called that somebody named by hand, without the ending that says what it is."""
+    if not is_file:
+        return entry
+    return (without_suffix(entry) if is_archive(entry) else entry.rpartition(".")[0]) or entry
 
 
 def _heap_of(
-    member: Member, heaps: dict[tuple[str, str], _Heap], roster: dict[str, str], bounds: Bounds
+    member: Member, heaps: dict[tuple[str, ...], _Heap], roster: dict[str, str], bounds: Bounds
 ) -> tuple[_Heap, tuple[str, ...]] | None:
     """Where a file belongs, and its name there; None where nothing says so."""
     top, is_file = member.parts[0], len(member.parts) == 1
-    name, number, rest = _key(top)
-    if is_file and not number:
-        if is_archive(top) or is_foreign_archive(top):
-            name = without_suffix(top) if is_archive(top) else top.rpartition(".")[0]
-        elif _whose(_names(top), roster) is None:
-            return None
-    heap = heaps.setdefault((name.casefold(), number), _Heap(name, number, _names(name) | {number}, [], bounds))
-    heap.words |= _names(top if is_file else name)
+    parts = member.parts if is_file else member.parts[1:]
+    found = _by_platform(top)
+    if found is None:
+        heap = _Heap(_by_hand(top, is_file), "", "", bounds)
+    else:
+        platform, match = found
+        heap = _Heap(match["name"].strip(), platform, match["number"], bounds)
+        if is_file and match["rest"]:
+            # what comes with one attempt stays together
+            before = () if heap.number else (top.removesuffix(f"_{match['rest']}"),)
+            parts = (*before, match["rest"])
+    says_whose = heap.number or not is_file or is_archive(top) or is_foreign_archive(top)
+    if not (says_whose and heap.platform != "blackboard") and len(_whose(heap, roster)[0]) != 1:
+        return None
+    heap = heaps.setdefault((heap.platform, normalised(heap.name), heap.number), heap)
     if top not in heap.came_as:
         heap.came_as.append(top)
-    platform = next((platform for platform, rule in _RULES.items() if rule.fullmatch(top)), None)
-    if platform is not None and (platform, number) not in heap.known_as:
-        heap.known_as.append((platform, number))
-    return heap, ((rest or top,) if is_file else member.parts[1:])
+    return heap, parts
 
 
-def _names(text: str) -> set[str]:
-    """What may be an id in a name: all of it, and each of its words."""
-    stem = without_suffix(text)
-    words = {text, stem, stem.rpartition(".")[0], *_WORDS.split(stem), *_WORDS.split(stem.rpartition(".")[0])}
-    return {normalised(word) for word in words if word.strip()}
+def _whose(heap: _Heap, roster: dict[str, str]) -> tuple[list[str], bool]:
+    """Those on the list who may have handed this in, and whether that is sure: no more than a word may be another's."""
+    name = normalised(heap.name)
+    if heap.platform == "blackboard":
+        ends = [known for known in roster if name == known or name.endswith(f"_{known}")]
+        return [roster[known] for known in sorted(ends, key=len)[-1:]], True
+    exact = [roster[known] for known in dict.fromkeys((name, heap.number)) if known in roster]
+    if exact:
+        return exact, True
+    found = [known for known in _ids_in(name, roster) if " " not in known or _person(known) == heap.person]
+    if heap.platform == "moodle":
+        # king is a word of Ada King's name, and may be a part of her id as well
+        found = [other for other in roster if any(known in other for known in found)]
+    return [roster[known] for known in found], False
 
 
-def _whose(names: set[str], roster: dict[str, str]) -> str | None:
-    """The one student whose id is among these names; None where there is none, or several."""
-    found = [student for known, student in roster.items() if known in names]
-    return found[0] if len(found) == 1 else None
+def _ids_in(name: str, roster: dict[str, str]) -> list[str]:
+    """The ids that are a word of a name, or several; of one within another the longer."""
+    words = [found.span() for found in _WORD.finditer(name)]
+    spans = [(start, end) for at, (start, _) in enumerate(words) for _, end in words[at:] if name[start:end] in roster]
+    widest = [one for one in spans if not any(it != one and it[0] <= one[0] and one[1] <= it[1] for it in spans)]
+    return list(dict.fromkeys(name[start:end] for start, end in widest))
+
+
+def _person(name: str) -> frozenset[str]:
+    words = _WORD.findall(normalised(name))
+    return frozenset(word for word in words if word not in _OF_WORK and not any(map(str.isdigit, word)))
 
 
 def _by_student(heaps: Iterable[_Heap], roster: dict[str, str], loose: list[str]) -> Collected:
-    heaps = list(heaps)
-    submissions: dict[str, Submission] = {}
+    owned: dict[str, list[_Heap]] = {}
     unmatched = list(loose)
+    if not roster:
+        owned = _by_name(heaps)
+    for student, found in _on_the_list(heaps, roster, unmatched).items() if roster else ():
+        owned[student] = _sure(student, found)
+        rest = [heap for heap, _ in found if heap not in owned[student]]
+        unmatched += [_not_sure(student, heap, [other for other, _ in found if other is not heap]) for heap in rest]
+    joined = {student: _joined(student, parts) for student, parts in owned.items() if parts}
+    return Collected(dict(sorted(joined.items(), key=lambda item: item[0].casefold())), tuple(unmatched))
+
+
+def _by_name(heaps: Iterable[_Heap]) -> dict[str, list[_Heap]]:
+    """Without a list of students a name is a student, or several where their numbers say so."""
+    named: dict[str, list[_Heap]] = {}
     for heap in heaps:
-        alike = sum(other.name.casefold() == heap.name.casefold() for other in heaps) > 1
-        student = f"{heap.name} ({heap.number})" if alike and heap.number else heap.name
-        if roster:
-            # the platform's number and the whole name count before words: one may be called as a part of another is
-            match = roster.get(heap.number) or roster.get(normalised(heap.name)) or _whose(heap.words, roster)
-            if match is None:
-                unmatched.append(f"{heap.came_as[0]}: nobody on the list of students is called so, or several are")
-                continue
-            student = match
-        one = Submission(student, tuple(heap.came_as), tuple(heap.files), tuple(heap.notes), tuple(heap.known_as))
-        earlier = submissions.get(student)
-        if earlier is not None:
-            one = Submission(
-                student, earlier.came_as + one.came_as, earlier.files + one.files, earlier.notes + one.notes,
-                tuple(dict.fromkeys(earlier.known_as + one.known_as)),
-            )  # fmt: skip
-        submissions[student] = one
-    return Collected(dict(sorted(submissions.items(), key=lambda item: item[0].casefold())), tuple(unmatched))
+        named.setdefault(normalised(heap.name), []).append(heap)
+    found: dict[str, list[_Heap]] = {}
+    for alike in named.values():
+        is_one = len({bool(heap.number) for heap in alike}) == 1 and _one_number(alike)
+        for heap in alike:
+            student = alike[0].name if is_one or not heap.number else f"{alike[0].name} ({heap.number})"
+            found.setdefault(student, []).append(heap)
+    return found
+
+
+def _on_the_list(
+    heaps: Iterable[_Heap], roster: dict[str, str], unmatched: list[str]
+) -> dict[str, list[tuple[_Heap, bool]]]:
+    """All that may be a student's, and whether that is sure."""
+    found: dict[str, list[tuple[_Heap, bool]]] = {}
+    for heap in heaps:
+        students, is_sure = _whose(heap, roster)
+        if len(students) == 1:
+            found.setdefault(students[0], []).append((heap, is_sure))
+        else:
+            unmatched.append(f"{heap.came_as[0]}: nobody on the list of students is called so, or several are")
+    return found
+
+
+def _sure(student: str, found: Sequence[tuple[_Heap, bool]]) -> list[_Heap]:
+    """What is this student's for sure: all of it comes from one person.
+
+    What is called like the id is the student's; what has the id as a word, only where nobody else's may be meant.
+    """
+    exact = [heap for heap, is_sure in found if is_sure]
+    by_word = [heap for heap, is_sure in found if not is_sure]
+    people = {heap.person for heap in exact if heap.number} if exact else {heap.person for heap in by_word}
+    if exact:
+        by_word = [heap for heap in by_word if heap.person in people | {_person(student)}]
+    numbered = [heap for heap in (*exact, *by_word) if heap.number]
+    if len(people) > 1 or not _one_number(numbered):
+        return [heap for heap in exact if not heap.number]
+    return [*exact, *by_word]
+
+
+def _one_number(heaps: Sequence[_Heap]) -> bool:
+    """Whether all numbers may be one student's.
+
+    Moodle has another number for a student in each assignment: of one name, and with different labs, they are one's.
+    """
+    return all(
+        one.number == other.number or (one.platform == other.platform == "moodle" and _differ(one.labs, other.labs))
+        for one, other in itertools.combinations(heaps, 2)
+    )
+
+
+def _differ(labs: list[frozenset[str]], others: list[frozenset[str]]) -> bool:
+    """Whether the notebooks of two are of different labs; where one has none, nobody knows."""
+    alike = (2 * len(one & other) >= min(len(one), len(other)) for one in labs for other in others)
+    return bool(labs and others) and not any(alike)
+
+
+def _not_sure(student: str, heap: _Heap, others: Sequence[_Heap]) -> str:
+    too = listed((other.came_as[0] for other in others), 3)
+    said = f"{heap.came_as[0]}: may be {student}'s, and so may {too}, which is not all of one person"
+    return f"{said}; put what is {student}'s into a folder called {student}"
+
+
+def _joined(student: str, heaps: Sequence[_Heap]) -> Submission:
+    """All of a student's; what came under several numbers lies in a folder for each, as it was handed in apart."""
+    apart = len({heap.number for heap in heaps if heap.number}) > 1
+    files: list[Member] = []
+    for heap in heaps:
+        place = (f"{heap.name} ({heap.number})",) if apart and heap.number else ()
+        files += [replace(member, parts=(*place, *member.parts)) for member in heap.files]
+    came_as = dict.fromkeys(name for heap in heaps for name in heap.came_as)
+    notes = [note for heap in heaps for note in heap.notes]
+    known_as = dict.fromkeys((heap.platform, heap.number) for heap in heaps if heap.number)
+    return Submission(student, tuple(came_as), tuple(files), tuple(notes), tuple(known_as))
 
 
 class _Unpacker:
