@@ -93,6 +93,121 @@ def test_one_thing_around_all(tmp_path: Path, export: dict[str, bytes], around: 
     assert _files(wrapped) == _files(plain)
 
 
+@pytest.mark.parametrize("students", [None, ["kingada", "loebob", "Ada King", "Bob"]])
+@pytest.mark.parametrize("stray", ["late.txt", "x.ipynb", "feedback.html"])
+@pytest.mark.parametrize("export", [MOODLE, CANVAS])
+def test_a_stray_file_in_an_export_is_named(
+    tmp_path: Path, export: dict[str, bytes], stray: str, students: Sequence[str] | None
+) -> None:
+    plain = _collected(tmp_path, export, students)
+    again = tmp_path / "again"
+    again.mkdir()
+    found = _collected(again, {f"spring/{name}": text for name, text in {**export, stray: A}.items()}, students)
+    assert _files(found) == _files(plain)
+    assert _named(found) == sorted([*_named(plain), stray])
+
+
+@pytest.mark.parametrize("students", [None, ["ada", "bob"]])
+def test_a_stray_file_beside_folders_is_named(tmp_path: Path, students: Sequence[str] | None) -> None:
+    files = {"spring/ada/x.ipynb": A, "spring/bob.zip": as_zip({"x": A}), "spring/late.txt": A}
+    found = _collected(tmp_path, files, students)
+    assert set(found.submissions) == {"ada", "bob"}
+    assert _named(found) == ["late.txt"]
+
+
+@pytest.mark.parametrize(
+    "labs", [("lab00", "lab01"), ("00-start-here", "01-router-network"), ("Lab 1.zip", "Lab 2.zip")]
+)
+@pytest.mark.parametrize("students", [None, ["ada"], ["ada", "bob"]])
+def test_a_folder_for_each_lab_is_one_student(
+    tmp_path: Path, labs: Sequence[str], students: Sequence[str] | None
+) -> None:
+    files = {f"ada/{lab}": as_zip({"x": A}) if lab.endswith("zip") else A for lab in labs}
+    files = {name if name.endswith("zip") else f"{name}/x.ipynb": content for name, content in files.items()}
+    assert set(_collected(tmp_path, files, students).submissions) == {"ada"}
+
+
+def _class_of(*numbers: int) -> dict[str, bytes]:
+    names = ("Ada King", "Bob Ray")
+    return {
+        f"{name}_{number}_assignsubmission_file/x.ipynb": LAB00 for name, number in zip(names, numbers, strict=False)
+    }
+
+
+@pytest.mark.parametrize("students", [None, ["Ada King", "Bob Ray"], ["ada", "ray"]])
+@pytest.mark.parametrize("form", ["zip", "folder", "folder in a zip", "zip in a folder", "around"])
+def test_an_export_for_each_assignment(tmp_path: Path, form: str, students: Sequence[str] | None) -> None:
+    exports = {"NET-Lab 00-11": _class_of(1, 2), "NET-Lab 01-12": _class_of(12, 11), "NET-Lab 02-13": _class_of(21)}
+    files: dict[str, bytes] = {"read me.txt": A}
+    for name, export in exports.items():
+        inside = {f"{name}/{each}": content for each, content in export.items()}
+        files |= {
+            "zip": {f"{name}.zip": as_zip(export)}, "folder": inside,
+            "folder in a zip": {f"{name}.zip": as_zip({**inside, f"__MACOSX/{name}/._x": A})},
+            "zip in a folder": {f"{name}/all.zip": as_zip(export)},
+            "around": {f"spring/{name}.zip": as_zip(export)},
+        }[form]  # fmt: skip
+    if form == "around":
+        files.pop("read me.txt")
+    found = _collected(tmp_path, files, students)
+    ada, bob = students or ("Ada King", "Bob Ray")
+    assert set(found.submissions) == {ada, bob}
+    assert {name: len(one.files) for name, one in found.submissions.items()} == {ada: 3, bob: 2}
+    assert len({file.name for file in found.submissions[ada].files}) == 3, "each in a folder of its own"
+    assert found.submissions[ada].came_as[0].startswith("NET-Lab 00-11")
+    assert set(found.submissions[bob].known_as) == {("moodle", "2"), ("moodle", "11")}
+    assert _named(found) == ([] if form == "around" else ["read me.txt"])
+
+
+def test_two_of_one_name_in_one_export_are_named_in_all(tmp_path: Path) -> None:
+    two = {**_class_of(1), "Ada King_3_assignsubmission_file/x.ipynb": LAB00}
+    files = {"0.zip": as_zip(two), "1.zip": as_zip(_class_of(12, 11))}
+    found = _collected(tmp_path, files, ["Ada King", "Bob Ray"])
+    assert set(found.submissions) == {"Bob Ray"}
+    moodle = "assignsubmission_file"
+    assert _named(found) == [f"0.zip/Ada King_1_{moodle}", f"0.zip/Ada King_3_{moodle}", f"1.zip/Ada King_12_{moodle}"]
+    again = tmp_path / "again"
+    again.mkdir()
+    assert set(_collected(again, files).submissions) == {"Ada King (1)", "Ada King (3)", "Ada King (12)", "Bob Ray"}
+
+
+def test_canvas_numbers_are_the_same_in_all_exports(tmp_path: Path) -> None:
+    files = {"a.zip": as_zip(CANVAS), "b.zip": as_zip(CANVAS)}
+    assert _files(_collected(tmp_path, files)) == {
+        "kingada": {f"{name}.zip/{file}" for name in "ab" for file in ("03-udp.ipynb", "simpleperf-1.py")},
+        "loebob": {"a.zip/x.ipynb", "b.zip/x.ipynb"},
+    }
+
+
+@pytest.mark.parametrize("students", [None, ["ada", "bob", "kingada", "loebob"]])
+def test_what_students_packed_is_no_export(tmp_path: Path, students: Sequence[str] | None) -> None:
+    """Nobody's archive may hold work under somebody else's name."""
+    files = {"ada.zip": as_zip({"x.ipynb": A}), "bob.zip": as_zip(CANVAS), "kingada/x.ipynb": B, "loebob/x.ipynb": B}
+    found = _collected(tmp_path, files, students)
+    assert _files(found)["kingada"] == {"x.ipynb"}
+    assert _named(found) == ([] if students else ["bob.zip"])
+
+
+@pytest.mark.parametrize("students", [None, ["kingada", "loebob"]])
+def test_an_export_beside_what_may_be_students_is_named(tmp_path: Path, students: Sequence[str] | None) -> None:
+    files = {f"Bob Loe/{name}": A for name in CANVAS} | {"Ada King/x.ipynb": A}
+    found = _collected(tmp_path, files, students)
+    assert set(found.submissions) == (set() if students else {"Ada King"})
+    assert "Bob Loe: looks like an export, and Ada King does not: grade them apart" in "\n".join(found.unmatched)
+
+
+def test_an_export_beside_a_folder_that_is_called_like_a_student(tmp_path: Path) -> None:
+    files = {"ada/x.ipynb": A, "0.zip": as_zip(_class_of(1, 2))}
+    found = _collected(tmp_path, files, ["ada", "ray"])
+    assert set(found.submissions) == {"ada", "ray"}
+    assert _named(found) == ["0.zip/Ada King_1_assignsubmission_file"]
+
+
+def test_a_platforms_files_sorted_by_hand_are_the_folders(tmp_path: Path) -> None:
+    files = {f"{name}/{file}": A for name, file in (("ada", "kingada_67_89_x.ipynb"), ("bob", "loebob_68_91_x.ipynb"))}
+    assert set(_collected(tmp_path, files).submissions) == {"ada", "bob"}
+
+
 def test_the_export_itself_may_be_the_archive(tmp_path: Path) -> None:
     (tmp_path / "export.zip").write_bytes(as_zip(CANVAS))
     (tmp_path / "work").mkdir()
@@ -274,6 +389,20 @@ def test_many_archives_share_one_allowance(tmp_path: Path) -> None:
     found = _collected(tmp_path, {"ada/1.zip": zeros, "ada/2.zip": zeros, "bob/1.zip": zeros}, bounds=bounds)
     assert _files(found) == {"ada": {"1.zip/x.ipynb"}, "bob": {"1.zip/x.ipynb"}}
     assert "2.zip would fill more than" in found.submissions["ada"].notes[0]
+
+
+def test_archives_and_folders_around_a_class_have_an_end(tmp_path: Path) -> None:
+    packed = as_zip({"a/" * 2000 + "x.ipynb": A})
+    for _ in range(9):
+        packed = as_zip({"in.zip": packed})
+    found = _collected(tmp_path, {"all.zip": packed})
+    assert set(found.submissions) == {"all"}
+    again = tmp_path / "again"
+    again.mkdir()
+    export = as_zip(_class_of(1, 2))
+    for _ in range(9):
+        export = as_zip({**_class_of(1, 2), "in.zip": export})
+    assert "in" in _collected(again, {"all.zip": export, "0.zip": as_zip(_class_of(3))}).submissions
 
 
 def test_what_cannot_be_unpacked_is_a_note(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 Understood are Moodle's folders and files (``Ada King_12345_assignsubmission_file_/...``), Canvas' flat files
 (``kingada_67_89_03-udp-bandwidth.ipynb``), Blackboard's (``Lab 03_ada_attempt_2026-05-03-10-11-12_x.ipynb``), a plain
-folder or archive for each student, one archive that holds any of these, and one folder around all of it. What students
-handed in is read where it lies; archives are unpacked into the grader's own folder.
+folder or archive for each student, one archive that holds any of these, one folder around all of it, and several
+exports side by side. What students handed in is read where it lies; archives are unpacked into the grader's own folder.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import itertools
 import os
 import re
 import shutil
+import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from linklab.errors import LinklabError
@@ -48,6 +49,14 @@ _WORD: Final = re.compile(r"[^\s_,;()\[\]]+")
 _OF_WORK: Final = frozenset({"lab", "labs", "simpleperf"})
 """Words beside somebody's name that say which work it is, as all words with digits do."""
 _REMEDY: Final = "put it into a folder named like the student, or, where Blackboard named it, give a list of students"
+_APART: Final = "grade them apart, or call folders of students like their ids on the list"
+NOTEBOOKS: Final = (".ipynb", ".ipynb.json", ".ipynb.txt")
+PROGRAMS: Final = (".py", ".py.txt")
+"""How names of files end, browsers' additions among them."""
+_OF_A_LAB: Final = re.compile(r"labs?[\s_-]*\d+.*|\d\d-[a-z].*", re.IGNORECASE)
+"""A folder that is called like a lab, as no student is."""
+_LAYERS: Final = 4
+"""So many folders and archives may stand around a class."""
 _DEPTH: Final = 2
 """A student's archive may hold another one: a zip file in the zip file of a platform's."""
 _OF_ALL: Final = Bounds(total_bytes=10**11, files=500_000, ratio=100)
@@ -78,12 +87,16 @@ class Collected:
 
 @dataclass
 class _Heap:
-    """What was found under one name: a platform's number of one student, or a name that somebody chose by hand."""
+    """What was found under one name: a platform's number of one student, or a name that somebody chose by hand.
+
+    ``export`` is what it came in, where there are several.
+    """
 
     name: str
     platform: str
     number: str
     left: Bounds
+    export: str = ""
     came_as: list[str] = field(default_factory=list)
     files: list[Member] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -98,7 +111,7 @@ class _Heap:
         """The names of the graded cells of each notebook: no two labs have half of them in common."""
         found = []
         for member in self.files:
-            if ".ipynb" not in member.name.casefold():
+            if not original_name(member.name)[0].casefold().endswith(NOTEBOOKS):
                 continue
             with contextlib.suppress(NotebookError):
                 found.append(frozenset(cell.grade_id for cell in read_handed(member.path) if cell.grade_id))
@@ -127,18 +140,18 @@ def collect(source: Path, work: Path, students: Sequence[str] | None = None, bou
     loose: list[str] = []
     members = _all_files(source, work, loose)
     roster = {normalised(student): student for student in students or ()}
-    all_of_them = members
-    members = _without_wrapper(members, roster, unpacker)
+    exports = _exports("", members, roster, unpacker, loose)
     heaps: dict[tuple[str, ...], _Heap] = {}
-    if members is all_of_them and source.is_dir():
+    if len(exports) == 1 and exports[0][1] is members and source.is_dir():
         _add_empty(source, members, heaps, roster, bounds)
-    for member in members:
-        found = _heap_of(member, heaps, roster, bounds)
-        if found is None:
-            loose.append(f"{member.name}: its name says nobody's; {_REMEDY}")
-            continue
-        heap, rest = found
-        heap.files += unpacker.opened(replace(member, parts=rest), heap)
+    for export, inside in exports:
+        for member in inside:
+            found = _heap_of(export, member, heaps, roster, bounds)
+            if found is None:
+                loose.append(f"{_within(export, member.name)}: its name says nobody's; {_REMEDY}")
+                continue
+            heap, rest = found
+            heap.files += unpacker.opened(replace(member, parts=rest), heap)
     if not heaps and not loose:
         raise LinklabError(f"{source} holds no submission: name the folder or archive that your platform exported")
     return _by_student(heaps.values(), roster, loose)
@@ -156,16 +169,19 @@ def _add_empty(
     for path in sorted(source.iterdir()):
         name = cleaned(path.name) or "\ufffd"
         if path.is_dir() and not path.is_symlink() and name not in full and not is_system((name,)):
-            _heap_of(Member((name, ""), path, 0.0), heaps, roster, bounds)
+            _heap_of("", Member((name, ""), path, 0.0), heaps, roster, bounds)
+
+
+def _of_all(work: Path) -> Bounds:
+    return replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(work).free // 2))
 
 
 def _all_files(source: Path, work: Path, left_out: list[str]) -> list[Member]:
     if source.is_file():
         if not is_archive(source.name):
             raise LinklabError(f"{source} is neither a folder nor an archive (zip, tar, tar.gz, tar.xz)")
-        bounds = replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(work).free // 2))
         try:
-            return unpack(source, source.name, work / "all", bounds)[0]
+            return unpack(source, source.name, work / "all", _of_all(work))[0]
         except UnpackError as error:
             raise LinklabError(f"{source} {error}") from None
     if not source.is_dir():
@@ -188,33 +204,124 @@ def _walked(folder: Path, left_out: list[str]) -> Iterable[Member]:
             yield Member(parts, path, path.stat().st_mtime)
 
 
-def _without_wrapper(members: list[Member], roster: dict[str, str], unpacker: _Unpacker) -> list[Member]:
+def _within(export: str, name: str) -> str:
+    return f"{export}/{name}" if export else name
+
+
+def _exports(
+    name: str,
+    members: list[Member],
+    roster: dict[str, str],
+    unpacker: _Unpacker,
+    loose: list[str],
+    layers: int = _LAYERS,
+) -> list[tuple[str, list[Member]]]:
+    """What platforms exported, each by name with its files: one for each assignment, where several lie side by side.
+
+    What is called like a student on the list is the student's, whatever is in it. Beside other folders, which may be
+    students', what looks like an export is named in ``loose``: nobody may hand in under another's name.
+    """
+    members = _without_wrapper(members, roster, unpacker)
+    tops: dict[str, list[Member]] = {}
+    for member in members:
+        tops.setdefault(member.parts[0], []).append(member)
+    own = [
+        top
+        for top in tops
+        if layers and not _by_platform(top) and not _ids_in(normalised(_by_hand(top, False)), roster)
+    ]
+    people = {top: found for top in own if (found := _people(_packed(top, tops[top])))}
+    others = [top for top in own if top not in people and (len(tops[top][0].parts) > 1 or is_archive(top))]
+    if not any(len(found) > 1 for found in people.values()):
+        return [(name, members)]  # a student each, in folders that somebody named
+    exports = []
+    for top in people:
+        if others:
+            loose.append(f"{_within(name, top)}: looks like an export, and {listed(others, 1)} does not: {_APART}")
+        inside = [] if others else _inside(tops[top], unpacker)
+        if inside:
+            exports += _exports(_within(name, top), inside, roster, unpacker, loose, layers - 1)
+        if inside or others:
+            members = [member for member in members if member.parts[0] != top]
+    return [(name, members), *exports]
+
+
+def _packed(top: str, members: list[Member]) -> list[tuple[str, ...]]:
+    """The names of what is in a folder or a zip file, which is not unpacked for that; platforms export no others."""
+    if len(members) > 1 or len(members[0].parts) > 1:
+        inside = [replace(member, parts=member.parts[1:]) for member in members]
+        is_packed = len(inside) == 1 and len(inside[0].parts) == 1
+        return (is_packed and _packed(inside[0].name, inside)) or [member.parts for member in inside]
+    if not top.casefold().endswith(".zip"):
+        return []
+    try:
+        with zipfile.ZipFile(members[0].path) as book:
+            names = (PurePosixPath(info.filename.replace("\\", "/")) for info in book.infolist() if not info.is_dir())
+            parts = (tuple(map(cleaned, name.parts[: _LAYERS + 1])) for name in names)
+            return [each for each in parts if each and not is_system(each)]
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        return []
+
+
+def _people(names: list[tuple[str, ...]]) -> set[str]:
+    """The names and numbers of those whose submissions a platform exported here, below folders around them all."""
+    for layer in range(_LAYERS):
+        tops = {parts[layer] for parts in names if len(parts) > layer}
+        matches = [found[1] for top in tops if (found := _by_platform(top))]
+        if matches or len(tops) != 1:
+            return {f"{match['name']} {match['number']}" for match in matches}
+    return set()
+
+
+def _inside(members: list[Member], unpacker: _Unpacker) -> list[Member]:
+    """What is in one folder or archive; nothing where it is no such thing, or cannot be unpacked."""
+    if len(members) == 1 and len(members[0].parts) == 1:
+        return unpacker.unpack_export(members[0])[0] if is_archive(members[0].name) else []
+    return [replace(member, parts=member.parts[1:]) for member in members]
+
+
+def _without_wrapper(
+    members: list[Member], roster: dict[str, str], unpacker: _Unpacker, layers: int = _LAYERS
+) -> list[Member]:
     """Takes away what stands around the students: one folder, or one archive, that holds them all.
 
     Around one student alone stands nothing: then it is the student's own.
     """
     tops = {member.parts[0] for member in members}
-    if len(tops) != 1:
+    if len(tops) != 1 or not layers:
         return members
     top = next(iter(tops))
-    if _by_platform(top) or _ids_in(normalised(without_suffix(top)), roster):
+    if _by_platform(top) or _ids_in(normalised(_by_hand(top, False)), roster):
         return members
-    if len(members) == 1 and len(members[0].parts) == 1 and is_archive(top):
-        inside, _ = unpacker.unpack_export(members[0])
-        return _without_wrapper(inside, roster, unpacker) if _holds_students(inside) else members
-    inside = [replace(member, parts=member.parts[1:]) for member in members if len(member.parts) > 1]
-    if len(inside) < len(members):
+    inside = _inside(members, unpacker)
+    if not inside:
         return members
-    if len(inside) == 1 and len(inside[0].parts) == 1:
-        deeper = _without_wrapper(inside, roster, unpacker)
-        return members if deeper is inside else deeper
-    return inside if _holds_students(inside) else members
+    if _holds_students(inside, roster):
+        return _without_wrapper(inside, roster, unpacker, layers - 1)
+    deeper = _without_wrapper(inside, roster, unpacker, layers - 1)
+    is_packed = len(inside) == 1 and len(inside[0].parts) == 1
+    return deeper if deeper is not inside and (is_packed or _is_export(deeper, roster)) else members
 
 
-def _holds_students(members: list[Member]) -> bool:
+def _is_export(members: list[Member], roster: dict[str, str]) -> bool:
+    """Whether names say so: a platform's, or those of students on the list."""
+    tops = {member.parts[0] for member in members}
+    return any(_by_platform(top) or _ids_in(normalised(_by_hand(top, False)), roster) for top in tops)
+
+
+def _holds_students(members: list[Member], roster: dict[str, str]) -> bool:
+    """Whether folders and archives here are a student's each, and not one student's own.
+
+    A notebook or program beside them is one student's, and so are folders for each lab.
+    """
+    if _is_export(members, roster):
+        return True
     tops = {member.parts[0]: len(member.parts) > 1 for member in members}
-    fitting = [top for top, is_folder in tops.items() if is_folder or is_archive(top) or _by_platform(top)]
-    return len(fitting) == len(tops) and (len(tops) > 1 or any(_by_platform(top) for top in tops))
+    holding = [top for top, is_folder in tops.items() if is_folder or is_archive(top) or is_foreign_archive(top)]
+    is_ones_own = any(
+        original_name(top)[0].casefold().endswith((*NOTEBOOKS, *PROGRAMS)) for top in tops if top not in holding
+    )
+    return len(holding) > 1 and not is_ones_own and not all(_OF_A_LAB.fullmatch(top) for top in holding)
 
 
 def _by_platform(entry: str) -> tuple[str, re.Match[str]] | None:
@@ -228,23 +335,23 @@ def _by_platform(entry: str) -> tuple[str, re.Match[str]] | None:
 
 def _by_hand(entry: str, is_file: bool) -> str:
     """What a folder or file is called that somebody named by hand, without the ending that says what it is."""
-    if not is_file:
-        return entry
-    return (without_suffix(entry) if is_archive(entry) else entry.rpartition(".")[0]) or entry
+    if is_archive(entry):
+        return without_suffix(entry) or entry
+    return (entry.rpartition(".")[0] if is_file else entry) or entry
 
 
 def _heap_of(
-    member: Member, heaps: dict[tuple[str, ...], _Heap], roster: dict[str, str], bounds: Bounds
+    export: str, member: Member, heaps: dict[tuple[str, ...], _Heap], roster: dict[str, str], bounds: Bounds
 ) -> tuple[_Heap, tuple[str, ...]] | None:
     """Where a file belongs, and its name there; None where nothing says so."""
     top, is_file = member.parts[0], len(member.parts) == 1
     parts = member.parts if is_file else member.parts[1:]
     found = _by_platform(top)
     if found is None:
-        heap = _Heap(_by_hand(top, is_file), "", "", bounds)
+        heap = _Heap(_by_hand(top, is_file), "", "", bounds, export)
     else:
         platform, match = found
-        heap = _Heap(match["name"].strip(), platform, match["number"], bounds)
+        heap = _Heap(match["name"].strip(), platform, match["number"], bounds, export)
         if is_file and match["rest"]:
             # what comes with one attempt stays together
             before = () if heap.number else (top.removesuffix(f"_{match['rest']}"),)
@@ -252,9 +359,9 @@ def _heap_of(
     says_whose = heap.number or not is_file or is_archive(top) or is_foreign_archive(top)
     if not (says_whose and heap.platform != "blackboard") and len(_whose(heap, roster)[0]) != 1:
         return None
-    heap = heaps.setdefault((heap.platform, normalised(heap.name), heap.number), heap)
-    if top not in heap.came_as:
-        heap.came_as.append(top)
+    heap = heaps.setdefault((export, heap.platform, normalised(heap.name), heap.number), heap)
+    if _within(export, top) not in heap.came_as:
+        heap.came_as.append(_within(export, top))
     return heap, parts
 
 
@@ -350,7 +457,10 @@ def _one_number(heaps: Sequence[_Heap]) -> bool:
     Moodle has another number for a student in each assignment: of one name, and with different labs, they are one's.
     """
     return all(
-        one.number == other.number or (one.platform == other.platform == "moodle" and _differ(one.labs, other.labs))
+        one.number == other.number
+        or (
+            one.platform == other.platform == "moodle" and (one.export != other.export or _differ(one.labs, other.labs))
+        )
         for one, other in itertools.combinations(heaps, 2)
     )
 
@@ -368,11 +478,13 @@ def _not_sure(student: str, heap: _Heap, others: Sequence[_Heap]) -> str:
 
 
 def _joined(student: str, heaps: Sequence[_Heap]) -> Submission:
-    """All of a student's; what came under several numbers lies in a folder for each, as it was handed in apart."""
-    apart = len({heap.number for heap in heaps if heap.number}) > 1
+    """All of a student's; what came in several exports, or under several numbers, lies in a folder for each."""
+    numbers = {(heap.export, heap.number) for heap in heaps if heap.number}
     files: list[Member] = []
     for heap in heaps:
-        place = (f"{heap.name} ({heap.number})",) if apart and heap.number else ()
+        place = (heap.export,) if heap.export else ()
+        if heap.number and sum(export == heap.export for export, _ in numbers) > 1:
+            place = (*place, f"{heap.name} ({heap.number})")
         files += [replace(member, parts=(*place, *member.parts)) for member in heap.files]
     came_as = dict.fromkeys(name for heap in heaps for name in heap.came_as)
     notes = [note for heap in heaps for note in heap.notes]
@@ -418,7 +530,7 @@ class _Unpacker:
     def unpack_export(self, member: Member) -> tuple[list[Member], list[str]]:
         """One archive that may hold a whole class; nothing where it cannot be unpacked, which is told later."""
         try:
-            return unpack(member.path, member.name, self._next(), _OF_ALL)
+            return unpack(member.path, member.name, self._next(), _of_all(self._work))
         except UnpackError:
             return [], []
 
