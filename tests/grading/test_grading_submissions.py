@@ -115,9 +115,7 @@ def test_a_stray_file_beside_folders_is_named(tmp_path: Path, students: Sequence
     assert _named(found) == ["late.txt"]
 
 
-@pytest.mark.parametrize(
-    "labs", [("lab00", "lab01"), ("00-start-here", "01-router-network"), ("Lab 1.zip", "Lab 2.zip")]
-)
+@pytest.mark.parametrize("labs", [("lab00", "lab01"), ("00-start-here", "01-routers"), ("Lab 1.zip", "Lab 2.zip")])
 @pytest.mark.parametrize("students", [None, ["ada"], ["ada", "bob"]])
 def test_a_folder_for_each_lab_is_one_student(
     tmp_path: Path, labs: Sequence[str], students: Sequence[str] | None
@@ -177,6 +175,66 @@ def test_canvas_numbers_are_the_same_in_all_exports(tmp_path: Path) -> None:
         "kingada": {f"{name}.zip/{file}" for name in "ab" for file in ("03-udp.ipynb", "simpleperf-1.py")},
         "loebob": {"a.zip/x.ipynb", "b.zip/x.ipynb"},
     }
+
+
+def _gradescope(*submitters: Sequence[tuple[str, str]], lab: bytes = LAB00) -> dict[str, bytes]:
+    """An export as Gradescope writes it: numbered folders, and a file in YAML that says whose they are."""
+    rows, files = ["---"], {}
+    for number, people in enumerate(submitters, 101):
+        rows += [f"submission_{number}:", "  :submitters:"]
+        for email, sid in people:
+            rows += ["  - :name: 'King: Ada'", f"    :sid: {sid}", f"    :email: {email}"]
+        rows += [
+            "  :created_at: 2026-05-03 10:11:12.325385000 Z", "  :score: !ruby/object:BigDecimal 18:0.5e1",
+            "  :results:", "    :tests:", "    - :output: |", "        :submitters:", "        - :email: eve@uni.net",
+        ]  # fmt: skip
+        files[f"submission_{number}/work/x.ipynb"] = lab
+    return files | {"submission_metadata.yml": "\n".join(rows).encode()}
+
+
+ADA, BOB = ("ada@uni.example", "'007'"), ("bob@uni.example", "")
+
+
+@pytest.mark.parametrize("around", ["", "assignment_1_export/", "all.zip", "all.zip/assignment_1_export/"])
+@pytest.mark.parametrize(
+    ("students", "whose"),
+    [
+        (None, {"ada@uni.example", "bob@uni.example"}), (["Bob@uni.example", "007"], {"007", "Bob@uni.example"}),
+        (["ada@uni.example", "eve@uni.example", "submission_102"], {"ada@uni.example"}),
+    ],
+)  # fmt: skip
+def test_gradescope(tmp_path: Path, students: Sequence[str] | None, whose: set[str], around: str) -> None:
+    archive, _, folder = around.rpartition(".zip")
+    folder = folder.removeprefix("/")
+    files = {folder + name: content for name, content in _gradescope([ADA], [BOB]).items()}
+    found = _collected(tmp_path, {f"{archive}.zip": as_zip(files)} if archive else files, students)
+    assert _files(found) == {student: {"work/x.ipynb"} for student in whose}
+    assert _named(found) == (["submission_102"] if len(whose) == 1 else [])
+
+
+def test_gradescopes_exports_of_several_assignments(tmp_path: Path) -> None:
+    files = {
+        "assignment_1_export.zip": as_zip({f"e/{name}": it for name, it in _gradescope([ADA], [BOB]).items()}),
+        "assignment_2_export.zip": as_zip(_gradescope([BOB], lab=LAB01)),
+    }
+    assert _files(_collected(tmp_path, files)) == {
+        "ada@uni.example": {"assignment_1_export.zip/work/x.ipynb"},
+        "bob@uni.example": {f"assignment_{number}_export.zip/work/x.ipynb" for number in (1, 2)},
+    }
+
+
+@pytest.mark.parametrize("students", [None, ["ada@uni.example", "bob@uni.example", "007", "cyd@uni.example"]])
+def test_a_submission_of_several_or_of_nobody_known_is_named(tmp_path: Path, students: Sequence[str] | None) -> None:
+    export = _gradescope([ADA, BOB], [("cyd@uni.example", "")], [("", "")], [])
+    files = {**export, "submission_999/x.ipynb": A, "submission_999/y.ipynb": A}
+    found = _collected(tmp_path, files, students)
+    assert set(found.submissions) == {"cyd@uni.example"}
+    assert _named(found) == ["submission_101", "submission_103", "submission_104", "submission_999"]
+    assert any("101: handed in by ada@uni.example, bob@uni.example together" in line for line in found.unmatched)
+    again = tmp_path / "again"
+    again.mkdir()
+    files = {name: b"- :[" if name.endswith(".yml") else content for name, content in export.items()}
+    assert len(_named(_collected(again, files, students))) == 4, "a broken file says nobody's"
 
 
 @pytest.mark.parametrize("students", [None, ["ada", "bob", "kingada", "loebob"]])

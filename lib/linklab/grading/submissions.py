@@ -1,9 +1,10 @@
 """What a class handed in, as learning platforms export it, by student.
 
 Understood are Moodle's folders and files (``Ada King_12345_assignsubmission_file_/...``), Canvas' flat files
-(``kingada_67_89_03-udp-bandwidth.ipynb``), Blackboard's (``Lab 03_ada_attempt_2026-05-03-10-11-12_x.ipynb``), a plain
-folder or archive for each student, one archive that holds any of these, one folder around all of it, and several
-exports side by side. What students handed in is read where it lies; archives are unpacked into the grader's own folder.
+(``kingada_67_89_03-udp-bandwidth.ipynb``), Blackboard's (``Lab 03_ada_attempt_2026-05-03-10-11-12_x.ipynb``),
+Gradescope's numbered folders beside ``submission_metadata.yml``, a plain folder or archive for each student, one
+archive that holds any of these, one folder around all of it, and several exports side by side. What students handed in
+is read where it lies; archives are unpacked into the grader's own folder.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
+
+import yaml
 
 from linklab.errors import LinklabError
 from linklab.grading.handed import NotebookError, read_handed
@@ -55,8 +58,11 @@ PROGRAMS: Final = (".py", ".py.txt")
 """How names of files end, browsers' additions among them."""
 _OF_A_LAB: Final = re.compile(r"labs?[\s_-]*\d+.*|\d\d-[a-z].*", re.IGNORECASE)
 """A folder that is called like a lab, as no student is."""
+_METADATA: Final = "submission_metadata.yml"
+"""Gradescope's own file beside the submissions, which says whose they are."""
 _LAYERS: Final = 4
 """So many folders and archives may stand around a class."""
+_REMEDY_FOR_MANY: Final = "put it into a folder named like the one whose it is"
 _DEPTH: Final = 2
 """A student's archive may hold another one: a zip file in the zip file of a platform's."""
 _OF_ALL: Final = Bounds(total_bytes=10**11, files=500_000, ratio=100)
@@ -85,11 +91,23 @@ class Collected:
     unmatched: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class _Export:
+    """What lies side by side: a platform's export, or what somebody laid together.
+
+    ``name`` is where it was, if there are several; ``submitters`` are Gradescope's, by submission.
+    """
+
+    name: str
+    members: list[Member]
+    submitters: Mapping[str, list[tuple[str, ...]]] | None = None
+
+
 @dataclass
 class _Heap:
     """What was found under one name: a platform's number of one student, or a name that somebody chose by hand.
 
-    ``export`` is what it came in, where there are several.
+    ``export`` is what it came in, where there are several. ``ids`` are those that Gradescope knows of the student.
     """
 
     name: str
@@ -97,6 +115,7 @@ class _Heap:
     number: str
     left: Bounds
     export: str = ""
+    ids: tuple[str, ...] = ()
     came_as: list[str] = field(default_factory=list)
     files: list[Member] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -142,34 +161,30 @@ def collect(source: Path, work: Path, students: Sequence[str] | None = None, bou
     roster = {normalised(student): student for student in students or ()}
     exports = _exports("", members, roster, unpacker, loose)
     heaps: dict[tuple[str, ...], _Heap] = {}
-    if len(exports) == 1 and exports[0][1] is members and source.is_dir():
-        _add_empty(source, members, heaps, roster, bounds)
-    for export, inside in exports:
-        for member in inside:
+    for export in exports:
+        empty = _empty(source, members) if export.members is members and source.is_dir() else []
+        for member in (*empty, *export.members):
             found = _heap_of(export, member, heaps, roster, bounds)
-            if found is None:
-                loose.append(f"{_within(export, member.name)}: its name says nobody's; {_REMEDY}")
+            if isinstance(found, str):
+                loose.append(f"{_within(export.name, member.parts[0])}: {found}")
                 continue
             heap, rest = found
-            heap.files += unpacker.opened(replace(member, parts=rest), heap)
+            heap.files += unpacker.opened(replace(member, parts=rest), heap) if member.parts[-1] else []
+    loose = list(dict.fromkeys(loose))
     if not heaps and not loose:
         raise LinklabError(f"{source} holds no submission: name the folder or archive that your platform exported")
     return _by_student(heaps.values(), roster, loose)
 
 
-def _add_empty(
-    source: Path,
-    members: list[Member],
-    heaps: dict[tuple[str, ...], _Heap],
-    roster: dict[str, str],
-    bounds: Bounds,
-) -> None:
+def _empty(source: Path, members: list[Member]) -> list[Member]:
     """A folder that is empty is somebody's too."""
     full = {member.parts[0] for member in members}
-    for path in sorted(source.iterdir()):
-        name = cleaned(path.name) or "\ufffd"
-        if path.is_dir() and not path.is_symlink() and name not in full and not is_system((name,)):
-            _heap_of("", Member((name, ""), path, 0.0), heaps, roster, bounds)
+    names = {path: cleaned(path.name) or "\ufffd" for path in sorted(source.iterdir())}
+    return [
+        Member((name, ""), path, 0.0)
+        for path, name in names.items()
+        if path.is_dir() and not path.is_symlink() and name not in full and not is_system((name,))
+    ]
 
 
 def _of_all(work: Path) -> Bounds:
@@ -215,7 +230,7 @@ def _exports(
     unpacker: _Unpacker,
     loose: list[str],
     layers: int = _LAYERS,
-) -> list[tuple[str, list[Member]]]:
+) -> list[_Export]:
     """What platforms exported, each by name with its files: one for each assignment, where several lie side by side.
 
     What is called like a student on the list is the student's, whatever is in it. Beside other folders, which may be
@@ -225,6 +240,9 @@ def _exports(
     tops: dict[str, list[Member]] = {}
     for member in members:
         tops.setdefault(member.parts[0], []).append(member)
+    if _is_gradescopes(tops):
+        inside = [member for member in members if member.parts != (_METADATA,)]
+        return [_Export(name, inside, _submitters(tops[_METADATA][0]))]
     own = [
         top
         for top in tops
@@ -233,7 +251,7 @@ def _exports(
     people = {top: found for top in own if (found := _people(_packed(top, tops[top])))}
     others = [top for top in own if top not in people and (len(tops[top][0].parts) > 1 or is_archive(top))]
     if not any(len(found) > 1 for found in people.values()):
-        return [(name, members)]  # a student each, in folders that somebody named
+        return [_Export(name, members)]  # a student each, in folders that somebody named
     exports = []
     for top in people:
         if others:
@@ -243,7 +261,30 @@ def _exports(
             exports += _exports(_within(name, top), inside, roster, unpacker, loose, layers - 1)
         if inside or others:
             members = [member for member in members if member.parts[0] != top]
-    return [(name, members), *exports]
+    return [_Export(name, members), *exports]
+
+
+def _is_gradescopes(tops: Iterable[str]) -> bool:
+    return _METADATA in tops and any(top.startswith("submission_") for top in tops if top != _METADATA)
+
+
+def _submitters(metadata: Member) -> dict[str, list[tuple[str, ...]]]:
+    """Of each of Gradescope's submissions all who handed it in: e-mail address, student id and name, empty if unknown.
+
+    What cannot be read says nobody's.
+    """
+    try:
+        # texts alone: no number loses its zeros, and Ruby's own kinds of values do no harm
+        data = yaml.load(metadata.path.read_bytes(), Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return {}
+    found = {}
+    for submission, told in data.items() if isinstance(data, dict) else ():
+        people = told.get(":submitters") if isinstance(told, dict) else None
+        people = [one for one in people if isinstance(one, dict)] if isinstance(people, list) else []
+        ids = [[one.get(key) for key in (":email", ":sid", ":name")] for one in people]
+        found[submission] = [tuple(each.strip() if isinstance(each, str) else "" for each in one) for one in ids]
+    return found
 
 
 def _packed(top: str, members: list[Member]) -> list[tuple[str, ...]]:
@@ -267,6 +308,8 @@ def _people(names: list[tuple[str, ...]]) -> set[str]:
     """The names and numbers of those whose submissions a platform exported here, below folders around them all."""
     for layer in range(_LAYERS):
         tops = {parts[layer] for parts in names if len(parts) > layer}
+        if _is_gradescopes(tops):
+            return tops
         matches = [found[1] for top in tops if (found := _by_platform(top))]
         if matches or len(tops) != 1:
             return {f"{match['name']} {match['number']}" for match in matches}
@@ -306,7 +349,9 @@ def _without_wrapper(
 def _is_export(members: list[Member], roster: dict[str, str]) -> bool:
     """Whether names say so: a platform's, or those of students on the list."""
     tops = {member.parts[0] for member in members}
-    return any(_by_platform(top) or _ids_in(normalised(_by_hand(top, False)), roster) for top in tops)
+    return _is_gradescopes(tops) or any(
+        _by_platform(top) or _ids_in(normalised(_by_hand(top, False)), roster) for top in tops
+    )
 
 
 def _holds_students(members: list[Member], roster: dict[str, str]) -> bool:
@@ -341,33 +386,43 @@ def _by_hand(entry: str, is_file: bool) -> str:
 
 
 def _heap_of(
-    export: str, member: Member, heaps: dict[tuple[str, ...], _Heap], roster: dict[str, str], bounds: Bounds
-) -> tuple[_Heap, tuple[str, ...]] | None:
-    """Where a file belongs, and its name there; None where nothing says so."""
+    export: _Export, member: Member, heaps: dict[tuple[str, ...], _Heap], roster: dict[str, str], bounds: Bounds
+) -> tuple[_Heap, tuple[str, ...]] | str:
+    """Where a file belongs, and its name there; why nobody knows, where nothing says so."""
     top, is_file = member.parts[0], len(member.parts) == 1
     parts = member.parts if is_file else member.parts[1:]
     found = _by_platform(top)
-    if found is None:
-        heap = _Heap(_by_hand(top, is_file), "", "", bounds, export)
+    if export.submitters is not None and (top in export.submitters or top.startswith("submission_")):
+        people = export.submitters.get(top, [])
+        ids = tuple(filter(None, people[0][:2])) if people else ()
+        if len(people) > 1:
+            return f"handed in by {listed(next(filter(None, one), '?') for one in people)} together; {_REMEDY_FOR_MANY}"
+        if not ids:
+            return f"{_METADATA} does not say whose it is; put it into a folder named like the student"
+        heap = _Heap(ids[0], "gradescope", "", bounds, export.name, ids)
+    elif found is None:
+        heap = _Heap(_by_hand(top, is_file), "", "", bounds, export.name)
     else:
         platform, match = found
-        heap = _Heap(match["name"].strip(), platform, match["number"], bounds, export)
+        heap = _Heap(match["name"].strip(), platform, match["number"], bounds, export.name)
         if is_file and match["rest"]:
             # what comes with one attempt stays together
             before = () if heap.number else (top.removesuffix(f"_{match['rest']}"),)
             parts = (*before, match["rest"])
-    says_whose = heap.number or not is_file or is_archive(top) or is_foreign_archive(top)
-    if not (says_whose and heap.platform != "blackboard") and len(_whose(heap, roster)[0]) != 1:
-        return None
-    heap = heaps.setdefault((export, heap.platform, normalised(heap.name), heap.number), heap)
-    if _within(export, top) not in heap.came_as:
-        heap.came_as.append(_within(export, top))
+    is_plain = found is None and (not is_file or is_archive(top) or is_foreign_archive(top))
+    if not (is_plain or heap.number or heap.ids) and len(_whose(heap, roster)[0]) != 1:
+        return f"its name says nobody's; {_REMEDY}"
+    heap = heaps.setdefault((export.name, heap.platform, normalised(heap.name), heap.number), heap)
+    if _within(export.name, top) not in heap.came_as:
+        heap.came_as.append(_within(export.name, top))
     return heap, parts
 
 
 def _whose(heap: _Heap, roster: dict[str, str]) -> tuple[list[str], bool]:
     """Those on the list who may have handed this in, and whether that is sure: no more than a word may be another's."""
     name = normalised(heap.name)
+    if heap.platform == "gradescope":
+        return list(dict.fromkeys(roster[each] for each in map(normalised, heap.ids) if each in roster)), True
     if heap.platform == "blackboard":
         ends = [known for known in roster if name == known or name.endswith(f"_{known}")]
         return [roster[known] for known in sorted(ends, key=len)[-1:]], True
