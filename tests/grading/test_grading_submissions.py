@@ -441,6 +441,16 @@ def test_archives_in_archives_have_an_end(tmp_path: Path) -> None:
     assert "was not unpacked" in found.submissions["bob"].notes[0]
 
 
+def test_a_copys_number_in_an_archives_ending_does_not_count(tmp_path: Path) -> None:
+    files = {
+        "kingada_67_89_work.tar-1.gz": as_tar({"x.ipynb": A}), "ada/work.tar (2).xz": as_tar({"x.ipynb": A}, "w:xz"),
+        "bob.tar-1.gz": as_tar({"x.ipynb": A}),
+    }  # fmt: skip
+    assert _files(_collected(tmp_path, files)) == {
+        "kingada": {"work.tar-1.gz/x.ipynb"}, "ada": {"work.tar (2).xz/x.ipynb"}, "bob": {"bob.tar-1.gz/x.ipynb"},
+    }  # fmt: skip
+
+
 def test_many_archives_share_one_allowance(tmp_path: Path) -> None:
     zeros = as_zip({"x.ipynb": bytes(600_000)})
     bounds = Bounds(total_bytes=1_000_000, free_bytes=1_000_000)

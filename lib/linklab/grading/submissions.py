@@ -48,6 +48,7 @@ chose. Canvas' number is the same in a whole course, Moodle's another one in eac
 assignment's and the student's, joined.
 """
 _COPY: Final = re.compile(r"(?P<stem>.+?)(?:-(?P<canvas>[1-9]\d?)| ?\((?P<browser>[1-9]\d?)\))(?P<suffix>\.[^.]+)")
+_TAR_COPY: Final = re.compile(r"(?<=\.tar)(?:-\d+| ?\(\d+\))(?=\.[^.]+$)", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\s_,;()\[\]]+")
 _OF_WORK: Final = frozenset({"lab", "labs", "simpleperf"})
 """Words beside somebody's name that say which work it is, as all words with digits do."""
@@ -148,6 +149,11 @@ def original_name(name: str) -> tuple[str, int]:
     return name, number
 
 
+def _is_archive(name: str) -> bool:
+    """Whether a file is an archive; Canvas calls a second ``work.tar.gz`` ``work.tar-1.gz``."""
+    return is_archive(_TAR_COPY.sub("", name))
+
+
 def collect(source: Path, work: Path, students: Sequence[str] | None = None, bounds: Bounds | None = None) -> Collected:
     """Everything in ``source``, a folder or an archive, by student; ``work`` is a folder for what is unpacked.
 
@@ -193,10 +199,10 @@ def _of_all(work: Path) -> Bounds:
 
 def _all_files(source: Path, work: Path, left_out: list[str]) -> list[Member]:
     if source.is_file():
-        if not is_archive(source.name):
+        if not _is_archive(source.name):
             raise LinklabError(f"{source} is neither a folder nor an archive (zip, tar, tar.gz, tar.xz)")
         try:
-            return unpack(source, source.name, work / "all", _of_all(work))[0]
+            return unpack(source, _TAR_COPY.sub("", source.name), work / "all", _of_all(work))[0]
         except UnpackError as error:
             raise LinklabError(f"{source} {error}") from None
     if not source.is_dir():
@@ -249,7 +255,7 @@ def _exports(
         if layers and not _by_platform(top) and not _ids_in(normalised(_by_hand(top, False)), roster)
     ]
     people = {top: found for top in own if (found := _people(_packed(top, tops[top])))}
-    others = [top for top in own if top not in people and (len(tops[top][0].parts) > 1 or is_archive(top))]
+    others = [top for top in own if top not in people and (len(tops[top][0].parts) > 1 or _is_archive(top))]
     if not any(len(found) > 1 for found in people.values()):
         return [_Export(name, members)]  # a student each, in folders that somebody named
     exports = []
@@ -319,7 +325,7 @@ def _people(names: list[tuple[str, ...]]) -> set[str]:
 def _inside(members: list[Member], unpacker: _Unpacker) -> list[Member]:
     """What is in one folder or archive; nothing where it is no such thing, or cannot be unpacked."""
     if len(members) == 1 and len(members[0].parts) == 1:
-        return unpacker.unpack_export(members[0])[0] if is_archive(members[0].name) else []
+        return unpacker.unpack_export(members[0])[0] if _is_archive(members[0].name) else []
     return [replace(member, parts=member.parts[1:]) for member in members]
 
 
@@ -362,7 +368,7 @@ def _holds_students(members: list[Member], roster: dict[str, str]) -> bool:
     if _is_export(members, roster):
         return True
     tops = {member.parts[0]: len(member.parts) > 1 for member in members}
-    holding = [top for top, is_folder in tops.items() if is_folder or is_archive(top) or is_foreign_archive(top)]
+    holding = [top for top, is_folder in tops.items() if is_folder or _is_archive(top) or is_foreign_archive(top)]
     is_ones_own = any(
         original_name(top)[0].casefold().endswith((*NOTEBOOKS, *PROGRAMS)) for top in tops if top not in holding
     )
@@ -380,8 +386,8 @@ def _by_platform(entry: str) -> tuple[str, re.Match[str]] | None:
 
 def _by_hand(entry: str, is_file: bool) -> str:
     """What a folder or file is called that somebody named by hand, without the ending that says what it is."""
-    if is_archive(entry):
-        return without_suffix(entry) or entry
+    if _is_archive(entry):
+        return without_suffix(_TAR_COPY.sub("", entry)) or entry
     return (entry.rpartition(".")[0] if is_file else entry) or entry
 
 
@@ -409,7 +415,7 @@ def _heap_of(
             # what comes with one attempt stays together
             before = () if heap.number else (top.removesuffix(f"_{match['rest']}"),)
             parts = (*before, match["rest"])
-    is_plain = found is None and (not is_file or is_archive(top) or is_foreign_archive(top))
+    is_plain = found is None and (not is_file or _is_archive(top) or is_foreign_archive(top))
     if not (is_plain or heap.number or heap.ids) and len(_whose(heap, roster)[0]) != 1:
         return f"its name says nobody's; {_REMEDY}"
     heap = heaps.setdefault((export.name, heap.platform, normalised(heap.name), heap.number), heap)
@@ -561,13 +567,13 @@ class _Unpacker:
         if is_foreign_archive(member.name):
             heap.notes.append(f"{member.name} is an archive that cannot be unpacked here: hand in a zip file")
             return []
-        if not is_archive(member.name):
+        if not _is_archive(member.name):
             return [member]
         if depth == 0:
             heap.notes.append(f"{member.name} is an archive in an archive in an archive, and was not unpacked")
             return []
         try:
-            inside, said = unpack(member.path, member.name, self._next(), heap.left)
+            inside, said = unpack(member.path, _TAR_COPY.sub("", member.name), self._next(), heap.left)
         except UnpackError as error:
             heap.notes.append(f"{member.name} {error}")
             return []
@@ -585,7 +591,7 @@ class _Unpacker:
     def unpack_export(self, member: Member) -> tuple[list[Member], list[str]]:
         """One archive that may hold a whole class; nothing where it cannot be unpacked, which is told later."""
         try:
-            return unpack(member.path, member.name, self._next(), _of_all(self._work))
+            return unpack(member.path, _TAR_COPY.sub("", member.name), self._next(), _of_all(self._work))
         except UnpackError:
             return [], []
 
