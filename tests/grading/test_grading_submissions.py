@@ -231,6 +231,10 @@ def test_a_submission_of_several_or_of_nobody_known_is_named(tmp_path: Path, stu
     assert set(found.submissions) == {"cyd@uni.example"}
     assert _named(found) == ["submission_101", "submission_103", "submission_104", "submission_999"]
     assert any("101: handed in by ada@uni.example, bob@uni.example together" in line for line in found.unmatched)
+    mended = tmp_path / "mended"
+    mended.mkdir()
+    files = {name.replace("submission_101", "ada@uni.example/submission_101"): it for name, it in export.items()}
+    assert set(_collected(mended, files, students).submissions) == {"ada@uni.example", "cyd@uni.example"}
     again = tmp_path / "again"
     again.mkdir()
     files = {name: b"- :[" if name.endswith(".yml") else content for name, content in export.items()}
