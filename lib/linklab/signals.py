@@ -96,10 +96,12 @@ class Held:
         self._let_go()
 
     def let_through(self, function: Callable[[], None] = lambda: None) -> None:
-        """Does what came meanwhile is set to do, and calls `function`, during which nothing waits."""
+        """Does what came meanwhile is set to do, and calls `function` in any case, during which nothing waits."""
         try:
-            self._let_go()
-            function()
+            try:
+                self._let_go()
+            finally:
+                function()
         finally:
             self.__enter__()
 

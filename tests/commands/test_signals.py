@@ -76,11 +76,14 @@ def test_held_signals_wait_for_the_end_and_for_being_let_through() -> None:
                 steps.append("let through")
             held.let_through(lambda: steps.append("nothing waits"))
             os.kill(os.getpid(), signal.SIGINT)
+            with pytest.raises(KeyboardInterrupt):
+                held.let_through(lambda: steps.append("what came is not lost"))
+            os.kill(os.getpid(), signal.SIGINT)
             steps.append("held again")
 
     with pytest.raises(KeyboardInterrupt):
         work()
-    assert steps == ["not torn", "let through", "nothing waits", "held again"]
+    assert steps == ["not torn", "let through", "nothing waits", "what came is not lost", "held again"]
 
 
 def test_while_signals_are_held_what_they_do_may_change() -> None:

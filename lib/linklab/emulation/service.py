@@ -34,6 +34,8 @@ ROOT: Final = "root"
 """The node that is a shell in the lab's first namespace, where the switches live: the guest itself, as root."""
 _GRACE_S, _INT_EACH_S = 2.0, 0.5
 _PROMPT = "\x7f"  # of the shells of Mininet's nodes
+_LONGEST_LINE_BYTES: Final = 4000
+"""The kernel's terminals take 4095 and cut off the rest."""
 _CHUNK = 64 * 1024
 _TICK_S = 1.0
 _REAL_TICK_S = 0.1
@@ -164,16 +166,17 @@ def command(context: Context, name: str, text: str, timeout_s: float | None, wit
     """Runs `text` in the node's shell, as Mininet's ``cmd``, and says how that ended. Output is emitted as it comes.
 
     Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for.
+    Raises `LabError` where the shell ends with it (``exit``).
     """
+    deadline = _deadline(timeout_s)
     host = _idle(context, name)
-    host.sendCmd(text)
+    _send(host, text)
     outcome: Literal["done", "interrupted", "timeout"] = "done"
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
     while host.waiting:
         try:
             left = None if deadline is None else deadline - time.monotonic()
-            ready = context.poll([host.stdout.fileno()], left)
-            if deadline is not None and not ready and time.monotonic() >= deadline:
+            piece = _next_piece(context, host, left)
+            if deadline is not None and piece is None and time.monotonic() >= deadline:
                 outcome = "timeout"
         except KeyboardInterrupt:
             outcome = "interrupted"
@@ -181,7 +184,7 @@ def command(context: Context, name: str, text: str, timeout_s: float | None, wit
             for piece in _end_command(context, host):
                 context.emit(piece)
             break
-        if ready and (piece := _piece(host)):  # else the channel was readable, without an interrupt
+        if piece:  # else the channel was readable, without an interrupt
             context.emit(piece)
     status = None
     if outcome == "done" and with_status:
@@ -191,7 +194,7 @@ def command(context: Context, name: str, text: str, timeout_s: float | None, wit
 
 def begin_command(context: Context, name: str, text: str) -> None:
     """Starts `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
-    _idle(context, name).sendCmd(text)
+    _send(_idle(context, name), text)
 
 
 def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, bool]:
@@ -200,8 +203,8 @@ def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, 
     """
     host = node(context, name)
     with contextlib.suppress(KeyboardInterrupt):
-        if host.waiting and context.poll([host.stdout.fileno()], limit_s):
-            return _piece(host), host.waiting
+        if host.waiting:
+            return _next_piece(context, host, limit_s) or "", host.waiting
     return "", host.waiting
 
 
@@ -209,6 +212,29 @@ def end_command(context: Context, name: str) -> str:
     """Ends the command in the node's shell; its last words."""
     host = node(context, name)
     return "".join(_end_command(context, host)) if host.waiting else ""
+
+
+def _send(host: Node, text: str) -> None:
+    """Give a node's shell a command.
+
+    It says after each line that it is done, and its terminal cuts a line off: several lines, and long ones, are a file
+    that it reads as one command.
+    """
+    text = text.strip("\n")
+    if "\n" in text or len(text.encode()) > _LONGEST_LINE_BYTES:
+        path = Path(f"/tmp/linklab-{host.name}.sh")
+        path.write_text(f"{text}\n")
+        text = f". {path}"
+    host.sendCmd(text)
+
+
+def _deadline(timeout_s: float | None) -> float | None:
+    """When so much of the lab's time has passed; None for no limit. Raises `LabError` for what is no time."""
+    if timeout_s is None:
+        return None
+    if not isinstance(timeout_s, int | float) or not timeout_s >= 0:
+        raise LabError(f"timeout_s is {timeout_s!r}: give seconds, or None to wait for the end")
+    return time.monotonic() + timeout_s
 
 
 def _idle(context: Context, name: str) -> Node:
@@ -219,10 +245,31 @@ def _idle(context: Context, name: str) -> Node:
 
 
 def _busy(host: Node) -> str:
+    """Why it takes no command."""
+    if host.shell.returncode is not None:
+        return f"the shell of {host.name} has ended, as after exit, and nothing runs there any more: start the lab anew"
     return (
         f"{host.name} is still busy with {host.lastCmd!r}, perhaps in a linklab shell: end it, or run long programs "
         "with popen"
     )
+
+
+def _next_piece(context: Context, host: Node, limit_s: float | None) -> str | None:
+    """Waits for output of the node's shell; None where it has printed nothing for so long.
+
+    Raises `LabError` where the shell has ended: its terminal stays open, and nothing would ever come.
+    """
+    ends: dict[str, int] = context.state.setdefault("ends of shells", {})
+    if host.name not in ends:
+        ends[host.name] = os.pidfd_open(host.shell.pid)
+    output = host.stdout.fileno()
+    ready = context.poll([output, ends[host.name]], limit_s)
+    if output in ready:
+        return _piece(host)
+    if ready:
+        host.shell.wait()
+        raise LabError(_busy(host))
+    return None
 
 
 def _piece(host: Node) -> str:
@@ -283,9 +330,9 @@ def wait_listening(context: Context, name: str, port: int, timeout_s: float) -> 
 
     Raises `LabTimeout`.
     """
-    host, deadline = node(context, name), time.monotonic() + timeout_s
+    host, deadline = node(context, name), _deadline(timeout_s)
     while not _listens(host.pid, port):
-        if time.monotonic() >= deadline:
+        if deadline is not None and time.monotonic() >= deadline:
             raise LabTimeout(f"nothing on {name} listens on port {port} after {timeout_s:g} s: was the server started?")
         context.poll((), 0.01)
 
@@ -312,6 +359,7 @@ def call(context: Context, function: Callable[..., Any], arguments: tuple[Any, .
 def cli(context: Context, text: str) -> None:
     """Runs one line of Mininet's own command line. Ctrl-C ends what it runs, as in a terminal."""
     from mininet.cli import CLI
+    from mininet.log import output
 
     class OneLine(CLI):
         """Mininet's command line without its loop and its terminal."""
@@ -321,6 +369,15 @@ def cli(context: Context, text: str) -> None:
 
         def initReadline(self) -> None:
             """Nothing: there is no terminal."""
+
+        def waitForNode(self, node: Node) -> None:
+            """Wait for what a node runs, as `command` does, and show what it prints, also what an interrupt leaves."""
+            try:
+                while node.waiting:
+                    output(_next_piece(context, node, None) or "")
+            except KeyboardInterrupt:
+                context.be_uninterruptible()
+                output("".join(_end_command(context, node)))
 
     nothing, keep_open = os.pipe()
     try:
@@ -399,7 +456,7 @@ def read_program(context: Context, number: int, timeout_s: float | None, until: 
     program = _programs(context).get(number)
     if program is None:  # interrupted before it was started
         return {"output": "", "status": -signal.SIGKILL}
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    deadline = _deadline(timeout_s)
     while program.open_fds:
         left = None if deadline is None else deadline - time.monotonic()
         piece = _read(program)

@@ -1,0 +1,100 @@
+"""Commands in nodes' shells: several lines, long ones, limits that are none, and a shell that ends."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import linklab
+from linklab.errors import LabError
+from linklab.measure import MeasurementStopped, PingFlow, PingResult, at_once
+from linklab.network import TWO_HOSTS
+from linklab.runtime.backends import Kind
+
+pytestmark = pytest.mark.lab
+LINES = """
+false
+COUNT=5
+for i in 1 2; do
+    echo $i
+done
+cat <<END
+here
+END
+sleep 1; echo end
+"""
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("commands")) as lab:
+        yield lab
+
+
+def test_lines_are_one_command(lab: linklab.Lab) -> None:
+    assert lab["h1"].cmd(LINES) == "1\n2\nhere\nend\n"
+    assert lab["h1"].cmd("echo $COUNT") == "5\n"
+    assert lab["h1"].run("false\nsleep 1\n(exit 7)").returncode == 7
+    assert lab["h1"].cmd("\necho one\n") == "one\n"
+    assert lab["h1"].cmd("echo two") == "two\n"
+
+
+def test_a_long_line_is_not_cut(lab: linklab.Lab) -> None:
+    assert lab["h1"].cmd(f"echo {'x' * 9000}") == "x" * 9000 + "\n"
+
+
+LIMITS: list[Callable[[linklab.Lab, float], object]] = [
+    lambda lab, limit_s: lab["h1"].cmd("sleep 10", timeout_s=limit_s),
+    lambda lab, limit_s: lab["h1"].wait_listening(80, limit_s),
+    lambda lab, limit_s: lab["h1"].popen("sleep 10").wait(limit_s),
+]
+
+
+@pytest.mark.parametrize("limit_s", ["5", math.nan, -1])
+@pytest.mark.parametrize("wait", LIMITS)
+def test_a_limit_that_is_none_is_refused_before_anything_runs(
+    wait: Callable[[linklab.Lab, object], object], limit_s: object, lab: linklab.Lab
+) -> None:
+    with pytest.raises(LabError, match=r"timeout_s is .*: give seconds, or None to wait for the end"):
+        wait(lab, limit_s)
+    assert lab["h1"].cmd("echo well") == "well\n"
+
+
+def test_what_waits_for_a_person_in_mininets_command_line_is_ended_and_the_lab_lives(
+    lab: linklab.Lab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(LabError, match=r"it would wait for ever: 'python3' \(pid \d+ on h2\)"):
+        lab.cli("h2 python3")
+    assert lab["h2"].cmd("echo well") == "well\n"
+    press = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        lab.cli("h1 ping h2")
+    press.join()
+    assert "ping statistics" in capsys.readouterr().out, "its last words"
+    assert lab.cli("h1 echo well") == "well\n"
+
+
+def test_ctrl_c_loses_no_ping_that_was_answered(lab: linklab.Lab) -> None:
+    press = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    press.start()
+    with pytest.raises(MeasurementStopped) as stopped:
+        at_once(lab, [PingFlow("h1", "h2", count=20_000)])
+    press.join()
+    (pings,) = stopped.value.partial.of(PingResult)  # type: ignore[union-attr]
+    assert len(pings.rtt_ms) > 10
+
+
+@pytest.mark.parametrize("end", ["cmd", "cli"])
+def test_who_ends_the_shell_is_told(end: str, virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+        for _ in range(2):
+            with pytest.raises(LabError, match=r"the shell of h2 has ended, as after exit, .*: start the lab anew"):
+                lab["h2"].cmd("exit") if end == "cmd" else lab.cli("h2 exit")
+        assert lab["h1"].cmd("echo well") == "well\n"
