@@ -74,6 +74,48 @@ def test_a_mean_is_rounded_once_so_it_is_the_same_in_every_python() -> None:
     assert stream.throughput_mbps == 0.1
 
 
+def _stopped(name: str, flow: TcpFlow | UdpFlow) -> TcpResult | UdpResult:
+    parse: Any = parse_tcp if isinstance(flow, TcpFlow) else parse_udp
+    found: TcpResult | UdpResult = parse(*_reports("deb12", f"stopped-{name}"), flow, ORIGIN, interrupted=True)
+    return found
+
+
+STOPPED = [
+    ("udp", UdpFlow("h1", "h2", 3, 2000), 3.0, 4),
+    ("udp-2-streams", UdpFlow("h1", "h2", 3, 2000, streams=2), 6.0, 4),
+    ("tcp-2-streams", TcpFlow("h1", "h2", 2000, streams=2), 9.55, 5),
+]
+
+
+@pytest.mark.parametrize(("name", "flow", "mbps", "seconds"), STOPPED)
+def test_of_a_stopped_run_each_interval_counts_once(
+    name: str, flow: TcpFlow | UdpFlow, mbps: float, seconds: int
+) -> None:
+    result = _stopped(name, flow)
+    for samples in (result.samples, *(stream.samples for stream in result.streams)):
+        assert [round(sample.end_s) for sample in samples] == list(range(1, seconds + 1))
+    megabits = sum(sample.throughput_mbps * (sample.end_s - sample.start_s) for sample in result.samples)
+    assert megabits / result.duration_s == pytest.approx(result.throughput_mbps, rel=1e-4)
+    assert result.throughput_mbps == pytest.approx(mbps, rel=0.015)
+    assert sum(stream.throughput_mbps for stream in result.streams) == pytest.approx(result.throughput_mbps, rel=1e-4)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_arrived_after_the_last_whole_interval_is_not_counted_into_it(release: str) -> None:
+    result = parse_tcp(*_reports(release, "killed"), TcpFlow("h1", "h4", 5), ORIGIN, interrupted=True)
+    assert result.throughput_mbps < 30  # the link's rate
+    assert len(result.samples) == 1
+    assert result.throughput_mbps == pytest.approx(result.samples[0].throughput_mbps, rel=1e-4)
+    assert 8 * result.received_bytes / result.duration_s / 1e6 == pytest.approx(result.throughput_mbps)
+
+
+@pytest.mark.parametrize("flow", [UdpFlow("h1", "h2", 3, 2000), TcpFlow("h1", "h2", 2000)])
+def test_a_run_that_was_stopped_in_its_first_second_has_no_rate(flow: TcpFlow | UdpFlow) -> None:
+    """The server divides by 17.9 s and 19.3 s, and it was 0.4 s."""
+    with pytest.raises(MeasurementError, match="stopped in its first second"):
+        _stopped(f"early-{flow.transport}", flow)
+
+
 def test_udp_counts_packets_and_jitter() -> None:
     result = udp("deb12")
     assert (result.sent_packets, result.received_packets, result.lost_packets) == (3396, 3396, 0)

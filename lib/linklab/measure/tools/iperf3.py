@@ -99,7 +99,8 @@ class TcpResult(Result):
     """A bulk transfer over TCP. Everything is of the receiver, except `retransmitted_segments`.
 
     `throughput_mbps` is the application's data (goodput), all streams together, over `duration_s`: the receiver's
-    own time, which begins with the test and ends when the sender's end has arrived, up to a full queue later.
+    own time, which begins with the test and ends when the sender's end has arrived, up to a full queue later. Of a flow
+    that was stopped they are of its whole intervals.
     """
 
     KIND: ClassVar[str] = "tcp"
@@ -131,7 +132,8 @@ class UdpResult(Result):
     """Datagrams at a constant rate. `throughput_mbps` is the payload at the receiver, all streams together.
 
     `lost_packets` is what was sent less what arrived: iperf3's own count sees only gaps, and misses what is lost
-    after the last one that arrives. `jitter_ms` is RFC 3550's estimate. `sent_mbps` is the payload as it was sent.
+    after the last one that arrives. `jitter_ms` is RFC 3550's estimate. `sent_mbps` is the payload as it was sent. Of a
+    flow that was stopped `throughput_mbps` and `duration_s` are of its whole intervals, and packets are all.
     """
 
     KIND: ClassVar[str] = "udp"
@@ -268,7 +270,7 @@ def parse_tcp(
     """
     sent, received = _reports(client, server, flow, "TCP", interrupted)
     try:
-        total = received["end"]["sum_received"]
+        total = _arrived(received)
         return TcpResult(
             flow,
             origin,
@@ -278,8 +280,8 @@ def parse_tcp(
             retransmitted_segments=int(sent["end"]["sum_sent"]["retransmits"]),
             congestion=str(sent["end"]["sender_tcp_congestion"]),
             streams=tuple(
-                Stream(_mbps(stream["receiver"]), _samples(received, number))
-                for number, stream in enumerate(received["end"]["streams"])
+                Stream(_mbps(_arrived(received, number)), _samples(received, number))
+                for number in range(len(received["end"]["streams"]))
             ),
             samples=_samples(received),
             fidelity=fidelity,
@@ -306,14 +308,15 @@ def parse_udp(
     sent, received = _reports(client, server, flow, "UDP", interrupted)
     try:
         total, left = received["end"]["sum_received"], sent["end"]["sum_sent"]
+        timed = _arrived(received)
         payload_bytes = int(sent["start"]["test_start"]["blksize"])
         arrived, rest = divmod(int(total["bytes"]), payload_bytes)
         result = UdpResult(
             flow,
             origin,
-            throughput_mbps=_mbps(total),
+            throughput_mbps=_mbps(timed),
             sent_mbps=_mbps(left),
-            duration_s=float(total["seconds"]),
+            duration_s=float(timed["seconds"]),
             sent_packets=int(left["packets"]),
             received_packets=arrived,
             out_of_order_packets=sum(int(stream["udp"]["out_of_order"]) for stream in received["end"]["streams"]),
@@ -405,13 +408,47 @@ def _report(text: str, who: str) -> dict[str, Any]:
     return report
 
 
-def _samples(report: dict[str, Any], stream: int | None = None) -> tuple[Sample, ...]:
-    """The intervals at the receiver, of one stream or of all together."""
-    found = []
+def _arrived(report: dict[str, Any], stream: int | None = None) -> dict[str, Any]:
+    """The bytes that arrived, the seconds in which they did, and their rate, of one stream or of all together.
+
+    A server that is ended counts all bytes until then, and divides them by the end of its last whole interval, or where
+    it has none by a time that has nothing to do with the test (17.9 s of 0.4). So of a run that was stopped its whole
+    intervals count, whose bytes and seconds belong together. The time for which the client says that it sent would not
+    do: what waited in a queue then arrives after it, and the rate could be more than the link's. Raises
+    MeasurementError for a run that was stopped before its first interval was over.
+    """
+    if _ENDED not in (report.get("error") or ""):
+        end = report["end"]
+        total: dict[str, Any] = end["sum_received"] if stream is None else end["streams"][stream]["receiver"]
+        return total
+    intervals = _intervals(report, stream)
+    if not intervals:
+        raise MeasurementError("iperf3 was stopped in its first second: it tells what arrived second by second")
+    arrived = sum(int(values["bytes"]) for values in intervals)
+    seconds = float(intervals[-1]["end"]) - float(intervals[0]["start"])
+    return {"bytes": arrived, "seconds": seconds, "bits_per_second": 8 * arrived / seconds}
+
+
+def _intervals(report: dict[str, Any], stream: int | None = None) -> list[dict[str, Any]]:
+    """What iperf3 says of each interval at the receiver, of one stream or of all together.
+
+    A server that is ended tells its last interval once more.
+    """
+    found: list[dict[str, Any]] = []
     for interval in report["intervals"]:
         values = interval["sum"] if stream is None else interval["streams"][stream]
         if values["omitted"] or values["sender"]:
             continue
+        if found and (values["start"], values["end"]) == (found[-1]["start"], found[-1]["end"]):
+            continue
+        found.append(values)
+    return found
+
+
+def _samples(report: dict[str, Any], stream: int | None = None) -> tuple[Sample, ...]:
+    """The intervals at the receiver, of one stream or of all together."""
+    found = []
+    for values in _intervals(report, stream):
         lost = int(values["lost_packets"]) if "lost_packets" in values else None
         jitter = float(values["jitter_ms"]) if "jitter_ms" in values else None
         found.append(Sample(float(values["start"]), float(values["end"]), _mbps(values), lost, jitter))
