@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from linklab.lab import Lab
 
 _MOST_STREAMS = 128
+_LEAST_BIT_S = 1
 _BEFORE, _AFTER = "warning:", "iperf3:"
 _ENDED = "has terminated"
 _SENT_AT_LEAST = 0.95
@@ -70,7 +71,8 @@ class UdpFlow(FlowOf["UdpResult"]):
 
     `rate_mbps` is of the *payload*, for each stream, in 10**6 bits a second: iperf3's ``-b`` counts what it gives to
     the socket, not the headers. `payload_rate_mbps` converts a link's rate. Each datagram carries `payload_bytes`.
-    Raises MeasurementError as `TcpFlow`, and for a rate that is not positive.
+    Raises MeasurementError as `TcpFlow`, and for a rate that is less than one bit a second, which iperf3 takes for
+    none at all, and then sends as fast as it can.
     """
 
     transport: ClassVar[Transport] = "udp"
@@ -86,6 +88,8 @@ class UdpFlow(FlowOf["UdpResult"]):
         refuse_duration(self.duration_s)
         refuse_outside("streams", self.streams, (1, _MOST_STREAMS))
         refuse_not_positive("rate_mbps", self.rate_mbps)
+        if self.rate_mbps * 1e6 < _LEAST_BIT_S:
+            raise MeasurementError(f"rate_mbps is {self.rate_mbps:g}: choose at least 0.000001, one bit a second")
         refuse_outside("payload_bytes", self.payload_bytes, PAYLOAD_BYTES)
 
     @property
