@@ -7,7 +7,12 @@ Each tool's own flow stands in its module (`linklab.measure.tools`). Where the d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+import textwrap
+import types
+import typing
+from dataclasses import dataclass, field, fields
+from functools import cache
+from numbers import Integral, Real
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from linklab.errors import MeasurementError
@@ -20,6 +25,7 @@ PAYLOAD_BYTES = (16, 65507)
 """Of a UDP datagram or a ping: room for a time stamp, and what IPv4 allows at most."""
 GRACE_S = 60
 """A client that has not ended so long after its time is broken."""
+_LONGEST_QUOTE = 80
 _SHORTEST_S = 0.01
 """Between two looks."""
 
@@ -28,7 +34,11 @@ ResultT_co = TypeVar("ResultT_co", covariant=True)
 
 @dataclass(frozen=True)
 class FlowOf(Generic[ResultT_co]):
-    """A flow whose measurement gives such a result. Raises MeasurementError for a `start_s` outside 0 to 86400."""
+    """A flow whose measurement gives such a result.
+
+    Numbers of other libraries, as numpy's, become Python's. Raises MeasurementError for what is not the number or the
+    text that it should be, and for a `start_s` outside 0 to 86400.
+    """
 
     transport: ClassVar[Transport]
     tool_name: ClassVar[str]
@@ -40,6 +50,9 @@ class FlowOf(Generic[ResultT_co]):
     start_s: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
+        own: Any = type(self)
+        for name, kind in _plain_fields(own).items():
+            object.__setattr__(self, name, _plain(name, getattr(self, name), kind))
         if not 0 <= self.start_s <= LONGEST_S:
             raise MeasurementError(f"start_s is {self.start_s}: choose 0 to {LONGEST_S} s after the others")
 
@@ -93,6 +106,50 @@ class LooksOf(FlowOf[ResultT_co]):
 
 Flow = FlowOf[Any]
 """A flow of any tool."""
+
+
+@cache
+def _plain_fields(flow: type[FlowOf[Any]]) -> dict[str, Any]:
+    """The kind of each number, text and pair of numbers of such flows, by its name; each may be one with None."""
+    wanted = typing.get_type_hints(flow)
+    plain = (float, int, str, tuple[float, float])
+    kinds = {one.name: wanted[one.name] for one in fields(flow)}
+    return {name: kind for name, kind in kinds.items() if kind in plain or any(kind == (one | None) for one in plain)}
+
+
+def _plain(name: str, value: Any, kind: Any) -> Any:
+    if isinstance(kind, types.UnionType):
+        return None if value is None else _plain(name, value, typing.get_args(kind)[0])
+    if kind is str:
+        if not isinstance(value, str):
+            raise MeasurementError(f"{name} is {in_a_line(value)}: give a text, in quotes")
+        return value
+    if kind is int:
+        return whole_number(name, value)
+    if kind is float:
+        return any_number(name, value)
+    if not isinstance(value, list | tuple) or len(value) != len(typing.get_args(kind)):
+        raise MeasurementError(f"{name} is {in_a_line(value)}: choose two numbers, as (2, 8)")
+    return tuple(any_number(name, one) for one in value)
+
+
+def any_number(name: str, value: Any) -> float:
+    """Return what was given for a number as a number of Python's, whole ones as int. Raises MeasurementError."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise MeasurementError(f"{name} is {in_a_line(value)}: choose a number")
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def whole_number(name: str, value: Any) -> int:
+    """Return what was given for a whole number as one of Python's. Raises MeasurementError."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise MeasurementError(f"{name} is {in_a_line(value)}: choose a whole number")
+    return int(value)
+
+
+def in_a_line(value: object) -> str:
+    """Return a value as Python writes it, in one line that is not long."""
+    return textwrap.shorten(repr(value), _LONGEST_QUOTE, placeholder="...")
 
 
 def refuse_duration(duration_s: float, name: str = "duration_s") -> None:

@@ -19,12 +19,13 @@ import struct
 import sys
 import zlib
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from linklab.errors import LabError, MeasurementError
+from linklab.measure.flows import in_a_line
 from linklab.network import NetworkState
 
 if TYPE_CHECKING:
@@ -154,13 +155,11 @@ class Recording:
 
         Times are the lab's clock, to the nanosecond. Of each frame the file has the first 96 bytes, and the length.
         Frames that a queue dropped are not in it, as tcpdump does not see them either. Returns the path. Raises
-        MeasurementError for an interface that was not recorded.
+        MeasurementError for an interface that was not recorded, or a file that cannot be written.
         """
         for name in interfaces:
             self.of(name)
-        path = Path(path)
-        path.write_bytes(_pcapng(self, interfaces or tuple(port.interface for port in self.ports)))
-        return path
+        return write(path, _pcapng(self, interfaces or tuple(port.interface for port in self.ports)))
 
 
 _DISCARDS: Final = {
@@ -182,7 +181,7 @@ _DISCARDS: Final = {
 
 
 @contextlib.contextmanager
-def recorded(lab: Lab, interfaces: Sequence[str] = ()) -> Iterator[Recording]:
+def recorded(lab: Lab, interfaces: str | Sequence[str] = ()) -> Iterator[Recording]:
     """Record what happens at these interfaces while the block runs, at all where none is named.
 
     A cable is recorded at both its ends. Raises LabError where the lab cannot, and where more happened than it can
@@ -190,9 +189,10 @@ def recorded(lab: Lab, interfaces: Sequence[str] = ()) -> Iterator[Recording]:
     """
     from linklab.emulation import service  # not above: results are pure data, and need no lab
 
+    names = interfaces_in(interfaces)
     refuse_without_kernel(lab)
     recording = Recording(lab.state())
-    lab.process.call(service.begin_recording, list(interfaces))
+    lab.process.call(service.begin_recording, names)
     begin_s = lab.now()
     try:
         yield recording
@@ -200,6 +200,26 @@ def recorded(lab: Lab, interfaces: Sequence[str] = ()) -> Iterator[Recording]:
         fill(recording, lab.process.call(service.recorded), begin_s, end_s)
     finally:
         drop(lab)
+
+
+def interfaces_in(given: str | Sequence[str]) -> list[str]:
+    """Return one name of an interface, or several, as several. Raises MeasurementError for what is no name."""
+    found = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(name, str) for name in found):
+        raise MeasurementError(f"{in_a_line(given)} names no interfaces to record: give their names, as ['r2-eth2']")
+    return found
+
+
+def write(path: str | Path, content: bytes) -> Path:
+    """Write a file that was asked for, and return its path. Raises MeasurementError where it cannot be written."""
+    if not isinstance(path, str | Path):
+        raise MeasurementError(f"{in_a_line(path)} is no name of a file: give one, in quotes")
+    try:
+        Path(path).write_bytes(content)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise MeasurementError(f"{path} cannot be written ({why}): choose a file in a folder that is there") from None
+    return Path(path)
 
 
 def refuse_without_kernel(lab: Lab) -> None:

@@ -9,9 +9,9 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.flows import Flow
+from linklab.measure.flows import Flow, any_number, whole_number
 from linklab.measure.results import AtOnce, MeasurementStopped, Result
-from linklab.measure.runner import OnProgress, Stop, at_once
+from linklab.measure.runner import OnProgress, Stop, at_once, listed
 from linklab.measure.scatter import (
     DISAGREE_SHARE,
     MOST_REPEATS,
@@ -99,7 +99,7 @@ class Repeats:
 
 def repeated(
     lab: Lab,
-    flows: Sequence[Flow],
+    flows: Flow | Sequence[Flow],
     repeats: int = 3,
     *,
     disagree_share: float = DISAGREE_SHARE,
@@ -113,8 +113,10 @@ def repeated(
     differences of its own.
 
     Stopped by `stop`, the runs that were completed are what is returned; where there is none, the one that was cut
-    short. Raises MeasurementError for less than one repeat, and as `at_once`.
+    short. Raises MeasurementError for a number of repeats that is not whole or less than one, and as `at_once`.
     """
+    flows, repeats = listed(flows), whole_number("repeats", repeats)
+    any_number("disagree_share", disagree_share)
     if repeats < 1:
         raise MeasurementError(f"repeats is {repeats}: choose at least 1")
     runs: list[AtOnce] = []

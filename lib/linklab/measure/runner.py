@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from linklab.emulation import service
 from linklab.errors import MeasurementError, UnknownNode
 from linklab.lab import Lab
 from linklab.measure import recordings
-from linklab.measure.flows import Flow, FlowOf, ResultT_co
+from linklab.measure.flows import Flow, FlowOf, ResultT_co, in_a_line
 from linklab.measure.programs import PATIENCE_S, Crew, Gate, Member, split_start
 from linklab.measure.results import AtOnce, MeasurementStopped, Result, Sample
 from linklab.measure.surroundings import Before, Surroundings
@@ -71,11 +71,11 @@ def run(
 
 def at_once(
     lab: Lab,
-    flows: Sequence[Flow],
+    flows: Flow | Sequence[Flow],
     *,
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
-    record: bool | Sequence[str] = False,
+    record: bool | str | Sequence[str] = False,
 ) -> AtOnce:
     """Carry out all flows at one time, whatever their tools: each starts when all are ready.
 
@@ -90,13 +90,12 @@ def at_once(
     `MeasurementStopped` (a KeyboardInterrupt, with what was measured as `partial`) at Ctrl-C, or where nothing was
     measured yet. Either way no program of theirs is left running.
     """
-    if not flows:
-        raise MeasurementError("there is no flow to measure: give at least one")
+    flows = listed(flows)
     tools = [tool_of(flow) for flow in flows]
     for flow in flows:
         for node in (flow.source, flow.destination):
             lab[node]  # raises for one that is not there, before anything runs
-    recorded = None if not record else [] if record is True else list(record)
+    recorded = None if not record else recordings.interfaces_in([] if record is True else record)
     if recorded is not None:
         recordings.refuse_without_kernel(lab)
     try:
@@ -109,6 +108,20 @@ def at_once(
     finally:
         if recorded is not None:
             recordings.drop(lab)
+
+
+def listed(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
+    """Return one flow, or several, as several. Raises MeasurementError for none, and for what is no flow."""
+    if isinstance(flows, FlowOf):
+        return (flows,)
+    if isinstance(flows, str) or not isinstance(flows, Iterable):
+        raise MeasurementError(f"{in_a_line(flows)} is no flow: give flows in a list, as [PingFlow('h1', 'h4')]")
+    found = tuple(flows)
+    if not found:
+        raise MeasurementError("there is no flow to measure: give at least one")
+    for flow in found:
+        tool_of(flow)
+    return found
 
 
 def address_in(state: NetworkState, node: str) -> str:
