@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
@@ -211,12 +211,32 @@ class MeasurementStopped(KeyboardInterrupt):
         return [f"{type(self).__name__}: {self}"]
 
 
-def to_dataframe(results: Result | AtOnce | Iterable[Result]) -> pandas.DataFrame:
+Results = Result | AtOnce | Iterable[Result | AtOnce]
+"""One result, those of a run, or those of a list of either."""
+
+
+def results_in(
+    given: Any, kinds: Any = Result, wanted: str = "results, a run that has them, or one of a repeat's runs"
+) -> list[Any]:
+    """Return one result, those of a run, or those of a list of either, as a list; of runs those of these kinds alone.
+
+    Raises MeasurementError for anything else, which says what is wanted.
+    """
+    if isinstance(given, kinds):
+        return [given]
+    if isinstance(given, AtOnce):
+        return [result for result in given.results if isinstance(result, kinds)]
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
+        return [result for one in given for result in results_in(one, kinds, wanted)]
+    raise MeasurementError(f"a {type(given).__name__} is no result: give {wanted}")
+
+
+def to_dataframe(results: Results) -> pandas.DataFrame:
     """Return a tidy table: a row for each packet, for each interval of each stream, or what else the tool has.
 
     Columns: measurement, flow, source, destination, stream (from 0), start_s, end_s, throughput_mbps, lost_packets,
     jitter_ms, packet (from 1), rtt_ms; behind them those that a tool adds. What a row does not have is missing (NaN).
-    Of a transfer without intervals there is one row, from 0 to its end.
+    Of a transfer without intervals there is one row, from 0 to its end. Raises MeasurementError for what is no result.
     """
     import pandas
 
@@ -224,12 +244,8 @@ def to_dataframe(results: Result | AtOnce | Iterable[Result]) -> pandas.DataFram
     return pandas.DataFrame(found, columns=list(dict.fromkeys([*COLUMNS, *(name for row in found for name in row)])))
 
 
-def records(results: Result | AtOnce | Iterable[Result]) -> list[Row]:
-    """Return the rows of `to_dataframe`, as dictionaries."""
-    if isinstance(results, Result):
-        results = [results]
-    if isinstance(results, AtOnce):
-        results = results.results
+def records(results: Results) -> list[Row]:
+    """Return the rows of `to_dataframe`, as dictionaries. Raises MeasurementError as it does."""
     empty: Row = dict.fromkeys(COLUMNS)
     return [
         {
@@ -240,6 +256,6 @@ def records(results: Result | AtOnce | Iterable[Result]) -> list[Row]:
             "destination": result.flow.destination,
             **row,
         }
-        for result in results
+        for result in results_in(results)
         for row in result.rows()
     ]

@@ -130,6 +130,11 @@ def told_apart(lines: Mapping[str, _Values], *, markers: bool = False) -> Iterat
         yield name, values, style
 
 
+def cannot_draw(thing: object, give: str) -> MeasurementError:
+    """Return the refusal of a thing that a figure cannot be made of, which says what to give."""
+    return MeasurementError(f"cannot draw a {type(thing).__name__}: give {give}")
+
+
 def legend(axes: Axes, columns: int = 3, **more: Any) -> None:
     """Draw the legend above the axes, where it covers no data, in as many columns as there is room for.
 

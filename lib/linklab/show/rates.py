@@ -8,8 +8,9 @@ from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure import Sample, SimpleperfResult, TcpResult, UdpResult
-from linklab.show.chart import BLACK, GREY, Points, chart, legend, sketch_in_words, sketched, told_apart
+from linklab.measure import AtOnce, Sample, SimpleperfResult, TcpResult, UdpResult
+from linklab.measure.results import results_in
+from linklab.show.chart import BLACK, GREY, Points, cannot_draw, chart, legend, sketch_in_words, sketched, told_apart
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -18,12 +19,15 @@ _HEADROOM: Final = 1.1
 _TOGETHER: Final = "all together"
 _LEAST_STEP_S: Final = 0.05
 Transfer = TcpResult | UdpResult | SimpleperfResult
+Transfers = Transfer | AtOnce | Sequence[Transfer | AtOnce]
+"""One result of a transfer, or those of runs and lists. Of a run all others are left out."""
 Curves = Mapping[str, Sequence[Sample]]
 """Intervals by name: of a connection, a tool or a flow."""
+_WANTED: Final = "those of transfers (TcpFlow, UdpFlow, SimpleperfFlow), or a run that has them"
 
 
 def throughput(
-    curves: Curves,
+    curves: Mapping[str, Sequence[Sample] | Transfer] | Transfers,
     *,
     ceiling_mbps: float | None = None,
     fair_mbps: float | None = None,
@@ -33,12 +37,15 @@ def throughput(
 ) -> Drawing:
     """Return a figure of intervals in Mbit/s over seconds, one line for each name.
 
+    Results of transfers, or a run, are drawn as `flows` draws them.
+
     ``ceiling_mbps`` is what theory allows (`linklab.network.goodput_ceiling_mbps`), ``fair_mbps`` the fair share of a
     line; ``duration_s`` sets the end of the time axis, so that it stands still while intervals are added; ``together``
     draws the sum as well where there are several lines; ``sketch`` is what a student drew before, seconds and
-    Mbit/s. Raises MeasurementError for more lines than can be told apart.
+    Mbit/s. Raises MeasurementError for more lines than can be told apart, and for what has no intervals.
     """
-    shown = {name: tuple(samples) for name, samples in curves.items() if samples}
+    named = curves if isinstance(curves, Mapping) else _curves(curves)
+    shown = {name: samples for name, given in named.items() if (samples := _samples(name, given))}
     total = _sum(list(shown.values())) if together and len(shown) > 1 else ()
     spans = {**shown, **({_TOGETHER: total} if total else {})}
     levels = {
@@ -71,7 +78,7 @@ def throughput(
 
 
 def flows(
-    results: Sequence[Transfer],
+    results: Transfers,
     *,
     ceiling_mbps: float | None = None,
     fair_mbps: float | None = None,
@@ -80,16 +87,30 @@ def flows(
 ) -> Drawing:
     """Return `throughput`'s figure of results that were measured at one time, with a line for each connection.
 
-    ``fair_mbps`` is the fair share of one connection. Raises MeasurementError if no result has samples, or for more
-    connections than can be told apart.
+    Of a run its transfers are drawn. ``fair_mbps`` is the fair share of one connection. Raises MeasurementError if no
+    result has samples, for results of other tools, and for more connections than can be told apart.
     """
+    curves = _curves(results)
+    return throughput(curves, ceiling_mbps=ceiling_mbps, fair_mbps=fair_mbps, together=together, sketch=sketch)
+
+
+def _samples(name: str, given: object) -> tuple[Sample, ...]:
+    samples = given.samples if isinstance(given, Transfer) else given
+    if not isinstance(samples, Sequence) or not all(isinstance(it, Sample) for it in samples):
+        raise cannot_draw(given, f"{name} the intervals of a transfer: its .samples")
+    return tuple(samples)
+
+
+def _curves(results: Transfers) -> Curves:
     curves: dict[str, Sequence[Sample]] = {}
-    for name, samples in (each for result in results for each in _connections(result) if each[1]):
+    for name, samples in (
+        each for result in results_in(results, Transfer, _WANTED) for each in _connections(result) if each[1]
+    ):
         again = sum(other.partition(" (")[0] == name for other in curves)
         curves[f"{name} ({again + 1})" if again else name] = samples
     if not curves:
         raise MeasurementError("there is nothing to draw over time: measure with an interval, say one second")
-    return throughput(curves, ceiling_mbps=ceiling_mbps, fair_mbps=fair_mbps, together=together, sketch=sketch)
+    return curves
 
 
 def summed(curves: Curves) -> Curves:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure import AtOnce, Result
-from linklab.measure.results import records
+from linklab.measure.results import Results, records
 from linklab.show.chart import label_axes, legend, panels, told_apart
 
 if TYPE_CHECKING:
@@ -21,12 +19,12 @@ _FEW: Final = 30
 Lines = dict[str, tuple[list[float], list[float]]]
 
 
-def measured(results: Result | AtOnce | Iterable[Result]) -> Drawing:
+def measured(results: Results) -> Drawing:
     """Return a figure of what was measured: a panel for each quantity, a line for each flow and connection.
 
     The quantities are the columns of `linklab.measure.to_dataframe` that end in a unit (``rtt_ms``, ``cwnd_segments``).
-    A tool needs nothing for it but its rows. Raises MeasurementError where there is no such quantity, or more flows
-    and connections than can be told apart.
+    A tool needs nothing for it but its rows. Raises MeasurementError for what is no result, where there is no such
+    quantity, or for more flows and connections than can be told apart.
     """
     rows = [
         {**row, "line": " ".join(str(row[key]) for key in ("flow", "stream", "connection") if row.get(key) is not None)}

@@ -15,6 +15,7 @@ from linklab.show.chart import (
     SKY_BLUE,
     VERMILLION,
     Points,
+    cannot_draw,
     label_axes,
     legend,
     level,
@@ -54,12 +55,19 @@ class RoundTrips:
         return RoundTrips(name, result.rtt_ms, result.flow.interval_s, floor, full)
 
 
-def round_trips(paths: Sequence[RoundTrips]) -> Drawing:
+def round_trips(paths: RoundTrips | Sequence[RoundTrips]) -> Drawing:
     """Return a figure of RTT in ms over seconds, a panel for each path; what queues add to the floor is shaded.
 
     Dotted lines are theory's floor and the round trip with a full queue; a lost ping is a cross on the floor's line.
-    Raises MeasurementError for no path, or one with no ping.
+    Raises MeasurementError for no path, one with no ping, and for what is no path.
     """
+    if isinstance(paths, RoundTrips):
+        paths = [paths]
+    wrong = [it for it in paths if not isinstance(it, RoundTrips)] if isinstance(paths, Sequence) else [paths]
+    if wrong:
+        raise cannot_draw(
+            wrong[0], "show.RoundTrips.of(ping_result, expected_load) of each path, or draw results with show.measured"
+        )
     if not paths or any(not it.rtt_ms for it in paths):
         raise MeasurementError("there are no round trips to draw: give one ping result at least")
     words = " ".join(map(_in_words, paths))

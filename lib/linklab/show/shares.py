@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
+from numbers import Real
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from linklab.analysis import jain_index
-from linklab.show.chart import BLACK, BLUE, BLUISH_GREEN, SMALL_POINTS, label_axes, panels
+from linklab.show.chart import BLACK, BLUE, BLUISH_GREEN, SMALL_POINTS, cannot_draw, label_axes, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,23 +17,27 @@ if TYPE_CHECKING:
     from linklab.show.figure import Drawing
 
 _ROW_INCHES: Final = 0.34
+_WANTED: Final = 'the Mbit/s of each host\'s connections by its name, as {"h1-h4": [6.04, 7.88], "h2-h5": [7.48]}'
 
 
-def fairness(hosts: Mapping[str, Sequence[float]], title: str = "Fairness") -> Drawing:
+def fairness(hosts: Mapping[str, float | Sequence[float]], title: str = "Fairness") -> Drawing:
     """Return a figure of the Mbit/s of each connection and of each host, the equal share, and Jain's index.
 
     ``hosts`` has the throughputs of each host's or pair's connections: ``{"h1-h4": [6.04, 7.88], "h2-h5": [7.48]}``.
     Where all have one connection the two would be the same, and only one panel is drawn. Raises MeasurementError where
-    Jain's index is not defined.
+    Jain's index is not defined, and for what is no rates by name.
     """
+    if not isinstance(hosts, Mapping):
+        raise cannot_draw(hosts, _WANTED)
+    rates_of = {name: _rates(given) for name, given in hosts.items()}
     connections = {
         f"{name}, {number}" if len(rates) > 1 else name: rate
-        for name, rates in hosts.items()
+        for name, rates in rates_of.items()
         for number, rate in enumerate(rates, 1)
     }
     bars = [("connection", connections, BLUE)]
-    if any(len(rates) > 1 for rates in hosts.values()):
-        bars.append(("host", {name: fsum(rates) for name, rates in hosts.items()}, BLUISH_GREEN))
+    if any(len(rates) > 1 for rates in rates_of.values()):
+        bars.append(("host", {name: fsum(rates) for name, rates in rates_of.items()}, BLUISH_GREEN))
     words = " ".join(_in_words(kind, values) for kind, values, _ in bars)
     height = 1 + len(connections) * _ROW_INCHES
     figure, each = panels(words, 1, len(bars), title=title, height_inches=height)
@@ -40,6 +45,15 @@ def fairness(hosts: Mapping[str, Sequence[float]], title: str = "Fairness") -> D
         _bars(axes, kind, values, colour)
         axes.set_ylim(len(connections) - 0.5, -0.5)
     return figure
+
+
+def _rates(given: object) -> list[float]:
+    rates = []
+    for rate in given if isinstance(given, Iterable) else [given]:
+        if not isinstance(rate, Real):
+            raise cannot_draw(rate, _WANTED)
+        rates.append(float(rate))
+    return rates
 
 
 def _bars(axes: Axes, kind: str, values: Mapping[str, float], colour: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure import AtOnce, QueueResult, SocketsResult
-from linklab.show.chart import GREY, VERMILLION, label_axes, legend, level, panels, told_apart
+from linklab.show.chart import GREY, VERMILLION, cannot_draw, label_axes, legend, level, panels, told_apart
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -55,7 +55,7 @@ class WindowTrace:
 
 
 def windows(
-    traces: Mapping[str, WindowTrace],
+    traces: AtOnce | WindowTrace | Mapping[str, WindowTrace | AtOnce],
     *,
     full_packets: float | None = None,
     queue_packets: float | None = None,
@@ -64,8 +64,10 @@ def windows(
     """Return a figure of three panels over the same seconds: congestion windows, the queue, smoothed round trips.
 
     A single trace has its threshold as well. Dotted lines are theory's: the window that fills path and queue, the
-    queue's limit, the round trips of an empty and a full queue. Raises MeasurementError for no trace, or an empty one.
+    queue's limit, the round trips of an empty and a full queue. A run is its `WindowTrace.of`. Raises MeasurementError
+    for no trace, an empty one, and for what is none.
     """
+    traces = _traces(traces)
     if not traces or any(not it.at_s for it in traces.values()):
         raise MeasurementError("there is nothing to draw: give one trace with a look at least")
     words = " ".join(f"{name}: {_in_words(it)}" for name, it in traces.items())
@@ -93,6 +95,22 @@ def windows(
         axes.tick_params(colors=GREY)
     legend(window, columns=4)
     return figure
+
+
+def _traces(given: object) -> dict[str, WindowTrace]:
+    if isinstance(given, AtOnce):
+        names = [result.flow.name for result in given.of(SocketsResult)] or [""]
+        return {name: WindowTrace.of(given, number) for number, name in enumerate(names)}
+    if isinstance(given, WindowTrace):
+        return {"connection": given}
+    found = given if isinstance(given, Mapping) else {"": given}
+    traces = {}
+    for name, it in found.items():
+        trace = WindowTrace.of(it) if isinstance(it, AtOnce) else it
+        if not isinstance(trace, WindowTrace):
+            raise cannot_draw(it, 'traces by name, as {"cubic": show.WindowTrace.of(run)}, or a run')
+        traces[str(name)] = trace
+    return traces
 
 
 def _scale(axes: Any, last_s: float, most: float, *levels: tuple[float, str] | float | None) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure import AtOnce, Recording
+from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME
 from linklab.show.player.columns import first_hops, first_ns, flows_of, written
 from linklab.show.player.differences import first_difference
@@ -39,10 +40,11 @@ class Replay:
         return "\n".join(line for label, run in self._runs.items() for line in _words(label, run))
 
     def save(self, path: str | Path) -> Path:
-        """Write the page as a file that any browser opens, without a network. Returns its path."""
-        path = Path(path)
-        path.write_text(page_of(self._data), encoding="utf-8")
-        return path
+        """Write the page as a file that any browser opens, without a network. Returns its path.
+
+        Raises MeasurementError where it cannot be written.
+        """
+        return write(path, page_of(self._data).encode())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Return what a notebook shows; the report finds the data in it."""
@@ -61,7 +63,8 @@ def replay(*runs: AtOnce | Recording, labels: Sequence[str] = ()) -> Replay:
     ``run = measure.at_once(lab, flows, record=True)``, then ``show.replay(run)``. Of two runs, side by side, it also
     finds the first packet that differs; ``labels`` name them (``["queue of 100", "queue of 20"]``).
 
-    Raises MeasurementError for a run that was not recorded, for none or more than two, and for labels that do not fit.
+    Raises MeasurementError for what is no run, a run that was not recorded, for none or more than two,
+    and for labels that do not fit.
     """
     if not 1 <= len(runs) <= MOST_RUNS:
         raise MeasurementError(f"{len(runs)} runs cannot be replayed side by side: give one or two")
@@ -70,6 +73,10 @@ def replay(*runs: AtOnce | Recording, labels: Sequence[str] = ()) -> Replay:
         raise MeasurementError(f"labels are {', '.join(names)}: give each of the {len(runs)} runs one of its own")
     found = {}
     for name, run in zip(names, runs, strict=True):
+        if not isinstance(run, AtOnce | Recording):
+            raise MeasurementError(
+                f"cannot replay a {type(run).__name__}: give a run of measure.at_once(lab, flows, record=True), or two"
+            )
         recording = run if isinstance(run, Recording) else run.recording
         if recording is None:
             raise MeasurementError("this run was not recorded: measure.at_once(lab, flows, record=True) records one")
