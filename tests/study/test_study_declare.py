@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -152,3 +154,47 @@ def test_every_study_of_the_catalogue_can_be_carried_out(name: str) -> None:
 def test_an_unknown_study_is_refused() -> None:
     with pytest.raises(MeasurementError, match="no study is called 'mtv': choose one of mtu, burst"):
         study_by_name("mtv")
+
+
+def _divides(point: Point) -> Network:
+    return TWO_HOSTS if point["size"] == 1 else [TWO_HOSTS][1 // 0]
+
+
+def _ends_all(point: Point) -> Network:
+    sys.exit(3)
+
+
+def _by_a_library(point: Point) -> Network:
+    return Network(json.loads("{"))
+
+
+@pytest.mark.parametrize(
+    ("testbed", "says"),
+    [
+        (_divides, r"its testbed failed: ZeroDivisionError: .* by zero \(test_study_declare.py, line \d+\)"),
+        (_ends_all, r"its testbed failed: SystemExit: 3 \(test_study_declare.py, line \d+\)"),
+        (_by_a_library, r"its testbed failed: JSONDecodeError: .* \(test_study_declare.py, line \d+\)"),
+        (lambda: TWO_HOSTS, r"its testbed failed: TypeError: .* takes 0 positional arguments but 1 was given"),
+        (lambda point: Testbed(), r"TypeError: .*missing 1 required .*'network' \(test_study_declare.py, line \d+\)"),
+        (lambda point: None, "its testbed is None: let it return a Network, or a Testbed of one"),
+        (lambda point: Testbed("course"), "its testbed is a str: let it return a Network"),
+        (lambda point: Testbed(TWO_HOSTS, "hub"), "the switch of its testbed is 'hub': choose one of bridge, ovs"),
+        (lambda point: Testbed(TWO_HOSTS, ["ovs"]), r"the switch of its testbed is \['ovs'\]: choose one of bridge"),
+        (lambda point: Testbed(TWO_HOSTS, "ovs", 5), "the controller of its testbed is 5: write its command line"),
+        (lambda point: Testbed(TWO_HOSTS, "ovs", "a 'b"), "the controller of its testbed is .*: No closing quotation"),
+    ],
+)
+def test_a_mistake_in_the_testbed_is_one_line_that_says_where(testbed: Any, says: str) -> None:
+    with pytest.raises(MeasurementError, match=f"^study made-up, size=2 kind=a: .*{says}") as caught:
+        replace(STUDY, testbed=testbed).place(POINT)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_testbed_that_is_none_is_refused_with_the_study() -> None:
+    with pytest.raises(MeasurementError, match="its testbed is None: give the name of a network, or a function"):
+        replace(STUDY, testbed=None)  # type: ignore[arg-type]
+
+
+def test_a_mistake_in_belongs_is_one_line_that_says_where() -> None:
+    with pytest.raises(MeasurementError, match=r"its belongs failed: ZeroDivisionError: .*declare.py, line \d+\)"):
+        replace(STUDY, belongs=lambda point: bool(1 // 0)).points()

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabError, LinklabError, MeasurementError
+from linklab.network import TWO_HOSTS
 from linklab.study import Measured, Metric, Point, Progress, Study, run
 from linklab.study.runner import how_many
 
@@ -275,6 +276,24 @@ def test_a_mistake_in_a_measurement_is_said_and_the_others_go_on(tmp_path: Path)
     assert {it.reason for it in table.missing} == {"ZeroDivisionError: division by zero"}
     assert [it.point["size"] for it in table.missing] == [2] * 4
     assert len(table) == 8
+
+
+def test_a_measurement_that_would_end_the_program_costs_its_point_alone(tmp_path: Path) -> None:
+    table = run(replace(STUDY, measurement=ends_at_two), tmp_path)
+    assert {it.reason for it in table.missing} == {"SystemExit: 3"}
+    assert len(table) == 8
+
+
+def ends_at_two(lab: Any, point: Point) -> list[Measured]:
+    if point["size"] == 2:
+        sys.exit(3)
+    return [Measured("rate_mbps", 1)]
+
+
+def test_a_mistake_in_the_testbed_is_said_before_anything_is_measured(tmp_path: Path) -> None:
+    with pytest.raises(MeasurementError, match="size=3 kind=a: its testbed failed: KeyError: 3"):
+        run(replace(STUDY, testbed=lambda point: {1: TWO_HOSTS, 2: TWO_HOSTS}[point.whole("size")]), tmp_path)
+    assert STARTED == []
 
 
 def wrong_at_two(lab: Any, point: Point) -> list[Measured]:

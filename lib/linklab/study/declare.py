@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from sysconfig import get_path
+from traceback import extract_tb
 from typing import Final, get_args
 
 from linklab.errors import LinklabError, MeasurementError
@@ -181,18 +184,29 @@ class Study:
             Point(self.name, tuple(zip(self.factors, levels, strict=True)))
             for levels in product(*self.factors.values())
         ]
-        belonging = [point for point in combinations if self.belongs is None or self.belongs(point)]
+        try:
+            belonging = [point for point in combinations if self.belongs is None or self.belongs(point)]
+        except LinklabError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise MeasurementError(f"study {self.name}: its belongs failed: {raised(error)}") from error
         if not belonging:
             raise MeasurementError(f"study {self.name}: no combination of its levels belongs to it")
         return tuple(replace(point, repeat=number + 1) for point in belonging for number in range(self.repeats))
 
     def place(self, point: Point) -> Testbed:
         """Return the testbed of a point. Raises MeasurementError, naming the point, where there can be none."""
+        which = f"study {self.name}, {point.combination}"
         try:
             made = by_name(self.testbed) if isinstance(self.testbed, str) else self.testbed(point)
         except LinklabError as error:
-            raise MeasurementError(f"study {self.name}, {point.combination}: {error}") from None
-        return made if isinstance(made, Testbed) else Testbed(made)
+            raise MeasurementError(f"{which}: {error}") from None
+        except (Exception, SystemExit) as error:  # a mistake in the function of who wrote the study
+            raise MeasurementError(f"{which}: its testbed failed: {raised(error)}") from error
+        testbed = made if isinstance(made, Testbed) else Testbed(made)
+        for problem in _testbed_problems(testbed):
+            raise MeasurementError(f"{which}: {problem}")
+        return testbed
 
     def select(self, only: Selection) -> tuple[Point, ...]:
         """Return the points with one of the given levels of each factor that is named; levels are compared as texts.
@@ -236,6 +250,36 @@ class Study:
         )
 
 
+def raised(error: BaseException) -> str:
+    """Return in one line what was raised, with the file and line of the code that is neither ours nor a library's."""
+    others = (Path(__file__).parents[1], *map(Path, map(get_path, ("stdlib", "purelib", "platlib"))))
+    frames = [it for it in extract_tb(error.__traceback__) if not any(map(Path(it.filename).is_relative_to, others))]
+    what = " ".join(f"{type(error).__name__}: {error}".removesuffix(": ").split())
+    return f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
+
+
+def _testbed_problems(testbed: Testbed) -> Iterator[str]:
+    """Yield what a testbed has that it cannot have, whatever its types promise."""
+    network, switch, controller = (getattr(testbed, name) for name in ("network", "switch", "controller"))
+    if not isinstance(network, Network):
+        yield f"its testbed is {_shown(network)}: let it return a Network, or a Testbed of one"
+    if switch not in get_args(SwitchName):
+        yield f"the switch of its testbed is {switch!r}: choose one of {', '.join(get_args(SwitchName))}"
+    if controller is None:
+        return
+    if not isinstance(controller, str) or not controller.strip():
+        yield f"the controller of its testbed is {controller!r}: write its command line, as a text, or None"
+        return
+    try:
+        shlex.split(controller)
+    except ValueError as error:
+        yield f"the controller of its testbed is {controller!r}: {error}"
+
+
+def _shown(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
 def _changed(study: Study, levels: Mapping[str, Sequence[Level]]) -> dict[str, Sequence[Level]]:
     for factor in levels:
         if factor not in study.factors:
@@ -248,6 +292,8 @@ def _changed(study: Study, levels: Mapping[str, Sequence[Level]]) -> dict[str, S
 def _problems(study: Study) -> Iterator[str]:
     if not _NAME.fullmatch(study.name):
         yield "its name names files: write it with small letters, digits, '-' and '_'"
+    if not isinstance(study.testbed, str) and not callable(study.testbed):
+        yield f"its testbed is {_shown(study.testbed)}: give the name of a network, or a function that returns one"
     if not study.factors:
         yield "it has no factors: give at least one, with one level"
     for factor, levels in (*study.factors.items(), *study.short.items()):

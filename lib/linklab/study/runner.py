@@ -166,7 +166,7 @@ class _Work:
             self._store.save(point, Finished(self._definitions[point], tuple(rows), about, network, lab_s, wall_s))
         except LinklabError as error:
             return "ended before it was done" if labs.ended else _one_line(str(error))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # a mistake in the measurement of one point must not cost the others
             return _one_line(f"{type(error).__name__}: {error}")
         return ""
