@@ -156,6 +156,9 @@ def test_an_unknown_study_is_refused() -> None:
         study_by_name("mtv")
 
 
+ANY_TESTBED: Any = Testbed
+
+
 def _divides(point: Point) -> Network:
     return TWO_HOSTS if point["size"] == 1 else [TWO_HOSTS][1 // 0]
 
@@ -165,7 +168,7 @@ def _ends_all(point: Point) -> Network:
 
 
 def _by_a_library(point: Point) -> Network:
-    return Network(json.loads("{"))
+    return Network(**json.loads("{"))
 
 
 @pytest.mark.parametrize(
@@ -175,12 +178,18 @@ def _by_a_library(point: Point) -> Network:
         (_ends_all, r"its testbed failed: SystemExit: 3 \(test_study_declare.py, line \d+\)"),
         (_by_a_library, r"its testbed failed: JSONDecodeError: .* \(test_study_declare.py, line \d+\)"),
         (lambda: TWO_HOSTS, r"its testbed failed: TypeError: .* takes 0 positional arguments but 1 was given"),
-        (lambda point: Testbed(), r"TypeError: .*missing 1 required .*'network' \(test_study_declare.py, line \d+\)"),
+        (
+            lambda point: ANY_TESTBED(),
+            r"TypeError: .*missing 1 required .*'network' \(test_study_declare.py, line \d+\)",
+        ),
         (lambda point: None, "its testbed is None: let it return a Network, or a Testbed of one"),
-        (lambda point: Testbed("course"), "its testbed is a str: let it return a Network"),
-        (lambda point: Testbed(TWO_HOSTS, "hub"), "the switch of its testbed is 'hub': choose one of bridge, ovs"),
-        (lambda point: Testbed(TWO_HOSTS, ["ovs"]), r"the switch of its testbed is \['ovs'\]: choose one of bridge"),
-        (lambda point: Testbed(TWO_HOSTS, "ovs", 5), "the controller of its testbed is 5: write its command line"),
+        (lambda point: ANY_TESTBED("course"), "its testbed is a str: let it return a Network"),
+        (lambda point: ANY_TESTBED(TWO_HOSTS, "hub"), "the switch of its testbed is 'hub': choose one of bridge, ovs"),
+        (
+            lambda point: ANY_TESTBED(TWO_HOSTS, ["ovs"]),
+            r"the switch of its testbed is \['ovs'\]: choose one of bridge",
+        ),
+        (lambda point: ANY_TESTBED(TWO_HOSTS, "ovs", 5), "the controller of its testbed is 5: write its command line"),
         (lambda point: Testbed(TWO_HOSTS, "ovs", "a 'b"), "the controller of its testbed is .*: No closing quotation"),
     ],
 )

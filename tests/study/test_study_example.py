@@ -34,6 +34,17 @@ def test_captures_of_the_example_become_rows(tmp_path: Path, monkeypatch: pytest
     assert [int(row["number"]) for row in rows if row["number"]] == list(range(2, 31))
 
 
+def test_a_page_without_a_table_says_which_study_of_its_file_to_carry_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("PAGE", "SPACING"):
+        assert main(["study", "page", f"{FILE}:{name}"]) == 1
+        assert capsys.readouterr().err == (
+            f"linklab: study-results has no table spacing.csv: linklab study run {FILE}:SPACING\n"
+        )
+
+
 @pytest.mark.lab
 def test_the_example_is_carried_out_with_levels_of_ones_own(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

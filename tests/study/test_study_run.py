@@ -6,6 +6,7 @@ import csv
 import importlib.util
 import json
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -301,9 +302,41 @@ def wrong_at_two(lab: Any, point: Point) -> list[Measured]:
 
 
 def test_rows_that_are_none_are_a_failure_of_their_point(tmp_path: Path) -> None:
-    table = run(replace(STUDY, measurement=nothing), tmp_path)
+    table = run(replace(STUDY, measurement=nothing), tmp_path, only={"size": [1], "kind": ["a"]})
     assert len(table) == 0
     assert {it.reason.partition(":")[0] for it in table.missing} == {"the measurement gave no row at all"}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_where_the_first_points_fail_alike_the_others_are_not_tried(tmp_path: Path, jobs: int) -> None:
+    told: list[Progress] = []
+    says = (
+        r"^the first 3 points all failed alike \(the queue was full: make it longer\), so .* \(--only FACTOR=LEVEL\)$"
+    )
+    with pytest.raises(MeasurementError, match=says):
+        run(replace(STUDY, measurement=fails_far_apart), tmp_path, jobs=jobs, on_progress=told.append)
+    assert {str(point) for it in told if (point := it.point) is not None} == FAR_APART
+    assert len(STARTED) <= 3 + jobs
+    assert len(json.loads(text(tmp_path, "made-up.run.json"))["missing"]) == 12
+
+
+FAR_APART = {"size=1 kind=a, repeat 1", "size=2 kind=a, repeat 2", "size=3 kind=b, repeat 2"}
+
+
+def fails_far_apart(lab: Any, point: Point) -> list[Measured]:
+    """Others that were begun meanwhile do not end before the run does."""
+    while str(point) not in FAR_APART:
+        lab.state()
+        time.sleep(0.001)
+    raise MeasurementError("the queue\nwas full: make it longer")
+
+
+def test_a_level_at_which_nothing_can_be_measured_does_not_keep_the_others_from_it(tmp_path: Path) -> None:
+    FAIL_AT.update({(1, 1), (1, 2)})
+    table = run(STUDY, tmp_path)
+    assert len(table.missing) == 4
+    assert len(table) == 8 * 3
+    assert len(run(STUDY, tmp_path).missing) == 4, "what was measured before says that not all fails"
 
 
 def nothing(lab: Any, point: Point) -> list[Measured]:

@@ -11,7 +11,7 @@ from typing import Final
 from linklab.errors import MeasurementError
 from linklab.study.declare import Study
 from linklab.study.mtu.figures import PAGE as MTU_PAGE
-from linklab.study.own import from_file, is_in_file
+from linklab.study.own import from_file, is_in_file, names_in_file
 from linklab.study.page import Page
 from linklab.study.report.page import REPORT_PAGE
 from linklab.study.switches.page import PAGE as SWITCHES_PAGE
@@ -48,10 +48,28 @@ def page_by_name(name: str) -> Page | Study:
     if name in PAGES:
         return PAGES[name]
     if is_in_file(name):
-        return found if isinstance(found := from_file(name), Page) else study_by_name(name)
+        return _with_commands(found, name) if isinstance(found := from_file(name), Page) else study_by_name(name)
     if name in STUDIES:
         return STUDIES[name]
     raise MeasurementError(f"no page is called {name!r}: choose one of {', '.join(PAGES)}, or a study")
+
+
+def _with_commands(page: Page, name: str) -> Page:
+    """Return a page of a file, whose studies are carried out by their names there."""
+    file = name.rpartition(":")[0]
+    there = names_in_file(name)
+    names = {
+        study.name: next((each for each, value in there.items() if value is study), None) for study in page.studies
+    }
+    return replace(
+        page,
+        studies=tuple(
+            study
+            if names[study.name] is None or study in STUDIES.values()
+            else replace(study, command=f"linklab study run {shlex.quote(f'{file}:{names[study.name]}')}")
+            for study in page.studies
+        ),
+    )
 
 
 def page_that_has(study: Study) -> Page | None:

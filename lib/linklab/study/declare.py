@@ -253,7 +253,11 @@ class Study:
 def raised(error: BaseException) -> str:
     """Return in one line what was raised, with the file and line of the code that is neither ours nor a library's."""
     others = (Path(__file__).parents[1], *map(Path, map(get_path, ("stdlib", "purelib", "platlib"))))
-    frames = [it for it in extract_tb(error.__traceback__) if not any(map(Path(it.filename).is_relative_to, others))]
+    frames = [
+        frame
+        for frame in extract_tb(error.__traceback__)
+        if not frame.filename.startswith("<") and not any(map(Path(frame.filename).is_relative_to, others))
+    ]
     what = " ".join(f"{type(error).__name__}: {error}".removesuffix(": ").split())
     return f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
 

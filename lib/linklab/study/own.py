@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.errors import MeasurementError
+from linklab.errors import LinklabError, MeasurementError
 from linklab.files import write_whole
-from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, refuse_rows
+from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, raised, refuse_rows
 from linklab.study.store import digest
 from linklab.study.table import Row, Table, as_compared, as_level, level_of, table_of_rows
 
@@ -96,6 +96,15 @@ def from_file(name: str) -> Any:
 
     Raises MeasurementError in one line where the file is not there or fails, or has no such name.
     """
+    there = names_in_file(name)
+    file, _, wanted = name.rpartition(":")
+    if wanted not in there:
+        raise MeasurementError(f"{file} has no {wanted!r}: say the name of a study or page in it")
+    return there[wanted]
+
+
+def names_in_file(name: str) -> Mapping[str, Any]:
+    """Return all that the file of ``FILE.py:NAME`` has, by name. Raises MeasurementError as `from_file`."""
     found = _IN_FILE.fullmatch(name)
     if found is None:
         raise MeasurementError(f"{name} names nothing in a file: write FILE.py:NAME")
@@ -113,15 +122,12 @@ def from_file(name: str) -> Any:
         sys.path.insert(0, str(path.parent))
         try:
             spec.loader.exec_module(module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             del sys.modules[module_name]
-            why = " ".join(str(error).split())
-            raise MeasurementError(f"{found['file']} fails: {type(error).__name__}: {why}") from error
+            raise MeasurementError(f"{found['file']} fails: {raised(error)}") from error
         finally:
             sys.path.remove(str(path.parent))
-    if not hasattr(module, found["name"]):
-        raise MeasurementError(f"{found['file']} has no {found['name']!r}: say the name of a study or page in it")
-    return getattr(module, found["name"])
+    return vars(module)
 
 
 def template(study: Study) -> str:
@@ -233,7 +239,12 @@ def import_captures(study: Study, settings: Mapping[str, Sequence[str]], sent: P
     for path in (sent, received):
         if not path.is_file():
             raise MeasurementError(f"{path} is not there: say the file of a capture")
-    measured = study.from_captures(point, sent, received)
+    try:
+        measured = study.from_captures(point, sent, received)
+    except LinklabError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise MeasurementError(f"study {study.name}: its from_captures failed: {raised(error)}") from error
     refuse_rows(measured, tuple(study.metrics))
     units = {metric.name: metric.unit for metric in study.metrics}
     return table_of_rows(study, [_as_row(point, row, units) for row in measured], {"from": f"{sent}, {received}"})

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from linklab.errors import LabError, LinklabError
+from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.lab_group import Labs
 from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.record import processor
@@ -27,6 +27,8 @@ from linklab.study.table import Missing, Table
 from linklab.units import Clock
 
 _WALL_LIMIT_S: Final = 3600.0
+_TRIED_FIRST: Final = 3
+"""So many points, far apart, are measured first: where all of them fail alike, so would the others."""
 
 
 def how_many(asked: int | None, points: int, clock: Clock) -> int:
@@ -80,6 +82,9 @@ def run(
     table's ``missing`` with the reason; the others go on, and the next run tries it again. `only` leaves out points;
     the table has them where they were measured before. `again` measures all that is asked for once more.
 
+    Where nothing was measured yet, the first, the middle and the last point come first: if these fail with one and
+    the same line, the others are not tried, and it raises MeasurementError with that line.
+
     Raises MeasurementError or LabError, before anything is measured, for levels that the testbed refuses, a study
     that was changed since `folder` was begun, a folder that cannot be written to, or jobs that the machine does not
     bear. At KeyboardInterrupt it ends all labs and writes the table of what is done.
@@ -106,7 +111,7 @@ def run(
         tell(Progress(len(asked) - len(todo), len(asked), 0, damaged=sum(map(store.damaged, todo))))
         work = _Work(study, clock, store, definitions)
         try:
-            work.carry_out(todo, jobs, tell, len(asked))
+            work.carry_out(todo, jobs, tell, len(asked), nothing_yet=not done)
         finally:
             done = store.finished(definitions)
             missing = tuple(
@@ -127,8 +132,15 @@ class _Work:
         self._study, self._clock, self._store, self._definitions = study, clock, store, definitions
         self.failures: dict[Point, str] = {}
 
-    def carry_out(self, todo: list[Point], jobs: int, tell: Callable[[Progress], None], total: int) -> None:
-        """Measure the points, some at once. At any exception all labs and threads are ended before it goes on."""
+    def carry_out(
+        self, todo: list[Point], jobs: int, tell: Callable[[Progress], None], total: int, *, nothing_yet: bool
+    ) -> None:
+        """Measure the points, some at once. At any exception all labs and threads are ended before it goes on.
+
+        Raises MeasurementError where `nothing_yet` is measured and the points that are tried first all fail alike.
+        """
+        first = _far_apart(todo) if nothing_yet else []
+        todo = [*first, *(point for point in todo if point not in first)]
         with (
             TemporaryDirectory(prefix="linklab-study-") as place,
             ThreadPoolExecutor(jobs) as pool,  # left only when its threads have ended
@@ -146,9 +158,20 @@ class _Work:
                             self.failures[point] = reason
                         over += 1
                         tell(Progress(over, total, len(self.failures), point, reason))
+                    if nothing_yet and waiting:
+                        self._refuse_to_go_on(first, over)
             finally:
                 for future in futures:
                     future.cancel()
+
+    def _refuse_to_go_on(self, first: list[Point], tried: int) -> None:
+        """Raise MeasurementError where all that were tried failed with the same line, the first ones among them."""
+        reasons = set(self.failures.values())
+        if len(self.failures) == tried and len(reasons) == 1 and self.failures.keys() >= set(first):
+            raise MeasurementError(
+                f"the first {tried} points all failed alike ({reasons.pop()}), so the others were not tried: mend that "
+                "and give the same command again, or choose points that can be measured (--only FACTOR=LEVEL)"
+            )
 
     def _point(self, point: Point, labs: Labs) -> str:
         """Measure and save one point; return why it could not be done, in one line, or nothing."""
@@ -170,6 +193,13 @@ class _Work:
             # a mistake in the measurement of one point must not cost the others
             return _one_line(f"{type(error).__name__}: {error}")
         return ""
+
+
+def _far_apart(points: list[Point]) -> list[Point]:
+    """Return the first, the middle and the last of the points: what fails at one level alone does not fail in all."""
+    if len(points) <= _TRIED_FIRST:
+        return points
+    return [points[number * (len(points) - 1) // (_TRIED_FIRST - 1)] for number in range(_TRIED_FIRST)]
 
 
 @contextmanager
