@@ -21,7 +21,8 @@ from linklab.errors import LabError, LabTimeout, UnknownNode
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
 from linklab.runtime import attach, transport
-from linklab.runtime.backends import KindName, choose
+from linklab.runtime.backends import VARIABLE as KIND_VARIABLE
+from linklab.runtime.backends import Kind, KindName, choose
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
 from linklab.runtime.image.find import being_built
 from linklab.signals import Held
@@ -39,6 +40,7 @@ _SLICE_S = 0.2
 _LONGEST_SLICE_S = {"real": _SLICE_S, "virtual": 60.0}
 _LONGEST_TURN_S = 1.0
 _REST_S = 0.005
+_LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Node:
         return self._done(command, timeout_s, show, with_status=False)[0]
 
     def _done(self, command: str, timeout_s: float | None, show: bool, with_status: bool) -> tuple[str, int | None]:
+        if not isinstance(command, str):
+            raise LabError(f'the command is {command!r}: write it as one text, as in "ping -c 1 10.0.0.2"')
         pieces: list[str] = []
 
         def hear(piece: object) -> None:
@@ -107,6 +111,12 @@ class Node:
 
     def popen(self, command: str | list[str]) -> Program:
         """Starts a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
+        if not isinstance(command, str):
+            if not isinstance(command, list | tuple) or not command:
+                raise LabError(f"the command is {command!r}: write a text, or a list of words")
+            for word in command:
+                if not isinstance(word, str):
+                    raise LabError(f"the command has {word!r}, which is no text: write {str(word)!r}")
         program = Program(self.lab.process, command if isinstance(command, str) else " ".join(command))
         program.start(self.name, command)
         return program
@@ -334,6 +344,10 @@ def start(
     Raises `LabError` with what is missing and what mends it, or naming the first difference between the network
     asked for and the one the kernel has; `NetworkError` for a network that cannot exist.
     """
+    if isinstance(network, type):
+        raise LabError(
+            f"{network.__name__} is a class and no network yet: start({network.__name__}()), with parentheses"
+        )
     if not isinstance(network, Network) and not hasattr(network, "addLink"):
         raise LabError(f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())")
     name = network.name if isinstance(network, Network) else type(network).__name__
@@ -342,7 +356,7 @@ def start(
         with ThreadPoolExecutor(1) as computing:
             # the routes are computed while the lab boots; networkx, which finds them, takes as long to load as that
             planned = computing.submit(expected_state, network) if isinstance(network, Network) else None
-            places = [Path(place).resolve() for place in reads]
+            places = _readable(reads)
             process = lab_process(
                 clock, kind, writable(folder), wall_limit_s, seed, untrusted=untrusted, traced=traced, reads=places
             )
@@ -379,18 +393,20 @@ def lab_process(
     """A lab process of our own, or where such are lent one of those. Its arguments are those of `start`, and the
     folders besides `folder` that it may read.
     """
+    if isinstance(wall_limit_s, bool) or not isinstance(wall_limit_s, int | float) or not wall_limit_s > 0:
+        raise LabError(f"wall_limit_s is {wall_limit_s!r}: choose a number of seconds above 0")
     asked = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
     if transport.VARIABLE in os.environ:
         return LabProcess.borrow(os.environ[transport.VARIABLE], asked, kind, wall_limit_s, seed)
     chosen = replace(choose(asked, kind), traced=traced)  # type: ignore[arg-type]
     if clock == "auto" and chosen.clock == "real":
-        _tell_why_real()
+        _tell_why_real(chosen, named=kind == "native")
     return LabProcess.spawn(chosen, folder, wall_limit_s, untrusted=untrusted, seed=seed, reads=reads)
 
 
 def writable(folder: str | Path | None) -> Path | None:
     """The only folder that a lab may write to; None where the present one holds too much. Raises `LabError`."""
-    path = Path(folder or Path.cwd()).resolve()
+    path = _resolved(folder or ".", "folder")
     if not path.is_dir():
         raise LabError(f"{path} is not a folder: make it first, or leave folder= away")
     too_wide = path in (Path.home(), *Path.home().parents, *map(Path, _OF_THE_SYSTEM))
@@ -407,11 +423,37 @@ def writable(folder: str | Path | None) -> Path | None:
     return path
 
 
-def _tell_why_real() -> None:
+def _resolved(place: object, option: str) -> Path:
+    """Return the whole path of what `option` names. Raises `LabError` for what can be none."""
+    if not isinstance(place, str | os.PathLike) or not isinstance(os.fspath(place), str):
+        raise LabError(f"{option} is {place!r}: write the path of a folder, as a text")
+    try:
+        path = Path(place).resolve()
+        path.is_dir()  # newer Pythons say no, and do not raise, where the system refuses the name
+    except FileNotFoundError:
+        raise LabError(f"the current folder was removed: change to another one, or say {option}= in full") from None
+    except (OSError, RuntimeError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        shown = repr(os.fspath(place))
+        shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
+        raise LabError(f"{option} is {shown}, which names no folder ({why}): choose another one") from None
+    return path
+
+
+def _readable(reads: Iterable[str | Path]) -> list[Path]:
+    """Return the whole paths of the folders that a lab may read. Raises `LabError` for what can be none."""
+    if isinstance(reads, str | bytes | os.PathLike) or not isinstance(reads, Iterable):
+        raise LabError(f'reads is {reads!r}: write a list of folders, as in reads=["data"]')
+    return [_resolved(place, "reads") for place in reads]
+
+
+def _tell_why_real(chosen: Kind, *, named: bool) -> None:
     if os.environ.get("LINKLAB_CLOCK") == "real":
         return
     how = "build the lab image: linklab image build"
-    if being_built():
+    if chosen.name == "native" and (named or os.environ.get(KIND_VARIABLE) == "native"):
+        how = 'leave kind="native" away' if named else f"leave {KIND_VARIABLE}=native away"
+    elif being_built():
         how = "the lab image is still being built: linklab image status"
     print(
         f"This lab runs in real time, so what you measure also depends on this machine. For virtual time {how}",

@@ -13,7 +13,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
-from linklab.lab import Completed
+from linklab.lab import Completed, lab_process
 from linklab.measure import PingFlow, run
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
 from linklab.runtime.backends import Kind
@@ -234,6 +234,76 @@ def test_what_cannot_be_started_is_one_clear_line(tmp_path: Path) -> None:
         linklab.start(TWO_HOSTS, folder=tmp_path / "missing")
     with pytest.raises(LabError, match="holds more than a lab may write to"):
         linklab.start(TWO_HOSTS, folder="/")
+    with pytest.raises(LabError, match=r"StudentsTopo is a class .*: start\(StudentsTopo\(\)\), with parentheses"):
+        linklab.start(StudentsTopo)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"folder": 5}, "folder is 5: write the path of a folder, as a text"),
+        ({"folder": b"/tmp"}, "folder is b'/tmp': write the path of a folder, as a text"),
+        (
+            {"folder": "a\0b"},
+            r"folder is 'a\\x00b', which (names no folder \(.*\): choose another one)|is not a folder",
+        ),
+        ({"folder": "long" * 100}, r"folder is 'long.*\.\.\., which names no folder \(File name too long\)"),
+        ({"reads": 5}, "reads is 5: write a list of folders"),
+        ({"reads": "data"}, "reads is 'data': write a list of folders"),
+        ({"reads": [None]}, "reads is None: write the path of a folder"),
+        ({"wall_limit_s": "5"}, "wall_limit_s is '5': choose a number of seconds above 0"),
+        ({"wall_limit_s": 0}, "wall_limit_s is 0: choose a number of seconds above 0"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
+)
+def test_what_a_lab_cannot_be_started_with_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], says: str
+) -> None:
+    monkeypatch.setattr("linklab.lab.LabProcess.spawn", lambda *_, **__: pytest.fail("a lab was started"))
+    with pytest.raises(LabError, match=says) as caught:
+        linklab.start(TWO_HOSTS, **{"folder": tmp_path, **options})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_current_folder_that_was_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(LabError, match="the current folder was removed: change to another one, or say folder= in full"):
+        linklab.start(TWO_HOSTS)
+
+
+def test_who_asks_for_a_native_lab_is_not_told_to_build_an_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("LINKLAB_CLOCK", raising=False)
+    monkeypatch.setattr("linklab.lab.choose", lambda *_: Kind("native", "real"))
+    monkeypatch.setattr("linklab.lab.LabProcess.spawn", lambda *_, **__: None)
+    for kind, variable, how in (
+        ("native", None, 'leave kind="native" away'),
+        (None, "native", "leave LINKLAB_KIND=native away"),
+        (None, None, "linklab image"),
+    ):
+        monkeypatch.setenv("LINKLAB_KIND", variable) if variable else monkeypatch.delenv("LINKLAB_KIND", raising=False)
+        lab_process("auto", kind, tmp_path, 60, 0)  # type: ignore[arg-type]
+        said = capsys.readouterr().err
+        assert "what you measure also depends on this machine. For virtual time " in said
+        assert how in said
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (None, "the command is None: write a text, or a list of words"),
+        ([], r"the command is \[\]: write a text"),
+        (["ping", "-c", 1], "the command has 1, which is no text: write '1'"),
+    ],
+)
+def test_a_command_that_is_none_is_one_clear_line(course: linklab.Lab, command: Any, says: str) -> None:
+    with pytest.raises(LabError, match=says):
+        course["h1"].popen(command)
+    with pytest.raises(LabError, match=r"the command is .*: write it as one text"):
+        course["h1"].cmd(command)
 
 
 def test_a_queue_of_50_packets_holds_50_packets(virtual: Kind, tmp_path: Path) -> None:

@@ -245,3 +245,11 @@ def test_a_file_may_not_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(LabError, match="leave out more packages"):
         file.pack(made(tmp_path / "image"), tmp_path / "image.tar.xz")
     assert not (tmp_path / "image.tar.xz").exists()
+
+
+def test_a_folder_is_no_file_to_pack_to_and_nothing_is_packed_first(tmp_path: Path) -> None:
+    heard: list[float] = []
+    (tmp_path / "out").mkdir()
+    with pytest.raises(LabError, match=r"out is a folder: name a file in it, as .*out/image\.tar\.xz$"):
+        file.pack(made(tmp_path / "image"), tmp_path / "out", heard.append)
+    assert heard == []

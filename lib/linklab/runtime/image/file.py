@@ -26,8 +26,10 @@ def pack(folder: Path, path: Path, progress: Callable[[float], None] = lambda pa
     """Write the image in ``folder`` to one file, which is there once it is whole; return its SHA-256.
 
     ``progress`` hears which part is done, from 0 to 1. Raises `LabError` where the file cannot be written, or comes
-    out larger than `MAX_BYTES`.
+    out larger than `MAX_BYTES`; for a folder, before anything is packed.
     """
+    if os.path.isdir(path):  # False, and no error, for a name that the system refuses
+        raise LabError(f"{path} is a folder: name a file in it, as {path / f'image{SUFFIX}'}")
     whole, done = tree.size_bytes(folder), 0
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -57,7 +59,8 @@ def pack(folder: Path, path: Path, progress: Callable[[float], None] = lambda pa
     except OSError as error:
         raise LabError(f"{path} cannot be written ({error.strerror or error}): name a file elsewhere") from error
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where it could not be made
+            part.unlink(missing_ok=True)
     return digest
 
 
