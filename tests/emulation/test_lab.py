@@ -306,6 +306,40 @@ def test_a_command_that_is_none_is_one_clear_line(course: linklab.Lab, command: 
         course["h1"].cmd(command)
 
 
+class Pair(Topo):  # type: ignore[misc]
+    """Two hosts and a cable between these two ends."""
+
+    def build(self, one: str = "h1", two: str = "h2", address: str | None = None, **options: Any) -> None:
+        self.addHost(one, **({"ip": address} if address else {}))
+        self.addHost("h2")
+        self.addLink(one, two, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "which"),
+    [
+        ({"two": "h1"}, "h1-h1: .*File exists"),
+        ({"one": "h 1"}, "h 1-h2: .*Invalid argument"),
+        ({"address": "10.0.0.300/24"}, "h1: illegal IP address"),
+        ({"params1": {"ip": "10.0.0/33"}}, "h1-h2: "),
+    ],
+)
+def test_which_part_of_a_network_cannot_be_built_is_said(
+    virtual: Kind, tmp_path: Path, options: dict[str, Any], which: str
+) -> None:
+    with pytest.raises(LabError, match=f"^Mininet could not build this network: {which}") as caught:
+        linklab.start(Pair(**options), "virtual", folder=tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_hosts_with_one_address_are_told_of(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(Pair(address="10.0.0.2/8", bandwidht=3), "virtual", folder=tmp_path) as lab:
+        assert lab.not_checked == (
+            "h1-h2: bandwidht=3 not applied, Mininet's links take no bandwidht",
+            "h1, h2: all have the address 10.0.0.2, give each one of its own",
+        )
+
+
 def test_a_queue_of_50_packets_holds_50_packets(virtual: Kind, tmp_path: Path) -> None:
     """TCP must not join segments: 50 frames of 1514 bytes on 10 Mbit/s are 60.6 ms, and the way back takes 10."""
     with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:

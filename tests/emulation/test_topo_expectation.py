@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
 import pytest
 
 pytest.importorskip("mininet.topo", reason="needs the distribution's Mininet: apt-get install mininet")
+from mininet.link import Intf, Link, TCIntf, TCLink
 from mininet.topo import Topo
 
 from linklab.emulation.mininet_parts import delay_ms
 from linklab.emulation.topo import NetworkTopo
-from linklab.emulation.topo_expectation import expectation_of
+from linklab.emulation.topo_expectation import expectation_of, same_addresses
 from linklab.errors import NetworkError
-from linklab.network import COURSE, Shape
+from linklab.network import COURSE, NetworkState, Shape, expected_state
 
 
 @pytest.mark.parametrize(
@@ -62,6 +67,7 @@ def test_both_directions_are_expected_and_one_sided_requests_are_kept() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"bw": "5"}, "h1-eth0: bw='5' is a text, which Mininet does not take: write bw=5"),
         ({"bw": 0}, "more than 0 and at most 1000 Mbit/s"),
         ({"max_queue_size": "many"}, "1 or more"),
         ({"loss": 101}, "percentage"),
@@ -84,3 +90,76 @@ def test_a_network_becomes_the_topo_that_asks_for_the_same() -> None:
     assert interface.shape == l1.shape
     assert interface.addresses == ("10.0.1.1/24",)
     assert nodes["s1"].kind == "switch"
+
+
+def _told(**options: object) -> tuple[str, ...]:
+    return expectation_of(_two(**options)).not_checked
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"bandwidht": 3}, "h1-h2: bandwidht=3 not applied, Mininet's links take no bandwidht"),
+        ({"cls": Link, "queue": 40}, "h1-h2: queue=40 not applied, Mininet's links take no queue"),
+        ({"cls": partial(TCLink, Bw=3)}, "h1-h2: Bw=3 not applied, Mininet's links take no Bw"),
+        ({"params1": {"lost": "5%"}}, "h1-h2: lost='5%' not applied, Mininet's links take no lost"),
+    ],
+)
+def test_parameters_that_nothing_uses_are_named(options: dict[str, object], told: str) -> None:
+    assert _told(**options) == (told,)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bw": 10, "delay": "5ms", "loss": 2, "max_queue_size": 1000, "use_htb": True},
+        {"port1": 1, "port2": 9, "key": "a", "fast": False, "addr1": "00:00:00:00:00:01", "cls": TCLink},
+        {"intfName1": "a", "intfName2": "b", "params1": {"ip": "10.0.0.1/8", "mac": "00:00:00:00:00:01", "up": True}},
+        {"cls": Link, "intf": Intf, "cls1": TCIntf, "gro": True, "disable_gro": False, "txo": False, "rxo": False},
+        {"bw": 10, "speedup": 0, "use_hfsc": True, "use_tbf": False, "latency_ms": 5, "enable_ecn": False},
+        {"delay": "0", "jitter": "1ms"},
+    ],
+)
+def test_of_mininets_own_parameters_there_is_nothing_to_tell(options: dict[str, object]) -> None:
+    assert _told(**options) == ()
+
+
+def test_a_parameter_of_many_links_is_named_once() -> None:
+    topo = Topo()
+    hosts = [topo.addHost(f"h{number}") for number in range(1, 7)]
+    for one, two in pairwise(hosts):
+        topo.addLink(one, two, cost=1)
+    assert expectation_of(topo).not_checked == (
+        "h1-h2, h2-h3, h3-h4 and 2 more: cost=1 not applied, Mininet's links take no cost",
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"delay": 15}, "h1-eth0: delay=15 has no unit: 15 us, as tc takes it, and not 15ms"),
+        ({"delay": "2.5"}, "h1-eth0: delay=2.5 has no unit: 2.5 us"),
+        ({"delay": "5ms", "jitter": 1}, "h1-eth0: jitter=1 has no unit: 1 us"),
+    ],
+)
+def test_a_delay_without_a_unit_is_named(options: dict[str, object], told: str) -> None:
+    first, _ = _told(**options)
+    assert first.startswith(told)
+
+
+@pytest.mark.parametrize("options", [{"bw": "fast"}, {"loss": "5%"}, {"bw": [10]}])
+def test_what_is_no_number_is_refused_with_its_end(options: dict[str, object]) -> None:
+    with pytest.raises(NetworkError, match=r"h1-eth0: (bw|loss)=.* is no number: write one"):
+        expectation_of(_two(**options))
+
+
+def test_hosts_with_one_address_are_named() -> None:
+    state = expected_state(COURSE)
+    assert list(same_addresses(state, {node.name for node in state.nodes})) == []
+    state = NetworkState((*state.nodes, replace(state.nodes[0], name="twin", kind="host")))
+    first, twin = state.nodes[0], state.nodes[-1]
+    (address,) = (it.partition("/")[0] for each in first.interfaces for it in each.addresses)
+    assert list(same_addresses(state, {first.name, "twin"})) == [
+        f"{first.name}, twin: all have the address {address}, give each one of its own"
+    ]
+    assert list(same_addresses(state, {first.name})) == [], twin

@@ -23,13 +23,20 @@ from linklab.emulation.overlays import make_tunnels, make_vlans, tunnels_of
 from linklab.emulation.prepare import prepare
 from linklab.emulation.readback import read_state
 from linklab.emulation.topo import NetworkTopo
-from linklab.emulation.topo_expectation import Asked, expectation_of
+from linklab.emulation.topo_expectation import Asked, expectation_of, same_addresses
 from linklab.errors import LabError, LinklabError
 from linklab.network import Network, NetworkState, differences
 from linklab.runtime.context import Context
 
 _FILES_PER_NODE, _FILES_BESIDES = 6, 256
 _SETTLE_S = 4.0
+_SUBJECTS = {
+    "addHost": ("name",),
+    "addSwitch": ("name",),
+    "addLink": ("node1", "node2"),
+    "configHosts": ("host",),
+}
+"""Functions of Mininet's that make a part of a network, and which of their variables name it."""
 
 
 def build(
@@ -77,7 +84,7 @@ def build(
     except LinklabError:
         raise
     except (Exception, SystemExit) as error:  # Mininet exits where it misses a program
-        raise LabError(f"Mininet could not build this network: {said.first() or error}") from error
+        raise LabError(f"Mininet could not build this network: {_place_of(error)}{said.first() or error}") from error
     finally:
         lg.removeHandler(said)
     # A controller is there to see what hosts ask for: with neighbours known from the start it would see no ARP.
@@ -85,7 +92,8 @@ def build(
     settle(net, lambda seconds: context.poll((), seconds))
     if controller is not None:
         await_connected(net, lambda seconds: context.poll((), seconds))
-    found = differences(asked.expectation, read_state(net)) if verify else ()
+    state = read_state(net) if verify else NetworkState(())
+    found = differences(asked.expectation, state) if verify else ()
     left_out: dict[str, list[str]] = {}
     for difference in found:
         if not asked.left_out(difference):
@@ -96,7 +104,21 @@ def build(
         f"{node}: configured by its class {asked.own_ways[node]}: {', '.join(dict.fromkeys(fields))} not checked"
         for node, fields in left_out.items()
     )
-    return [*asked.not_checked, *own_ways]
+    twice = (
+        () if isinstance(topology, Network) else same_addresses(state, {it.name for it in net.hosts if it.inNamespace})
+    )
+    return [*asked.not_checked, *own_ways, *twice]
+
+
+def _place_of(error: BaseException) -> str:
+    """Which node or link Mininet was about, by the first of its functions that says so; nothing where none does."""
+    at = error.__traceback__
+    while at is not None:
+        names = [at.tb_frame.f_locals.get(name) for name in _SUBJECTS.get(at.tb_frame.f_code.co_name, ())]
+        if names and None not in names:
+            return f"{'-'.join(map(str, names))}: "
+        at = at.tb_next
+    return ""
 
 
 def settle(net: LabNetwork, pause: Callable[[float], object]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,27 @@ from linklab.emulation.mininet_parts import LabHost, LabIntf, LabLink, delay_ms,
 from linklab.emulation.namespace import GRO
 from linklab.emulation.net import is_ovs, unbound
 from linklab.errors import NetworkError
-from linklab.network import Difference, Expectation, ExpectedInterface, ExpectedNode, Shape
+from linklab.network import Difference, Expectation, ExpectedInterface, ExpectedNode, NetworkState, Shape
 from linklab.network.state import CONGESTION_CONTROL, Expected
 
 _SHAPED_LINKS, _PLAIN_LINKS, _SHAPED_ENDS = (LabLink, TCLink, TCULink), (Link, OVSLink), (LabIntf, TCIntf)
 _OUR_HOSTS = (None, Host, Node, CPULimitedHost, LabHost)
 _SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 _MOST_MBPS = TCIntf.bwParamMax
+
+
+def _takes(*functions: Callable[..., Any]) -> Iterator[str]:
+    for function in functions:
+        yield from function.__code__.co_varnames[1 : function.__code__.co_argcount]
+
+
+_TAKEN = {
+    *_takes(Topo.addLink, Link.__init__, Intf.__init__, Intf.config, TCIntf.config, LabIntf.config),
+    *("cls", "moveIntfFn", "disable_gro"),
+    "use_htb",  # Mininet's own examples say it: once there was a choice
+}
+"""What links of Mininet's and ours take."""
+_LINKS_SHOWN = 3
 
 # What a host of a student's own class may set otherwise than Mininet's does.
 _LEFT_TO_ITS_CLASS = frozenset({"addresses", "state", "mtu", "peer", "congestion control"})
@@ -55,6 +69,7 @@ def expectation_of(topo: Topo) -> Asked:
         for name, (cls, _) in classes.items()
         if not topo.isSwitch(name) and cls not in _OUR_HOSTS
     }
+    unused: dict[str, list[str]] = {}
     notes = [line for name, (cls, options) in classes.items() for line in _of_node(name, cls, options)]
     interfaces: dict[str, list[ExpectedInterface]] = {name: [] for name in topo.nodes()}
     for one, two, info in topo.links(withInfo=True):
@@ -67,6 +82,9 @@ def expectation_of(topo: Topo) -> Asked:
             name = _interface_name(info, number, node)
             _check_name(name, node)
             shape, options = _shape_of_end(info, number, node, name, notes)
+            if shape is not None:
+                for word in options.keys() - _TAKEN:
+                    unused.setdefault(f"{word}={options[word]!r}", []).append(f"{one}-{two}")
             addresses = None if topo.isSwitch(node) or options.get("ip") is None else (options["ip"],)
             interfaces[node].append(
                 ExpectedInterface(
@@ -77,6 +95,7 @@ def expectation_of(topo: Topo) -> Asked:
                     peer=(other, None if other in own_ways else _interface_name(info, 3 - number, other)),
                 )
             )
+    notes += map(_unused, sorted(unused), (unused[word] for word in sorted(unused)))
     notes += _rings(topo, {name for name, (_, options) in classes.items() if options.get("stp")})
     expectation = Expectation(
         tuple(
@@ -104,6 +123,26 @@ def _of_node(name: str, cls: Any, options: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: {' and '.join(limits)} not applied, a lab does not limit processors"
     if cls is UserSwitch:
         yield f"{name}: in place of Mininet's UserSwitch Open vSwitch in user space"
+
+
+def _unused(word: str, links: list[str]) -> str:
+    names = list(dict.fromkeys(links))
+    more = f" and {len(names) - _LINKS_SHOWN} more" if len(names) > _LINKS_SHOWN else ""
+    return (
+        f"{', '.join(names[:_LINKS_SHOWN])}{more}: {word} not applied, Mininet's links take no {word.partition('=')[0]}"
+    )
+
+
+def same_addresses(state: NetworkState, apart: Container[str]) -> Iterator[str]:
+    """A line for each IPv4 address that several hosts have, but those that are not `apart` from others."""
+    owners: dict[str, list[str]] = {}
+    for node in state.nodes:
+        if node.kind == "host" and node.name in apart:
+            for address in {it.partition("/")[0] for each in node.interfaces for it in each.addresses}:
+                owners.setdefault(address, []).append(node.name)
+    for address, names in owners.items():
+        if len(names) > 1 and ":" not in address:
+            yield f"{', '.join(names)}: all have the address {address}, give each one of its own"
 
 
 def _rings(topo: Topo, with_stp: set[str]) -> Iterator[str]:
@@ -164,7 +203,7 @@ def _shape_of_end(
 def _shape(options: dict[str, Any], node: str, interface: str, notes: list[str]) -> Shape:
     rate = _rate_mbps(options, node, interface, notes)
     loss = options.get("loss") or 0
-    if not 0 <= float(loss) <= 100:
+    if not 0 <= _number(loss, "loss", interface) <= 100:
         raise NetworkError(f"{interface}: loss={loss} is not a percentage from 0 to 100")
     queue = options.get("max_queue_size")
     try:
@@ -176,6 +215,10 @@ def _shape(options: dict[str, Any], node: str, interface: str, notes: list[str])
         raise NetworkError(f"{interface}: max_queue_size={queue} is not a number of packets, 1 or more")
     # Mininet takes jitter only along with something else
     shaped = options.get("bw") is not None or options.get("delay") or loss or queue is not None
+    for word in ("delay", "jitter"):
+        value = str(options.get(word) or "").strip()
+        if shaped and value[-1:].isdigit() and delay_ms(value):
+            notes.append(f"{interface}: {word}={value} has no unit: {value} us, as tc takes it, and not {value}ms")
     return Shape(
         rate_mbps=rate,
         delay_ms=delay_ms(options["delay"]) if options.get("delay") else 0.0,
@@ -191,9 +234,12 @@ def _rate_mbps(options: dict[str, Any], node: str, interface: str, notes: list[s
     rate = options.get("bw")
     if rate is None:
         return None
-    if not float(rate):
+    mbps = _number(rate, "bw", interface)
+    if isinstance(rate, str):
+        raise NetworkError(f"{interface}: bw={rate!r} is a text, which Mininet does not take: write bw={rate.strip()}")
+    if not mbps:
         raise NetworkError(f"{interface}: bw=0 lets nothing pass: say more than 0 and at most {_MOST_MBPS} Mbit/s")
-    if not 0 < float(rate) <= _MOST_MBPS:
+    if not 0 < mbps <= _MOST_MBPS:
         notes.append(f"{interface}: bw={rate} not applied, Mininet takes more than 0 and at most {_MOST_MBPS} Mbit/s")
         return None
     if options.get("use_tbf") and not options.get("use_hfsc"):
@@ -201,4 +247,11 @@ def _rate_mbps(options: dict[str, Any], node: str, interface: str, notes: list[s
     if options.get("enable_ecn") or options.get("enable_red"):
         notes.append(f"{interface}: its queue is RED, by Mininet: thresholds not checked")
     speedup = options.get("speedup") or 0
-    return float(speedup if speedup > 0 and node.startswith("s") else rate)
+    return float(speedup if speedup > 0 and node.startswith("s") else mbps)
+
+
+def _number(value: Any, word: str, interface: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise NetworkError(f"{interface}: {word}={value!r} is no number: write one, as in {word}=10") from None
