@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import re
 import shlex
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +30,9 @@ from linklab.units import Clock
 _WALL_LIMIT_S: Final = 3600.0
 _TRIED_FIRST: Final = 3
 """So many points, far apart, are measured first: where all of them fail alike, so would the others."""
+
+_ADDRESS: Final = re.compile("0x[0-9a-f]+")
+"""What Python and ffmpeg call things by: another address in memory each time."""
 
 
 def how_many(asked: int | None, points: int, clock: Clock) -> int:
@@ -166,11 +170,11 @@ class _Work:
 
     def _refuse_to_go_on(self, first: list[Point], tried: int) -> None:
         """Raise MeasurementError where all that were tried failed with the same line, the first ones among them."""
-        reasons = set(self.failures.values())
-        if len(self.failures) == tried and len(reasons) == 1 and self.failures.keys() >= set(first):
+        alike = {_ADDRESS.sub("", reason) for reason in self.failures.values()}
+        if len(self.failures) == tried and len(alike) == 1 and self.failures.keys() >= set(first):
             raise MeasurementError(
-                f"the first {tried} points all failed alike ({reasons.pop()}), so the others were not tried: mend that "
-                "and give the same command again, or choose points that can be measured (--only FACTOR=LEVEL)"
+                f"the first {tried} points all failed alike ({self.failures[first[0]]}), so the others were not tried: "
+                "mend that and run it again, or choose points that can be measured (--only FACTOR=LEVEL)"
             )
 
     def _point(self, point: Point, labs: Labs) -> str:
