@@ -296,7 +296,8 @@ def test_the_list_of_students_says_whose_it_is(tmp_path: Path) -> None:
         "cyd": {"lab03 cyd.ipynb"},
         "kingada": {"kingada_67_89_03-udp.ipynb"},
     }  # fmt: skip
-    assert _named(found) == ["Ada King_123_assignsubmission_file_", "eve", "nobody.ipynb"]
+    of_ada = ["Ada King_123_assignsubmission_file_", "Ada King_123_assignsubmission_onlinetext_"]
+    assert _named(found) == [*of_ada, "eve", "nobody.ipynb"]
 
 
 def test_whose_id_is_ambiguous_is_named(tmp_path: Path) -> None:
@@ -523,3 +524,34 @@ def test_nothing_there_is_one_clear_line(tmp_path: Path) -> None:
     for source, words in (("empty", "holds no submission"), ("gone", "there is no"), ("x.txt", "neither a folder")):
         with pytest.raises(LinklabError, match=words):
             collect(tmp_path / source, tmp_path)
+
+
+def test_nobody_hands_in_for_others_in_what_looks_like_an_export(tmp_path: Path) -> None:
+    """Whose name is on no list, as a mistyped one's, packs what would be a platform's export of two others."""
+    metadata = b"submission_1:\n  :submitters:\n  - :email: bob\nsubmission_2:\n  :submitters:\n  - :email: carol\n"
+    inside = {"submission_1/x.ipynb": B, "submission_2/x.ipynb": B, "submission_metadata.yml": metadata}
+    files = {
+        "bob.zip": as_zip({"x.ipynb": A}),
+        "carol/x.ipynb": A,
+        "malory.zip": as_zip(inside),
+        "mallory/bob_1_1_x.ipynb": B,
+        "mallory/carol_2_2_x.ipynb": B,
+    }
+    collected = _collected(tmp_path, files, ("bob", "carol", "eve"))
+    assert _files(collected) == {"bob": {"bob.zip/x.ipynb"}, "carol": {"x.ipynb"}}
+    assert len(_named(collected)) == 4
+
+
+def test_blackboards_name_ends_with_the_whole_id(tmp_path: Path) -> None:
+    names = {
+        f"Lab 03_{each}_attempt_2026-05-03-10-11-12_x.ipynb": A for each in ("ada", "bob", "van_ada", "12345", "12346")
+    }
+    found = _collected(tmp_path, names, ("ada", "bob", "12345", "12346"))
+    assert set(found.submissions) == {"ada", "bob", "12345", "12346"}
+    assert {file.name for file in found.submissions["ada"].files} == {"Lab 03_ada_attempt_2026-05-03-10-11-12/x.ipynb"}
+    assert _named(found) == ["Lab 03_van_ada_attempt_2026-05-03-10-11-12_x.ipynb"]
+
+
+def test_an_id_of_digits_behind_blackboards_lab_is_one(tmp_path: Path) -> None:
+    names = {f"Lab_3_{each}_attempt_2026-05-03-10-11-12_x.ipynb": A for each in ("12345", "12346")}
+    assert set(_files(_collected(tmp_path, names, ("12345", "12346")))) == {"12345", "12346"}

@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -40,7 +41,9 @@ from linklab.network.variants import normalised
 
 _RULES: Final = {
     "moodle": re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)"),
-    "canvas": re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_(?:\d+_(?P<rest>.+)|(?:text|link)\.html)"),
+    "canvas": re.compile(
+        r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_(?:\d+_(?!attempt_\d{4}-)(?P<rest>.+)|(?:text|link)\.html)"
+    ),
     "blackboard": re.compile(r"(?P<name>.+?)(?P<number>)_attempt_\d{4}(?:-\d\d){5}(?:_(?P<rest>.+)|\.txt)"),
 }
 """How platforms call what a student handed in. `number` is the platform's own for the student, `rest` what the student
@@ -424,14 +427,19 @@ def _heap_of(
     return heap, parts
 
 
-def _whose(heap: _Heap, roster: dict[str, str]) -> tuple[list[str], bool]:
-    """Those on the list who may have handed this in, and whether that is sure: no more than a word may be another's."""
+def _whose(heap: _Heap, roster: dict[str, str], assignments: Sequence[str] = ()) -> tuple[list[str], bool]:
+    """Those on the list who may have handed this in, and whether that is sure: no more than a word may be another's.
+
+    ``assignments`` are what Blackboard's names begin with (`_assignments`).
+    """
     name = normalised(heap.name)
     if heap.platform == "gradescope":
         return list(dict.fromkeys(roster[each] for each in map(normalised, heap.ids) if each in roster)), True
     if heap.platform == "blackboard":
-        ends = [known for known in roster if name == known or name.endswith(f"_{known}")]
-        return [roster[known] for known in sorted(ends, key=len)[-1:]], True
+        rests = [name.removeprefix(each) for each in assignments if name.startswith(each)]
+        if rests:
+            return [roster[rest] for rest in rests if rest in roster][:1], True
+        return [roster[known] for known in sorted(_ends(name, roster), key=len)[-1:]], True
     exact = [roster[known] for known in dict.fromkeys((name, heap.number)) if known in roster]
     if exact:
         return exact, True
@@ -440,6 +448,20 @@ def _whose(heap: _Heap, roster: dict[str, str]) -> tuple[list[str], bool]:
         # king is a word of Ada King's name, and may be a part of her id as well
         found = [other for other in roster if any(known in other for known in found)]
     return [roster[known] for known in found], False
+
+
+def _ends(name: str, roster: dict[str, str]) -> list[str]:
+    return [known for known in roster if name == known or name.endswith(f"_{known}")]
+
+
+def _assignments(heaps: Iterable[_Heap], roster: dict[str, str]) -> list[str]:
+    """What stands before the ids of two or more on the list, the shortest first: names that Blackboard joins with ids.
+
+    Of ``Lab 03_van_ada`` nobody else could tell whether it is ada's or van_ada's.
+    """
+    names = {normalised(heap.name) for heap in heaps if heap.platform == "blackboard"}
+    count = Counter(name[: -len(known)] for name in names for known in _ends(name, roster))
+    return sorted((each for each, times in count.items() if each and times > 1), key=len)
 
 
 def _ids_in(name: str, roster: dict[str, str]) -> list[str]:
@@ -486,13 +508,16 @@ def _on_the_list(
     heaps: Iterable[_Heap], roster: dict[str, str], unmatched: list[str]
 ) -> dict[str, list[tuple[_Heap, bool]]]:
     """All that may be a student's, and whether that is sure."""
+    heaps = list(heaps)
+    assignments = _assignments(heaps, roster)
     found: dict[str, list[tuple[_Heap, bool]]] = {}
     for heap in heaps:
-        students, is_sure = _whose(heap, roster)
+        students, is_sure = _whose(heap, roster, assignments)
         if len(students) == 1:
             found.setdefault(students[0], []).append((heap, is_sure))
         else:
-            unmatched.append(f"{heap.came_as[0]}: nobody on the list of students is called so, or several are")
+            said = "nobody on the list of students is called so, or several are"
+            unmatched += [f"{name}: {said}" for name in heap.came_as]
     return found
 
 
@@ -500,7 +525,10 @@ def _sure(student: str, found: Sequence[tuple[_Heap, bool]]) -> list[_Heap]:
     """What is this student's for sure: all of it comes from one person.
 
     What is called like the id is the student's; what has the id as a word, only where nobody else's may be meant.
+    Beside a folder of the student's own nothing counts that came in an export, which somebody else may have packed.
     """
+    if any(not heap.export and not heap.platform and normalised(heap.name) == normalised(student) for heap, _ in found):
+        found = [(heap, is_sure) for heap, is_sure in found if not heap.export]
     exact = [heap for heap, is_sure in found if is_sure]
     by_word = [heap for heap, is_sure in found if not is_sure]
     people = {heap.person for heap in exact if heap.number} if exact else {heap.person for heap in by_word}
