@@ -177,6 +177,7 @@ def test_a_finding_stops_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("a\x1b[31m\n", "cannot be printed"),
         ("id;name\nada;Ada King\n", "line 1: 'id;name' looks like columns of a table: write one id a line"),
         ("ada\nbob,Bob Ray\n", "line 2: 'bob,Bob Ray' looks like columns"),
+        ("ada\tAda King\n", "looks like columns"),
     ],
 )
 def test_a_list_that_cannot_be_released_is_refused(

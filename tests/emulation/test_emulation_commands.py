@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabError
@@ -98,3 +99,12 @@ def test_who_ends_the_shell_is_told(end: str, virtual: Kind, tmp_path: Path) -> 
             with pytest.raises(LabError, match=r"the shell of h2 has ended, as after exit, .*: start the lab anew"):
                 lab["h2"].cmd("exit") if end == "cmd" else lab.cli("h2 exit")
         assert lab["h1"].cmd("echo well") == "well\n"
+
+
+def test_lines_run_on_a_host_with_files_of_its_own(virtual: Kind, tmp_path: Path) -> None:
+    class OwnFiles(Topo):  # type: ignore[misc]
+        def build(self) -> None:
+            self.addHost("h1", privateDirs=["/tmp"])
+
+    with linklab.start(OwnFiles(), "virtual", folder=tmp_path) as lab:
+        assert lab["h1"].cmd("a=1\necho $a") == "1\n"

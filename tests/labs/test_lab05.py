@@ -63,6 +63,8 @@ def test_the_route_is_read_off_traceroute() -> None:
     ("windows", "says"),
     [
         ([], "not filled in yet"),
+        ([...], "not filled in yet"),
+        ("abc", "not filled in yet"),
         (140, "not filled in yet"),
         (["cwnd"] * 50, "something in its list is no number"),
         ([str(10 + 4 * each) for each in range(40)], "something in its list is no number"),

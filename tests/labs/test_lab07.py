@@ -87,7 +87,8 @@ def test_shares_that_are_no_dictionary_are_said_and_its_keys_may_be_texts() -> N
         for count, rate in fair.items()
     }
     percent = {count: 100 * count / (count + 2) for count in fair}
-    for shares in (percent, {str(count): share for count, share in percent.items()}):
+    for kind in (int, str, float):
+        shares = {kind(count): share for count, share in percent.items()}
         assert lab07.check_experiment(runs, shares).passed
     assert "this is a list, not a dictionary" in str(lab07.check_experiment(runs, list(percent.values())))
     assert "not filled in yet" in str(lab07.check_experiment(runs, {}))

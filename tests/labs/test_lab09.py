@@ -306,3 +306,7 @@ def test_tcpdump_may_say_more(option: str) -> None:
         "(tos 0x0, ttl 63, id 4, offset 0, flags [DF], proto UDP (17), length 1356)\n    " if "-v" in option else ""
     )
     assert lab09.check_watch(10 * f"00:00:01.000000 {frame}{header}{ends}", PINGS).passed
+
+
+def test_what_looks_like_no_end_of_packets_is_read_at_once() -> None:
+    assert not lab09.check_watch(" 1.1 > 1.1: " * 80_000, PINGS).passed

@@ -257,8 +257,12 @@ def test_nbgrader_s_own_export_is_not_written_over(tmp_path: Path, capsys: pytes
     assert main(["export", str(write(tmp_path / "graded")), "--for", "nbgrader", "--output", str(output)]) == 0
     before = output.read_bytes()
     assert main(["export", str(output), "--for", "nbgrader", "--output", str(output)]) == 1
-    assert "--output is what is to be exported itself: name another file" in capsys.readouterr().err
+    assert "--output is of what is to be exported itself: name another file" in capsys.readouterr().err
     assert output.read_bytes() == before
+    table = tmp_path / "graded" / "grades.json"
+    before = table.read_bytes()
+    assert main(["export", str(tmp_path / "graded"), "--for", "nbgrader", "--output", str(table)]) == 1
+    assert table.read_bytes() == before
 
 
 def test_what_was_not_judged_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy
 import pytest
@@ -26,6 +27,7 @@ from linklab.measure import (
     recorded,
     repeated,
 )
+from linklab.measure.flows import FlowOf
 from linklab.measure.recordings import Recording, interfaces_in
 from linklab.measure.runner import listed
 from linklab.network import TWO_HOSTS, expected_state
@@ -133,3 +135,20 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert "cannot be written" in said_of(lambda: recording.save_pcap(tmp_path))
     assert "is no name of a file" in said_of(lambda: recording.save_pcap(None))  # type: ignore[arg-type]
     assert recording.save_pcap(str(tmp_path / "x.pcapng")).is_file()
+
+
+def test_a_flow_of_somebody_s_own_may_have_any_annotations() -> None:
+    @dataclass(frozen=True)
+    class Own(FlowOf[Any]):
+        gap_s: Optional[float] = None  # noqa: UP045 - as older code writes it
+        other: OnlyForTheTypeChecker | None = None  # type: ignore[name-defined] # noqa: F821
+
+    assert Own("h1", "h2").gap_s is None
+
+    @dataclass(frozen=True)
+    class Known(FlowOf[Any]):
+        gap_s: Optional[float] = None  # noqa: UP045
+
+    assert Known("h1", "h2").gap_s is None
+    with pytest.raises(MeasurementError, match="gap_s is '1': choose a number"):
+        Known("h1", "h2", gap_s="1")  # type: ignore[arg-type]

@@ -43,7 +43,7 @@ def trouble_with(student: str) -> str | None:
     """Why an id cannot be the name of a folder; None if it can."""
     if student in (".", "..") or student.startswith((".", "-")):
         return "begins with a dot or a hyphen: choose another id"
-    if re.search(r";|,(?! )", student):
+    if re.search(r";|\t|,(?! )", student):
         return "looks like columns of a table: write one id a line, and nothing else"
     if "/" in student or "\\" in student or not student.isprintable() or "\ufffd" in student:
         return "holds a slash, or what cannot be printed: choose another id"

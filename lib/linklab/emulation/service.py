@@ -211,21 +211,22 @@ def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, 
 def end_command(context: Context, name: str) -> str:
     """Ends the command in the node's shell; its last words."""
     host = node(context, name)
-    return "".join(_end_command(context, host)) if host.waiting else ""
+    return "".join(_end_command(context, host)) if host.waiting and host.shell.returncode is None else ""
 
 
 def _send(host: Node, text: str) -> None:
     """Give a node's shell a command.
 
     It says after each line that it is done, and its terminal cuts a line off: several lines, and long ones, are a file
-    that it reads as one command.
+    that it reads as one command, from this process's own view of files, as a host may have a /tmp of its own.
     """
     text = text.strip("\n")
-    if "\n" in text or len(text.encode()) > _LONGEST_LINE_BYTES:
-        path = Path(f"/tmp/linklab-{host.name}.sh")
-        path.write_text(f"{text}\n")
-        text = f". {path}"
-    host.sendCmd(text)
+    if "\n" not in text and len(text.encode()) <= _LONGEST_LINE_BYTES:
+        host.sendCmd(text)
+        return
+    path = Path(f"/tmp/linklab-{host.name}.sh")
+    path.write_text(f"{text}\n")
+    host.sendCmd(f". /proc/{os.getpid()}/root{path}")
 
 
 def _deadline(timeout_s: float | None) -> float | None:

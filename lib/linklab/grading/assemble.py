@@ -102,12 +102,14 @@ def _text(part: Part, cell: HandedCell | None, rewritten: bool) -> tuple[str, Ma
     """
     if part.role not in ("answer", "free text"):
         return part.full, {}, ""
-    if cell is None and rewritten and part.role == "answer":
+    kept = "" if rewritten and part.role == "answer" else part.starter
+    if cell is None and not kept:
         return "", {}, f"{part.cell_id} is missing: it counts where it stands in an added cell"
     if cell is None:
         return part.starter, {}, f"{part.cell_id} is missing: the starter stands in its place"
     if cell.cell_type != part.cell_type:
-        return part.starter, {}, f"{part.cell_id} is no longer {part.cell_type}: the starter stands in its place"
+        where = "the starter stands in its place" if kept else "it counts where it stands in an added cell"
+        return kept, {}, f"{part.cell_id} is no longer {part.cell_type}: {where}"
     if len(cell.source) > _LONGEST_CELL:
         return part.starter, {}, f"{part.cell_id} has {len(cell.source)} characters, {_LONGEST_CELL} are the most"
     return cell.source, cell.attached, ""

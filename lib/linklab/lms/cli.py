@@ -164,11 +164,13 @@ def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> int:
 
     labs = [marks.lab(word) for word in arguments.labs] or list(marks.max_points)
     output = arguments.output
-    if output.exists() and output.samefile(arguments.graded):
-        raise LinklabError("--output is what is to be exported itself: name another file")
+    graded = arguments.graded.resolve()
+    if output.resolve() == graded or (graded.is_dir() and output.resolve().parent == graded):
+        raise LinklabError("--output is of what is to be exported itself: name another file")
     _keep(output, nbgrader_table(labs, marks).encode())
     troubles = [
-        f"written with 0 points, {one.student}, {lab}: it was not judged: run linklab grade again"
+        f"written with {one.marks[lab].points:g} points, {one.student}, {lab}: it was not judged: run linklab grade "
+        "again"
         for lab in labs
         for one in marks.students
         if lab in one.marks and one.marks[lab].state == "not judged"

@@ -116,7 +116,8 @@ def nbgrader_table(labs: Sequence[str], marks: Marks) -> str:
     """Return the class as ``nbgrader export`` writes it: a row for each lab and student, whoever handed in what.
 
     Linklab knows of no dates and no penalties; points that are still open count 0, as nbgrader's ungraded cells do.
-    What was not handed in or not judged has 0 points: nbgrader has no other way to say it.
+    What was not handed in has 0 points, and what was not judged those that were given by hand: nbgrader has no other
+    way to say it.
     """
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import textwrap
-import types
 import typing
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -111,14 +110,17 @@ Flow = FlowOf[Any]
 @cache
 def _plain_fields(flow: type[FlowOf[Any]]) -> dict[str, Any]:
     """The kind of each number, text and pair of numbers of such flows, by its name; each may be one with None."""
-    wanted = typing.get_type_hints(flow)
+    try:
+        wanted = typing.get_type_hints(flow)
+    except NameError:  # of a flow of somebody's own, whose names are there for the type checker alone
+        return {}
     plain = (float, int, str, tuple[float, float])
     kinds = {one.name: wanted[one.name] for one in fields(flow)}
     return {name: kind for name, kind in kinds.items() if kind in plain or any(kind == (one | None) for one in plain)}
 
 
 def _plain(name: str, value: Any, kind: Any) -> Any:
-    if isinstance(kind, types.UnionType):
+    if type(None) in typing.get_args(kind):
         return None if value is None else _plain(name, value, typing.get_args(kind)[0])
     if kind is str:
         if not isinstance(value, str):

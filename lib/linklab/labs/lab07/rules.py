@@ -215,7 +215,7 @@ def check_experiment(runs: object, measured_percent: object, predicted: object =
         )
         return Result(title, (Check.failing("shares of h1", reason, how),))
     shares = measured_percent.items() if isinstance(measured_percent, Mapping) else ()
-    given = {str(count): share for count, share in shares}
+    given = {str(count).removesuffix(".0"): share for count, share in shares}
 
     def judge(count: int, run: object) -> Iterator[Check]:
         where = f"P = {count}"

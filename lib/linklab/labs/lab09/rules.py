@@ -291,7 +291,9 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
 # --- What the runs say
 
 
-_UDP_LINE: Final = re.compile(r"(?:^|\s)([\d.]+)\.\d+ > ([\d.]+)\.\d+: .*?UDP, length (\d{1,6})\b", re.MULTILINE)
+_UDP_LINE: Final = re.compile(
+    r"(?:^|\s)([\d.]+)\.\d+ > ([\d.]+)\.\d+: [^>\n]{0,200}?UDP, length (\d{1,6})\b", re.MULTILINE
+)
 """With -e the frame's addresses stand before it, with -v it begins a line of its own."""
 _REPLY: Final = re.compile(r"time=(\d{1,6}(?:\.\d{1,6})?) ms")
 _FEWEST: Final = {"packets": 5, "pings": 20}
