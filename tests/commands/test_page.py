@@ -110,6 +110,7 @@ def test_the_address_opens_the_first_lab_with_nothing_in_its_way(page: Page, add
     assert told["buildCheck"] is False
 
 
+@pytest.mark.large
 def test_a_starter_stops_at_its_first_graded_cell_and_says_what_is_missing(
     page: Page, address: str, folder: Path
 ) -> None:

@@ -145,6 +145,7 @@ def test_without_a_controller_switches_still_learn_by_themselves(virtual: Kind, 
         assert loses_nothing(lab)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -52,6 +52,7 @@ def _held_to_expectations(folder: Path, made: Mapping[str, Case]) -> Any:
     return told
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("cases", some_cases(((TWO,), (CASES,)), ("two", "every-kind"), "two"))
 def test_a_class(cases: tuple[Case, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = make_class(tmp_path / "in", cases)

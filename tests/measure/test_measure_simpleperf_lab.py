@@ -52,6 +52,7 @@ def test_the_reference_meets_the_ceiling(lab: linklab.Lab) -> None:
     assert 1.0 < queue.sent_bytes / result.received_bytes < 1.1
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("right", programs("right"), ids=lambda right: right.name)
 def test_any_dialect_that_the_checks_accept_can_measure(lab: linklab.Lab, tmp_path: Path, right: Program) -> None:
     flow = SimpleperfFlow("h1", "h2", 3, streams=2, program=right.write(tmp_path))

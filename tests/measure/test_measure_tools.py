@@ -177,6 +177,7 @@ def test_all_tools_start_at_one_instant(lab: linklab.Lab, tmp_path: Path, monkey
     assert all(verdict_on(result).ok for result in found.results)
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_in_real_time_the_machine_is_watched_whatever_the_tool(real: Kind, tmp_path: Path) -> None:
     flows: list[measure.FlowOf[Any]] = [TrainFlow(*ENDS, 20), EchoFlow(*ENDS, 5), ConstantRateFlow(*ENDS, 1, 1)]

@@ -53,8 +53,8 @@ def test_when_all_is_done_it_is_the_finished_program() -> None:
     assert "TODO" not in FINISHED
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
 @pytest.mark.parametrize("done", some_cases(range(1, len(STEPS)), STEPS[:-1], STEPS[0], STEPS[4]))
 def test_a_step_that_is_done_passes_and_the_next_one_fails(done: int, virtual: Kind, tmp_path: Path) -> None:
     """The border of each stage: with the stages next to it that shows what every stage passes, one after the other."""

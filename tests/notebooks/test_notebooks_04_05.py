@@ -20,6 +20,7 @@ ADDRESSES = {"L1": "10.0.1.2", "L2": "10.0.3.2", "L3": "10.0.6.2"}
 NOT_IN_THE_STARTER = "not measured yet: fill in the cells above and run them"
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", NAMES)
 def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, tmp_path: Path) -> None:
     starter, errors = run_with_simpleperf("labs", name, tmp_path)

@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtua
 NAMES = ("06-multiplexing", "07-parallel-connections")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", NAMES)
 def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, tmp_path: Path) -> None:
     starter, errors = run_with_simpleperf("labs", name, tmp_path)

@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtua
 NAME = "11-congestion-control"
 
 
+@pytest.mark.large
 def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: Path) -> None:
     starter = read(f"labs/{NAME}.ipynb")
     errors = run(starter, tmp_path).errors

@@ -29,6 +29,7 @@ def statuses(marks: tuple[Graded, ...]) -> list[str]:
     return [mark.status for mark in marks]
 
 
+@pytest.mark.large
 def test_a_solution(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = executed("solutions/00-start-here.ipynb", tmp_path, monkeypatch)
     assert (lab.title, lab.points, lab.max_points, lab.notes) == ("Lab 00: Start here", 7, 11, ())

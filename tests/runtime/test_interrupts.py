@@ -106,6 +106,7 @@ def lab(request: pytest.FixtureRequest, every_kind: Callable[[str], Kind], tmp_p
         yield running
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("times", [pytest.param(3, id="few"), pytest.param(60, id="many", marks=pytest.mark.thorough)])
 def test_at_random_moments_of_everything(lab: linklab.Lab, times: int) -> None:
     chance = random.Random(16)

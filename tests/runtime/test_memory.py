@@ -39,6 +39,7 @@ def works(lab: Lab) -> bool:
     return "3 received" in lab["h1"].cmd("ping -c 3 10.0.0.2")
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.parametrize("command", [GROW, SEVERAL], ids=["one", "several"])
 def test_a_program_that_takes_all_memory_is_ended(

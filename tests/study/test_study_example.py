@@ -45,6 +45,7 @@ def test_a_page_without_a_table_says_which_study_of_its_file_to_carry_out(
         )
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_the_example_is_carried_out_with_levels_of_ones_own(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -154,6 +154,7 @@ def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_fi
         assert one(mtu_table, "burst_bytes", **light) == size - 4
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_through_the_tunnel_a_full_link_carries_what_its_headers_leave(mtu_table: Table) -> None:
     for size in (SIZE,):
@@ -175,6 +176,7 @@ def test_the_gre_study_shows_what_the_tunnel_adds(gre_table: Table) -> None:
     assert arrived == {"larger-cables": 5, "shorter-packets": 5, "fragments": 5, "no-room": 0}
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_links_like_cables_carry_what_checksum_preamble_and_gap_leave(mtu_table: Table) -> None:
     for size in (SIZE,):
@@ -185,6 +187,7 @@ def test_links_like_cables_carry_what_checksum_preamble_and_gap_leave(mtu_table:
             assert one(mtu_table, "burst_bytes", **full) == size - 4
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_a_learning_controller_delays_the_first_packets_alone(mtu_table: Table) -> None:
     light = {"form": "direct", "frame_bytes": SIZE, "rates": "100/10", "sending": "paced"}

@@ -150,6 +150,7 @@ def test_arrivals_are_bounded_and_end_with_the_last(kind: type[Place], play: Pla
     assert up["arrivals"][-1] == [up["last_s"], up["bytes"]]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("client", "server", "first", "reset"),
     [
@@ -262,6 +263,7 @@ def soon_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place, "STALL_STARTS", 2.0)
 
 
+@pytest.mark.large
 @pytest.mark.usefixtures("soon_stalled")
 @pytest.mark.parametrize(
     ("client", "server", "by"),

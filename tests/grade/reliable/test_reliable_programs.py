@@ -93,6 +93,7 @@ def test_what_a_shell_script_sends_arrives_whatever_is_lost(virtual: Kind, tmp_p
     assert lossy.repeats
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in DAILY else pytest.mark.thorough) for name in WRONG]
 )

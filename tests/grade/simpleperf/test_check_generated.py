@@ -50,7 +50,7 @@ def _named(report: Report, program: Generated) -> None:
         assert {Mistake[cause].title for cause in fault.causes} & named, (fault.name, named)
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_right_program_passes_quick_steps(virtual: Kind, tmp_path: Path) -> None:
     program = _most_traits(RIGHT.values())
     _holds(simpleperf.check(program.write(tmp_path), QUICK), program)
