@@ -20,7 +20,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
     errors = run(starter, tmp_path).errors
     assert set(errors) == graded(starter)
     assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
-    assert "put it into VLAN 10" in errors["check-ports"]
+    assert "VLAN 10 must be its pvid" in errors["check-ports"]
     assert "r1 has no sub-interface for VLAN 20" in errors["check-gateways"]
     assert shown(starter, "step") == repr(look.NOTHING)
 
