@@ -210,7 +210,7 @@ from linklab.measure import video_file
 here = video_file.ffmpeg(Path("."), "-version", doing="saying its version").decode()
 print(json.dumps([video_file.version(), here.partition(" Copyright")[0]]))
 """)
-        == [video_file.version()] * 2
+        == [video_file.version.__wrapped__()] * 2  # another test may have asked where there is no image
     )
 
 
