@@ -188,7 +188,7 @@ def _gradescope(*submitters: Sequence[tuple[str, str]], lab: bytes = LAB00) -> d
             "  :created_at: 2026-05-03 10:11:12.325385000 Z", "  :score: !ruby/object:BigDecimal 18:0.5e1",
             "  :results:", "    :tests:", "    - :output: |", "        :submitters:", "        - :email: eve@uni.net",
         ]  # fmt: skip
-        files[f"submission_{number}/work/x.ipynb"] = lab
+        files[f"submission_{number}/mine/x.ipynb"] = lab
     return files | {"submission_metadata.yml": "\n".join(rows).encode()}
 
 
@@ -208,7 +208,7 @@ def test_gradescope(tmp_path: Path, students: Sequence[str] | None, whose: set[s
     folder = folder.removeprefix("/")
     files = {folder + name: content for name, content in _gradescope([ADA], [BOB]).items()}
     found = _collected(tmp_path, {f"{archive}.zip": as_zip(files)} if archive else files, students)
-    assert _files(found) == {student: {"work/x.ipynb"} for student in whose}
+    assert _files(found) == {student: {"mine/x.ipynb"} for student in whose}
     assert _named(found) == (["submission_102"] if len(whose) == 1 else [])
 
 
@@ -218,8 +218,8 @@ def test_gradescopes_exports_of_several_assignments(tmp_path: Path) -> None:
         "assignment_2_export.zip": as_zip(_gradescope([BOB], lab=LAB01)),
     }
     assert _files(_collected(tmp_path, files)) == {
-        "ada@uni.example": {"assignment_1_export.zip/work/x.ipynb"},
-        "bob@uni.example": {f"assignment_{number}_export.zip/work/x.ipynb" for number in (1, 2)},
+        "ada@uni.example": {"assignment_1_export.zip/mine/x.ipynb"},
+        "bob@uni.example": {f"assignment_{number}_export.zip/mine/x.ipynb" for number in (1, 2)},
     }
 
 
