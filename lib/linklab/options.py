@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 
 import psutil
 
@@ -40,6 +41,14 @@ def means(word: str, lab: str) -> bool:
     if word.isdecimal() and number.isdecimal():
         return int(word) == int(number)
     return bool(word) and lab.startswith(word)
+
+
+def chosen(words: Sequence[str], labs: Sequence[str]) -> tuple[str, ...]:
+    """Return the labs that are meant by words, all where there are none. Raises LinklabError for a word without one."""
+    for word in words:
+        if not any(means(word, lab) for lab in labs):
+            raise LinklabError(f"no lab is called {word}: choose of {', '.join(labs)}")
+    return tuple(lab for lab in labs if not words or any(means(word, lab) for word in words))
 
 
 def cores() -> int:

@@ -56,8 +56,7 @@ def read_secret(path: Path) -> bytes:
     """The course secret in a file, without blanks and line ends around it.
 
     Says on standard error if others on this machine may read it, and if an editor has put a byte order mark before it,
-    with which it gives other networks. Raises LinklabError for a file that cannot be read,
-    or holds less than 16 bytes.
+    with which it gives other networks. Raises LinklabError for a file that cannot be read, or holds less than 16 bytes.
     """
     if not path.exists():
         raise LinklabError(f"there is no course secret {path}: {_MAKE}")

@@ -88,11 +88,8 @@ def notebooks_of(root: Path, names: Sequence[str] = ()) -> tuple[Path, ...]:
     found = tuple(sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.ipynb")))
     if not found:
         raise LinklabError(f"no notebook solutions/NN-name.ipynb in {root}: name the folder that holds solutions/")
-    chosen = tuple(path for path in found if not names or any(options.means(name, path.name) for name in names))
-    unknown = [name for name in names if not any(options.means(name, path.name) for path in found)]
-    if unknown:
-        raise LinklabError(f"no lab is called {unknown[0]}: choose of {', '.join(path.stem for path in found)}")
-    return chosen
+    chosen = options.chosen([name.removesuffix(".ipynb") for name in names], [path.stem for path in found])
+    return tuple(path for path in found if path.stem in chosen)
 
 
 def validate(

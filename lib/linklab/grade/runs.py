@@ -7,7 +7,7 @@ makes a slow number inconclusive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import fsum
 from statistics import fmean, median
@@ -34,6 +34,7 @@ from linklab.grade.check import Check, Hints, a_kind, listed
 from linklab.grade.path_questions import packet_ms, path_between
 from linklab.grade.questions import AGAIN, Judged, Question, Slip, Value, is_missing, stated
 from linklab.measure import AtOnce, Fidelity, PingResult, Result, SimpleperfResult, TcpResult, UdpResult, verdict_on
+from linklab.measure.tool import ResultT
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Link, Network, NetworkState
 
@@ -76,6 +77,11 @@ def pings(run: AtOnce) -> dict[str, PingResult]:
             if result.flow.lasts_s > before.flow.lasts_s:
                 found[name_of(result)] = result
     return found
+
+
+def between(results: Iterable[ResultT], source: str, destination: str) -> ResultT | None:
+    """Return the first of the results whose flow has these ends, whatever else was measured; None without one."""
+    return next((it for it in results if (it.flow.source, it.flow.destination) == (source, destination)), None)
 
 
 def name_of(result: Result) -> str:

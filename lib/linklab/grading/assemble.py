@@ -102,14 +102,13 @@ def _text(part: Part, cell: HandedCell | None, rewritten: bool) -> tuple[str, Ma
     """
     if part.role not in ("answer", "free text"):
         return part.full, {}, ""
-    kept = "" if rewritten and part.role == "answer" else part.starter
-    if cell is None and not kept:
-        return "", {}, f"{part.cell_id} is missing: it counts where it stands in an added cell"
+    stands, where = part.starter, "the starter stands in its place"
+    if rewritten and part.role == "answer":
+        stands, where = "", "it counts where it stands in an added cell"
     if cell is None:
-        return part.starter, {}, f"{part.cell_id} is missing: the starter stands in its place"
+        return stands, {}, f"{part.cell_id} is missing: {where}"
     if cell.cell_type != part.cell_type:
-        where = "the starter stands in its place" if kept else "it counts where it stands in an added cell"
-        return kept, {}, f"{part.cell_id} is no longer {part.cell_type}: {where}"
+        return stands, {}, f"{part.cell_id} is no longer {part.cell_type}: {where}"
     if len(cell.source) > _LONGEST_CELL:
         return part.starter, {}, f"{part.cell_id} has {len(cell.source)} characters, {_LONGEST_CELL} are the most"
     return cell.source, cell.attached, ""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from linklab import options
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
 from linklab.grading.cells import calls_of
 from linklab.notebooks.build import SOLUTIONS
-from linklab.options import means
 from linklab.report.markdown import headings
 
 Role = Literal["given", "answer", "check", "free text"]
@@ -75,10 +75,7 @@ class Kit:
 
     def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
         """The labs that ``names`` mean; all where there are none. Raises LinklabError if unknown."""
-        for name in names:
-            if not any(means(name, lab) for lab in self.labs):
-                raise LinklabError(f"no lab is called {name}: choose of {', '.join(self.labs)}")
-        return tuple(lab for lab in self.labs if not names or any(means(name, lab) for name in names))
+        return options.chosen(names, tuple(self.labs))
 
 
 def read_kit(root: Path) -> Kit:

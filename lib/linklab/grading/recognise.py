@@ -20,7 +20,7 @@ from typing import Final
 from linklab.grading.handed import HandedCell, NotebookError, named, read_handed
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.names import listed
-from linklab.grading.submissions import NOTEBOOKS, PROGRAMS, Submission, original_name
+from linklab.grading.submissions import Submission, is_notebook, is_program, original_name
 from linklab.grading.unpack import Member
 from linklab.notebooks.render import TEXT_STUB
 
@@ -81,7 +81,7 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     notes = list(submission.notes)
     candidates: dict[str, list[_Candidate]] = {}
     for member in submission.files:
-        if not original_name(member.parts[-1])[0].casefold().endswith(NOTEBOOKS):
+        if not is_notebook(member.parts[-1]):
             continue
         try:
             candidate = _candidate(member, kit)
@@ -234,7 +234,7 @@ def imported(source: str) -> list[str]:
 
 
 def _programs(files: Iterable[Member]) -> Iterator[Member]:
-    return (it for it in files if original_name(it.parts[-1])[0].casefold().endswith(PROGRAMS))
+    return (member for member in files if is_program(member.parts[-1]))
 
 
 def _called(program: Member) -> str:

@@ -57,8 +57,8 @@ _OF_WORK: Final = frozenset({"lab", "labs", "simpleperf"})
 """Words beside somebody's name that say which work it is, as all words with digits do."""
 _REMEDY: Final = "put it into a folder named like the student, or, where Blackboard named it, give a list of students"
 _APART: Final = "grade them apart, or call folders of students like their ids on the list"
-NOTEBOOKS: Final = (".ipynb", ".ipynb.json", ".ipynb.txt")
-PROGRAMS: Final = (".py", ".py.txt")
+_NOTEBOOKS: Final = (".ipynb", ".ipynb.json", ".ipynb.txt")
+_PROGRAMS: Final = (".py", ".py.txt")
 """How names of files end, browsers' additions among them."""
 _OF_A_LAB: Final = re.compile(r"labs?[\s_-]*\d+.*|\d\d-[a-z].*", re.IGNORECASE)
 """A folder that is called like a lab, as no student is."""
@@ -134,7 +134,7 @@ class _Heap:
         """The names of the graded cells of each notebook: no two labs have half of them in common."""
         found = []
         for member in self.files:
-            if not original_name(member.name)[0].casefold().endswith(NOTEBOOKS):
+            if not is_notebook(member.name):
                 continue
             with contextlib.suppress(NotebookError):
                 found.append(frozenset(cell.grade_id for cell in read_handed(member.path) if cell.grade_id))
@@ -150,6 +150,16 @@ def original_name(name: str) -> tuple[str, int]:
     while found := _COPY.fullmatch(name):
         name, number = found["stem"] + found["suffix"], number + int(found["canvas"] or found["browser"])
     return name, number
+
+
+def is_notebook(name: str) -> bool:
+    """Whether a file is called like a notebook, as one, or as a copy."""
+    return original_name(name)[0].casefold().endswith(_NOTEBOOKS)
+
+
+def is_program(name: str) -> bool:
+    """Whether a file is called like a program in Python, as one, or as a copy."""
+    return original_name(name)[0].casefold().endswith(_PROGRAMS)
 
 
 def _is_archive(name: str) -> bool:
@@ -372,9 +382,7 @@ def _holds_students(members: list[Member], roster: dict[str, str]) -> bool:
         return True
     tops = {member.parts[0]: len(member.parts) > 1 for member in members}
     holding = [top for top, is_folder in tops.items() if is_folder or _is_archive(top) or is_foreign_archive(top)]
-    is_ones_own = any(
-        original_name(top)[0].casefold().endswith((*NOTEBOOKS, *PROGRAMS)) for top in tops if top not in holding
-    )
+    is_ones_own = any(is_notebook(top) or is_program(top) for top in tops if top not in holding)
     return len(holding) > 1 and not is_ones_own and not all(_OF_A_LAB.fullmatch(top) for top in holding)
 
 

@@ -56,20 +56,15 @@ def page_by_name(name: str) -> Page | Study:
 
 def _with_commands(page: Page, name: str) -> Page:
     """Return a page of a file, whose studies are carried out by their names there."""
-    file = name.rpartition(":")[0]
-    there = names_in_file(name)
-    names = {
-        study.name: next((each for each, value in there.items() if value is study), None) for study in page.studies
-    }
-    return replace(
-        page,
-        studies=tuple(
-            study
-            if names[study.name] is None or study in STUDIES.values()
-            else replace(study, command=f"linklab study run {shlex.quote(f'{file}:{names[study.name]}')}")
-            for study in page.studies
-        ),
-    )
+    file, there = name.rpartition(":")[0], names_in_file(name)
+
+    def with_command(study: Study) -> Study:
+        called = next((each for each, value in there.items() if value is study), None)
+        if called is None or study in STUDIES.values():
+            return study
+        return replace(study, command=f"linklab study run {shlex.quote(f'{file}:{called}')}")
+
+    return replace(page, studies=tuple(map(with_command, page.studies)))
 
 
 def page_that_has(study: Study) -> Page | None:

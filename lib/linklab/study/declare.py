@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -184,12 +185,8 @@ class Study:
             Point(self.name, tuple(zip(self.factors, levels, strict=True)))
             for levels in product(*self.factors.values())
         ]
-        try:
+        with in_one_line(f"study {self.name}: its belongs failed"):
             belonging = [point for point in combinations if self.belongs is None or self.belongs(point)]
-        except LinklabError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise MeasurementError(f"study {self.name}: its belongs failed: {raised(error)}") from error
         if not belonging:
             raise MeasurementError(f"study {self.name}: no combination of its levels belongs to it")
         return tuple(replace(point, repeat=number + 1) for point in belonging for number in range(self.repeats))
@@ -204,7 +201,7 @@ class Study:
         except (Exception, SystemExit) as error:  # a mistake in the function of who wrote the study
             raise MeasurementError(f"{which}: its testbed failed: {raised(error)}") from error
         testbed = made if isinstance(made, Testbed) else Testbed(made)
-        for problem in _testbed_problems(testbed):
+        if (problem := next(_testbed_problems(testbed), None)) is not None:
             raise MeasurementError(f"{which}: {problem}")
         return testbed
 
@@ -248,6 +245,17 @@ class Study:
             short={},
             command=f"{self.command} --short",
         )
+
+
+@contextmanager
+def in_one_line(what: str) -> Iterator[None]:
+    """Inside, a mistake in a function of who wrote the study is raised as a MeasurementError, behind `what`."""
+    try:
+        yield
+    except LinklabError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise MeasurementError(f"{what}: {raised(error)}") from error
 
 
 def raised(error: BaseException) -> str:

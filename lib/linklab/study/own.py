@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.errors import LinklabError, MeasurementError
+from linklab.errors import MeasurementError
 from linklab.files import write_whole
-from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, raised, refuse_rows
+from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, in_one_line, raised, refuse_rows
 from linklab.study.store import digest
 from linklab.study.table import Row, Table, as_compared, as_level, level_of, table_of_rows
 
@@ -239,12 +239,8 @@ def import_captures(study: Study, settings: Mapping[str, Sequence[str]], sent: P
     for path in (sent, received):
         if not path.is_file():
             raise MeasurementError(f"{path} is not there: say the file of a capture")
-    try:
+    with in_one_line(f"study {study.name}: its from_captures failed"):
         measured = study.from_captures(point, sent, received)
-    except LinklabError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise MeasurementError(f"study {study.name}: its from_captures failed: {raised(error)}") from error
     refuse_rows(measured, tuple(study.metrics))
     units = {metric.name: metric.unit for metric in study.metrics}
     return table_of_rows(study, [_as_row(point, row, units) for row in measured], {"from": f"{sent}, {received}"})

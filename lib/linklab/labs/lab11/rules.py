@@ -6,11 +6,11 @@ Intervals come from theory for the network as it was read back right before each
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
-from typing import Final, TypeVar
+from typing import Final
 
 from linklab.analysis import Expectation, tcp_throughput
 from linklab.analysis.congestion import (
@@ -29,14 +29,12 @@ from linklab.grade.check import Check, listed
 from linklab.grade.choices import asked_by_letter
 from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import elsewhere, measured, no_result, state_of_run, stopped
+from linklab.grade.runs import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.labs.lab11.predictions import FAR, NEAR, PREDICTIONS, QUEUES, packet_s, path_of, pipe_between, the_network
 from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpResult, verdict_on
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import NetworkState, goodput_ceiling_mbps
 from linklab.units import BITS_PER_BYTE
-
-_Looks = TypeVar("_Looks", SocketsResult, QueueResult)
 
 _FOLDER: Final = Path(__file__).parent
 CONTROLS: Final = ("reno", "cubic", "bbr")
@@ -137,16 +135,12 @@ def _other_queue(what: str, state: NetworkState | None, packets: int) -> Check |
 def window_of(run: AtOnce) -> SocketsResult | None:
     """Return the looks at the window of a run's first transfer, whatever else was looked at; None without any."""
     sent = run.of(TcpResult)[0].flow
-    return _between(run.of(SocketsResult), sent.source, sent.destination)
+    return between(run.of(SocketsResult), sent.source, sent.destination)
 
 
 def queue_of(run: AtOnce) -> QueueResult | None:
     """Return the looks at the queue in which it waits at r1; None without any."""
-    return _between(run.of(QueueResult), "r1", run.of(TcpResult)[0].flow.destination)
-
-
-def _between(found: Sequence[_Looks], source: str, destination: str) -> _Looks | None:
-    return next((it for it in found if (it.flow.source, it.flow.destination) == (source, destination)), None)
+    return between(run.of(QueueResult), "r1", run.of(TcpResult)[0].flow.destination)
 
 
 def looks_of(run: AtOnce) -> tuple[SocketSample, ...]:

@@ -18,7 +18,7 @@ from linklab.grade.check import Check, listed
 from linklab.grade.choices import asked_by_letter
 from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import elsewhere, measured, no_result, state_of_run, stopped
+from linklab.grade.runs import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.labs.lab12.functions import limit_packets
 from linklab.labs.lab12.predictions import BANDS_MBPS, PREDICTIONS, READER, UPLOAD, frame_ms, the_network
 from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult, verdict_on
@@ -81,12 +81,15 @@ def used_percent(run: AtOnce) -> float:
 
 
 def queue_of(run: AtOnce) -> QueueResult:
-    """Return the looks at U's queue."""
-    return next(it for it in run.of(QueueResult) if _at_uplink(it))
+    """Return the looks at U's queue. Raises ValueError where there are none."""
+    found = _looks_at_uplink(run)
+    if found is None:
+        raise ValueError("nobody looked at U's queue")
+    return found
 
 
-def _at_uplink(looks: QueueResult) -> bool:
-    return (looks.flow.source, looks.flow.destination) == ("r1", UPLOAD[1]) and bool(looks.samples)
+def _looks_at_uplink(run: AtOnce) -> QueueResult | None:
+    return between((it for it in run.of(QueueResult) if it.samples), "r1", UPLOAD[1])
 
 
 def kind_of(run: AtOnce) -> str:
@@ -151,7 +154,7 @@ def _problems(run: AtOnce, seconds: float, pages: bool) -> Iterator[tuple[str, s
         yield "there are too few pings", f"{_FEWEST_PINGS} or more, as beside() has them"
     if pages and not run.of(PageResult)[0].page_ms:
         yield "no page was loaded", "let it run to its end"
-    if not any(map(_at_uplink, run.of(QueueResult))):
+    if _looks_at_uplink(run) is None:
         yield "nobody looked at U's queue", 'put QueueFlow("r1", "h3", seconds) into the list'
 
 
