@@ -66,6 +66,7 @@ def test_the_course_network_does_as_expected(lab: linklab.Lab, step: Step) -> No
     assert sum(result.throughput_mbps for result in transfers) <= whole
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("make", "rate_mbps", "ends"),
     [(l3_switch, 100, ("h1", "h3")), (l3_switch, 10, ("h1", "h2")), (router_on_a_stick, 10, ("h1", "h2"))],

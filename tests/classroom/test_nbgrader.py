@@ -66,7 +66,7 @@ def test_a_folder_that_may_hold_grades_is_never_overwritten(tmp_path: Path) -> N
         write_course(tmp_path / "course", ROOT)
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_every_lab_is_generated_as_students_get_it(tmp_path: Path) -> None:
     names = write_course(tmp_path / "course", ROOT)
     _nbgrader(tmp_path / "course", *(["generate_assignment", name] for name in names))

@@ -52,6 +52,7 @@ def verdicts(said: str) -> list[str]:
     return [f"{Path(name).name} {verdict}" for name, verdict in found]
 
 
+@pytest.mark.large
 def test_side_by_side(run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*meeting(tmp_path, 300), "--jobs", 2) == 0
     captured = capsys.readouterr()

@@ -86,6 +86,7 @@ def test_without_the_token_the_page_shows_no_lab(page: Page, address: str) -> No
     assert not page.all(".jp-LabShell")
 
 
+@pytest.mark.large
 def test_a_solution_runs_from_top_to_bottom(page: Page, address: str, folder: Path) -> None:
     page.open(address.replace(FIRST_NOTEBOOK, SOLUTION))
     page.run_all(SOLUTION, lambda prompts: all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts), 1200)

@@ -112,6 +112,7 @@ def test_a_students_controller_forwards_in_a_tree_and_what_it_prints_can_be_read
         assert "dl_dst=00:00:00:00:00:01" in flows
 
 
+@pytest.mark.large
 def test_a_controller_opens_a_ring_and_time_goes_on(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(
         Ring(), "virtual", switch="ovs", controller=f"{_RUN} spanning.py", folder=apps(tmp_path), wall_limit_s=120

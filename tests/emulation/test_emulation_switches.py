@@ -29,6 +29,7 @@ def rtts_ms(lab: linklab.Lab, source: str, target: str, count: int) -> list[floa
     return [float(line.partition("time=")[2].split()[0]) for line in said.splitlines() if "time=" in line]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("switch", ["bridge", "ovs", "ovs-user"])
 @pytest.mark.usefixtures("nothing_left")
 def test_the_course_network_measures_the_same_on_every_switch(

@@ -100,6 +100,7 @@ def start_frr(lab: linklab.Lab, name: str, daemon: str, configuration: str) -> N
     assert "Started watchfrr" in said, said
 
 
+@pytest.mark.large
 def test_ospf_by_frr_finds_routes_when_the_standard_says_and_others_when_a_link_fails(
     virtual: Kind, lab_folder: Path
 ) -> None:
@@ -128,6 +129,7 @@ def test_ospf_by_frr_finds_routes_when_the_standard_says_and_others_when_a_link_
     assert "via 10.0.13.2" in route
 
 
+@pytest.mark.large
 def test_bgp_by_frr_takes_the_shortest_path_of_systems_and_a_longer_one_when_a_link_fails(
     virtual: Kind, lab_folder: Path
 ) -> None:

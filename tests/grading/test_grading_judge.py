@@ -117,6 +117,7 @@ def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) 
     assert done.judged.ended == ""
 
 
+@pytest.mark.large
 def test_a_search_is_judged_on_the_same_networks_again(virtual: Kind, tmp_path: Path) -> None:
     """The checks name the networks, which are drawn from what was handed in alone."""
     mine = "def find_bandwidth(prober):\n    return 20.5\n"
@@ -139,6 +140,7 @@ def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -
     assert mine.judged.network == network.name
 
 
+@pytest.mark.large
 def test_the_students_own_variant_counts_for_nothing(virtual: Kind, tmp_path: Path) -> None:
     tmp_path.joinpath("given").mkdir()
     path = write_variant(variant("ada", SECRET), tmp_path / "given")

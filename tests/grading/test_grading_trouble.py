@@ -62,6 +62,7 @@ def test_a_verdict_that_cannot_be_written_costs_its_own_notebook(
     assert bob.points == 7
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("word", ["hang", "hang-hard"])
 def test_a_judge_that_hangs_is_ended(group: PretendedClass, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("linklab.headless.supervisor.END_S", 0.3)

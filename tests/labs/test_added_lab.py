@@ -133,6 +133,7 @@ def test_at_home_the_starter_fails_exactly_its_cells_and_the_solution_passes(roo
     assert _run(changed(_book(folder / NAME), _answers(root)), folder) == {}
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.usefixtures("virtual")
 def test_the_solution_is_validated_run_and_reported(root: Path, tmp_path: Path) -> None:

@@ -381,6 +381,7 @@ def test_a_rate_that_lost_packets_is_no_answer_however_near(virtual: Kind, lab_f
     assert "your own probe lost packets" in str(result)
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_the_plain_increase_takes_too_much(virtual: Kind, lab_folder: Path) -> None:
     fast = next(seed for seed in range(100) if _slowest(random_chain(seed, bottleneck_mbps=(5, 40))) > 34)

@@ -224,6 +224,7 @@ def test_in_real_time_timers_are_looked_at(real: Kind, tmp_path: Path) -> None:
     assert not trust_in(replace(seen, **calm, load_per_core=5.0)).ok
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_a_lab_whose_core_others_use_is_not_trusted(real: Kind, tmp_path: Path) -> None:
     """Busy loops for as long as the measurement: the load average knows of them a minute later."""

@@ -211,6 +211,7 @@ def test_what_netem_duplicates_is_sent_twice(virtual: None, lab_folder: Path) ->
         assert len({hop.packet for hop in sent}) == 20
 
 
+@pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.parametrize("ecn", [False, True])
 def test_queue_management_is_named_and_its_marks_are_seen(ecn: bool, virtual: None, lab_folder: Path) -> None:

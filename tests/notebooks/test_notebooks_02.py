@@ -75,6 +75,7 @@ def test_no_later_step_passes_by_chance(done: int, virtual: Kind, tmp_path: Path
     assert [step for step, result in report.results.items() if result.passed] == STEPS[:done]
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_a_clock_that_stops_too_early_is_the_one_thing_left_of_step_two(virtual: Kind, tmp_path: Path) -> None:
     """Who writes the rate alone, as the notebook asks for at first, is told of the clock and of nothing else."""

@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtua
 NAME = "08-packet-size"
 
 
+@pytest.mark.large
 def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: Path) -> None:
     starter = read(f"labs/{NAME}.ipynb")
     errors = run(starter, tmp_path).errors
@@ -26,6 +27,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
     assert "write jitter first" in shown(starter, "paced")
 
 
+@pytest.mark.large
 def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution = read(f"solutions/{NAME}.ipynb")
     assert run(solution, tmp_path).errors == {}

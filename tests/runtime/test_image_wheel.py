@@ -109,7 +109,7 @@ def answer(python: Path, *words: str, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.large
 def test_a_wheel_has_all_that_labs_need_and_no_solution(installed: Path, tmp_path: Path) -> None:
     package = Path(answer(installed, "-c", "import linklab; print(linklab.__path__[0])", cwd=tmp_path).strip())
     assert package.is_relative_to(installed.parents[1]), "not the clone's"

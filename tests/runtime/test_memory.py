@@ -77,6 +77,7 @@ def test_a_lab_that_dies_of_it_says_so(lab: Lab) -> None:
     assert not lab.process.running
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_a_lab_can_have_more(virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     much = "python3 -c 'print(len(bytes(1) * 540_000_000))'"

@@ -151,6 +151,7 @@ def test_tcp_receives_the_same_bytes_in_another_lab(virtual: Kind, lab_folder: P
     assert _received(lab_folder, 2) == found[:2], "the same work gave other bytes, or ended at another time"
 
 
+@pytest.mark.large
 def test_flows_that_meet_share_in_another_way_when_they_meet_again(lab_folder: Path, virtual: Kind) -> None:
     """Else a mean of several runs would be one run's, and seeds would be no samples."""
 

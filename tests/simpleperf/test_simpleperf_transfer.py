@@ -68,6 +68,7 @@ def test_a_time_is_kept_in_whole_chunks(tmp_path: Path) -> None:
     assert low <= sent.rate_mbps <= high
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("parallel", "unit"), [(1, "MB"), (3, "B")])
 def test_intervals_add_up(tmp_path: Path, parallel: int, unit: str) -> None:
     with Server(REFERENCE, tmp_path, "-f", unit) as server:

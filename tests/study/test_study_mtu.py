@@ -258,6 +258,7 @@ def test_the_burst_is_the_buckets_and_a_bucket_of_one_frame_removes_it(virtual: 
     assert one(whole, "bandwidth_mbps", shaper="tbf", burst=15360, number=10) > 20
 
 
+@pytest.mark.large
 @pytest.mark.lab
 def test_a_study_that_is_run_again_gives_the_same_digits(virtual: Kind, tmp_path: Path) -> None:
     study = MTU.with_levels(frame_bytes=(1518,), rates=("10/10",), switch=("bridge",), packets=(60,))

@@ -102,6 +102,7 @@ def alone(**more: Any) -> Any:
 pytestmark = pytest.mark.lab
 
 
+@pytest.mark.large
 def test_a_start_message_is_neither_held_nor_delayed(kind: type[Place], play: Play) -> None:
     record = play(BOTH, transfer(kind, hold_s=(0.5, 1.5), answer_delay_s=1.0))
     (passage,) = record["relay"]

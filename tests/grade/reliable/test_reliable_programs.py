@@ -69,6 +69,7 @@ def test_a_compiled_program_passes(virtual: Kind, tmp_path: Path) -> None:
     assert _failures(tmp_path / "reliable") == {}
 
 
+@pytest.mark.large
 def test_a_script_that_names_its_interpreter_passes(virtual: Kind, tmp_path: Path) -> None:
     assert FINISHED.startswith("#!/usr/bin/env python3\n")
     assert _failures(_written(tmp_path, FINISHED, "reliable"), ("timeouts",)) == {}

@@ -45,7 +45,7 @@ def test_the_reference_fails_nothing_on_loopback(nothing_left: None) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.slow
+@pytest.mark.large
 def test_what_stalls_in_the_lab_is_tried_on_loopback(
     virtual: Kind, monkeypatch: pytest.MonkeyPatch, nothing_left: None
 ) -> None:
