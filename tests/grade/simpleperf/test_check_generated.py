@@ -16,11 +16,12 @@ from linklab.runtime.backends import Kind
 from ...simpleperf import generated
 from ...simpleperf.generated import Generated
 
-pytestmark = pytest.mark.lab
 RIGHT = {program.name: program for program in generated.right()}
 WRONG = {program.name: program for program in generated.wrong()}
 QUICK = ("transfer", "clock", "parallel", "arguments")
 """Steps in which few scenes are played. The others are judged from what was played once, see `test_check_programs`."""
+IN_FULL = tuple(RIGHT)[::3]
+"""Names of right programs that are checked in full, which takes up to a minute each. Pairs of choices occur in all."""
 
 
 def _most_traits(programs: Iterable[Generated]) -> Generated:
@@ -51,24 +52,33 @@ def _named(report: Report, program: Generated) -> None:
 
 
 @pytest.mark.large
+@pytest.mark.lab
 def test_a_right_program_passes_quick_steps(virtual: Kind, tmp_path: Path) -> None:
     program = _most_traits(RIGHT.values())
     _holds(simpleperf.check(program.write(tmp_path), QUICK), program)
 
 
-@pytest.mark.slow
+@pytest.mark.large
+@pytest.mark.lab
 def test_a_wrong_program_is_failed_for_its_mistakes_in_quick_steps(virtual: Kind, tmp_path: Path) -> None:
     program = _most_traits(program for program in WRONG.values() if _steps(program) <= set(QUICK))
     _named(simpleperf.check(program.write(tmp_path), QUICK), program)
 
 
+def test_every_choice_is_made_in_a_program_that_is_checked_in_full() -> None:
+    made = {choice for name in IN_FULL for choice in RIGHT[name].choices.items()}
+    assert made == {choice for program in RIGHT.values() for choice in program.choices.items()}
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.lab
+@pytest.mark.parametrize("name", IN_FULL)
 def test_a_right_program_passes_in_full(name: str, virtual: Kind, tmp_path: Path) -> None:
     _holds(simpleperf.check(RIGHT[name].write(tmp_path)), RIGHT[name])
 
 
 @pytest.mark.thorough
+@pytest.mark.lab
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_program_is_failed_for_its_mistakes(name: str, virtual: Kind, tmp_path: Path) -> None:
-    _named(simpleperf.check(WRONG[name].write(tmp_path)), WRONG[name])
+    _named(simpleperf.check(WRONG[name].write(tmp_path), _steps(WRONG[name])), WRONG[name])
