@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.xdist_group("rooms")  # each file is read once
 ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "lib" / "linklab"
 _ROWS = re.findall(
@@ -28,9 +31,15 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
+@functools.cache
+def _nodes(path: Path) -> tuple[ast.Import | ast.ImportFrom | ast.Constant, ...]:
+    """Return what a file has of those kinds that are asked for here."""
+    return tuple(node for node in ast.walk(_tree(path)) if isinstance(node, ast.Import | ast.ImportFrom | ast.Constant))
+
+
 def _imported(path: Path) -> Iterator[str]:
     """The rooms that a file imports from, wherever in the file it does."""
-    for node in ast.walk(_tree(path)):
+    for node in _nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module == "linklab":
             yield from (alias.name for alias in node.names if alias.name in LEVELS)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linklab."):
@@ -65,7 +74,7 @@ def test_no_function_is_named_by_a_string() -> None:
     wrong = [
         f"{path.relative_to(HOUSE)}: {node.value}"
         for path in FILES
-        for node in ast.walk(_tree(path))
+        for node in _nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and named.fullmatch(node.value)
     ]
     assert wrong == []
@@ -80,7 +89,10 @@ def test_modules_import_each_other_in_no_circle_not_even_within_functions() -> N
 
 def _modules(path: Path) -> Iterator[str]:
     """What a file imports, wherever in the file it does, but for what only the type checker reads."""
-    for node in _read_at_run_time(_tree(path)):
+    unread = _read_by_the_type_checker(_tree(path))
+    for node in _nodes(path):
+        if node in unread:
+            continue
         if isinstance(node, ast.ImportFrom):
             yield str(node.module)
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -88,9 +100,11 @@ def _modules(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
-def _read_at_run_time(node: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        yield child
-        yield from _read_at_run_time(child)
+def _read_by_the_type_checker(tree: ast.Module) -> set[ast.AST]:
+    """Return all that stands in `if TYPE_CHECKING`, which a module has at its top."""
+    return {
+        each
+        for node in tree.body
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for each in ast.walk(node)
+    }
