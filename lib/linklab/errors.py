@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from typing import Final
+
+_QUOTES: Final = reprlib.Repr()
+_QUOTES.maxstring = _QUOTES.maxother = 80  # characters
 
 
 class LinklabError(Exception):
@@ -47,3 +51,8 @@ BY_NAME: Final[Mapping[str, type[LinklabError]]] = {
     for kind in (LinklabError, NetworkError, LabError, LabTimeout, LabEnded, UnknownNode, MeasurementError)
 }
 """The errors that a lab may raise in the notebook, by the name that its message gives: these and no others."""
+
+
+def quoted(value: object) -> str:
+    """Return a value as Python writes it, in one line, with ``...`` in place of what makes it long."""
+    return " ".join(_QUOTES.repr(value).split())

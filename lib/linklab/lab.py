@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from linklab import __version__, record
 from linklab.emulation import service
-from linklab.errors import LabError, LabTimeout, UnknownNode
+from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
 from linklab.runtime import attach, transport
@@ -40,7 +40,6 @@ _SLICE_S = 0.2
 _LONGEST_SLICE_S = {"real": _SLICE_S, "virtual": 60.0}
 _LONGEST_TURN_S = 1.0
 _REST_S = 0.005
-_LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -426,7 +425,7 @@ def writable(folder: str | Path | None) -> Path | None:
 def _resolved(place: object, option: str) -> Path:
     """Return the whole path of what `option` names. Raises `LabError` for what can be none."""
     if not isinstance(place, str | os.PathLike) or not isinstance(os.fspath(place), str):
-        raise LabError(f"{option} is {place!r}: write the path of a folder, as a text")
+        raise LabError(f"{option} is {quoted(place)}: write the path of a folder, as a text")
     try:
         path = Path(place).resolve()
         path.is_dir()  # newer Pythons say no, and do not raise, where the system refuses the name
@@ -434,16 +433,16 @@ def _resolved(place: object, option: str) -> Path:
         raise LabError(f"the current folder was removed: change to another one, or say {option}= in full") from None
     except (OSError, RuntimeError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        shown = repr(os.fspath(place))
-        shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
-        raise LabError(f"{option} is {shown}, which names no folder ({why}): choose another one") from None
+        raise LabError(
+            f"{option} is {quoted(os.fspath(place))}, which names no folder ({why}): choose another one"
+        ) from None
     return path
 
 
 def _readable(reads: Iterable[str | Path]) -> list[Path]:
     """Return the whole paths of the folders that a lab may read. Raises `LabError` for what can be none."""
     if isinstance(reads, str | bytes | os.PathLike) or not isinstance(reads, Iterable):
-        raise LabError(f'reads is {reads!r}: write a list of folders, as in reads=["data"]')
+        raise LabError(f'reads is {quoted(reads)}: write a list of folders, as in reads=["data"]')
     return [_resolved(place, "reads") for place in reads]
 
 

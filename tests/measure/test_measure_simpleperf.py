@@ -156,6 +156,7 @@ def test_the_commands_in_full() -> None:
         ({"interval_s": 0}, "interval_s is 0"),
         ({"streams": 6}, "streams is 6: choose 1 to 5"),
         ({"start_s": -1.0}, "start_s is -1.0"),
+        ({"program": 5}, "program is 5: give the path of a Python file"),
     ],
 )
 def test_impossible_transfers_are_refused(wrong: dict[str, float], reason: str) -> None:

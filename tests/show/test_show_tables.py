@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from linklab.errors import LinklabError
@@ -55,6 +57,19 @@ def test_values_for_reading(value: object, text: str) -> None:
 def test_a_row_of_another_length_is_named() -> None:
     with pytest.raises(LinklabError, match="row 2 of the table has 1 values for 2 headings"):
         table(["a", "b"], [[1, 2], [3]])
+
+
+@pytest.mark.parametrize(
+    ("headings", "rows", "said"),
+    [
+        ("RTT", [[1.2]], r"headings of the table are 'RTT': give a list of headings"),
+        (["RTT"], 1.2, r"rows of the table are 1.2: give a list of rows"),
+        (["RTT"], [1.2, 3.4], r"row 1 of the table is 1.2: give a list of values, one for each heading"),
+    ],
+)
+def test_what_is_no_list_is_refused_in_a_line(headings: Any, rows: Any, said: str) -> None:
+    with pytest.raises(LinklabError, match=said):
+        table(headings, rows)
 
 
 def test_a_table_without_rows_has_its_headings() -> None:

@@ -7,14 +7,13 @@ Each tool's own flow stands in its module (`linklab.measure.tools`). Where the d
 from __future__ import annotations
 
 import math
-import textwrap
 import typing
 from dataclasses import dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from linklab.errors import MeasurementError
+from linklab.errors import MeasurementError, quoted
 
 Transport = Literal["tcp", "udp", "icmp", "none"]
 """What a flow's packets are: what differs in their headers, and in how they share a link; none for a flow
@@ -24,7 +23,6 @@ PAYLOAD_BYTES = (16, 65507)
 """Of a UDP datagram or a ping: room for a time stamp, and what IPv4 allows at most."""
 GRACE_S = 60
 """A client that has not ended so long after its time is broken."""
-_LONGEST_QUOTE = 80
 _SHORTEST_S = 0.01
 """Between two looks."""
 
@@ -124,34 +122,29 @@ def _plain(name: str, value: Any, kind: Any) -> Any:
         return None if value is None else _plain(name, value, typing.get_args(kind)[0])
     if kind is str:
         if not isinstance(value, str):
-            raise MeasurementError(f"{name} is {in_a_line(value)}: give a text, in quotes")
+            raise MeasurementError(f"{name} is {quoted(value)}: give a text, in quotes")
         return value
     if kind is int:
         return whole_number(name, value)
     if kind is float:
         return any_number(name, value)
     if not isinstance(value, list | tuple) or len(value) != len(typing.get_args(kind)):
-        raise MeasurementError(f"{name} is {in_a_line(value)}: choose two numbers, as (2, 8)")
+        raise MeasurementError(f"{name} is {quoted(value)}: choose two numbers, as (2, 8)")
     return tuple(any_number(name, one) for one in value)
 
 
 def any_number(name: str, value: Any) -> float:
     """Return what was given for a number as a number of Python's, whole ones as int. Raises MeasurementError."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise MeasurementError(f"{name} is {in_a_line(value)}: choose a number")
+        raise MeasurementError(f"{name} is {quoted(value)}: choose a number")
     return int(value) if isinstance(value, Integral) else float(value)
 
 
 def whole_number(name: str, value: Any) -> int:
     """Return what was given for a whole number as one of Python's. Raises MeasurementError."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise MeasurementError(f"{name} is {in_a_line(value)}: choose a whole number")
+        raise MeasurementError(f"{name} is {quoted(value)}: choose a whole number")
     return int(value)
-
-
-def in_a_line(value: object) -> str:
-    """Return a value as Python writes it, in one line that is not long."""
-    return textwrap.shorten(repr(value), _LONGEST_QUOTE, placeholder="...")
 
 
 def refuse_duration(duration_s: float, name: str = "duration_s") -> None:

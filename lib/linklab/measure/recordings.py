@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from linklab.errors import LabError, MeasurementError
-from linklab.measure.flows import in_a_line
+from linklab.errors import LabError, MeasurementError, quoted
 from linklab.network import NetworkState
 
 if TYPE_CHECKING:
@@ -206,14 +205,14 @@ def interfaces_in(given: str | Sequence[str]) -> list[str]:
     """Return one name of an interface, or several, as several. Raises MeasurementError for what is no name."""
     found = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(name, str) for name in found):
-        raise MeasurementError(f"{in_a_line(given)} names no interfaces to record: give their names, as ['r2-eth2']")
+        raise MeasurementError(f"{quoted(given)} names no interfaces to record: give their names, as ['r2-eth2']")
     return found
 
 
 def write(path: str | Path, content: bytes) -> Path:
     """Write a file that was asked for, and return its path. Raises MeasurementError where it cannot be written."""
     if not isinstance(path, str | Path):
-        raise MeasurementError(f"{in_a_line(path)} is no name of a file: give one, in quotes")
+        raise MeasurementError(f"{quoted(path)} is no name of a file: give one, in quotes")
     try:
         Path(path).write_bytes(content)
     except (OSError, ValueError) as error:

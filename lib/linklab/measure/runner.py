@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.emulation import service
-from linklab.errors import MeasurementError, UnknownNode
+from linklab.errors import MeasurementError, UnknownNode, quoted
 from linklab.lab import Lab
 from linklab.measure import recordings
-from linklab.measure.flows import Flow, FlowOf, ResultT_co, in_a_line
+from linklab.measure.flows import Flow, FlowOf, ResultT_co
 from linklab.measure.programs import PATIENCE_S, Crew, Gate, Member, split_start
 from linklab.measure.results import AtOnce, MeasurementStopped, Result, Sample
 from linklab.measure.surroundings import Before, Surroundings
@@ -115,7 +115,7 @@ def listed(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
     if isinstance(flows, FlowOf):
         return (flows,)
     if isinstance(flows, str) or not isinstance(flows, Iterable):
-        raise MeasurementError(f"{in_a_line(flows)} is no flow: give flows in a list, as [PingFlow('h1', 'h4')]")
+        raise MeasurementError(f"{quoted(flows)} is no flow: give flows in a list, as [PingFlow('h1', 'h4')]")
     found = tuple(flows)
     if not found:
         raise MeasurementError("there is no flow to measure: give at least one")

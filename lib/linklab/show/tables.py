@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from numbers import Real
 
-from linklab.errors import LinklabError
+from linklab.errors import LinklabError, quoted
 
 _EMPTY = "-"
 _SMALL = 0.1
@@ -70,9 +70,19 @@ class Table:
 def table(headings: Iterable[str], rows: Iterable[Sequence[object]], title: str = "") -> Table:
     """A table of ``rows`` under ``headings``, which carry the units.
 
-    Raises LinklabError if a row has not one value for each heading.
+    Raises LinklabError for what is no list of headings or of rows, and if a row has not one value for each heading.
     """
+    _refuse_no_list("the headings of the table are", headings, "headings")
+    _refuse_no_list("the rows of the table are", rows, "rows, and of each a list of values")
+    rows = list(rows)
+    for number, row in enumerate(rows, 1):
+        _refuse_no_list(f"row {number} of the table is", row, "values, one for each heading")
     return Table(tuple(headings), tuple(tuple(row) for row in rows), title)
+
+
+def _refuse_no_list(what: str, given: object, of: str) -> None:
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise LinklabError(f"{what} {quoted(given)}: give a list of {of}")
 
 
 def _cells(tag: str, texts: Iterable[str], aligned: Iterable[str], more: str = "") -> str:

@@ -11,7 +11,7 @@ from math import fsum
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from linklab.errors import MeasurementError
+from linklab.errors import MeasurementError, quoted
 from linklab.measure.flows import FlowOf, Transport, refuse_duration, refuse_outside
 from linklab.measure.program_file import Brought, bring
 from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
@@ -65,6 +65,8 @@ class SimpleperfFlow(FlowOf["SimpleperfResult"]):
         refuse_outside("streams", self.streams, (1, _MOST_CONNECTIONS))
         if self.interval_s is not None:
             refuse_duration(self.interval_s, "interval_s")
+        if not isinstance(self.program, str | Path | None):
+            raise MeasurementError(f"program is {quoted(self.program)}: give the path of a Python file, in quotes")
         if self.program is not None:
             object.__setattr__(self, "program", str(self.program))
 
