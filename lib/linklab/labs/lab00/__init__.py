@@ -7,24 +7,11 @@ from typing import TYPE_CHECKING
 
 from linklab.grade.progress import progress as _progress
 from linklab.labs import not_here
-from linklab.labs.lab00.rules import (
-    PREDICTIONS,
-    check_measured_rtt,
-    check_measured_throughput,
-    check_network,
-    check_queue,
-)
-
-__all__ = [
-    "PREDICTIONS",
-    "check_measured_rtt",
-    "check_measured_throughput",
-    "check_network",
-    "check_predicted",
-    "check_queue",
-    "predict",
-    "progress",
-]
+from linklab.labs.lab00.rules import PREDICTIONS as PREDICTIONS
+from linklab.labs.lab00.rules import check_measured_rtt as check_measured_rtt
+from linklab.labs.lab00.rules import check_measured_throughput as check_measured_throughput
+from linklab.labs.lab00.rules import check_network as check_network
+from linklab.labs.lab00.rules import check_queue as check_queue
 
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 progress = partial(_progress, __name__)

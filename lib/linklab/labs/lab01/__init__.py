@@ -7,40 +7,20 @@ from typing import TYPE_CHECKING
 
 from linklab.grade.progress import progress as _progress
 from linklab.labs import not_here
-from linklab.labs.figures import link_table, subnet_table, without_addresses
-from linklab.labs.lab01.rules import (
-    PREDICTIONS,
-    check_addresses,
-    check_forwarding,
-    check_jump,
-    check_links,
-    check_nodes,
-    check_plan,
-    check_prefix,
-    check_reachability,
-    check_routes,
-    check_rtt,
-)
-
-__all__ = [
-    "PREDICTIONS",
-    "check_addresses",
-    "check_forwarding",
-    "check_jump",
-    "check_links",
-    "check_nodes",
-    "check_plan",
-    "check_predicted",
-    "check_prefix",
-    "check_reachability",
-    "check_routes",
-    "check_rtt",
-    "link_table",
-    "predict",
-    "progress",
-    "subnet_table",
-    "without_addresses",
-]
+from linklab.labs.figures import link_table as link_table
+from linklab.labs.figures import subnet_table as subnet_table
+from linklab.labs.figures import without_addresses as without_addresses
+from linklab.labs.lab01.rules import PREDICTIONS as PREDICTIONS
+from linklab.labs.lab01.rules import check_addresses as check_addresses
+from linklab.labs.lab01.rules import check_forwarding as check_forwarding
+from linklab.labs.lab01.rules import check_jump as check_jump
+from linklab.labs.lab01.rules import check_links as check_links
+from linklab.labs.lab01.rules import check_nodes as check_nodes
+from linklab.labs.lab01.rules import check_plan as check_plan
+from linklab.labs.lab01.rules import check_prefix as check_prefix
+from linklab.labs.lab01.rules import check_reachability as check_reachability
+from linklab.labs.lab01.rules import check_routes as check_routes
+from linklab.labs.lab01.rules import check_rtt as check_rtt
 
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 progress = partial(_progress, __name__)

@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING
 
 from linklab.grade.progress import progress as _progress
 from linklab.labs import not_here
-from linklab.labs.lab02.rules import check_stream
-from linklab.labs.lab02.sends import cost_of_sends
-from linklab.labs.lab02.trying import alone, between, intervals, loopback, serving, total_mbps
-
-__all__ = [
-    "alone",
-    "between",
-    "check_stream",
-    "cost_of_sends",
-    "intervals",
-    "loopback",
-    "progress",
-    "serving",
-    "total_mbps",
-]
+from linklab.labs.lab02.rules import check_stream as check_stream
+from linklab.labs.lab02.sends import cost_of_sends as cost_of_sends
+from linklab.labs.lab02.trying import alone as alone
+from linklab.labs.lab02.trying import between as between
+from linklab.labs.lab02.trying import intervals as intervals
+from linklab.labs.lab02.trying import loopback as loopback
+from linklab.labs.lab02.trying import serving as serving
+from linklab.labs.lab02.trying import total_mbps as total_mbps
 
 progress = partial(_progress, __name__)
 

@@ -5,40 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from linklab.analysis.searching import increase
+from linklab.analysis.searching import increase as increase
 from linklab.grade.progress import progress as _progress
 from linklab.labs import not_here
-from linklab.labs.lab03.rules import (
-    PREDICTIONS,
-    check_busy,
-    check_chosen,
-    check_client,
-    check_drops,
-    check_hidden,
-    check_overload,
-)
-from linklab.labs.lab03.unknown import check_search, check_train
-from linklab.network import path, payload_rate_mbps
-from linklab.network.random_chain import random_chain
-
-__all__ = [
-    "PREDICTIONS",
-    "check_busy",
-    "check_chosen",
-    "check_client",
-    "check_drops",
-    "check_hidden",
-    "check_overload",
-    "check_predicted",
-    "check_search",
-    "check_train",
-    "increase",
-    "path",
-    "payload_rate_mbps",
-    "predict",
-    "progress",
-    "random_chain",
-]
+from linklab.labs.lab03.rules import PREDICTIONS as PREDICTIONS
+from linklab.labs.lab03.rules import check_busy as check_busy
+from linklab.labs.lab03.rules import check_chosen as check_chosen
+from linklab.labs.lab03.rules import check_client as check_client
+from linklab.labs.lab03.rules import check_drops as check_drops
+from linklab.labs.lab03.rules import check_hidden as check_hidden
+from linklab.labs.lab03.rules import check_overload as check_overload
+from linklab.labs.lab03.unknown import check_search as check_search
+from linklab.labs.lab03.unknown import check_train as check_train
+from linklab.network import path as path
+from linklab.network import payload_rate_mbps as payload_rate_mbps
+from linklab.network.random_chain import random_chain as random_chain
 
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 progress = partial(_progress, __name__)

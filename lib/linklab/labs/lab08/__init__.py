@@ -7,43 +7,23 @@ from typing import TYPE_CHECKING
 
 from linklab.grade.progress import progress as _progress
 from linklab.labs import not_here
-from linklab.labs.lab08.figures import data_figure, first_figure, first_table, frames_figure
-from linklab.labs.lab08.functions import check_bandwidth, check_jitter
-from linklab.labs.lab08.rules import (
-    NARROW,
-    PREDICTIONS,
-    check_calm,
-    check_overhead,
-    check_ping,
-    check_runs,
-    check_second,
-    check_waste,
-    question,
-)
-from linklab.network.mtu_testbeds import mtu_direct, mtu_gre
-
-__all__ = [
-    "NARROW",
-    "PREDICTIONS",
-    "check_bandwidth",
-    "check_calm",
-    "check_jitter",
-    "check_overhead",
-    "check_ping",
-    "check_predicted",
-    "check_runs",
-    "check_second",
-    "check_waste",
-    "data_figure",
-    "first_figure",
-    "first_table",
-    "frames_figure",
-    "mtu_direct",
-    "mtu_gre",
-    "predict",
-    "progress",
-    "question",
-]
+from linklab.labs.lab08.figures import data_figure as data_figure
+from linklab.labs.lab08.figures import first_figure as first_figure
+from linklab.labs.lab08.figures import first_table as first_table
+from linklab.labs.lab08.figures import frames_figure as frames_figure
+from linklab.labs.lab08.functions import check_bandwidth as check_bandwidth
+from linklab.labs.lab08.functions import check_jitter as check_jitter
+from linklab.labs.lab08.rules import NARROW as NARROW
+from linklab.labs.lab08.rules import PREDICTIONS as PREDICTIONS
+from linklab.labs.lab08.rules import check_calm as check_calm
+from linklab.labs.lab08.rules import check_overhead as check_overhead
+from linklab.labs.lab08.rules import check_ping as check_ping
+from linklab.labs.lab08.rules import check_runs as check_runs
+from linklab.labs.lab08.rules import check_second as check_second
+from linklab.labs.lab08.rules import check_waste as check_waste
+from linklab.labs.lab08.rules import question as question
+from linklab.network.mtu_testbeds import mtu_direct as mtu_direct
+from linklab.network.mtu_testbeds import mtu_gre as mtu_gre
 
 predict = PREDICTIONS.predict
 check_predicted = PREDICTIONS.check_predicted

@@ -7,38 +7,18 @@ from typing import TYPE_CHECKING
 
 from linklab.grade.progress import progress as _progress
 from linklab.labs import not_here
-from linklab.labs.lab09 import figures
-from linklab.labs.lab09.figures import arrivals
-from linklab.labs.lab09.rules import (
-    LOSSY,
-    NETWORKS,
-    PREDICTIONS,
-    check_bucket,
-    check_close,
-    check_damage,
-    check_jitter,
-    check_runs,
-    check_watch,
-)
-from linklab.network import path
-
-__all__ = [
-    "LOSSY",
-    "NETWORKS",
-    "PREDICTIONS",
-    "arrivals",
-    "check_bucket",
-    "check_close",
-    "check_damage",
-    "check_jitter",
-    "check_predicted",
-    "check_runs",
-    "check_watch",
-    "figures",
-    "path",
-    "predict",
-    "progress",
-]
+from linklab.labs.lab09 import figures as figures
+from linklab.labs.lab09.figures import arrivals as arrivals
+from linklab.labs.lab09.rules import LOSSY as LOSSY
+from linklab.labs.lab09.rules import NETWORKS as NETWORKS
+from linklab.labs.lab09.rules import PREDICTIONS as PREDICTIONS
+from linklab.labs.lab09.rules import check_bucket as check_bucket
+from linklab.labs.lab09.rules import check_close as check_close
+from linklab.labs.lab09.rules import check_damage as check_damage
+from linklab.labs.lab09.rules import check_jitter as check_jitter
+from linklab.labs.lab09.rules import check_runs as check_runs
+from linklab.labs.lab09.rules import check_watch as check_watch
+from linklab.network import path as path
 
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 progress = partial(_progress, __name__)

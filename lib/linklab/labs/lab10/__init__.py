@@ -7,42 +7,21 @@ from typing import TYPE_CHECKING
 
 from linklab.grade.progress import progress as _progress
 from linklab.labs import not_here
-from linklab.labs.lab10.figures import rtt_figure, shares_table
-from linklab.labs.lab10.rules import (
-    PREDICTIONS,
-    RTTS,
-    check_gateways,
-    check_kinds,
-    check_ports,
-    check_reachability,
-    check_rtt_runs,
-    check_share_runs,
-    check_tag,
-    question,
-)
-from linklab.network import by_name, path
-from linklab.published.switches_loads import senders
-
-__all__ = [
-    "PREDICTIONS",
-    "RTTS",
-    "by_name",
-    "check_gateways",
-    "check_kinds",
-    "check_ports",
-    "check_predicted",
-    "check_reachability",
-    "check_rtt_runs",
-    "check_share_runs",
-    "check_tag",
-    "path",
-    "predict",
-    "progress",
-    "question",
-    "rtt_figure",
-    "senders",
-    "shares_table",
-]
+from linklab.labs.lab10.figures import rtt_figure as rtt_figure
+from linklab.labs.lab10.figures import shares_table as shares_table
+from linklab.labs.lab10.rules import PREDICTIONS as PREDICTIONS
+from linklab.labs.lab10.rules import RTTS as RTTS
+from linklab.labs.lab10.rules import check_gateways as check_gateways
+from linklab.labs.lab10.rules import check_kinds as check_kinds
+from linklab.labs.lab10.rules import check_ports as check_ports
+from linklab.labs.lab10.rules import check_reachability as check_reachability
+from linklab.labs.lab10.rules import check_rtt_runs as check_rtt_runs
+from linklab.labs.lab10.rules import check_share_runs as check_share_runs
+from linklab.labs.lab10.rules import check_tag as check_tag
+from linklab.labs.lab10.rules import question as question
+from linklab.network import by_name as by_name
+from linklab.network import path as path
+from linklab.published.switches_loads import senders as senders
 
 predict = PREDICTIONS.predict
 check_predicted = PREDICTIONS.check_predicted
