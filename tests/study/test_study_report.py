@@ -13,7 +13,7 @@ from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
 from linklab.network import COURSE
 from linklab.published.report import CLAIMS, rows
 from linklab.study.report.claims import JUDGES
-from linklab.study.report.page import REPORT_PAGE
+from linklab.study.report.figures import REPORT_PAGE
 from linklab.study.report.runs import (
     IPERF3,
     PARALLEL,

@@ -46,17 +46,6 @@ class MtuRow:
         """``"Mbit/s"`` or ``"ms"``."""
         return "Mbit/s" if self.quantity == "bandwidth_mbps" else "ms"
 
-    @property
-    def section(self) -> str:
-        """Where the numbers stand in the text: ``"IV.1.a"``."""
-        place = RATES_MBPS.index((self.link_mbps, self.traffic_mbps)) + 1
-        return f"IV.{place}.{'abc'[list(FRAME_BYTES).index(self.frame_bytes)]}"
-
-    @property
-    def where(self) -> str:
-        """For a source line: ``"MTU study, figure 5 (section IV.1.a)"``."""
-        return f"MTU study, figure {self.figure} (section {self.section})"
-
 
 _Three = tuple[float, float, float]
 # figure: real mean, least, largest; virtual mean, least, largest

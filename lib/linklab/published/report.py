@@ -32,9 +32,6 @@ from linklab.published.claims import Claim, Inconsistency
 
 PublishedQuantity = Literal["rtt_ms", "throughput_mbps"]
 
-SECTIONS: Final = {1: "4.3.1", 2: "4.4.1", 3: "4.5.1", 4: "4.6.1", 5: "4.7.1"}
-"""The section with the table of each test case; the tables have no numbers."""
-
 
 @dataclass(frozen=True)
 class ReportRow:
@@ -42,8 +39,8 @@ class ReportRow:
 
     ``case`` is the test case, 1 to 5; ``test`` the row's number within it (in test case 4 a test has several
     flows). ``name`` is the link or pair, as everywhere in Linklab: ``"L1"``, ``"h1-h4"``. ``connection`` is 1 or 2
-    where the report gives two connections of one pair. ``value`` is in ms or Mbit/s, as the table has it, and
-    ``value_in_text`` is what the discussion says where that is another number. ``differs`` is one sentence.
+    where the report gives two connections of one pair. ``value`` is in ms or Mbit/s, as the table has it.
+    ``differs`` is one sentence.
     """
 
     case: int
@@ -55,22 +52,11 @@ class ReportRow:
     value: float
     differs: str
     connection: int | None = None
-    value_in_text: float | None = None
 
     @property
     def unit(self) -> str:
         """``"ms"`` or ``"Mbit/s"``."""
         return "ms" if self.quantity == "rtt_ms" else "Mbit/s"
-
-    @property
-    def section(self) -> str:
-        """Where the table is: ``"4.4.1"``."""
-        return SECTIONS[self.case]
-
-    @property
-    def where(self) -> str:
-        """For a table's or a figure's source line: ``"course report, section 4.4.1, test 1"``."""
-        return f"course report, section {self.section}, test {self.test}"
 
 
 @dataclass(frozen=True)
@@ -90,8 +76,8 @@ def _ends(name: str) -> tuple[str, str]:
     return links.get(name, (source, destination))
 
 
-def _rtt(case: int, test: int, name: str, value: float, differs: str, text: float | None = None) -> ReportRow:
-    return ReportRow(case, test, name, *_ends(name), "rtt_ms", value, differs, value_in_text=text)
+def _rtt(case: int, test: int, name: str, value: float, differs: str) -> ReportRow:
+    return ReportRow(case, test, name, *_ends(name), "rtt_ms", value, differs)
 
 
 def _rate(case: int, test: int, name: str, value: float, differs: str, connection: int | None = None) -> ReportRow:
@@ -212,7 +198,7 @@ ROWS: Final = (
     _rate(1, 1, "h1-h4", 26.2, _UDP_H1_H4),
     _rate(1, 2, "h1-h9", 16.8, _UDP_H1_H9),
     _rate(1, 3, "h7-h9", 16.8, _UDP_H7_H9),
-    _rtt(2, 1, "L1", 21.855, _RTT_L1, text=21.885),
+    _rtt(2, 1, "L1", 21.855, _RTT_L1),
     _rate(2, 1, "L1", 38.02, _TCP_L1),
     _rtt(2, 2, "L2", 44.678, _RTT_L2),
     _rate(2, 2, "L2", 28.43, _TCP_L2),

@@ -21,10 +21,6 @@ SwitchTestbed = Literal["l3-switch", "router-on-a-stick", "fairness"]
 SwitchQuantity = Literal["rtt", "throughput", "shares"]
 Communication = Literal["intra-vlan", "inter-vlan"]
 
-SOLUTIONS: Final = ("Cisco Catalyst 3750", "Open vSwitch 1.10.0", "LiSA 2.0.1")
-RATES_MBPS: Final = (10, 100)
-PAYLOAD_BYTES: Final = (100, 1440)
-"""Section 5.1.1: the UDP payload of the additional flow goes from one to the other; the steps are not printed."""
 BACKGROUND_PAYLOAD_BYTES: Final = 500
 """Sections 4.2.1 and 4.2.2."""
 
@@ -33,27 +29,21 @@ BACKGROUND_PAYLOAD_BYTES: Final = 500
 class Load:
     """What is sent in a testbed besides the measured flow, and that flow; in Mbit/s of UDP payload, offered.
 
-    ``flows_per_pc`` background flows of ``background_mbps`` leave each of the four PCs.
+    Each background flow has ``background_mbps``.
     """
 
     testbed: SwitchTestbed
     rate_mbps: int
     background_mbps: float
-    flows_per_pc: int
     additional_mbps: float
     section: str
 
-    @property
-    def background_on_link_mbps(self) -> float:
-
-        return self.background_mbps * (3 if self.testbed == "l3-switch" else 4)
-
 
 LOADS: Final = (
-    Load("l3-switch", 10, 2.5, 3, 3.0, "4.2.1"),
-    Load("l3-switch", 100, 25.0, 3, 30.0, "4.2.1"),
-    Load("router-on-a-stick", 10, 2.0, 1, 3.0, "4.2.2"),
-    Load("router-on-a-stick", 100, 20.0, 1, 30.0, "4.2.2"),
+    Load("l3-switch", 10, 2.5, 3.0, "4.2.1"),
+    Load("l3-switch", 100, 25.0, 30.0, "4.2.1"),
+    Load("router-on-a-stick", 10, 2.0, 3.0, "4.2.2"),
+    Load("router-on-a-stick", 100, 20.0, 30.0, "4.2.2"),
 )
 STICK_PAIRS: Final = (("PC1", "PC4"), ("PC2", "PC3"), ("PC3", "PC1"), ("PC4", "PC2"))
 """Section 4.2.2: who sends background traffic to whom; PC1 and PC2 are in VLAN 10, PC3 and PC4 in VLAN 20."""
@@ -76,20 +66,10 @@ class Figure:
     offered_mbps: tuple[tuple[float, ...], ...] = ()
 
     @property
-    def where(self) -> str:
-        """Return the source line: ``"switches study, figure 13 (section 5.1.1)"``."""
-        return f"switches study, figure {self.number} (section {self.section})"
-
-    @property
     def setting(self) -> str:
         """Return in words where it was measured: ``"layer-3 switch, between VLANs, 10 Mbit/s"``."""
         what = f"{len(self.offered_mbps[0])} senders" if self.offered_mbps else _IN_WORDS[self.communication]
         return f"{_IN_WORDS[self.testbed]}, {what}, {self.rate_mbps} Mbit/s"
-
-    @property
-    def bars(self) -> int:
-        """Return how many values a figure of bars has: one for each sender, experiment and solution."""
-        return sum(map(len, self.offered_mbps)) * len(SOLUTIONS)
 
 
 _IN_WORDS: Final = {

@@ -28,8 +28,6 @@ VIDEO: Final = {"duration_s": 50, "width": 800, "height": 600, "bitrate_kbps": 1
 PACKET_BYTES: Final = 1356
 """Ours, from the bandwidths: an IP packet with 1316 bytes of MPEG-TS."""
 BANDWIDTH_STEP_KBPS: Final = PACKET_BYTES * 8 / 1000
-SKIPPED_PACKETS: Final = 20
-"""Section 4.1: the first packets do not count for the least bandwidth."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +61,6 @@ class VideoRow:
     def unit(self) -> str:
         """``"kbit/s"`` or ``"ms"``."""
         return "kbit/s" if self.quantity == "bandwidth_kbps" else "ms"
-
-    @property
-    def section(self) -> str:
-        """Where the numbers stand in the text: ``"4.1.2"``."""
-        return f"4.{_QUANTITIES.index(self.quantity) + 1}.{self.topology}"
-
-    @property
-    def where(self) -> str:
-        """For a source line: ``"multimedia study, figure 11 (section 4.1.2)"``."""
-        return f"multimedia study, figure {self.figure} (section {self.section})"
 
 
 _QUANTITIES: Final[tuple[VideoQuantity, ...]] = ("bandwidth_kbps", "delay_ms", "jitter_ms")

@@ -13,7 +13,7 @@ from linklab.study.declare import Study
 from linklab.study.mtu.figures import PAGE as MTU_PAGE
 from linklab.study.own import from_file, is_in_file, names_in_file
 from linklab.study.page import Page
-from linklab.study.report.page import REPORT_PAGE
+from linklab.study.report.figures import REPORT_PAGE
 from linklab.study.switches.page import PAGE as SWITCHES_PAGE
 from linklab.study.video.figures import PAGE as VIDEO_PAGE
 

@@ -50,7 +50,7 @@ def judge_udp_one_more(tables: Tables) -> Finding:
 
 def judge_link_rtt(tables: Tables) -> Finding:
     """Judge each link's round trip by its delay."""
-    shares = {it: _alone(tables, "rtt_mean_ms", it).mean / floor_ms(it) for it in LINKS}
+    shares = {it: alone(tables, "rtt_mean_ms", it).mean / floor_ms(it) for it in LINKS}
     # ping prints a microsecond
     holds = all(1 - 1e-4 <= share <= 1.15 for share in shares.values())
     return Finding(holds, _listed({it: 100 * (share - 1) for it, share in shares.items()}, " % more", 2))
@@ -69,8 +69,7 @@ def judge_path_throughput(tables: Tables) -> Finding:
 def judge_path_rtt(tables: Tables) -> Finding:
     """Judge each path's round trip by those of its links."""
     off = {
-        between: _alone(tables, "rtt_mean_ms", between).mean
-        / sum(_alone(tables, "rtt_mean_ms", it).mean for it in links)
+        between: alone(tables, "rtt_mean_ms", between).mean / sum(alone(tables, "rtt_mean_ms", it).mean for it in links)
         - 1
         for between, links in _LINKS_OF.items()
     }
@@ -79,14 +78,14 @@ def judge_path_rtt(tables: Tables) -> Finding:
 
 def judge_path_processing(tables: Tables) -> Finding:
     """Judge what a path's round trip has beyond its delays."""
-    more_ms = {it: _alone(tables, "rtt_mean_ms", it).mean - floor_ms(it) for it in PATHS}
+    more_ms = {it: alone(tables, "rtt_mean_ms", it).mean - floor_ms(it) for it in PATHS}
     return Finding(min(more_ms.values()) >= 5, _listed(more_ms, " ms more", 3))
 
 
 def judge_shared_rtt(tables: Tables) -> Finding:
     """Judge round trips under load by those of idle paths."""
     more_ms = {
-        f"{name} in test {test}": _shared(tables, "rtt_mean_ms", pairs, name).mean - _idle_ms(tables, name)
+        f"{name} in test {test}": shared(tables, "rtt_mean_ms", pairs, name).mean - _idle_ms(tables, name)
         for test, pairs in enumerate(SHARED, 1)
         for name in pairs_of(pairs)
     }
@@ -129,8 +128,8 @@ def judge_apart_throughput(tables: Tables) -> Finding:
     """Judge by its link's rate what each of two pairs on different links gets, and what the other one takes from it."""
     holds, words = True, []
     for name in pairs_of(APART):
-        together_mbps = _shared(tables, "throughput_mbps", APART, name).mean
-        alone_mbps = _shared(tables, "throughput_mbps", name, name).mean
+        together_mbps = shared(tables, "throughput_mbps", APART, name).mean
+        alone_mbps = shared(tables, "throughput_mbps", name, name).mean
         holds &= together_mbps >= max(_CLOSE * rate_mbps(name), 0.98 * alone_mbps)
         share = f"{100 * together_mbps / rate_mbps(name):.1f} % of the rate"
         words.append(
@@ -143,8 +142,8 @@ def judge_apart_router(tables: Tables) -> Finding:
     """Judge which part of the growth of round trips comes from the other pair."""
     parts, words = [], []
     for name in pairs_of(APART):
-        together_ms = _shared(tables, "rtt_mean_ms", APART, name).mean
-        alone_ms = _shared(tables, "rtt_mean_ms", name, name).mean
+        together_ms = shared(tables, "rtt_mean_ms", APART, name).mean
+        alone_ms = shared(tables, "rtt_mean_ms", name, name).mean
         grown_ms = together_ms - _idle_ms(tables, name)
         parts.append((together_ms - alone_ms) / grown_ms if grown_ms > 0 else 0.0)
         words.append(f"{name} {together_ms:.1f} ms, alone {alone_ms:.1f}, idle {_idle_ms(tables, name):.0f}")
@@ -186,37 +185,39 @@ def rate_mbps(between: str) -> float:
     return bottleneck(path(COURSE, source, destination)).rate_mbps or 0.0
 
 
-def _alone(tables: Tables, metric: str, between: str) -> Values:
+def alone(tables: Tables, metric: str, between: str) -> Values:
+    """Return what a pair had of a metric in test cases 2 and 3, each alone."""
     return tables["report-alone"].lookup(metric, between=between)
 
 
-def _shared(tables: Tables, metric: str, pairs: str, of: str = "") -> Values:
+def shared(tables: Tables, metric: str, pairs: str, of: str = "") -> Values:
+    """Return what pairs, or one ``of`` them, had of a metric in test cases 4 and 5, side by side."""
     return tables["report-shared"].lookup(metric, pairs=pairs, of=of)
 
 
 def _idle_ms(tables: Tables, between: str) -> float:
     """Return the round trip of an idle path: as measured where it was, else theory's shortest."""
-    alone = tables.get("report-alone")
-    if alone is not None and between in alone.levels("between"):
-        return _alone(tables, "rtt_mean_ms", between).mean
+    table = tables.get("report-alone")
+    if table is not None and between in table.levels("between"):
+        return alone(tables, "rtt_mean_ms", between).mean
     return floor_ms(between)
 
 
 def _shares_of_rate(tables: Tables, names: Sequence[str], least: float) -> Finding:
-    shares = {it: _alone(tables, "throughput_mbps", it).mean / rate_mbps(it) for it in names}
+    shares = {it: alone(tables, "throughput_mbps", it).mean / rate_mbps(it) for it in names}
     holds = all(least <= share < 1 for share in shares.values())
     return Finding(holds, _listed({it: 100 * share for it, share in shares.items()}, " % of the rate", 1))
 
 
 def _fair(tests: Mapping[str, str], tables: Tables) -> Finding:
-    found = {name: _shared(tables, "jain_index", pairs) for name, pairs in tests.items()}
+    found = {name: shared(tables, "jain_index", pairs) for name, pairs in tests.items()}
     words = "; ".join(f"{name}: {it.mean:.3f} ({it.low:.3f} to {it.high:.3f})" for name, it in found.items())
     return Finding(min(it.mean for it in found.values()) >= _FAIR, words)
 
 
 def _mean_of_pairs(tables: Tables, metric: str, pairs: str, of: Sequence[str] = ()) -> tuple[float, ...]:
     """Return the mean over the pairs, for each repeat. Raises MeasurementError where repeats of pairs are missing."""
-    each = [_shared(tables, metric, pairs, name).values for name in of or pairs_of(pairs)]
+    each = [shared(tables, metric, pairs, name).values for name in of or pairs_of(pairs)]
     if len(set(map(len, each))) > 1:
         raise MeasurementError(f"{metric} of {pairs}: not every pair has all repeats")
     return tuple(fmean(values) for values in zip(*each, strict=True))

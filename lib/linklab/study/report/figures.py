@@ -1,17 +1,18 @@
-"""The tables and figures of the course report's page: the report, theory and ours side by side."""
+"""The course report's page, its tables and figures: the report, theory and ours side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from linklab.network import COURSE, goodput_ceiling_mbps, path
-from linklab.published.report import FAIRNESS, ROWS, PublishedQuantity, ReportRow, rows
+from linklab.published.report import CLAIMS, FAIRNESS, INCONSISTENCIES, ROWS, PublishedQuantity, ReportRow, rows
 from linklab.show.chart import BLACK, VERMILLION, chart, label_axes, legend, panels
 from linklab.study.claims import Tables
-from linklab.study.page import Grid, Picture, fixed, spread
-from linklab.study.report.claims import APART, floor_ms
-from linklab.study.report.runs import LINKS, PARALLEL, PATHS, SHARED, ends, pairs_of
+from linklab.study.page import Grid, Page, Picture, fixed, spread
+from linklab.study.report.claims import APART, JUDGES, alone, floor_ms, shared
+from linklab.study.report.runs import LINKS, PARALLEL, PATHS, SHARED, STUDIES, ends, pairs_of
 from linklab.study.table import Values
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def alone_grid(tables: Tables) -> Grid:
     """Return round trip and throughput of each link and path: report, theory, ours."""
     found = []
     for between in (*LINKS, *PATHS):
-        rtt, rate = (_alone(tables, metric, between) for metric in ("rtt_mean_ms", "throughput_mbps"))
+        rtt, rate = (alone(tables, metric, between) for metric in ("rtt_mean_ms", "throughput_mbps"))
         found.append((
             between, fixed(floor_ms(between), 0), f"{_printed(between, 'rtt_ms'):g}", spread(rtt),
             fixed(ceiling_mbps(between), 2), f"{_printed(between, 'throughput_mbps'):g}", spread(rate),
@@ -63,7 +64,7 @@ def shared_grid(tables: Tables) -> Grid:
     found = []
     for (case, test), pairs in _TESTS.items():
         for name in pairs_of(pairs):
-            rtt, rate = (_shared(tables, metric, pairs, name) for metric in ("rtt_mean_ms", "throughput_mbps"))
+            rtt, rate = (shared(tables, metric, pairs, name) for metric in ("rtt_mean_ms", "throughput_mbps"))
             mine = [row for row in rows(case, test) if row.name == name]
             rtts = [row.value for row in mine if row.quantity == "rtt_ms"]
             rates = [row.value for row in mine if row.quantity == "throughput_mbps"]
@@ -83,7 +84,7 @@ def fairness_grid(tables: Tables) -> Grid:
     for each in FAIRNESS:
         pairs = _TESTS[each.case, each.test]
         printed = sum(row.value for row in rows(each.case, each.test) if row.quantity == "throughput_mbps")
-        index, together = (_shared(tables, metric, pairs) for metric in ("jain_index", "sum_mbps"))
+        index, together = (shared(tables, metric, pairs) for metric in ("jain_index", "sum_mbps"))
         found.append((
             f"{each.case}.{each.test}", pairs.replace("+", ", "), f"{each.value:g}", f"{each.recomputed:.3f}",
             spread(index, 3), fixed(printed, 2), spread(together),
@@ -99,7 +100,7 @@ def apart_grid(tables: Tables) -> Grid:
     found = []
     for name in pairs_of(APART):
         cells = [
-            spread(_shared(tables, metric, pairs, name))
+            spread(shared(tables, metric, pairs, name))
             for metric in ("rtt_mean_ms", "throughput_mbps")
             for pairs in (name, APART)
         ]
@@ -110,11 +111,11 @@ def apart_grid(tables: Tables) -> Grid:
 
 def rtt_figure(tables: Tables) -> Picture:
     """Return the round trips of test cases 2 to 4 beyond theory's: the report's and ours."""
-    idle = {it: (_printed(it, "rtt_ms"), _alone(tables, "rtt_mean_ms", it), floor_ms(it)) for it in (*LINKS, *PATHS)}
+    idle = {it: (_printed(it, "rtt_ms"), alone(tables, "rtt_mean_ms", it), floor_ms(it)) for it in (*LINKS, *PATHS)}
     loaded = {
         f"{name} (4.{test})": (
             next(row.value for row in rows(4, test) if (row.name, row.quantity) == (name, "rtt_ms")),
-            _shared(tables, "rtt_mean_ms", pairs, name),
+            shared(tables, "rtt_mean_ms", pairs, name),
             floor_ms(name),
         )
         for test, pairs in enumerate(SHARED, 1)
@@ -131,7 +132,7 @@ def rtt_figure(tables: Tables) -> Picture:
 def throughput_figure(tables: Tables) -> Picture:
     """Return the throughput of test cases 2 and 3 as a share of the ceiling: the report's and ours."""
     found = {
-        it: (_printed(it, "throughput_mbps"), _alone(tables, "throughput_mbps", it), ceiling_mbps(it))
+        it: (_printed(it, "throughput_mbps"), alone(tables, "throughput_mbps", it), ceiling_mbps(it))
         for it in (*LINKS, *PATHS)
     }
     alt_text = "; ".join(
@@ -157,7 +158,7 @@ def sharing_figure(tables: Tables) -> Picture:
     for (case, test), pairs in _TESTS.items():
         for name in pairs_of(pairs):
             theirs = sum(row.value for row in rows(case, test) if (row.name, row.quantity) == (name, "throughput_mbps"))
-            found[f"{name} ({case}.{test})"] = (theirs, _shared(tables, "throughput_mbps", pairs, name), 0.0)
+            found[f"{name} ({case}.{test})"] = (theirs, shared(tables, "throughput_mbps", pairs, name), 0.0)
 
     def draw() -> Drawing:
         figure, axes = chart(alt_text, x="throughput (Mbit/s)", y="", grid="x", height_inches=4.2)
@@ -176,14 +177,6 @@ def ceiling_mbps(between: str) -> float:
     """Return the most that TCP can carry between two nodes of the course network."""
     source, destination, _ = ends(COURSE, between)
     return goodput_ceiling_mbps(path(COURSE, source, destination))
-
-
-def _alone(tables: Tables, metric: str, between: str) -> Values:
-    return tables["report-alone"].lookup(metric, between=between)
-
-
-def _shared(tables: Tables, metric: str, pairs: str, of: str = "") -> Values:
-    return tables["report-shared"].lookup(metric, pairs=pairs, of=of)
 
 
 def _printed(between: str, quantity: PublishedQuantity) -> float:
@@ -229,3 +222,26 @@ def _named(axes: Axes, names: Sequence[str]) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     legend(axes, columns=2)
+
+
+REPORT_PAGE: Final = Page(
+    name="report",
+    title="The course report of 2023, repeated",
+    studies=STUDIES,
+    template=Path(__file__).with_name("page.md"),
+    claims=CLAIMS,
+    judges=JUDGES,
+    grids={
+        "udp": udp_grid,
+        "alone": alone_grid,
+        "shared": shared_grid,
+        "fairness": fairness_grid,
+        "apart": apart_grid,
+    },
+    figures={
+        "rtt": rtt_figure,
+        "throughput": throughput_figure,
+        "sharing": sharing_figure,
+    },
+    published={"inconsistencies": INCONSISTENCIES},
+)
