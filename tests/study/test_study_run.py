@@ -265,11 +265,6 @@ def test_as_many_jobs_as_there_are_points() -> None:
 def test_a_table_names_what_it_lacks(tmp_path: Path) -> None:
     table = run(STUDY, tmp_path, only={"size": [1]})
     assert list(table.frame.columns)[:3] == ["size", "kind", "repeat"]
-    if importlib.util.find_spec("pyarrow") is None:
-        with pytest.raises(LabError, match="needs pyarrow, which is not installed"):
-            run(STUDY, tmp_path, parquet=True)
-    else:
-        assert run(STUDY, tmp_path, parquet=True).files[-1].name == "made-up.parquet"
 
 
 def test_a_mistake_in_a_measurement_is_said_and_the_others_go_on(tmp_path: Path) -> None:

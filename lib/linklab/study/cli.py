@@ -74,7 +74,6 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
         default="virtual",
         help="default: %(default)s; real measures one at a time",
     )
-    carry_out.add_argument("--parquet", action="store_true", help="write NAME.parquet too (needs pyarrow)")
 
     page.add_argument("--beside", action="append", default=[], metavar="FILE.csv",
                       help="numbers of your own hardware, for comparison (linklab study template)")  # fmt: skip
@@ -227,7 +226,6 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
                 clock=arguments.clock,
                 only=selection(arguments.only, "--only"),
                 again=arguments.again,
-                parquet=arguments.parquet,
                 on_progress=show.tell,
             )
     except KeyboardInterrupt:

@@ -76,7 +76,6 @@ def run(
     clock: Clock = "virtual",
     only: Selection | None = None,
     again: bool = False,
-    parquet: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Table:
     """Measure all points of a study that `folder` has not yet, `jobs` at once (None: one a core); write its table.
@@ -93,8 +92,6 @@ def run(
     that was changed since `folder` was begun, a folder that cannot be written to, or jobs that the machine does not
     bear. At KeyboardInterrupt it ends all labs and writes the table of what is done.
     """
-    if parquet:
-        table.need_parquet()
     asked = study.select(only or {})
     everything = study.points()
     now = definition(study, clock)
@@ -125,7 +122,7 @@ def run(
             before = table.read_about_run(study, store.folder)
             if not todo and before.get("lab_s_of_all_points") == about["lab_s_of_all_points"]:
                 about = before  # it was measured then, and not now
-            written = table.write(study, store.folder, clock, done, about, parquet)
+            written = table.write(study, store.folder, clock, done, about)
     return replace(written, missing=missing)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import io
 import json
 import lzma
@@ -17,7 +16,7 @@ from typing import Any, Final
 import pandas
 
 from linklab import __version__
-from linklab.errors import LabError, MeasurementError
+from linklab.errors import MeasurementError
 from linklab.files import write_whole
 from linklab.study.declare import COLUMNS, Level, Point, Study
 from linklab.study.store import Finished, digest
@@ -389,18 +388,14 @@ def write(
     clock: str,
     points: Mapping[Point, Finished],
     about_run: Mapping[str, Any],
-    parquet: bool,
 ) -> Table:
-    """Write NAME.csv, NAME.json (what is the same in every run), NAME.run.json (what is not) and NAME.parquet."""
+    """Write NAME.csv, NAME.json (what is the same in every run) and NAME.run.json (what is not)."""
     table = table_of(study, points)
     about = metadata(study, clock, points)
     files = [folder / f"{study.name}{ending}" for ending in (".csv", ".json", ".run.json")]
     write_whole(files[0], table.csv)
     write_whole(files[1], json.dumps(about, indent=1) + "\n")
     write_whole(files[2], json.dumps(about_run, indent=1) + "\n")
-    if parquet:
-        files.append(folder / f"{study.name}.parquet")
-        _write_parquet(files[-1], table)
     return replace(table, about=about | dict(about_run), files=tuple(files))
 
 
@@ -430,22 +425,3 @@ def keep(table: Table, folder: Path) -> Path:
     except OSError as error:
         raise MeasurementError(f"{error.filename} cannot be read or written: {error.strerror}") from None
     return kept
-
-
-def need_parquet() -> None:
-    """Raise LabError where pyarrow is not installed."""
-    if importlib.util.find_spec("pyarrow") is None:
-        raise LabError(
-            "Parquet needs pyarrow, which is not installed: pip install pyarrow, or take the CSV (no --parquet)"
-        )
-
-
-def _write_parquet(path: Path, table: Table) -> None:
-    # a column has one type: texts and numbers among one factor's levels become texts
-    frame = table.frame.copy()
-    for factor in table.study.factors:
-        if len({isinstance(level, str) for level in frame[factor]}) > 1:
-            frame[factor] = frame[factor].map(str)
-    part = path.with_name(path.name + ".unfinished")
-    frame.to_parquet(part, index=False)
-    part.replace(path)
