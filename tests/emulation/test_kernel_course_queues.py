@@ -277,7 +277,6 @@ def test_dctcp_keeps_the_queue_at_the_marking_threshold(lab: linklab.Lab, fifo_m
 
 SOME = Datagrams("h1", H2, 4000, 5)
 OTHERS = Datagrams("h1", H2, 4001, 5)
-HIGH = Datagrams("h1", H2, 4000, 5, tos=0x10)
 LONG = Datagrams("h1", H2, 4000, 5, payload=b"x" * 1000)
 ELSEWHERE = Datagrams("h1", "203.0.113.1", 4000, 5)
 INGRESS = "tc filter add dev r1-eth0 ingress protocol ip flower ip_proto udp dst_port 4000 action"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
@@ -35,12 +34,3 @@ def hints(check: Callable[[], Result], times: int = 3) -> list[str]:
             check().require()
         said.append(the_failure(caught.value.result).hint)
     return said
-
-
-def failed_alone(check: Callable[[Any], Result], right: Mapping[Any, Any], name: Any, wrong: object) -> Check:
-    """One answer of several is wrong: its own check fails with a hint, and no other does."""
-    result = check({**right, name: wrong})
-    (found,) = [it for it in result.checks if not it.passed]
-    assert found.outcome == "failed"
-    assert found.hint
-    return found

@@ -93,5 +93,4 @@ def beside(pings: PingResult, transfer: SimpleperfResult | TcpResult) -> AtOnce:
     return AtOnce((pings, transfer), 0.02)
 
 
-L1_TRANSFER = sent("r1", "r2", 38.05, replace(QUIET, queues=(L1_SENT,)))
 L1_TOGETHER = beside(pinged("r1", "r2", L1_LOADED, interval_s=1), sent("r1", "r2", 38.05))

@@ -27,8 +27,6 @@ from linklab.emulation.overlays import pairs, tunnels_of
 from linklab.errors import LabError
 from linklab.network import NetworkState, NodeState
 
-DEFAULT_MTU_BYTES = 1500
-
 
 @dataclass(frozen=True)
 class _Port:

@@ -29,8 +29,6 @@ from linklab.grade.simpleperf.mistakes import Mistake
 from . import Generated, right, wrong
 
 _PATIENCE_S: Final = 900.0
-_CHECKED: Final = (0, 1, 3, 4)
-"""Exit statuses after which there is a report."""
 
 Result = dict[str, Any]
 """Of one program: name, digest, status, wall_s, and either checks and causes of the report, or the error."""

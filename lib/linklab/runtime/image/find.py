@@ -225,14 +225,14 @@ def _named(named: str) -> Image:
     return unpacked(path)
 
 
-def unpacked(path: Path, known_sha256: str | None = None) -> Image:
+def unpacked(path: Path) -> Image:
     """Return the image in a file, unpacked into the cache at the first call; later ones look at size and time alone.
 
     Raises `LabError` where the file is damaged, or made for another version of Linklab, or the cache has no room.
     """
     status = path.stat()
     state = f"{path.absolute()} {status.st_size} {status.st_mtime_ns}"
-    return _noted(state) or _unpack(path, state, known_sha256)
+    return _noted(state) or _unpack(path, state)
 
 
 def fetched(address: str) -> Image:
@@ -286,7 +286,7 @@ def _noted(state: str) -> Image | None:
         return None
 
 
-def _unpack(path: Path, state: str, known_sha256: str | None) -> Image:
+def _unpack(path: Path, state: str, known_sha256: str | None = None) -> Image:
     """Unpack a file into the folder that is named by its checksum, and note what it was unpacked from."""
     from linklab.runtime.image import file
 

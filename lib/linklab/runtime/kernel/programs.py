@@ -129,15 +129,14 @@ def _lower_session(session: int) -> None:
         Path(f"/proc/{session}/autogroup").write_text("19", "ascii")
 
 
-def end_group(process: subprocess.Popen[str], grace_s: float = _GRACE_S) -> None:
+def end_group(process: subprocess.Popen[str]) -> None:
     """Ends a group by its leader, which must not have been waited for: until it is, its number cannot become
     another's. SIGTERM comes first and gives make the time to remove half-written objects.
     """
-    if grace_s > 0:
-        signal_group(process.pid, signal.SIGTERM)
-        deadline = time.monotonic() + grace_s
-        while time.monotonic() < deadline and not _has_ended(process.pid):
-            time.sleep(_LOOK_S)
+    signal_group(process.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _GRACE_S
+    while time.monotonic() < deadline and not _has_ended(process.pid):
+        time.sleep(_LOOK_S)
     signal_group(process.pid, signal.SIGKILL)
     process.wait()
 

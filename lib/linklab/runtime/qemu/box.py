@@ -29,7 +29,6 @@ WORD: Final = struct.Struct("<I")
 _LENGTH: Final = 0xFFF_FFFF
 PART, LAST, DROP, ASK, LAST_ASK = range(1, 6)
 """A part of a message; its last one; forget the parts that came; nothing but a wish for the next request; both."""
-_BETWEEN_S = 0.2
 
 
 def word(kind: int, length: int = 0) -> int:
