@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from linklab.errors import LinklabError
+from linklab import lab
+from linklab.errors import LabEnded, LinklabError
 from linklab.grade import GradeError, simpleperf
 from linklab.grade.simpleperf import STEPS, place
 from linklab.grade.simpleperf.catalogue import ITEMS
 from linklab.grade.simpleperf.run import STALLED_NOTE
+from linklab.grade.simpleperf.submission import Submission
+from linklab.runtime import container
 from linklab.runtime.backends import Kind
+from linklab.trial import in_lab
 
 from ...simpleperf.runner import REFERENCE
 
@@ -92,3 +100,47 @@ def test_a_step_alone_is_a_result_to_require(virtual: Kind, tmp_path: Path, noth
 def test_an_unknown_step_is_one_clear_line() -> None:
     with pytest.raises(LinklabError, match="no step is called 'all': choose one of transfer, clock"):
         simpleperf.check(REFERENCE, ["all"])
+
+
+class _Computing:
+    """Stands in for the process of a lab in QEMU, which has no process group here: it computes without end."""
+
+    group_pid = 0
+    running = True
+
+    def __init__(self, start_s: float) -> None:
+        self._used_s = start_s
+
+    def cpu_s(self) -> float:
+        return self._used_s if self.running else 0.0
+
+    def stop(self) -> None:
+        self.running = False
+
+    def call(self, function: object, *plans: object, **given: Callable[..., Any]) -> list[dict[str, Any]]:
+        if function is not in_lab.play:
+            return []
+        given["on_event"](["client"])
+        for _ in range(100):
+            self._used_s += 1.0
+            if given["stop"]():
+                self.stop()
+                raise LabEnded("the program took the lab along")
+        pytest.fail(f"after {self._used_s:g} s of computing the scene still went on")
+
+
+@pytest.mark.parametrize(("start_s", "limit_s"), [(0.5, place.STALL_CPU_S), (2.0, 2.0 * place.STALL_STARTS)])
+def test_what_a_lab_of_any_kind_computes_is_counted(
+    monkeypatch: pytest.MonkeyPatch, start_s: float, limit_s: float
+) -> None:
+    process = _Computing(start_s)
+    monkeypatch.setattr(place, "choose", lambda _: None)
+    monkeypatch.setattr(container, "chosen", lambda: False)
+    monkeypatch.setattr(lab, "start", lambda *_, **__: SimpleNamespace(process=process, stop=process.stop))
+    tried = place.LabPlace(Submission("simpleperf.py", {"simpleperf.py": b"while True: pass"}, sys.executable, None))
+    try:
+        (record,) = tried.play([{}])
+    finally:
+        tried.close()
+    assert (record["stalled"], record["by"]) == (True, ["client"])
+    assert limit_s < process._used_s - start_s <= limit_s + 1

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from linklab import lab as labs
@@ -115,7 +112,7 @@ class LabPlace:
                 self._submission.encoded(),
                 self._submission.packages is not None,
             )
-            self._limit_s = max(STALL_CPU_S, STALL_STARTS * cpu_s(self._lab.process.group_pid))
+            self._limit_s = max(STALL_CPU_S, STALL_STARTS * self._lab.process.cpu_s())
         return self._lab
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -124,7 +121,7 @@ class LabPlace:
             # it died between two scenes: that is no stall of this one's
             self._end_lab()
         process = self._started().process
-        watch = _Watch(process.group_pid, self._limit_s, process.stop)
+        watch = _Watch(process.cpu_s, self._limit_s, process.stop)
         try:
             records = process.call(in_lab.play, plans, on_event=watch.hear, stop=watch.stalled)
         except (LabError, KeyboardInterrupt) as ended:
@@ -174,10 +171,12 @@ def _lost(watch: _Watch) -> dict[str, Any]:
 class _Watch:
     """Looks how much computing a lab does for one request: its own clock cannot tell, it stands still meanwhile."""
 
-    def __init__(self, group: int, limit_s: float, end: Callable[[], None]) -> None:
-        """``end`` ends the lab: a program that only computes leaves the guest no moment to hear anything else."""
-        self._group, self._limit_s, self._end = group, limit_s, end
-        self._from_s = cpu_s(group)
+    def __init__(self, cpu_s: Callable[[], float], limit_s: float, end: Callable[[], None]) -> None:
+        """``cpu_s`` tells how much the lab has computed so far, in seconds, and less once it has ended. ``end`` ends
+        it: a program that only computes leaves the guest no moment to hear anything else.
+        """
+        self._cpu_s, self._limit_s, self._end = cpu_s, limit_s, end
+        self._from_s = cpu_s()
         self._spent_s = 0.0
         self._began_s = time.monotonic()
         self.fired = False
@@ -190,7 +189,7 @@ class _Watch:
 
     def spent_s(self) -> float:
         """CPU seconds so far."""
-        return max(self._spent_s, cpu_s(self._group) - self._from_s)
+        return max(self._spent_s, self._cpu_s() - self._from_s)
 
     def stalled(self) -> bool:
         """Whether it is too much."""
@@ -207,17 +206,3 @@ class _Watch:
         """The request has been answered."""
         if self._timer is not None:
             self._timer.cancel()
-
-
-def cpu_s(group: int) -> float:
-    """CPU seconds that the processes of a process group have used, with those of their children that ended."""
-    ticks = sum(sum(map(int, fields[11:15])) for fields in _stats() if int(fields[2]) == group)
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _stats() -> Iterator[list[str]]:
-    """The fields of /proc/PID/stat after the command's name (proc(5): number 3 and on)."""
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(OSError, IndexError):
-                yield (folder / "stat").read_text().rpartition(")")[2].split()
