@@ -9,7 +9,7 @@ The plan::
      "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected", "side",
                  "given", "keep"},                     # side: "client" unless said otherwise
                 {"kind": "peer", "at_s", "host", "target", "steps"},
-                {"kind": "restart", "at_s"}],          # any of them: "after" (a number of the list) instead of "at_s"
+                {"kind": "restart", "at_s"}],
      "grace_s": how long the server may still print when all acts are over, and the relay has read what clients sent}
 
 All times count from the moment the server listens (from the start without one). Without a listening server nothing
@@ -60,7 +60,6 @@ class _Play:
         self.alive = False
         self.restarted: dict[str, Any] | None = None
         self.acts: list[dict[str, Any]] = [{"kind": act["kind"]} for act in plan["acts"]]
-        self.over = [asyncio.Event() for _ in self.acts]
 
     def clock(self) -> float:
         """Seconds since the server listens."""
@@ -150,14 +149,7 @@ class _Play:
 
     async def _act(self, number: int) -> None:
         act, note = self.plan["acts"][number], self.acts[number]
-        if "after" in act:
-            await self.over[act["after"]].wait()
-        else:
-            await asyncio.sleep(max(0.0, act["at_s"] - self.clock()))
-        await self._do(act, note)
-        self.over[number].set()
-
-    async def _do(self, act: dict[str, Any], note: dict[str, Any]) -> None:
+        await asyncio.sleep(max(0.0, act["at_s"] - self.clock()))
         match act["kind"]:
             case "client":
                 files = {"given": act.get("given"), "keep": act.get("keep", "")}

@@ -54,7 +54,7 @@ class Session:
     def pair(
         self,
         key: str,
-        clients: Sequence[tuple[float | None, Sequence[str]]],
+        clients: Sequence[tuple[float, Sequence[str]]],
         *,
         server: Sequence[str] = (),
         unit: str = "",
@@ -63,7 +63,7 @@ class Session:
         port: int | None = None,
         limit_s: float = LIMIT_S,
     ) -> Take:
-        """Plays a server with clients (start time, None after the one before; arguments), through the relay or not.
+        """Plays a server with clients (start time; arguments), through the relay or not.
 
         With a ``unit`` both sides are asked for it, as far as they take -f. The same key gives the same take again.
         ``others`` are further acts; in them the target "server" is replaced.
@@ -80,12 +80,12 @@ class Session:
         acts: list[dict[str, Any]] = [
             {
                 "kind": "client",
-                **({"after": number - 1} if at_s is None else {"at_s": at_s}),
+                "at_s": at_s,
                 "host": "client",
                 "words": self.client_words(*words, *arguments, *(self.dialect.words("client", unit) if unit else ())),
                 "limit_s": limit_s,
             }
-            for number, (at_s, arguments) in enumerate(clients)
+            for at_s, arguments in clients
         ]
         acts += [{**act, "target": [address, port]} if act["kind"] == "peer" else act for act in others]
         plan = {
@@ -147,11 +147,10 @@ class Session:
         # what a server says unasked must not be taken for an answer
         return [*steps, ["receive", 2.0 if greeting else 0.3, max(1, len(greeting))]]
 
-    def replay(self, at_s: float | None, steps: Sequence[Sequence[Any]], after: int = 0) -> dict[str, Any]:
-        """An act: a peer that connects and does the steps, at a time or after an act; bytes are encoded here."""
+    def replay(self, at_s: float, steps: Sequence[Sequence[Any]]) -> dict[str, Any]:
+        """An act: a peer that connects and does the steps, at a time; bytes are encoded here."""
         encoded = [
             [step[0], *(base64.b64encode(word).decode() if isinstance(word, bytes) else word for word in step[1:])]
             for step in steps
         ]
-        when = {"after": after} if at_s is None else {"at_s": at_s}
-        return {"kind": "peer", **when, "host": "client", "steps": [["connect"], *encoded]}
+        return {"kind": "peer", "at_s": at_s, "host": "client", "steps": [["connect"], *encoded]}
