@@ -190,10 +190,6 @@ class Program:
         """Whether any of its processes computes just now, instead of waiting."""
         return any(_runs(pid) for pid in _family(self._process.pid))
 
-    def cpu_s(self) -> float:
-        """CPU seconds that its processes have used so far, by this system's own clock."""
-        return sum(_used_s(pid) for pid in _family(self._process.pid))
-
     async def wait(self, timeout_s: float) -> bool:
         """Waits for its end, at most so long; whether it has ended."""
         with contextlib.suppress(TimeoutError):
@@ -289,7 +285,6 @@ class Program:
         """What is known of it, as JSON."""
         return {
             "words": self.words,
-            "host": self.host,
             "started_s": self.started_s,
             "ended_s": None if self.stopped else self.ended_s,
             "status": None if self.stopped else self.status,
@@ -329,15 +324,6 @@ def _filled_pipe(data: bytes) -> int:
     os.write(writer, data)
     os.close(writer)
     return reader
-
-
-def _used_s(pid: int) -> float:
-    """CPU seconds of a process with those of its children that ended (proc(5): fields 14 to 17 of stat)."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _family(pid: int) -> list[int]:

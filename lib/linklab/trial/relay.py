@@ -54,7 +54,6 @@ class Flow:
     """
 
     size: int = 0
-    first_s: float | None = None
     last_s: float | None = None
     forwarded_s: float | None = None
     closed_s: float | None = None
@@ -65,7 +64,6 @@ class Flow:
 
     def note(self, data: bytes, now_s: float) -> None:
         """Counts what has arrived."""
-        self.first_s = now_s if self.first_s is None else self.first_s
         self.last_s = now_s
         self.size += len(data)
         self.head += data[: _KEPT_BYTES - len(self.head)]
@@ -85,11 +83,9 @@ class Flow:
 
 @dataclass
 class Connection:
-    """A relayed connection: when it came, from which port, when its bulk of data began, and its two directions."""
+    """A relayed connection: when it came, when its bulk of data began, and its two directions."""
 
     accepted_s: float
-    client_port: int
-    relay_port: int = 0
     refused: bool = False
     bulk_s: float | None = None
     up: Flow = field(default_factory=Flow)
@@ -138,9 +134,9 @@ class Relay:
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            client, address = await loop.sock_accept(self._listener)
+            client, _ = await loop.sock_accept(self._listener)
             self._sockets.append(client)
-            note = Connection(self._clock(), address[1])
+            note = Connection(self._clock())
             self.connections.append(note)
             self._spawn(self._serve(client, note))
 
@@ -156,7 +152,6 @@ class Relay:
             client.close()
             server.close()
             return
-        note.relay_port = server.getsockname()[1]
         for one in (client, server):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         up = self._spawn(self._carry(client, server, note.up, note.down, self._wait_up(note)))

@@ -18,8 +18,7 @@ may not listen as soon as it does.
 
 In the record stands, beside what everyone did, whether the scene ``stalled``: somebody outside ended it, because it
 computed without end. ``by`` is whose programs were computing then, "server" or "client"; if it is empty, the scene was
-slow through no fault of theirs. For each program it is told as ``busy``, with the ``cpu_s`` that it had used by the
-lab's clock (which in a lab on virtual time stands still meanwhile).
+slow through no fault of theirs.
 """
 
 from __future__ import annotations
@@ -217,27 +216,21 @@ class _Play:
         for program in self.programs:
             program.clean_up()
 
-    def record(self, stalled: bool, used: dict[int, tuple[bool, float]]) -> dict[str, Any]:
-        """As JSON. ``used`` tells of programs, by id, whether they were computing at the end, and for how long."""
-
-        def told(program: Program) -> dict[str, Any]:
-            busy, cpu_s = used.get(id(program), (False, None))
-            return {**program.record(), "busy": busy, "cpu_s": cpu_s}
-
-        acts = [{**note, "program": told(note["program"])} if "program" in note else note for note in self.acts]
-        busy = {program.side for program in self.programs if used.get(id(program), (False, 0.0))[0]}
+    def record(self, stalled: bool, computing: set[str]) -> dict[str, Any]:
+        """As JSON. ``computing`` are the sides whose programs were computing at the end."""
+        acts = [{**note, "program": note["program"].record()} if "program" in note else note for note in self.acts]
         return {
-            "server": self.server and told(self.server),
+            "server": self.server and self.server.record(),
             "listening": self.listening,
             "alive": self.alive,
             "restarted": self.restarted
-            and {"before": told(self.restarted["before"]), "listening": self.restarted.get("listening", [])},
+            and {"before": self.restarted["before"].record(), "listening": self.restarted.get("listening", [])},
             "acts": acts,
             "relay": [one.record() for one in self.relay.connections] if self.relay else [],
             "datagrams": self.datagrams and self.datagrams.record(),
             "listeners": [one.record() for one in self.listeners],
             "stalled": stalled,
-            "by": sorted(busy, reverse=True),
+            "by": sorted(computing, reverse=True),
             "end_s": self.clock(),
         }
 
@@ -255,16 +248,15 @@ def play(
 ) -> dict[str, Any]:
     """Plays the scene; its record. If `poll` raises `interrupted`, everything is ended and the record says so."""
     scene = _Play(stage, plan, tell)
-    stalled, used = False, {}
+    stalled, computing = False, set[str]()
     try:
         loop.run(poll, scene.play())
     except interrupted:
         stalled = True
-        running = [program for program in scene.programs if program.running]
-        used = {id(program): (program.computes(), program.cpu_s()) for program in running}
+        computing = {program.side for program in scene.programs if program.running and program.computes()}
     finally:
         scene.end()
-    return scene.record(stalled, used)
+    return scene.record(stalled, computing)
 
 
 def play_all(

@@ -65,7 +65,6 @@ def flow(size: int = 0, at_s: float | None = None, closed_s: float | None = None
     text = base64.b64encode(data[:8192]).decode()
     return {
         "bytes": size,
-        "first_s": at_s,
         "last_s": at_s,
         "forwarded_s": at_s,
         "closed_s": closed_s,
@@ -81,7 +80,6 @@ def program(
 ) -> dict[str, Any]:
     return {
         "words": ["simpleperf.py", "-s" if side == "server" else "-c"],
-        "host": side,
         "started_s": 0.0,
         "ended_s": ended_s,
         "status": status,
@@ -96,8 +94,6 @@ def program(
 def take(up: dict[str, Any], down: dict[str, Any], client: dict[str, Any], **more: Any) -> Take:
     connection = {
         "accepted_s": 0.0,
-        "client_port": 1,
-        "relay_port": 2,
         "refused": False,
         "bulk_s": None,
         "up": up,

@@ -136,7 +136,6 @@ class LabPlace:
             self._end_lab()
             if not watch.fired:
                 raise KeyboardInterrupt
-            records[-1]["cpu_s"] = watch.spent_s()
         return records
 
     def _end_lab(self) -> None:
@@ -163,7 +162,6 @@ def _lost(watch: _Watch) -> dict[str, Any]:
         "listeners": [],
         "stalled": True,
         "by": watch.running,
-        "cpu_s": watch.spent_s(),
         "end_s": 0.0,
     }
 
@@ -187,13 +185,9 @@ class _Watch:
         """Keep whose programs run now, "server" or "client"."""
         self.running = running
 
-    def spent_s(self) -> float:
-        """CPU seconds so far."""
-        return max(self._spent_s, self._cpu_s() - self._from_s)
-
     def stalled(self) -> bool:
         """Whether it is too much."""
-        self._spent_s = self.spent_s()
+        self._spent_s = max(self._spent_s, self._cpu_s() - self._from_s)
         took_s = time.monotonic() - self._began_s
         if not self.fired and (self._spent_s > self._limit_s or took_s > _WALL_SHARE * self._limit_s):
             self.fired = True
