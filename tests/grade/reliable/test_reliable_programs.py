@@ -81,7 +81,7 @@ def test_what_a_shell_script_sends_arrives_whatever_is_lost(virtual: Kind, tmp_p
     program = read(_written(tmp_path, RIGHT["shell.sh"], "reliable.sh"))
     place = lab_place(program)
     try:
-        session = Session(program, place)
+        session = Session(program, place.play)
         content = bytes(range(256)) * 30
         plain = session.play("plain", Scene(content))
         lossy = session.play("lossy", Scene(content, weather=Weather(loss=0.1, twice=0.1, seed=1)))
@@ -120,7 +120,7 @@ def test_the_same_program_gives_the_same_wire_each_time(virtual: Kind, tmp_path:
         place = lab_place(program)
         try:
             scene = Scene(bytes(30_000), 8, weather=Weather(loss=0.05, twice=0.05, late=0.1, late_s=0.03, seed=2))
-            transfer = Session(program, place).play("again", scene)
+            transfer = Session(program, place.play).play("again", scene)
         finally:
             place.close()
         seen.append((transfer.record["datagrams"]["up"], transfer.record["datagrams"]["down"]))

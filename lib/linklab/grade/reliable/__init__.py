@@ -44,7 +44,7 @@ def played(
     program = read(Path(file))
     place = lab_place(program)
     try:
-        session = Session(program, place, tell)
+        session = Session(program, place.play, tell)
         results = {step: Result(f"{program.name}, {step}", tuple(judge.checks(session, step))) for step in steps}
         return Report(program.name, place.title, results, {}, program="reliable"), session
     finally:

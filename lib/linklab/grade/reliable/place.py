@@ -11,7 +11,7 @@ import base64
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from linklab.course import course_network
 from linklab.errors import LabError
@@ -118,26 +118,22 @@ class Scene:
         }
 
 
-class Plays(Protocol):
-    """What plays scenes (`linklab.trial.scene`)."""
-
-    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Play them, up to the first that stalls."""
-        ...
+Play = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+"""Plays scenes (`linklab.trial.scene`), up to the first that stalls."""
 
 
 class Session:
     """Plays transfers of one program, each once."""
 
-    def __init__(self, program: Submission, place: Plays, tell: Callable[[str], None] = lambda _: None) -> None:
-        self.program, self._place, self._tell = program, place, tell
+    def __init__(self, program: Submission, play: Play, tell: Callable[[str], None] = lambda _: None) -> None:
+        self.program, self._play_plans, self._tell = program, play, tell
         self._played: dict[str, Transfer] = {}
 
     def play(self, name: str, scene: Scene) -> Transfer:
         """Play a transfer, or return what came of it before. Raises LabError where programs cannot be confined."""
         if name not in self._played:
             self._tell(name)
-            record = self._place.play([scene.plan(self.program)])[-1]
+            record = self._play_plans([scene.plan(self.program)])[-1]
             for act in record["acts"]:
                 if act.get("program", {}).get("unconfined"):
                     raise LabError("this machine gave the program no sandbox just now: end what else runs, check again")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from linklab.errors import LinklabError
 from linklab.grade.reliable.place import Scene, Session, close_the_router, read, the_network
@@ -15,17 +15,6 @@ from linklab.trial import in_lab
 from linklab.trial.datagrams import Weather
 
 _LIMIT_S: Final = 120.0
-
-
-class _In:
-    """A lab of the notebook's as a place to play in."""
-
-    def __init__(self, lab: Lab) -> None:
-        self._lab = lab
-
-    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Play the scenes."""
-        return self._lab.process.call(in_lab.play, plans)
 
 
 def watch(
@@ -55,7 +44,7 @@ def watch(
         lost={way: list(numbers) for way, numbers in (lost or {}).items()}, silent_from=silent_from, silent_s=silent_s
     )
     scene = Scene(random.Random(size_bytes).randbytes(size_bytes), window, path, weather, limit_s=_LIMIT_S)
-    transfer = Session(program, _In(lab)).play("watched", scene)
+    transfer = Session(program, lambda plans: lab.process.call(in_lab.play, plans)).play("watched", scene)
     for line in _told(transfer):
         print(line)
     return transfer
