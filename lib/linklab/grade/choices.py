@@ -67,10 +67,11 @@ def asked_by_letter(title: str, answers: object, folder: Path, *keys: str) -> Re
     return asked(title, answers, choices(folder, *keys), "{" + ", ".join(f'"{key}": "a"' for key in keys) + "}")
 
 
-def question_text(questions: tuple[OneOf, ...]) -> str:
-    """Return questions with their options, for reading."""
+def question_text(folder: Path, *keys: str) -> str:
+    """Return questions of a lab's folder with their options, for reading. Raise LinklabError as `choices`."""
     return "\n\n".join(
-        "\n".join([one.what, *(f"  {letter}: {text}" for letter, text in one.options.items())]) for one in questions
+        "\n".join([one.what, *(f"  {letter}: {text}" for letter, text in one.options.items())])
+        for one in choices(folder, *keys)
     )
 
 

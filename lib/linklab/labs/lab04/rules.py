@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,7 @@ from linklab.grade.runs import loaded_checks, ping_check, queue_questions, trans
 from linklab.measure import PingResult, SimpleperfResult, TcpResult
 from linklab.network import Link
 
+_FOLDER: Final = Path(__file__).parent
 LINKS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
 """The links of this lab, and the routers at their ends."""
 _RESULTS: Final = "a dictionary of results, one for each link"
@@ -42,9 +44,8 @@ def _link(name: str) -> Link:
     return course_network().link(name)
 
 
-def question_text() -> str:
-    """The questions with options to choose from."""
-    return choices.question_text(choices.choices(Path(__file__).parent))
+question_text = partial(choices.question_text, _FOLDER)
+"""The questions with options to choose from."""
 
 
 # --- Measurements
@@ -107,7 +108,7 @@ def check_counters(printed: object, answers: object) -> Result:
     if not dropped:
         reason = f"no frame was dropped yet, of {frames}"
         return Result(title, (Check.failing("what tc printed", reason, f"transfer first: {command}"),))
-    return asked(title, answers, (_dropped(limit, frames, dropped), *choices.choices(Path(__file__).parent)))
+    return asked(title, answers, (_dropped(limit, frames, dropped), *choices.choices(_FOLDER)))
 
 
 def _dropped(limit: int, frames: int, dropped: int) -> Value:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import fsum
 from pathlib import Path
 from typing import Final
@@ -40,6 +41,7 @@ from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published.report import find
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
+_FOLDER: Final = Path(__file__).parent
 PATHS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9")}
 """The paths of this lab, in the course report's order, and the hosts at their ends."""
 LOADED: Final = "h1-h4"
@@ -72,15 +74,14 @@ PREDICTIONS: Final = Predictions(
 )
 
 
-def question_text() -> str:
-    """The question with options to choose from."""
-    return choices.question_text(choices.choices(Path(__file__).parent))
+question_text = partial(choices.question_text, _FOLDER)
+"""The question with options to choose from."""
 
 
 @guarded
 def check_questions(answer: object) -> Result:
     """Judge the choice about the start of TCP: a letter."""
-    (question,) = choices.choices(Path(__file__).parent)
+    (question,) = choices.choices(_FOLDER)
     return asked_one("Lab 05, the start of TCP", answer, question)
 
 

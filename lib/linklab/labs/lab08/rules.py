@@ -6,6 +6,7 @@ Frames are counted as the MTU study does: whole, with Ethernet's checksum, which
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -287,9 +288,8 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object, tunn
 # --- A question with options, and the network with a router
 
 
-def question(key: str) -> str:
-    """Return a question with its options, for reading."""
-    return choices.question_text(choices.choices(_FOLDER, key))
+question = partial(choices.question_text, _FOLDER)
+"""Return a question with its options, for reading."""
 
 
 @guarded

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import fsum
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,7 @@ from typing import Final
 from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
 from linklab.grade.check import Check
-from linklab.grade.choices import choice, choices, question_text
+from linklab.grade.choices import choice, question_text
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.reachability import Checkable, ping_counts, running, state_of
@@ -255,9 +256,8 @@ PREDICTIONS: Final = Predictions(
 )
 
 
-def question(key: str) -> str:
-    """Return a question with its options, for reading."""
-    return question_text(choices(_FOLDER, key))
+question = partial(question_text, _FOLDER)
+"""Return a question with its options, for reading."""
 
 
 @guarded

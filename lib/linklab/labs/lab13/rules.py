@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -98,9 +99,8 @@ def check_netem(printed: object) -> Result:
 # --- Questions with options
 
 
-def question(key: str) -> str:
-    """Return a question with its options, for reading."""
-    return choices.question_text(choices.choices(_FOLDER, key))
+question = partial(choices.question_text, _FOLDER)
+"""Return a question with its options, for reading."""
 
 
 @guarded
