@@ -73,17 +73,6 @@ def texts_alike(what: str, texts: Mapping[str, str]) -> list[Alike]:
     return _groups(what, words, SHORTEST_TEXT, TEXT_THRESHOLD)
 
 
-def similarity(first: str, second: str, given: str = "") -> float:
-    """How alike two programs are, beyond what was given; 0 where one of them has nothing of its own."""
-    known = set(_anonymous(given))
-    letters: dict[str, str] = {}
-    sides = [_own(source, known) for source in (first, second)]
-    if not all(sides):
-        return 0.0
-    orders = [[_spelled(order(rows), letters) for rows in sides] for order in (list, sorted)]
-    return max(Indel.normalized_similarity(*pair) for pair in orders)
-
-
 def _groups(what: str, own: Mapping[str, list[Statement]], shortest: int, threshold: float) -> list[Alike]:
     long = {student: rows for student, rows in own.items() if sum(map(len, rows)) >= shortest}
     students = list(long)
