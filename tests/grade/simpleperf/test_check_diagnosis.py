@@ -19,8 +19,8 @@ from linklab.grade.simpleperf import STEPS, ConformanceCheck, Report, diagnosis,
 from linklab.grade.simpleperf.catalogue import ITEMS
 from linklab.grade.simpleperf.diagnosis import BRINGS, GENERIC, Diagnosis, diagnose, missing
 from linklab.grade.simpleperf.mistakes import Mistake
+from linklab.grade.simpleperf.place import SteadyPlace
 from linklab.grade.simpleperf.session import GaveUp, Session
-from linklab.grade.simpleperf.steady import SteadyPlace
 from linklab.grade.simpleperf.verdict import failed, passed, unknown
 
 

@@ -17,8 +17,7 @@ from linklab.course import course_network
 from linklab.errors import LabError
 from linklab.grade.reliable.wire import Transfer
 from linklab.grade.simpleperf import submission
-from linklab.grade.simpleperf.place import LabPlace
-from linklab.grade.simpleperf.steady import SteadyPlace
+from linklab.grade.simpleperf.place import LabPlace, SteadyPlace
 from linklab.grade.simpleperf.submission import ProgramError, Submission
 from linklab.lab import Lab
 from linklab.network import Network

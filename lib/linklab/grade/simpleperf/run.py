@@ -24,10 +24,9 @@ from linklab.grade.simpleperf import (
 )
 from linklab.grade.simpleperf.catalogue import STEPS, keys_of
 from linklab.grade.simpleperf.loopback import LoopbackPlace
-from linklab.grade.simpleperf.place import LabPlace, Place
+from linklab.grade.simpleperf.place import LabPlace, Place, SteadyPlace
 from linklab.grade.simpleperf.report import SEND, Broken, ConformanceCheck, Report
 from linklab.grade.simpleperf.session import GaveUp, Session
-from linklab.grade.simpleperf.steady import SteadyPlace
 from linklab.grade.simpleperf.submission import Submission
 from linklab.grade.simpleperf.verdict import unknown
 
