@@ -9,36 +9,12 @@ from typing import Final
 
 from linklab.grade.simpleperf import tolerances
 from linklab.grade.simpleperf.mistakes import Mistake
-from linklab.measure.simpleperf_rows import (
-    Figure,
-    Row,
-    amount_bytes,
-    amount_step,
-    label_says_bytes,
-    rate_mbps,
-    rate_step_mbps,
-    unit_bytes,
-)
-
-__all__ = [
-    "FACTORS",
-    "RateVerdict",
-    "amount_bytes",
-    "amount_fits",
-    "amount_mistake",
-    "amount_mistakes",
-    "amount_shown",
-    "amount_step",
-    "is_whole",
-    "judge_rate",
-    "label_says_bytes",
-    "lasts",
-    "rate_mbps",
-    "rate_shown",
-    "times",
-    "total",
-    "unit_bytes",
-]
+from linklab.measure.simpleperf_rows import Figure, Row, rate_step_mbps
+from linklab.measure.simpleperf_rows import amount_bytes as amount_bytes
+from linklab.measure.simpleperf_rows import amount_step as amount_step
+from linklab.measure.simpleperf_rows import label_says_bytes as label_says_bytes
+from linklab.measure.simpleperf_rows import rate_mbps as rate_mbps
+from linklab.measure.simpleperf_rows import unit_bytes as unit_bytes
 
 _ONE_READ_BYTES: Final = 70_000
 """No more comes in one read."""
