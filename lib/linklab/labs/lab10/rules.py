@@ -18,7 +18,7 @@ from linklab.grade.check import Check
 from linklab.grade.choices import choice, question_text
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
-from linklab.grade.reachability import Checkable, ping_counts, running, state_of
+from linklab.grade.reachability import Checkable, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import late_ms, measured, stopped, unfit, unless_busy
 from linklab.labs.lab10.vlans import gateway_checks, port_checks
@@ -91,9 +91,8 @@ def check_reachability(lab: Checkable) -> Result:
     state = live.state()
     checks = []
     for name, target in (("h2", "10.0.10.2"), ("h3", "10.0.20.3")):
-        counts = ping_counts(live["h1"].cmd(f"ping -n -c 1 -w 2 {target}"))
         what = f"h1 pings {name}"
-        if counts is not None and counts.answered:
+        if pings_answered(live["h1"].cmd(f"ping -n -c 1 -w 2 {target}")):
             checks.append(Check.passing(what, "an answer", "answered"))
             continue
         broken = [it for it in (*port_checks(state), *(gateway_checks(state) if name == "h3" else ())) if not it.passed]
