@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import importlib
 import logging
-import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from linklab.errors import LinklabError
 from linklab.grading.parcel import Answer, Parcel, judge_parcel, pack, unpack
-from linklab.grading.run import Done, Watcher
+from linklab.grading.run import JUDGE, Done, Watcher
 from linklab.grading.store import Work, keep, read_verdict
 from linklab.signals import calling_once
 
 _CONNECT_S: Final = 20
-_JUDGE: Final = ("-P", "-m", "linklab.grading.judge")
 
 
 def connect(address: str) -> Any:
@@ -97,7 +95,7 @@ def _judged_by_worker(parcel: Parcel, command: Sequence[str] | None, stop: str) 
         return Answer(trouble="interrupted")
     # Dask removes that folder, too, when it finds that the worker was killed
     folder = _dask().get_worker().local_directory
-    return judge_parcel(parcel, command or (sys.executable, *_JUDGE), event.is_set, folder)
+    return judge_parcel(parcel, command or JUDGE, event.is_set, folder)
 
 
 def _dask() -> Any:
