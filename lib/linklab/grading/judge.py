@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from linklab.course import VARIABLE, read_variant, using, variant_text
 from linklab.errors import LinklabError
+from linklab.files import write_whole
 from linklab.grade.draws import of_submission
 from linklab.grade.result import GradeError, Result, not_judged
 from linklab.grade.simpleperf.submission import ProgramError
@@ -228,9 +229,7 @@ class Judge:
             judged = Judged(task.lab, self._network.name, cells, self._ended, notes, wall_s, virtual_s)
             task.output.mkdir(parents=True, exist_ok=True)
             write_book(book, task.output / f"{task.lab}.ipynb")
-            draft = task.output / f".{VERDICT}.{os.getpid()}"
-            draft.write_text(json.dumps(judged.to_json(), indent=1) + "\n", "utf-8")
-            draft.replace(task.output / VERDICT)
+            write_whole(task.output / VERDICT, json.dumps(judged.to_json(), indent=1) + "\n")
 
     def _give_up(self) -> None:
         """The last resort, where the judge itself is held up: writes what there is, and ends."""
