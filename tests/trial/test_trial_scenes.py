@@ -13,7 +13,6 @@ from linklab.grade.simpleperf import place, submission
 from linklab.grade.simpleperf.loopback import LoopbackPlace
 from linklab.grade.simpleperf.place import LabPlace
 from linklab.runtime.backends import Kind
-from linklab.trial import program
 
 Place = LabPlace | LoopbackPlace
 Play = Callable[[str, dict[str, Any]], dict[str, Any]]
@@ -338,24 +337,3 @@ def test_what_a_program_does_to_files_is_told(
     program = play(f"import os\n{does}\n", alone())["acts"][0]["program"]
     # who is root looks into any folder; for others one that is shut was used
     assert program["breaches"] == (([] if os.geteuid() == 0 else ["outside"]) if breaches is None else breaches)
-
-
-def test_a_folder_that_cannot_be_looked_into_was_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(path: Path) -> Iterator[Path]:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    assert program._untouched(tmp_path)
-    monkeypatch.setattr(Path, "iterdir", refused)
-    assert not program._untouched(tmp_path)
-
-
-def test_a_folder_is_removed_without_following_links(tmp_path: Path) -> None:
-    kept, folder = tmp_path / "kept", tmp_path / "folder"
-    (kept / "below").mkdir(parents=True)
-    (folder / "a" / "b" / "c").mkdir(parents=True)
-    (folder / "moved1").mkdir()
-    (folder / "a" / "b" / "link").symlink_to(kept)
-    (folder / "a" / "b" / "gone").symlink_to("nowhere")
-    program._remove(folder)
-    assert not folder.exists()
-    assert (kept / "below").is_dir()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from linklab.grading.room import Room
+from linklab.trial.program import plain_file
 
 _LARGEST_BYTES: Final = 1_000_000
 _MOST: Final = 40
@@ -28,26 +28,11 @@ def beside(room: Room) -> Iterator[Path]:
     try:
         for name in sorted(os.listdir(room.home))[:1000]:
             if name.endswith(".py") and len(list(folder.iterdir())) < _MOST:
-                data = _plain(room.home / name)
-                if data is not None:
+                data = plain_file(room.home / name, _LARGEST_BYTES)
+                if data is not None and len(data) <= _LARGEST_BYTES:
                     (folder / name).write_bytes(data)
         os.chdir(folder)
         yield folder
     finally:
         os.chdir(before)
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _plain(path: Path) -> bytes | None:
-    """A plain file's content; no link is followed, and nothing is waited for."""
-    try:
-        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        about = os.fstat(number)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > _LARGEST_BYTES:
-            return None
-        return os.read(number, _LARGEST_BYTES)
-    finally:
-        os.close(number)

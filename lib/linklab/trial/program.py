@@ -222,7 +222,7 @@ class Program:
         if not self._folder.exists():
             return
         if self._keep:
-            self._kept = _plain_file(self._folder / self._keep)
+            self._kept = plain_file(self._folder / self._keep, KEPT_BYTES)
         self.breaches += [name for name in self._cage.breaches() if name not in self.breaches]
         self.breaches += _changes(self._before, self._folder)
         if not _untouched(self._elsewhere):
@@ -376,14 +376,20 @@ def _changes(before: dict[str, bytes], folder: Path) -> list[str]:
     return []
 
 
-def _plain_file(path: Path) -> bytes | None:
-    """Return what a program has written to a file, None if that is no plain file: no link of its is followed."""
+def plain_file(path: Path, most_bytes: int) -> bytes | None:
+    """Return what a program has written to a file, and one byte more than ``most_bytes`` of a longer one.
+
+    None if that is no plain file: no link of its is followed, and nothing is waited for.
+    """
     try:
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        return None
     with os.fdopen(number, "rb") as file:
-        return file.read(KEPT_BYTES + 1) if stat.S_ISREG(os.fstat(number).st_mode) else None
+        return file.read(most_bytes + 1)
 
 
 def _untouched(folder: Path) -> bool:
