@@ -10,7 +10,7 @@ import pytest
 
 import linklab
 from linklab.grade.runs import connections_of, pings, transfers
-from linklab.labs import multiplexing, multiplexing_figures
+from linklab.labs import multiplexing
 from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, repeated
 from linklab.network import COURSE
 from tests.notebooks.run_notebook import ROOT, graded, run_with_simpleperf, shown
@@ -29,7 +29,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, 
     missing += ["run is missing", "returns nothing"]
     assert [name for name, said in errors.items() if not any(words in said for words in missing)] == []
     assert "Measuring with Linklab's own simpleperf: with your simpleperf.py" in shown(starter, "start")
-    assert shown(starter, "throughput-figure") == repr(multiplexing_figures.NOTHING)
+    assert shown(starter, "throughput-figure") == repr(multiplexing.NOTHING)
 
 
 @pytest.mark.large

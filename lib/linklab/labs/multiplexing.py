@@ -1,15 +1,23 @@
-"""What Labs 06 and 07 need of several flows at once."""
+"""What Labs 06 and 07 need of several flows at once, and what their figures share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Final
 
+from linklab.analysis import Load
+from linklab.course import course_network, is_variant
 from linklab.errors import MeasurementError
-from linklab.grade.runs import connections_of, name_of, pings, throughput_of, transfers
+from linklab.grade.runs import connections_of, expectations, name_of, throughput_of, transfers
 from linklab.lab import Lab
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import AtOnce, Repeats, SimpleperfFlow, run
+from linklab.show import flows
+from linklab.show.figure import Drawing
+
+NOTHING: Final = "Nothing is measured yet: run the cells above first."
 
 
 def rates_mbps(run: AtOnce | None) -> dict[str, float]:
@@ -19,24 +27,13 @@ def rates_mbps(run: AtOnce | None) -> dict[str, float]:
     return {name: throughput_of(run, name) or 0.0 for name in map(name_of, transfers(run))}
 
 
-def connections_mbps(run: AtOnce | None) -> dict[str, list[float]]:
-    """What each connection of each flow carried, in Mbit/s, by pair. Empty if there is no run."""
-    return {} if run is None else connections_of(run)
-
-
 def mean_connections_mbps(runs: Repeats | None) -> dict[str, list[float]]:
     """What each connection of each flow carried in Mbit/s, by pair: means over all runs. Empty if there are none."""
-    each_run = [connections_mbps(run) for run in runs.runs] if runs is not None else []
+    each_run = [connections_of(run) for run in runs.runs] if runs is not None else []
     return {
         name: [fmean(rates) for rates in zip(*(run[name] for run in each_run), strict=True)]
         for name in (each_run[0] if each_run else {})
     }
-
-
-def mean_rtt_ms(run: AtOnce | None) -> dict[str, float]:
-    """The mean round trip of each flow's pings in ms, by pair. Empty if there is no run."""
-    found = {} if run is None else {name: result.rtt_mean_ms for name, result in pings(run).items()}
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def own_parallel_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str | None:
@@ -50,3 +47,27 @@ def own_parallel_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str
         print(f"For -P it is Linklab's own after all: {str(error).rstrip('.')}.")
         return None
     return program
+
+
+# --- What figures and tables share. Where nothing is measured yet, one line says so.
+
+
+def throughput_figure(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawing | str:
+    """Throughput over time of each connection of a run, with the fair share of one and what the link carries."""
+    if run is None:
+        return NOTHING
+    found = expectations(run, course_network(), flows_of_it)
+    (ceiling, *others) = [whole.high for whole in found.sums.values()]
+    if others:
+        return flows(transfers(run), together=False)
+    return flows(transfers(run), ceiling_mbps=ceiling, fair_mbps=found.loads[0].share.connection_mbps)
+
+
+def report_heading(heading: str) -> str:
+    """A heading over the report's numbers, which says so where its network is not the student's."""
+    return f"{heading} (course network)" if is_variant() else heading
+
+
+def three_digits(index: object) -> str | None:
+    """An index for reading: two digits, as tables have them, are too few."""
+    return f"{index:.3f}" if isinstance(index, float | int) else None

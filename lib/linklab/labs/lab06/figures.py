@@ -9,11 +9,10 @@ from typing import Final
 
 from linklab.course import course_network
 from linklab.grade.runs import expectations, pings
-from linklab.labs import multiplexing_figures
+from linklab.labs import multiplexing
 from linklab.labs.lab06.predictions import COMBINATIONS
 from linklab.labs.lab06.queues import Look, read_look
-from linklab.labs.multiplexing import mean_rtt_ms, rates_mbps
-from linklab.labs.multiplexing_figures import NOTHING, expected_loads, report_heading, three_digits
+from linklab.labs.multiplexing import NOTHING, rates_mbps, report_heading, three_digits
 from linklab.measure import AtOnce
 from linklab.published import report
 from linklab.show import RoundTrips, Table, round_trips, table
@@ -26,14 +25,14 @@ Run = AtOnce | None
 
 def throughput_figure(run: Run) -> Drawing | str:
     """Throughput over time of the flows of combination ``two``, with the fair share and what L2 carries."""
-    return multiplexing_figures.throughput_figure(run, COMBINATIONS["two"])
+    return multiplexing.throughput_figure(run, COMBINATIONS["two"])
 
 
 def rtt_figure(run: Run, sketch: Points = ()) -> Drawing | str:
     """RTT over time of the flows of combination ``two``, with what queues add; the sketch is on that of h1-h4."""
     if run is None:
         return NOTHING
-    seen, expected = pings(run), expected_loads(run, COMBINATIONS["two"])
+    seen, expected = pings(run), expectations(run, course_network(), COMBINATIONS["two"]).loads
     found = [RoundTrips.of(seen[one.load.name], one) for one in expected if one.load.name in seen]
     return round_trips([replace(it, sketch=sketch) if it.name == "h1-h4" else it for it in found])
 
@@ -72,7 +71,7 @@ def queues_table(runs: Mapping[int, Run]) -> Table | str:
             packets,
             expectations(run, course_network(), COMBINATIONS["two"]).loads[0].rtt_highest.value,
             pings(run)["h1-h4"].rtt_max_ms,
-            mean_rtt_ms(run)["h1-h4"],
+            pings(run)["h1-h4"].rtt_mean_ms,
             fsum(rates_mbps(run).values()),
         ]
         for packets, run in sorted(runs.items())

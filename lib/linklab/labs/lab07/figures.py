@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from linklab.analysis import jain_index
-from linklab.labs import multiplexing_figures
+from linklab.labs import multiplexing
 from linklab.labs.lab07.rules import loads, takers
-from linklab.labs.multiplexing import mean_connections_mbps
-from linklab.labs.multiplexing_figures import NOTHING, report_heading, three_digits
+from linklab.labs.multiplexing import NOTHING, mean_connections_mbps, report_heading, three_digits
 from linklab.measure import Repeats
 from linklab.published import report
 from linklab.show import Table, fairness, table
@@ -15,7 +14,7 @@ from linklab.show.figure import Drawing
 
 def throughput_figure(runs: Repeats | None) -> Drawing | str:
     """Throughput over time of each connection of the first run, with the fair share and what L2 carries."""
-    return NOTHING if runs is None else multiplexing_figures.throughput_figure(runs.runs[0], loads(2))
+    return NOTHING if runs is None else multiplexing.throughput_figure(runs.runs[0], loads(2))
 
 
 def fairness_table(runs: Repeats | None) -> Table | str:
