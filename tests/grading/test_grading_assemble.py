@@ -222,7 +222,7 @@ def test_simpleperf_is_found(tmp_path: Path, kit: Kit, named: bool) -> None:
 
 
 def test_a_written_simpleperf_counts_before_the_starter(tmp_path: Path, kit: Kit) -> None:
-    files = {"a/simpleperf.py": program(), "b/simpleperf.py": kit.simpleperf_starter.encode()}
+    files = {"a/simpleperf.py": program(), "b/simpleperf.py": kit.starters["simpleperf.py"].encode()}
     found = _recognised(tmp_path, files, kit)
     assert found.simpleperf is not None
     assert found.simpleperf.name == "a/simpleperf.py"

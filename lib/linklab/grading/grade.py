@@ -71,8 +71,7 @@ class _Student:
     assembled: dict[str, Assembled] = field(default_factory=dict)
     works: dict[str, Work] = field(default_factory=dict)
     notes: dict[str, list[str]] = field(default_factory=dict)
-    program: str = ""
-    others: dict[str, str] = field(default_factory=dict)
+    programs: dict[str, str] = field(default_factory=dict)
     handed_in: bool = True
     said: tuple[str, ...] = ()
     known_as: tuple[tuple[str, str], ...] = ()
@@ -130,12 +129,11 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         return _Student(one.student, Recognised({}, None, ()), handed_in=False, said=one.notes)
     found = recognise(one, order.kit)
     student = _Student(one.student, found, said=found.notes, known_as=one.known_as)
-    programs = {**found.programs, **found.helpers}
-    if found.simpleperf is not None:
-        programs[SIMPLEPERF] = found.simpleperf
-        student.program = found.simpleperf.path.read_bytes().decode(errors="replace")
-    for name in order.kit.starters.keys() & found.programs.keys():
-        student.others[name] = found.programs[name].path.read_bytes().decode(errors="replace")
+    simpleperf = {} if found.simpleperf is None else {SIMPLEPERF: found.simpleperf}
+    programs = {**found.programs, **found.helpers, **simpleperf}
+    for name, member in {**found.programs, **simpleperf}.items():
+        if name in order.kit.starters:
+            student.programs[name] = member.path.read_bytes().decode(errors="replace")
     network = order.networks[one.student] if order.networks is not None else None
     student.said += tuple(_about_network(one, network or COURSE))
     for name in order.labs:
@@ -245,12 +243,10 @@ def _answers(students: list[_Student], order: Order) -> Iterator[by_hand.Answer]
 
 
 def _alike(students: list[_Student], kit: Kit, labs: Mapping[str, KitLab]) -> Iterator[Alike]:
-    programs = {student.student: student.program for student in students if student.program}
-    if kit.simpleperf_solution:
-        programs[_KITS_OWN] = kit.simpleperf_solution
-    yield from programs_alike(SIMPLEPERF, programs, kit.simpleperf_starter)
     for file, starter in kit.starters.items():
-        written = {student.student: student.others[file] for student in students if file in student.others}
+        written = {student.student: student.programs[file] for student in students if file in student.programs}
+        if file in kit.solutions:
+            written[_KITS_OWN] = kit.solutions[file]
         yield from programs_alike(file, written, starter)
     for name, lab in labs.items():
         for part in lab.parts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -63,15 +63,14 @@ class KitLab:
 
 @dataclass(frozen=True)
 class Kit:
-    """All labs by name, in order; what students start simpleperf from, and the finished one.
+    """All labs by name, in order; what students start programs from, by the file's name, simpleperf first.
 
-    ``starters`` are what they start the programs of other labs from, by the file's name, which such a program keeps.
+    ``solutions`` are the finished programs that students' are compared with: of simpleperf alone.
     """
 
     labs: Mapping[str, KitLab]
-    simpleperf_starter: str
-    simpleperf_solution: str
-    starters: Mapping[str, str] = field(default_factory=dict)
+    starters: Mapping[str, str]
+    solutions: Mapping[str, str]
 
     def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
         """The labs that ``names`` mean; all where there are none. Raises LinklabError if unknown."""
@@ -88,13 +87,11 @@ def read_kit(root: Path) -> Kit:
     for file in sorted(contents.solved):
         name = file.removesuffix(".ipynb")
         labs[name] = _lab(name, json.loads(contents.given[file]), json.loads(contents.solved[file]))
-    finished = root / SOLUTIONS / SIMPLEPERF
-    solution = finished.read_text("utf-8") if finished.is_file() else ""
-    programs = {
+    starters = {SIMPLEPERF: ""} | {
         name: data.decode() for name, data in contents.given.items() if "/" not in name and name.endswith(".py")
     }
-    starter = programs.pop(SIMPLEPERF, "")
-    return Kit(labs, starter, solution, programs)
+    finished = root / SOLUTIONS / SIMPLEPERF
+    return Kit(labs, starters, {SIMPLEPERF: finished.read_text("utf-8")} if finished.is_file() else {})
 
 
 def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:

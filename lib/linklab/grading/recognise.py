@@ -258,37 +258,35 @@ def _simpleperf(files: Iterable[Member], kit: Kit, notes: list[str]) -> Member |
     # simpleperf_framing.py, say: what another one imports is not the program itself
     parts = [helper for it in fit for helper in _helpers(it, [_source(it)], files, []).values()]
     fit = [member for member in fit if member not in parts] or fit
-    starter = kit.simpleperf_starter.split()
-    best = max(fit, key=lambda member: (_source(member).split() != starter, _age(member)))
-    if len(fit) > 1:
-        others = listed(member.name for member in fit if member is not best)
-        notes.append(
-            f"{SIMPLEPERF} came more than once: {best.name} counts, the newest that is written, and not {others}"
-        )
-    elif best.parts[-1] != SIMPLEPERF:
-        notes.append(f"{best.name} was taken for {SIMPLEPERF}")
-    return best
+    return _best(SIMPLEPERF, fit, kit, notes)
 
 
 def _others(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str, Member]:
     """The programs of other labs than simpleperf's, and the modules that they import: known by their names alone."""
     files = list(files)
     found: dict[str, Member] = {}
-    for name, starter in kit.starters.items():
+    for name in kit.starters:
+        if name == SIMPLEPERF:
+            continue
         called = [it for it in _programs(files) if _called(it).casefold() == name.casefold()]
         fit = [it for it in called if _fits(it, notes, is_named=True)]
         if not fit:
             continue
-        best = max(fit, key=lambda it: (_source(it).split() != starter.split(), _age(it)))
-        if len(fit) > 1:
-            others = listed(it.name for it in fit if it is not best)
-            notes.append(
-                f"{name} came more than once: {best.name} counts, the newest that is written, and not {others}"
-            )
-        elif best.parts[-1] != name:
-            notes.append(f"{best.name} was taken for {name}")
+        best = _best(name, fit, kit, notes)
         found |= _helpers(best, [_source(best)], files, notes) | {name: best}
     return found
+
+
+def _best(name: str, fit: list[Member], kit: Kit, notes: list[str]) -> Member:
+    """The one that counts of those that may be the program of this name."""
+    starter = kit.starters[name].split()
+    best = max(fit, key=lambda it: (_source(it).split() != starter, _age(it)))
+    if len(fit) > 1:
+        others = listed(it.name for it in fit if it is not best)
+        notes.append(f"{name} came more than once: {best.name} counts, the newest that is written, and not {others}")
+    elif best.parts[-1] != name:
+        notes.append(f"{best.name} was taken for {name}")
+    return best
 
 
 def _fits(member: Member, notes: list[str], *, is_named: bool) -> bool:
