@@ -1,20 +1,12 @@
-"""The formulas of automatic repeat request against their limits, against each other and against a simulation."""
+"""The formulas of automatic repeat request against their limits and against each other."""
 
 from __future__ import annotations
 
-import random
 from itertools import pairwise
 
 import pytest
 
-from linklab.analysis.arq import (
-    go_back_n_share,
-    link_share,
-    round_trip_loss,
-    rto_s,
-    selective_repeat_share,
-    stop_and_wait_share,
-)
+from linklab.analysis.arq import go_back_n_share, link_share, rto_s, selective_repeat_share
 
 
 def test_a_window_of_one_is_stop_and_wait() -> None:
@@ -29,7 +21,6 @@ def test_without_loss_all_are_the_same() -> None:
         share = link_share(window, 4, 40)
         assert selective_repeat_share(window, 4, 40, 0) == share
         assert go_back_n_share(window, 4, 40, 0) == pytest.approx(share)
-    assert stop_and_wait_share(4, 40, 0, 100) == link_share(1, 4, 40)
 
 
 def test_the_two_branches_of_go_back_n_meet_where_the_window_just_fills_the_link() -> None:
@@ -41,20 +32,6 @@ def test_go_back_n_is_never_better_than_selective_repeat_and_equal_with_a_window
     for window in (1, 4, 11, 40):
         assert go_back_n_share(window, 4, 40, 0.02) <= selective_repeat_share(window, 4, 40, 0.02) + 1e-12
     assert go_back_n_share(1, 4, 40, 0.02) == pytest.approx(selective_repeat_share(1, 4, 40, 0.02))
-
-
-def test_with_a_timeout_of_a_cycle_stop_and_wait_loses_by_the_square() -> None:
-    assert stop_and_wait_share(4, 40, 0.1, 44) == pytest.approx(0.9**2 * link_share(1, 4, 40))
-    assert round_trip_loss(0.1) == pytest.approx(0.19)
-
-
-def test_stop_and_wait_with_loss_is_what_a_simulation_gives() -> None:
-    draw, packets, time_ms = random.Random(1), 20_000, 0.0
-    for _ in range(packets):
-        while draw.random() < round_trip_loss(0.1):
-            time_ms += 100
-        time_ms += 44
-    assert packets * 4 / time_ms == pytest.approx(stop_and_wait_share(4, 40, 0.1, 100), rel=0.02)
 
 
 def test_the_timeout_of_rfc_6298() -> None:

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-FIRST_RTO_S = 1.0
-"""Before any round trip is known (RFC 6298, rule 2.1)."""
-
 
 def link_share(window_packets: int, packet_ms: float, rtt_ms: float) -> float:
     """Return the share of time in which a window keeps a link busy where nothing is lost: ``min(1, W / (1 + 2a))``.
@@ -20,22 +17,6 @@ def link_share(window_packets: int, packet_ms: float, rtt_ms: float) -> float:
     that is stop-and-wait: ``L/R / (RTT + L/R)``.
     """
     return min(1.0, window_packets * packet_ms / (packet_ms + rtt_ms))
-
-
-def round_trip_loss(loss: float) -> float:
-    """Return how often a packet or its acknowledgement is lost, of 1, where each is with ``loss``: ``1 - (1-p)**2``."""
-    return 1 - (1 - loss) ** 2
-
-
-def stop_and_wait_share(packet_ms: float, rtt_ms: float, loss: float, rto_ms: float) -> float:
-    """Return stop-and-wait's share of the link with loss in both directions, of 1.
-
-    A try succeeds with ``(1-p)**2``. One that does not costs a timeout; it succeeds in the end after
-    ``P / (1 - P)`` of these on average (geometric distribution). With a timeout of one round trip that is
-    ``(1-p)**2 * L/R / (RTT + L/R)``.
-    """
-    failed = round_trip_loss(loss)
-    return packet_ms / (packet_ms + rtt_ms + failed / (1 - failed) * rto_ms)
 
 
 def selective_repeat_share(window_packets: int, packet_ms: float, rtt_ms: float, loss: float) -> float:
