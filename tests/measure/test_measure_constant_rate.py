@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,6 @@ from linklab.measure import (
     Origin,
     at_once,
     load_result,
-    load_run,
     run,
     verdict_on,
 )
@@ -45,29 +43,6 @@ def test_json_and_back_and_what_it_says() -> None:
     for change in changes:
         with pytest.raises(MeasurementError):
             load_result({**RESULT.to_json(), **change})
-
-
-def _of_version_1() -> dict[str, Any]:
-    """What an earlier Linklab stored of a run: its flows knew neither duration nor window."""
-    flow = {"source": "h1", "destination": "t1", "rate_mbps": 2.0, "payload_bytes": 500, "dither": True}
-    counts = {"sent_packets": 500, "received_packets": 400, "inside_packets": 250, "window_s": 0.5}
-    return {
-        "measurement": "cbr",
-        "version": 1,
-        "results": [{"flow": flow, **counts}],
-        "origin": {"tool": "linklab cbr 1", "clock": "virtual", "kernel": "7.3.4"},
-        "duration_s": 1.0,
-        "latest_ms": 0.5,
-    }
-
-
-def test_a_run_of_the_first_version_loads() -> None:
-    found = load_run(_of_version_1())
-    flow = ConstantRateFlow("h1", "t1", 2.0, duration_s=1.0)
-    origin = Origin("linklab cbr 1", "virtual", "7.3.4")
-    assert found == AtOnce((ConstantRateResult(flow, origin, 500, 400, 250, 0.5, 0.5),), 0.0)
-    with pytest.raises(MeasurementError, match="cbr is damaged"):
-        load_run({**_of_version_1(), "results": [{}]})
 
 
 @pytest.mark.parametrize("dither", [True, False])

@@ -13,7 +13,7 @@ from linklab.measure.codec import rebuilt
 from linklab.measure.flows import Flow
 from linklab.measure.results import AtOnce, Result
 from linklab.measure.tool import Tool
-from linklab.measure.tools.constant_rate import CONSTANT_RATE, run_of_version_1
+from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.measure.tools.echo import ECHO
 from linklab.measure.tools.iperf3 import TCP, UDP
 from linklab.measure.tools.packet_train import PACKET_TRAIN
@@ -67,8 +67,6 @@ def load_result(data: Any) -> Result:
 def load_run(data: Any) -> AtOnce:
     """Return the run that ``AtOnce.to_json`` wrote. Raises MeasurementError as `load_result`."""
     kind, version, fields = _opened(data)
-    if [kind, version] == ["cbr", 1]:
-        return run_of_version_1(fields)
     if kind != AtOnce.KIND:
         raise MeasurementError(f"a measurement {kind!r} is no run of several flows: read it with load_result")
     _refuse_version(kind, version, AtOnce.VERSION)

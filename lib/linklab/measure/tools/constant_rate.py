@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.codec import rebuilt
 from linklab.measure.flows import FlowOf, Transport, refuse_not_positive, refuse_outside
-from linklab.measure.results import AtOnce, Origin, Result, Row
+from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab, link_rates_mbps
 from linklab.measure.trust import Fidelity
 from linklab.units import transmission_ms
@@ -217,17 +216,3 @@ def parse_constant_rate(
 def allowed_late_ms(flow: ConstantRateFlow) -> float:
     """Return how late a packet may leave of a flow that still counts as one of constant rate."""
     return 1000 * max(_LATE_S, _LATE_SHARE * flow.duration_s)
-
-
-def run_of_version_1(fields: dict[str, Any]) -> AtOnce:
-    """Return the run that an earlier Linklab stored ("cbr", version 1): all its flows had one duration and one window.
-
-    Where the window began was not noted. Raises MeasurementError for another shape of data.
-    """
-    try:
-        whole = {"duration_s": fields["duration_s"]}
-        common = {"origin": fields["origin"], "latest_ms": fields["latest_ms"]}
-        found = [{**each, "flow": {**each["flow"], **whole}, **common} for each in fields["results"]]
-    except (KeyError, TypeError) as wrong:
-        raise MeasurementError(f"cbr is damaged: {wrong}") from None
-    return AtOnce(tuple(rebuilt(ConstantRateResult, each, "cbr", complete=False) for each in found), 0.0)
