@@ -81,8 +81,8 @@ def figures() -> dict[str, Callable[[], Drawing]]:
     picture = io.BytesIO()
     imsave(picture, np.linspace(0, 1, 48 * 64).reshape(48, 64), format="png")
     return {
-        "flows": lambda: show.flows([H1, H2], ceiling_mbps=28.69, fair_mbps=7.17),
-        "flows: one": lambda: show.flows([H2]),
+        "throughput: of a run": lambda: show.throughput([H1, H2], ceiling_mbps=28.69, fair_mbps=7.17, together=True),
+        "throughput: one": lambda: show.throughput([H2], together=True),
         "throughput": lambda: show.throughput({"simpleperf": H2.samples}, ceiling_mbps=28.69, duration_s=10),
         "throughput: many": lambda: show.throughput(MANY, ceiling_mbps=28.69, fair_mbps=4.78, together=True),
         "throughput: none yet": lambda: show.throughput({}, ceiling_mbps=28.69),

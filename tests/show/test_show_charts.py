@@ -87,11 +87,11 @@ def test_texts_lines_and_bars_can_be_seen_in_print_and_in_the_dark_theme(name: s
     assert faint == []
 
 
-@pytest.mark.parametrize("name", ["flows", "round_trips", "compared", "fairness"])
+@pytest.mark.parametrize("name", ["throughput", "round_trips", "compared", "fairness"])
 def test_axes_are_labelled_with_their_units(name: str) -> None:
     labels = " ".join(f"{axes.get_xlabel()} {axes.get_ylabel()}" for axes in FIGURES[name].axes)
     wanted = {
-        "flows": ("seconds since", "(Mbit/s)"),
+        "throughput": ("seconds since", "(Mbit/s)"),
         "round_trips": ("seconds since", "RTT (ms)"),
         "compared": ("percent of what theory says",),
         "fairness": ("Mbit/s per connection", "Mbit/s per host"),
@@ -105,12 +105,12 @@ def _lines(figure: Drawing) -> dict[str, Any]:
 
 
 def test_each_connection_has_its_line_and_all_together_theirs() -> None:
-    lines = _lines(FIGURES["flows"])
+    lines = _lines(FIGURES["throughput: of a run"])
     assert list(lines["h1-h4, 2 of 2"].get_ydata()) == [4, 4, 4, 4, 6, 6]
     assert list(lines["all together"].get_ydata()) == [21, 21, 28, 28, 28, 28]
     assert "theory: at most 28.69" in lines
     assert "fair share: 7.17" in lines
-    assert "all together" not in _lines(FIGURES["flows: one"])
+    assert "all together" not in _lines(FIGURES["throughput: one"])
     shown = [lines[name] for name in ("h1-h4, 1 of 2", "h1-h4, 2 of 2", "h2-h5")]
     assert len({line.get_color() for line in shown}) == len({str(line._dash_pattern) for line in shown}) == 3
 
@@ -121,7 +121,7 @@ def test_intervals_that_end_at_other_times_are_summed_by_their_time() -> None:
         (Stream(10, ()),), (Sample(0.0, 0.5, 20.0), Sample(0.5, 2.003, 10.0)),
     )  # fmt: skip
     early = transfer("h1", "h4", (4.0, 8.0))
-    total = _lines(show.flows([early, late]))["all together"]
+    total = _lines(show.throughput([early, late], together=True))["all together"]
     steps = list(zip(total.get_xdata(), total.get_ydata(), strict=True))
     assert steps == [(0, 24), (0.5, 24), (0.5, 14), (1, 14), (1, 18), (2, 18)]
     assert all(one[0] <= two[0] for one, two in pairwise(steps))
@@ -199,8 +199,8 @@ def test_a_network_with_a_link_without_a_name_carries_it_too() -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: show.flows([]), "measure with an interval"),
-        (lambda: show.flows([transfer("h1", "h4", *[(1.0,)] * 7)]), "7 lines in one figure"),
+        (lambda: show.throughput([]), "measure with an interval"),
+        (lambda: show.throughput([transfer("h1", "h4", *[(1.0,)] * 7)]), "7 lines in one figure"),
         (lambda: show.round_trips([]), "no round trips"),
         (lambda: show.round_trips([show.RoundTrips("L1", (), 1, 20)]), "no round trips"),
         (lambda: show.compared([]), "nothing to compare"),

@@ -32,8 +32,8 @@ def _drawn(figure: Any) -> str:
 
 
 def test_a_run_or_one_result_is_drawn_as_its_results() -> None:
-    assert _drawn(show.flows(RUN)) == _drawn(show.flows([RUN])) == _drawn(show.flows([H1, H2]))
-    assert _drawn(show.flows(H1)) == _drawn(show.flows([H1]))
+    assert _drawn(show.throughput(RUN)) == _drawn(show.throughput([RUN]))
+    assert _drawn(show.throughput(H1)) == _drawn(show.throughput([H1]))
     by_name = {"h1-h4, 1 of 2": H1.streams[0].samples, "h1-h4, 2 of 2": H1.streams[1].samples, "h2-h5": H2.samples}
     assert _drawn(show.throughput(RUN)) == _drawn(show.throughput([H1, H2])) == _drawn(show.throughput(by_name))
     assert _drawn(show.throughput({"mine": H2})) == _drawn(show.throughput({"mine": H2.samples}))
@@ -53,10 +53,9 @@ def test_one_path_one_trace_and_one_rate_are_drawn() -> None:
 def _cases() -> Iterator[tuple[Callable[[], object], str]]:
     wrong: Any
     for wrong in (REPEATS, None, 5, "run", [5], PingFlow("h1", "h4")):
-        for draw in (show.flows, show.throughput, show.measured, to_dataframe):
+        for draw in (show.throughput, show.measured, to_dataframe):
             yield lambda draw=draw, wrong=wrong: draw(wrong), "is no result: give "  # type: ignore[misc]
-    for draw in (show.flows, show.throughput):
-        yield lambda draw=draw: draw([H1, PING]), "a PingResult is no result: give those of transfers"  # type: ignore[misc]
+    yield lambda: show.throughput([H1, PING]), "a PingResult is no result: give those of transfers"  # type: ignore[list-item]
     for wrong in ({"a": 5}, {"a": [5]}, {"a": PING}):
         yield lambda wrong=wrong: show.throughput(wrong), "intervals"  # type: ignore[misc]
     for wrong in (PING, [PING], RUN, 5, None, [5]):

@@ -14,7 +14,7 @@ from linklab.grade.runs import connections_of, expectations, name_of, throughput
 from linklab.lab import Lab
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import AtOnce, Repeats, SimpleperfFlow, run
-from linklab.show import flows
+from linklab.show import throughput
 from linklab.show.figure import Drawing
 
 NOTHING: Final = "Nothing is measured yet: run the cells above first."
@@ -59,8 +59,9 @@ def throughput_figure(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawin
     found = expectations(run, course_network(), flows_of_it)
     (ceiling, *others) = [whole.high for whole in found.sums.values()]
     if others:
-        return flows(transfers(run), together=False)
-    return flows(transfers(run), ceiling_mbps=ceiling, fair_mbps=found.loads[0].share.connection_mbps)
+        return throughput(transfers(run))
+    fair_mbps = found.loads[0].share.connection_mbps
+    return throughput(transfers(run), ceiling_mbps=ceiling, fair_mbps=fair_mbps, together=True)
 
 
 def report_heading(heading: str) -> str:

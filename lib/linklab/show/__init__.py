@@ -6,7 +6,7 @@ from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable, describe
 from linklab.show.packets import arrivals, sweep
 from linklab.show.player.page import Replay, replay
-from linklab.show.rates import flows, throughput
+from linklab.show.rates import throughput
 from linklab.show.results import measured
 from linklab.show.rtt import RoundTrips, round_trips
 from linklab.show.shares import fairness
@@ -25,7 +25,6 @@ __all__ = [
     "describe",
     "draw",
     "fairness",
-    "flows",
     "live",
     "measured",
     "replay",

@@ -37,7 +37,7 @@ def throughput(
 ) -> Drawing:
     """Return a figure of intervals in Mbit/s over seconds, one line for each name.
 
-    Results of transfers, or a run, are drawn as `flows` draws them.
+    Results of transfers, or a run, have a line for each connection; of a run its transfers are drawn.
 
     ``ceiling_mbps`` is what theory allows (`linklab.network.goodput_ceiling_mbps`), ``fair_mbps`` the fair share of a
     line; ``duration_s`` sets the end of the time axis, so that it stands still while intervals are added; ``together``
@@ -75,23 +75,6 @@ def throughput(
     if not shown:
         axes.text(0.5, 0.45, "no interval yet", transform=axes.transAxes, ha="center", color=GREY)
     return figure
-
-
-def flows(
-    results: Transfers,
-    *,
-    ceiling_mbps: float | None = None,
-    fair_mbps: float | None = None,
-    together: bool = True,
-    sketch: Points = (),
-) -> Drawing:
-    """Return `throughput`'s figure of results that were measured at one time, with a line for each connection.
-
-    Of a run its transfers are drawn. ``fair_mbps`` is the fair share of one connection. Raises MeasurementError if no
-    result has samples, for results of other tools, and for more connections than can be told apart.
-    """
-    curves = _curves(results)
-    return throughput(curves, ceiling_mbps=ceiling_mbps, fair_mbps=fair_mbps, together=together, sketch=sketch)
 
 
 def _samples(name: str, given: object) -> tuple[Sample, ...]:
