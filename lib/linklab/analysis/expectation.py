@@ -24,7 +24,6 @@ from linklab.analysis.tcp_model import (
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, payload_rate_mbps
 from linklab.network.theory import as_fragmented, datagram_wire_bytes
-from linklab.published.report import ReportRow
 from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
 SlowSide = Literal["below", "above", "both"]
@@ -401,26 +400,3 @@ class Comparison:
     def interval(self) -> tuple[float, float] | None:
         """Where a sound measurement lies by theory, if theory says so."""
         return (self.theory.low, self.theory.high) if isinstance(self.theory, Expectation) else None
-
-
-_QUANTITIES = {"rtt_ms": "RTT", "throughput_mbps": "throughput"}
-
-
-def compared_with_report(
-    row: ReportRow,
-    theory: float | Expectation | None = None,
-    measured: float | None = None,
-    predicted: float | None = None,
-    report_theory: float | None = None,
-) -> Comparison:
-    """A comparison with a number of the course report; the remark is the report's row's own.
-
-    ``report_theory`` is for who measured a variant of the course network: what theory says of the plain one, which is
-    the report's. The remark then says so.
-    """
-    connection = f", connection {row.connection}" if row.connection else ""
-    name = f"{_QUANTITIES[row.quantity]} of {row.name}{connection}"
-    remark = row.differs
-    if report_theory is not None:
-        remark = f"The report measured the plain course network, where theory says {report_theory:.4g}: {remark}"
-    return Comparison(name, row.unit, predicted, theory, row.value, measured, remark, report_theory)
