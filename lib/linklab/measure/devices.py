@@ -92,7 +92,7 @@ def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "
         words = (how, *ports, round(interval_us * 1000), round(rate_mbps * 1e6), overhead_bytes)
         with Crew(lab) as crew:
             command = ["python3", "-I", "-S", f"{IN_LAB}/{_PROGRAM.name}", *map(str, words)]
-            await_ready(crew.start(switch, f"exec {shlex.join(command)}").program)
+            await_ready(crew.start(switch, f"exec {shlex.join(command)}"))
             yield
 
 

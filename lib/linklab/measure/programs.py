@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
@@ -21,24 +20,12 @@ _MARGIN_S = {"virtual": 0.05, "real": 0.5}
 _gates = itertools.count(1)
 
 
-@dataclass
-class Member:
-    """A program of a run."""
-
-    program: Program
-
-    @property
-    def running(self) -> bool:
-        """As far as is known."""
-        return self.program.returncode is None
-
-
 class Crew:
     """Starts programs and ends those that still run when it ends itself."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
-        self._members: list[Member] = []
+        self._programs: list[Program] = []
         self.late_ms: list[float] = []
         self.longest_late_ms = 0.0
 
@@ -47,26 +34,25 @@ class Crew:
 
     def __exit__(self, *_: object) -> None:
         with Held():  # a second Ctrl-C must leave none running
-            for member in reversed(self._members):
-                self.end(member)
+            for program in reversed(self._programs):
+                self.end(program)
 
-    def start(self, node: str, command: str) -> Member:
+    def start(self, node: str, command: str) -> Program:
         """Starts one. Raises LabError."""
         program = Program(self._lab.process, command)
-        member = Member(program)
-        self._members.append(member)  # first, so that one which is started is not forgotten
+        self._programs.append(program)  # first, so that one which is started is not forgotten
         program.start(node, command)
-        return member
+        return program
 
-    def end(self, member: Member) -> None:
-        """Ends one that still runs."""
-        if member.running:
+    def end(self, program: Program) -> None:
+        """Ends one that still runs, as far as is known."""
+        if program.returncode is None:
             with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
-                member.program.terminate()
+                program.terminate()
 
     def follow(
         self,
-        members: Sequence[Member],
+        programs: Sequence[Program],
         limit_s: float,
         tell: Callable[[float], None] | None = None,
         stop: Callable[[], bool] | None = None,
@@ -76,29 +62,29 @@ class Crew:
         `tell` is called each second with the time since then; `stop` is asked whether to go on. What the programs say
         is in their `output`, also when this raises KeyboardInterrupt.
         """
-        by_number = {str(member.program.number): member for member in members if member.running}
+        by_number = {str(program.number): program for program in programs if program.returncode is None}
         if not by_number:
             return "done"
 
         def heard(event: service.News) -> None:
             for number, text in event["said"].items():
-                by_number[number].program.output += text
+                by_number[number].output += text
             for number, status in event["statuses"].items():
-                by_number[number].program.returncode = status
+                by_number[number].returncode = status
             self.late_ms += event["late_ms"]
             self.longest_late_ms = max(self.longest_late_ms, event["longest_late_ms"])
             if tell is not None:
                 tell(event["done_s"])
 
-        numbers = [member.program.number for member in by_number.values()]
+        numbers = [program.number for program in by_number.values()]
         return self._lab.process.call(service.follow_programs, numbers, limit_s, on_event=heard, stop=stop)
 
-    def interrupt(self, members: Sequence[Member], grace_s: float = 3.0) -> None:
+    def interrupt(self, programs: Sequence[Program], grace_s: float = 3.0) -> None:
         """As Ctrl-C would, and waits for their last words."""
-        for member in members:
-            if member.running:
-                member.program.send_signal(signal.SIGINT)
-        self.follow(members, grace_s)
+        for program in programs:
+            if program.returncode is None:
+                program.send_signal(signal.SIGINT)
+        self.follow(programs, grace_s)
 
 
 class Gate:
@@ -114,7 +100,7 @@ class Gate:
         self.margin_s = _MARGIN_S[lab.clock] if exact else 0.0
         # sleep inherits the locked file; infinity sets no timer that virtual time could jump to
         self._holder = crew.start(node, f"exec 9>{self.path}; flock -x 9; echo {READY}; exec sleep infinity")
-        await_ready(self._holder.program)
+        await_ready(self._holder)
 
     def before(self, command: str, later_s: float) -> str:
         """Return the command, held back until `later_s` after all start; it prints when it started, by the lab's
@@ -125,13 +111,13 @@ class Gate:
         wait = f"sleep {later_s:.9f}; " if later_s else ""
         return f"exec 9<{self.path}; echo {READY}; flock -s 9; exec 9<&-; {wait}date +%s.%N; {command}"
 
-    def open(self, clients: Sequence[Member]) -> None:
+    def open(self, clients: Sequence[Program]) -> None:
         """Let all clients go, once each is ready."""
         for client in clients:
-            await_ready(client.program)
+            await_ready(client)
         if self._exact:
             self._lab.write_file(self.path, str(round((self._lab.now() + self.margin_s) * 1e9)))
-        self._holder.program.terminate()
+        self._holder.terminate()
 
 
 def await_ready(program: Program) -> None:

@@ -14,12 +14,13 @@ from linklab.errors import MeasurementError, UnknownNode, quoted
 from linklab.lab import Lab
 from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
-from linklab.measure.programs import PATIENCE_S, Crew, Gate, Member, split_start
+from linklab.measure.programs import PATIENCE_S, Crew, Gate, split_start
 from linklab.measure.results import AtOnce, MeasurementStopped, Result, Sample
 from linklab.measure.surroundings import Before, Surroundings
 from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools import tool_of
 from linklab.network import NetworkState
+from linklab.program import Program
 
 FIRST_PORT: Final = 5201
 _LAST_WORDS_S: Final = 0.25
@@ -151,8 +152,8 @@ class _Task:
 
     tool: Tool[Any, Any]
     job: Job[Any]
-    server: Member | None = None
-    client: Member | None = None
+    server: Program | None = None
+    client: Program | None = None
     start_s: float | None = None
 
 
@@ -216,7 +217,7 @@ class _Run:
                 raise self._failure
             for task in self._tasks:
                 assert task.client is not None
-                task.job.interrupted = task.client.running
+                task.job.interrupted = task.client.returncode is None
             if stopped or pressed:
                 self._crew.interrupt(self._clients)
             self._collect(PATIENCE_S if not stopped and not pressed else _DRAIN_S)
@@ -236,7 +237,7 @@ class _Run:
         return found
 
     @property
-    def _clients(self) -> list[Member]:
+    def _clients(self) -> list[Program]:
         return [task.client for task in self._tasks if task.client is not None]
 
     def _recording(self) -> recordings.Recording:
@@ -256,7 +257,7 @@ class _Run:
                 task.job.gate = self._gate.path
         return self._gate
 
-    def _server(self, task: _Task) -> Member | None:
+    def _server(self, task: _Task) -> Program | None:
         """A server for one test, ready; None for a flow that needs none."""
         tool, job = task.tool, task.job
         command = tool.server(job)
@@ -268,12 +269,12 @@ class _Run:
             )
         server = self._crew.start(job.flow.destination, command)
         deadline_s = self._lab.now() + PATIENCE_S
-        while not tool.listens(self._lab, job, server.program.output, 0.5):
+        while not tool.listens(self._lab, job, server.output, 0.5):
             if tool.exact:
-                server.program.read(0.5)
-            if server.program.poll() is not None or self._lab.now() >= deadline_s:
-                said = server.program.output or server.program.read(0)
-                raise tool.no_server(job, said, server.program.returncode)
+                server.read(0.5)
+            if server.poll() is not None or self._lab.now() >= deadline_s:
+                said = server.output or server.read(0)
+                raise tool.no_server(job, said, server.returncode)
         return server
 
     def _start_clients(self) -> None:
@@ -304,7 +305,7 @@ class _Run:
     def _tell(self, done_s: float) -> None:
         if self._on_progress is None or self._failure is not None:
             return
-        said = [split_start(c.program.output)[1] if self._gated else c.program.output for c in self._clients]
+        said = [split_start(c.output)[1] if self._gated else c.output for c in self._clients]
         so_far = curves(self._flows, said) if said else {}
         try:
             self._on_progress(Progress(self._flows, done_s, self._total_s, so_far))
@@ -315,24 +316,24 @@ class _Run:
         """Gather what all have said. A server has `patience_s` to end after its client, and more while it speaks."""
         ending = [task.server for task in self._tasks if task.server is not None and task.tool.server_ends]
         heard = -1
-        while heard != (heard := sum(len(server.program.output) for server in ending)):
+        while heard != (heard := sum(len(server.output) for server in ending)):
             if self._crew.follow(ending, patience_s) == "done":
                 break
         ours = [task.server for task in self._tasks if task.tool.exact and task.tool.server_ends and task.server]
         self._crew.interrupt(ours)
         talking = [task for task in self._tasks if task.server is not None and not task.tool.server_ends]
         for _ in range(_LOOKS):
-            if all(task.tool.server_done(task.job, task.server.program.output) for task in talking if task.server):
+            if all(task.tool.server_done(task.job, task.server.output) for task in talking if task.server):
                 break
             self._crew.follow([task.server for task in talking if task.server], _LAST_WORDS_S)
         for task in self._tasks:
             assert task.client is not None
-            said = task.client.program.output
+            said = task.client.output
             task.start_s, task.job.said = split_start(said) if self._gated else (0.0, said)
-            task.job.status = task.client.program.returncode
+            task.job.status = task.client.returncode
             if task.server is not None:
                 self._crew.end(task.server)  # it may wait for a client that could not connect
-                task.job.server_said = task.server.program.output
+                task.job.server_said = task.server.output
 
     def _read(self, around: Surroundings) -> list[Result]:
         results: list[Result] = []
