@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from linklab.analysis.expectation import Expectation, full_queue_rtt, loaded_rtt, tcp_throughput, unloaded_rtt
+from linklab.analysis.expectation import Expectation, full_queue_rtt, tcp_throughput, unloaded_rtt
 from linklab.analysis.sharing import Load, Share, direction_of, max_min_shares
 from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError
@@ -23,7 +23,7 @@ class LoadExpectation:
     """What one load of an experiment should give.
 
     ``total`` is the throughput of all its connections, ``connection`` of one of them. ``rtt_unloaded`` is for pings
-    without any load, ``rtt_mean`` and ``rtt_highest`` for pings beside all loads.
+    without any load, ``rtt_highest`` for pings beside all loads.
     """
 
     load: Load
@@ -31,7 +31,6 @@ class LoadExpectation:
     total: Expectation
     connection: Expectation
     rtt_unloaded: Expectation
-    rtt_mean: Expectation
     rtt_highest: Expectation
 
 
@@ -135,7 +134,6 @@ def _expected(share: Share, whole: Expectation, duration_s: float, pings: int, j
         _some(share, share.load.connections, whole, duration_s, judged),
         _some(share, 1, whole, duration_s, judged),
         unloaded_rtt(path),
-        loaded_rtt(path, duration_s, pings, hop, rivals),
         full_queue_rtt(path, hop, rivals, duration_s / pings),
     )
 

@@ -203,26 +203,23 @@ def full_queue_rtt(
     )
 
 
-def loaded_rtt(
-    path: MeasuredPath, duration_s: float = 25, pings: int = 25, hop: Hop | None = None, connections: int = 1
-) -> Expectation:
-    """The mean round trip of pings, spread over a TCP transfer of ``connections`` that begins with them, in ms.
+def loaded_rtt(path: MeasuredPath, duration_s: float = 25, pings: int = 25) -> Expectation:
+    """The mean round trip of pings, spread over a TCP transfer of one connection that begins with them, in ms.
 
     Raises MeasurementError for less than one ping.
     """
     if pings < 1:
         raise MeasurementError(f"pings is {pings}: there must be one at least")
-    hop = bottleneck_hop(path) if hop is None else hop
+    hop = bottleneck_hop(path)
     pipe = pipe_of(path, hop)
     base, most = path.lone_rtt_ms(PING_PACKET_BYTES)[0], pipe.full_queue_ms
     courses = [lossy(pipe, duration_s), lossy(pipe, duration_s, 2), early(pipe, duration_s)]
     shares = [course.queue_share for course in courses]
-    # flows that back off one at a time let the queue sink by an nth of what one flow would
-    sinking = (1 - BETA) * pipe.full_window_packets / pipe.room_packets / connections if pipe.room_packets else 1.0
+    sinking = (1 - BETA) * pipe.full_window_packets / pipe.room_packets if pipe.room_packets else 1.0
     fullest = max(*shares, smooth(pipe, duration_s).queue_share, 1 - min(sinking, 1.0) / 2)
     first = 1 / pings
     sampling = 2 * _SAWTOOTH_DEVIATION / math.sqrt(pings)
-    likely = between(statistics.median(shares) if connections == 1 else (statistics.median(shares) + fullest) / 2, 0, 1)
+    likely = between(statistics.median(shares), 0, 1)
     low = max(0.0, min(shares) - first - sampling)
     high = min(1.0, fullest + sampling)
     why = (
