@@ -6,9 +6,8 @@ import random
 
 import pytest
 
-from linklab.analysis import Load, loads_of, max_min_shares, measured_path, utilisation
+from linklab.analysis import Load, max_min_shares, measured_path, utilisation
 from linklab.errors import MeasurementError
-from linklab.measure import Flow, PingFlow, SimpleperfFlow, TcpFlow, TrainFlow, UdpFlow
 from linklab.network import COURSE, goodput_ceiling_mbps
 from linklab.network.switch_testbeds import l3_switch
 from tests.states import PLAN, reshape
@@ -33,8 +32,6 @@ def totals(*loads: Load) -> list[float]:
         # two on L3 leave h1-h4 what they do not take of L2
         ([Load("h1", "h9"), Load("h8", "h9"), Load("h1", "h4")], [L3 / 2, L3 / 2, L2 - L3 / 2]),
         ([Load("h1", "h4"), Load("h4", "h1")], [L2, L2]),
-        ([Load("h1", "h4", limit_mbps=5), Load("h2", "h5")], [5, L2 - 5]),
-        ([Load("h1", "h4", 2, limit_mbps=4), Load("h2", "h5")], [4, L2 - 4]),
         ([Load("h1", "h7"), Load("h7", "h4")], [L1, L2]),
     ],
 )
@@ -47,14 +44,7 @@ def test_a_connection_counts_and_not_a_host() -> None:
     assert first.connection_mbps == pytest.approx(second.connection_mbps)
     assert first.total_mbps == pytest.approx(2 * second.total_mbps)
     assert first.rivals == second.rivals == 4
-    assert first.bottleneck is not None
     assert first.bottleneck.link.label == "L2"
-
-
-def test_who_is_limited_by_its_own_demand_has_no_bottleneck() -> None:
-    small, large = max_min_shares(COURSE, [Load("h1", "h4", limit_mbps=5), Load("h2", "h5")])
-    assert small.bottleneck is None
-    assert large.rivals == 1
 
 
 def test_random_loads_meet_the_definition_of_max_min() -> None:
@@ -73,7 +63,6 @@ def test_random_loads_meet_the_definition_of_max_min() -> None:
         uses = {(use.link, use.sender): use for use in utilisation(COURSE, loads)}
         assert all(use.share <= 1 + 1e-9 for use in uses.values())
         for share in shares:
-            assert share.bottleneck is not None
             key = (share.bottleneck.link.label, share.bottleneck.out.node)
             assert uses[key].share == pytest.approx(1)
             rivals = [other for other in shares if share.bottleneck in other.path.forward.hops]
@@ -107,42 +96,6 @@ def test_refusals() -> None:
         utilisation(COURSE, [Load("h1", "h4"), Load("h2", "h5")], [1.0])
     with pytest.raises(MeasurementError, match="connections is 0"):
         Load("h1", "h4", 0)
-    with pytest.raises(MeasurementError, match="limit_mbps is 0"):
-        Load("h1", "h4", limit_mbps=0)
-
-
-def test_flows_of_measurements_become_loads_and_pings_none() -> None:
-    flows: list[Flow] = [PingFlow("h1", "h4"), TcpFlow("h1", "h4", streams=2), UdpFlow("h7", "h9", 3.0, streams=2)]
-    assert loads_of([*flows, SimpleperfFlow("h2", "h5", streams=3)]) == (
-        Load("h1", "h4", 2),
-        Load("h7", "h9", 2, 6.0, 1448),
-        Load("h2", "h5", 3),
-    )
-
-
-def test_headers_of_udp_are_those_of_its_datagrams() -> None:
-    """100 bytes of payload are 142 of frame: 19 Mbit/s of them take 27 of L2's 30."""
-    loads = loads_of([UdpFlow("h1", "h4", 19, payload_bytes=100)])
-    assert loads == (Load("h1", "h4", limit_mbps=19, payload_bytes=100),)
-    (use,) = [use for use in utilisation(COURSE, loads) if use.link == "L2"]
-    assert use.used_mbps == pytest.approx(19 * 142 / 100)
-    assert use.share == pytest.approx(0.9, abs=0.001)
-    (measured,) = [use for use in utilisation(COURSE, loads, [9.5]) if use.link == "L2"]
-    assert measured.used_mbps == pytest.approx(9.5 * 142 / 100)
-
-
-def test_tcp_gets_what_udp_and_its_headers_leave() -> None:
-    small, rest = totals(Load("h1", "h4", limit_mbps=10, payload_bytes=100), Load("h2", "h5"))
-    assert small == pytest.approx(10)
-    assert rest == pytest.approx((30 - 10 * 142 / 100) * 1448 / 1514)
-    assert totals(Load("h1", "h4", limit_mbps=50, payload_bytes=100)) == pytest.approx([30 * 100 / 142])
-
-
-def test_udp_without_a_rate_is_no_load() -> None:
-    with pytest.raises(MeasurementError, match="a TrainFlow has no constant rate"):
-        loads_of([TrainFlow("h1", "h4")])
-    with pytest.raises(MeasurementError, match="payload_bytes is 0"):
-        Load("h1", "h4", payload_bytes=0)
 
 
 def test_a_cable_s_overhead_counts_in_shares_and_in_use() -> None:

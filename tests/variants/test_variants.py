@@ -151,7 +151,7 @@ def test_every_path_and_combination_keeps_its_bottleneck(class_of_500: dict[str,
         assert {ends: bottleneck(path(network, *ends)).label for ends in PATHS} == PATHS
         for loads, links in LOADS.values():
             shares = max_min_shares(network, loads)
-            assert tuple(share.bottleneck and share.bottleneck.link.label for share in shares) == links
+            assert tuple(share.bottleneck.link.label for share in shares) == links
 
 
 @pytest.mark.slow

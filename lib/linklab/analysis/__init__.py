@@ -21,7 +21,7 @@ from linklab.analysis.expectation import (
 )
 from linklab.analysis.fairness import jain_index
 from linklab.analysis.measured_paths import MeasuredPath, measured_path
-from linklab.analysis.sharing import LinkUse, Load, Share, loads_of, max_min_shares, utilisation
+from linklab.analysis.sharing import LinkUse, Load, Share, max_min_shares, utilisation
 from linklab.analysis.tcp_model import full_queue_share_ms
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "full_queue_share_ms",
     "jain_index",
     "loaded_rtt",
-    "loads_of",
     "max_min_shares",
     "measured_path",
     "tcp_throughput",

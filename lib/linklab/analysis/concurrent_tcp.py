@@ -10,7 +10,6 @@ from statistics import NormalDist
 from linklab.analysis.expectation import Expectation, full_queue_rtt, tcp_throughput, unloaded_rtt
 from linklab.analysis.sharing import Load, Share, direction_of, max_min_shares
 from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
-from linklab.errors import MeasurementError
 from linklab.network import Network, NetworkState, goodput_ceiling_mbps, path_mtu_bytes
 
 _OUTSIDE = 1 / 80
@@ -60,17 +59,12 @@ def experiment(
     A load alone at its bottleneck is `tcp_throughput`. Connections that share one have its max-min share, and scatter
     around it: see `sharing_deviation`. Their sum does not scatter.
 
-    Raises MeasurementError for loads with a limit of their own (those are UDP's: `udp_throughput`), and as
-    `max_min_shares`.
+    Raises as `max_min_shares`.
     """
-    limited = [load.name for load in loads if load.limit_mbps is not None]
-    if limited:
-        raise MeasurementError(f"{limited[0]} has limit_mbps, and this expects TCP without: see udp_throughput")
     shares = max_min_shares(network, loads, state)
     sums: dict[tuple[str, str], Expectation] = {}
     found = []
     for share in shares:
-        assert share.bottleneck is not None
         name = direction_of(share.bottleneck)
         mine = [other for other in shares if other.bottleneck == share.bottleneck]
         if name not in sums:
@@ -106,7 +100,6 @@ def sharing_deviation(share: Share, connections: int, duration_s: float) -> floa
 def _sum(shares: Sequence[Share], duration_s: float) -> Expectation:
     """Of all connections of one bottleneck. More of them fill it no worse than one."""
     first = shares[0]
-    assert first.bottleneck is not None
     fair = math.fsum(share.total_mbps for share in shares)
     alone = [tcp_throughput(share.path, duration_s, share.bottleneck) for share in shares]
     link = first.bottleneck.link
@@ -146,7 +139,6 @@ def _some(share: Share, connections: int, whole: Expectation, duration_s: float,
         return whole
     sigmas = NormalDist().inv_cdf(1 - _OUTSIDE / 2 / judged)
     stray = sigmas * sharing_deviation(share, connections, duration_s)
-    assert share.bottleneck is not None
     why = (
         f"{connections} of {share.rivals} connections through {share.bottleneck.link.label}: {fair:.3g} Mbit/s if "
         f"all were equal; losses fall on them at random, which over {duration_s:g} s makes "

@@ -201,10 +201,7 @@ def share_of(loads: Sequence[Load], name: str) -> Share:
 
 def fair_share(key: object, what: str, share: Share) -> Value:
     """Ask for what a load gets of the link that it shares, in Mbit/s."""
-    hop = share.bottleneck
-    if hop is None:
-        raise ValueError(f"{share.load.name} has no bottleneck: ask for shares of limited links")
-    rate = hop.link.rate_mbps or 0.0
+    rate = share.bottleneck.link.rate_mbps or 0.0
     connections = share.load.connections
     hints = (
         "connections that meet at a full link share it, each as much as any other",
@@ -216,7 +213,6 @@ def fair_share(key: object, what: str, share: Share) -> Value:
 
 
 def _share_slips(share: Share) -> Iterator[Slip]:
-    assert share.bottleneck is not None
     link = share.bottleneck.link
     rate, label, mine = link.rate_mbps or 0.0, link.label, share.load.connections
     among = f"{share.rivals} connections share {label}, and TCP shares by connection, not by host"

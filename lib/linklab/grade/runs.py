@@ -469,11 +469,7 @@ def _lasted_s(result: PingResult) -> float:
 
 def _sum_checks(where: str, run: AtOnce, expected: Experiment, trouble: str | None) -> Iterator[Check]:
     for link, whole in expected.sums.items():
-        mine = [
-            one
-            for one in expected.loads
-            if one.share.bottleneck is not None and direction_of(one.share.bottleneck) == link
-        ]
+        mine = [one for one in expected.loads if direction_of(one.share.bottleneck) == link]
         values = [throughput_of(run, one.load.name) or 0.0 for one in mine]
         who = " + ".join(one.load.name for one in mine)
         theory = in_its_time(_of_own_spans(whole, mine, run), run.fidelity, mine[0].share.path)
