@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from linklab.measure.scatter import deviation_share, disagree, mean_known_to, repeats_for, two_states
+from linklab.measure.repeats import deviation_share, disagree, mean_known_to, repeats_for, two_states
 
 COUNTS = (3, 5, 10, 30)
 
