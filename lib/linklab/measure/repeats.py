@@ -16,18 +16,18 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.flows import Flow, any_number, whole_number
-from linklab.measure.results import AtOnce, MeasurementStopped, Result
+from linklab.measure.flows import Flow, whole_number
+from linklab.measure.results import AtOnce, MeasurementStopped
 from linklab.measure.runner import OnProgress, Stop, at_once, listed
 from linklab.measure.tools import tool_of
 
-DISAGREE_SHARE: Final = 0.05
+_DISAGREE_SHARE: Final = 0.05
 """Repeats agree if 95 % of them would lie so near their mean. A lab's checks allow as much, so that a single one of
 repeats that disagree could pass and another fail."""
 _SIGMAS: Final = 2.0
 """Of a normal distribution 95 % lie within two standard deviations."""
 _CONFIDENCE: Final = 0.95
-MOST_REPEATS: Final = 1000
+_MOST_REPEATS: Final = 1000
 """`repeats_for` counts no further."""
 _LEAST_CLUSTER: Final = 2
 """One value alone may be an outlier."""
@@ -40,8 +40,6 @@ do losses within half a point: one packet in a thousand or none are the same."""
 class Spread:
     """One flow over all repeats. `quantity` names the values, with their unit: "throughput_mbps" (at the receiver), or
     of pings "rtt_mean_ms". `values` are in the order of the repeats; a ping without any answer has none.
-
-    `iqr` is the distance between the quartiles (by linear interpolation); 0 for a single value.
     """
 
     flow: Flow
@@ -66,21 +64,6 @@ class Spread:
         self._refuse_none()
         return max(self.values)
 
-    @property
-    def iqr(self) -> float:
-        """The distance between the quartiles."""
-        self._refuse_none()
-        if len(self.values) == 1:
-            return 0.0
-        quarter, _, three_quarters = statistics.quantiles(self.values, n=4, method="inclusive")
-        return three_quarters - quarter
-
-    @property
-    def deviation_share(self) -> float:
-        """The coefficient of variation: the standard deviation, as a share of the mean."""
-        self._refuse_none()
-        return deviation_share(self.values)
-
     def _refuse_none(self) -> None:
         if not self.values:
             raise MeasurementError(f"{self.flow.title} gave no {self.quantity} in any repeat: nothing was answered")
@@ -94,23 +77,12 @@ class Repeats:
     spreads: tuple[Spread, ...]
     warnings: tuple[str, ...]
 
-    @property
-    def start_skew_ms(self) -> float:
-        """The largest of all runs."""
-        return max(run.start_skew_ms for run in self.runs)
-
-    @property
-    def results(self) -> tuple[tuple[Result, ...], ...]:
-        """For each flow, its results."""
-        return tuple(zip(*(run.results for run in self.runs), strict=False))
-
 
 def repeated(
     lab: Lab,
     flows: Flow | Sequence[Flow],
     repeats: int = 3,
     *,
-    disagree_share: float = DISAGREE_SHARE,
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
 ) -> Repeats:
@@ -124,7 +96,6 @@ def repeated(
     short. Raises MeasurementError for a number of repeats that is not whole or less than one, and as `at_once`.
     """
     flows, repeats = listed(flows), whole_number("repeats", repeats)
-    any_number("disagree_share", disagree_share)
     if repeats < 1:
         raise MeasurementError(f"repeats is {repeats}: choose at least 1")
     runs: list[AtOnce] = []
@@ -139,13 +110,15 @@ def repeated(
         runs.append(run)
         if run.interrupted:
             break
-    return summary(flows, runs, disagree_share)
+    return summary(flows, runs)
 
 
-def summary(flows: Sequence[Flow], runs: Sequence[AtOnce], disagree_share: float = DISAGREE_SHARE) -> Repeats:
+def summary(flows: Sequence[Flow], runs: Sequence[AtOnce]) -> Repeats:
     """The spreads of runs of the same flows, and what is to be said of them. Pure."""
-    spreads = tuple(Spread(flow, quantity_of(flow), _values(runs, flows, number)) for number, flow in enumerate(flows))
-    found = [text for spread in spreads if (text := warning_for(spread, disagree_share))]
+    spreads = tuple(
+        Spread(flow, tool_of(flow).result.QUANTITY, _values(runs, flows, number)) for number, flow in enumerate(flows)
+    )
+    found = [text for spread in spreads if (text := warning_for(spread))]
     for number, spread in enumerate(spreads):
         measured = len(_headlines(runs, flows, number))
         silent = measured - len(spread.values)
@@ -155,30 +128,25 @@ def summary(flows: Sequence[Flow], runs: Sequence[AtOnce], disagree_share: float
     return Repeats(tuple(runs), spreads, tuple(cut + found))
 
 
-def warning_for(spread: Spread, disagree_share: float = DISAGREE_SHARE) -> str:
+def warning_for(spread: Spread) -> str:
     """Return what is to be said of one flow's repeats; "" where they agree. Pure."""
     name, unit, values = spread.flow.title, tool_of(spread.flow).result.UNIT, spread.values
-    if not disagree(values, disagree_share, _DISAGREE_LEAST.get(unit, 0.0)):
+    if not disagree(values, _DISAGREE_LEAST.get(unit, 0.0)):
         return ""
     clusters = two_states(values)
     if clusters is not None:
         low, high = (f"{statistics.median(cluster):.4g}" for cluster in clusters)
         counts = f"{len(clusters[0])} and {len(clusters[1])} of {len(values)} times"
         return f"{name} jumps between two states, {low} and {high} {unit} ({counts}): a median says little about either"
-    mean, known_to, enough = statistics.fmean(values), mean_known_to(values), repeats_for(values, disagree_share)
-    share = f"{100 * disagree_share:g} %"
-    times = f"{enough} times" if enough < MOST_REPEATS else f"more than {MOST_REPEATS} times"
+    mean, known_to, enough = statistics.fmean(values), mean_known_to(values), repeats_for(values)
+    share = f"{100 * _DISAGREE_SHARE:g} %"
+    times = f"{enough} times" if enough < _MOST_REPEATS else f"more than {_MOST_REPEATS} times"
     more = f"for {share} repeat {times}" if len(values) < enough else f"that is within {share}: report both"
     return (
-        f"{name}: repeats scatter by {100 * spread.deviation_share:.1f} % (standard deviation; {spread.low:.4g} to "
+        f"{name}: repeats scatter by {100 * deviation_share(values):.1f} % (standard deviation; {spread.low:.4g} to "
         f"{spread.high:.4g} {unit}). Their mean is {mean:.4g} to within {known_to:.2g} {unit}: {more}, or measure "
         "longer, which scatters less"
     )
-
-
-def quantity_of(flow: Flow) -> str:
-    """Return what repeats of a flow are compared by, as its tool has it."""
-    return tool_of(flow).result.QUANTITY
 
 
 def _values(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> tuple[float, ...]:
@@ -217,21 +185,21 @@ def mean_known_to(values: Sequence[float]) -> float:
     return _student(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
 
 
-def disagree(values: Sequence[float], share: float = DISAGREE_SHARE, least: float = 0.0) -> bool:
-    """Return True if two standard deviations are more than ``share`` of the mean, and more than ``least``.
+def disagree(values: Sequence[float], least: float = 0.0) -> bool:
+    """Return True if two standard deviations are more than `_DISAGREE_SHARE` of the mean, and more than ``least``.
 
     Of repeats whose true deviation is 1.5 % the variance (n - 1) s**2 / sigma**2 is chi-squared with n - 1 degrees of
     freedom, so 3 give a false alarm in 6 % of cases, 10 in 0.3 %.
     """
     if len(values) < 2:
         return False
-    return _SIGMAS * deviation_share(values) > share and _SIGMAS * statistics.stdev(values) > least
+    return _SIGMAS * deviation_share(values) > _DISAGREE_SHARE and _SIGMAS * statistics.stdev(values) > least
 
 
-def repeats_for(values: Sequence[float], share: float = DISAGREE_SHARE) -> int:
-    """Return how many repeats make the mean known to ``share`` of itself, if they go on to scatter as these do."""
+def repeats_for(values: Sequence[float]) -> int:
+    """Return how many repeats make the mean known to `_DISAGREE_SHARE` of itself if all scatter as these do."""
     count = 2
-    while _student(count - 1) * deviation_share(values) / math.sqrt(count) > share and count < MOST_REPEATS:
+    while _student(count - 1) * deviation_share(values) / math.sqrt(count) > _DISAGREE_SHARE and count < _MOST_REPEATS:
         count += 1
     return count
 

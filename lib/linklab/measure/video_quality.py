@@ -47,13 +47,6 @@ class FrameQuality:
     ssim: float | None
 
     @property
-    def psnr_db(self) -> float | None:
-        """The peak signal-to-noise ratio: 10 log10(255^2 / mse); infinite for a picture that is whole."""
-        if self.mse is None:
-            return None
-        return math.inf if self.mse == 0 else 10 * math.log10(_PEAK**2 / self.mse)
-
-    @property
     def whole(self) -> bool:
         """Whether it is, bit for bit, the picture that was sent."""
         return self.mse == 0
