@@ -139,13 +139,12 @@ _SAWTOOTH_DEVIATION = 1 / math.sqrt(12)
 """Standard deviation of a value that is equally often everywhere from 0 to 1."""
 
 
-def unloaded_rtt(path: MeasuredPath, payload_bytes: int = 56) -> Expectation:
+def unloaded_rtt(path: MeasuredPath) -> Expectation:
     """The mean round trip of pings while nothing else is sent, in ms."""
-    packet = payload_bytes + ICMP_HEADER_BYTES + IPV4_HEADER_BYTES
-    floor, (least, most) = path.rtt_floor_ms, path.lone_rtt_ms(packet)
+    floor, (least, most) = path.rtt_floor_ms, path.lone_rtt_ms(PING_PACKET_BYTES)
     why = (
-        f"propagation: the links' delays in both directions are {floor:g} ms; serialisation of {packet} bytes adds "
-        f"{least - floor:.2g} ms on cables and {most - least:.2g} ms at most behind token buckets"
+        f"propagation: the links' delays in both directions are {floor:g} ms; serialisation of {PING_PACKET_BYTES} "
+        f"bytes adds {least - floor:.2g} ms on cables and {most - least:.2g} ms at most behind token buckets"
     )
     source = "delays and rates of the links, store and forward (RFC 1242)"
     low, high = least - _TIMER_MS, most + _TIMER_MS

@@ -92,7 +92,6 @@ def panels(
     *,
     title: str = "",
     height_inches: float = HEIGHT_INCHES,
-    width_inches: float = WIDTH_INCHES,
 ) -> tuple[Drawing, list[Axes]]:
     """Return a figure with several axes, row by row; `label_axes` labels each. The height is that of all together.
 
@@ -100,7 +99,7 @@ def panels(
     """
     from linklab.show.figure import Drawing
 
-    figure = Drawing(width_inches, height_inches, alt_text, title, constrained=True)
+    figure = Drawing(WIDTH_INCHES, height_inches, alt_text, title, constrained=True)
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 

@@ -39,6 +39,8 @@ Series = Sequence[tuple[int, float]]
 """A packet's number and a value, in order."""
 Block = tuple[str, int]
 """A header or data, and its bytes."""
+_LAST: Final = 20
+"""As far as the first packets are shown."""
 _PANEL_INCHES: Final = 2.5
 _BLOCK_COLOURS: Final = {"Ethernet": SKY_BLUE, "IPv4": ORANGE, "GRE": REDDISH_PURPLE, "UDP": BLUISH_GREEN}
 _DATA_COLOUR: Final = "#DDDDDD"
@@ -119,13 +121,13 @@ def arrivals(arrival_s: Sequence[float]) -> Drawing:
     return figure
 
 
-def first_packets(bandwidths: Mapping[str, Mapping[str, Series]], link_mbps: float, *, last: int = 20) -> Drawing:
+def first_packets(bandwidths: Mapping[str, Mapping[str, Series]], link_mbps: float) -> Drawing:
     """Return a figure of bandwidth over the first packets: a panel for each key, a line for each series in it; Mbit/s.
 
     The dashed line is the link's rate. Raises MeasurementError for panels without a value.
     """
     shown = {
-        panel: {name: [it for it in series if it[0] <= last] for name, series in lines.items()}
+        panel: {name: [it for it in series if it[0] <= _LAST] for name, series in lines.items()}
         for panel, lines in bandwidths.items()
     }
     if not any(series for lines in shown.values() for series in lines.values()):
@@ -136,7 +138,7 @@ def first_packets(bandwidths: Mapping[str, Mapping[str, Series]], link_mbps: flo
         for name, series in lines.items()
         if series
     )
-    words = f"Bandwidth in Mbit/s over the first {last} packets on a link of {link_mbps:g}: {told}."
+    words = f"Bandwidth in Mbit/s over the first {_LAST} packets on a link of {link_mbps:g}: {told}."
     height, title = 0.4 + _PANEL_INCHES * len(shown), "Bandwidth of the first packets"
     figure, each = panels(words, len(shown), title=title, height_inches=height)
     for axes, (panel, lines) in zip(each, shown.items(), strict=True):
@@ -146,7 +148,7 @@ def first_packets(bandwidths: Mapping[str, Mapping[str, Series]], link_mbps: flo
         axes.axhline(link_mbps, color=BLACK, linewidth=1, linestyle=(0, (4, 3)))
         values = [link_mbps, *(value for series in lines.values() for _, value in series)]
         logarithmic(axes, "y", 0.9 * min(values), 1.2 * max(values))
-        axes.set(xlim=(1, last + 0.5), xticks=[2, *range(5, last + 1, 5)])
+        axes.set(xlim=(1, _LAST + 0.5), xticks=[2, *range(5, _LAST + 1, 5)])
         axes.legend(fontsize=SMALL_POINTS, frameon=False, loc="upper right", handlelength=3)
         label_axes(axes, "", "Mbit/s since the first")
     each[-1].set_xlabel("packet (the dashed line is the link's rate)")
