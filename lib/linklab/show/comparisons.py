@@ -1,4 +1,4 @@
-"""Predicted, theory, report and measured next to each other: as a table, and as a chart of dots."""
+"""Predicted, theory and measured next to each other: as a table, with the report's numbers, and as a chart of dots."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from linklab.analysis import Comparison, between
 from linklab.errors import MeasurementError
-from linklab.show.chart import BLACK, BLUE, GREY, PREDICTED, SKY_BLUE, SMALL_POINTS, VERMILLION, chart, legend
+from linklab.show.chart import BLACK, BLUE, GREY, PREDICTED, SMALL_POINTS, chart, legend
 from linklab.show.tables import Table, table
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ _ROW_INCHES: Final = 0.44
 _WIDEST_PERCENT: Final = (40.0, 180.0)
 _MARKS: Final[tuple[tuple[str, dict[str, Any], float], ...]] = (
     ("predicted", {"marker": "D", "color": PREDICTED, "markerfacecolor": "white", "markeredgewidth": 1.8}, -0.24),
-    ("report", {"marker": "s", "color": VERMILLION}, 0.0),
     ("measured", {"marker": "o", "color": BLUE}, 0.24),
 )
 """Name, style, and where in its row: none hides another."""
@@ -29,9 +28,11 @@ _MARKS: Final[tuple[tuple[str, dict[str, Any], float], ...]] = (
 def comparison(rows: Sequence[Comparison], title: str = "") -> Table:
     """Return a table: quantity, unit, predicted, theory, its interval where it has one, report, measured, remark."""
     with_interval = any(row.interval is not None for row in rows)
+    elsewhere = any(row.report_theory is not None for row in rows)
     headings = ["quantity", "unit", "predicted", "theory", *(["expected"] if with_interval else [])]
     return table(
-        [*headings, _named("report", rows), "measured", "remark"],
+        # another network than the one measured here is named
+        [*headings, "report (course network)" if elsewhere else "report", "measured", "remark"],
         [
             [
                 row.quantity,
@@ -49,21 +50,15 @@ def comparison(rows: Sequence[Comparison], title: str = "") -> Table:
     )
 
 
-def _named(column: str, rows: Sequence[Comparison]) -> str:
-    """Return the column's heading; the report's says so where its network is another than the one measured here."""
-    other = column == "report" and any(row.report_theory is not None for row in rows)
-    return "report (course network)" if other else column
-
-
 def _interval(row: Comparison) -> str | None:
     return None if row.interval is None else f"{row.interval[0]:.4g} to {row.interval[1]:.4g}"
 
 
 def compared(rows: Sequence[Comparison], title: str = "Compared with theory") -> Drawing:
-    """Return a figure of each number in percent of theory, so that ms and Mbit/s share an axis; bars are intervals.
+    """Return a figure of what was predicted and measured in percent of theory, so that ms and Mbit/s share an axis.
 
-    A report's number of another network is in percent of theory for that network. What lies beyond the axis stands at
-    its edge with its number. Raises MeasurementError for no rows, or a row whose theory is missing or 0.
+    What lies beyond the axis stands at its edge with its number. Raises MeasurementError for no rows, or a row whose
+    theory is missing or 0.
     """
     if not rows:
         raise MeasurementError("there is nothing to compare: give one row at least")
@@ -90,20 +85,18 @@ def compared(rows: Sequence[Comparison], title: str = "Compared with theory") ->
     return figure
 
 
-def _percent(row: Comparison, value: float, name: str = "") -> float:
-    own = row.report_theory if name == "report" and row.report_theory is not None else row.theory_value
-    return 100 * value / (own or 1.0)
+def _percent(row: Comparison, value: float) -> float:
+    return 100 * value / (row.theory_value or 1.0)
 
 
 def _numbers(row: Comparison) -> dict[str, float | None]:
-    return {"predicted": row.predicted, "report": row.report, "measured": row.measured}
+    return {"predicted": row.predicted, "measured": row.measured}
 
 
 def _limits(rows: Sequence[Comparison]) -> tuple[float, float]:
     found = [100.0]
     for row in rows:
-        found += [_percent(row, value, name) for name, value in _numbers(row).items() if value is not None]
-        found += [_percent(row, value) for value in row.interval or ()]
+        found += [_percent(row, value) for value in _numbers(row).values() if value is not None]
     floor, ceiling = _WIDEST_PERCENT
     low, high = between(min(found), floor, 97), between(max(found), 103, ceiling)
     room = 0.08 * (high - low)
@@ -112,16 +105,11 @@ def _limits(rows: Sequence[Comparison]) -> tuple[float, float]:
 
 def _row(axes: Axes, number: int, row: Comparison, limits: tuple[float, float]) -> None:
     low, high = limits
-    if row.interval is not None:
-        start, end = (between(_percent(row, value), low, high) for value in row.interval)
-        # an interval of nearly nothing is still to be seen
-        end = max(end, start + 0.004 * (high - low))
-        axes.barh(number, end - start, left=start, height=0.8, color=SKY_BLUE, alpha=0.4, linewidth=0)
     for name, style, place in _MARKS:
         value = _numbers(row)[name]
         if value is None:
             continue
-        percent = _percent(row, value, name)
+        percent = _percent(row, value)
         inner = 0.04 * (high - low)
         if low <= percent <= high:
             axes.plot(percent, number + place, linestyle="", **style)
@@ -144,18 +132,13 @@ def _row(axes: Axes, number: int, row: Comparison, limits: tuple[float, float]) 
 
 def _handles(rows: Sequence[Comparison]) -> Iterator[Artist]:
     from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
 
     for name, style, _ in _MARKS:
         if any(_numbers(row)[name] is not None for row in rows):
-            yield Line2D([], [], linestyle="", label=_named(name, rows), **style)
-    if any(row.interval is not None for row in rows):
-        yield Patch(facecolor=SKY_BLUE, alpha=0.4, linewidth=0, label="expected by theory")
+            yield Line2D([], [], linestyle="", label=name, **style)
 
 
 def _in_words(row: Comparison) -> str:
     parts = [f"theory {row.theory_value:.4g}"]
-    if row.interval is not None:
-        parts[0] += f" ({row.interval[0]:.4g} to {row.interval[1]:.4g})"
-    parts += [f"{_named(name, [row])} {value:.4g}" for name, value in _numbers(row).items() if value is not None]
+    parts += [f"{name} {value:.4g}" for name, value in _numbers(row).items() if value is not None]
     return f"{row.quantity} in {row.unit}: {', '.join(parts)}."
