@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from linklab.measure import Flow
-from linklab.measure.tool import Job
+from linklab.measure import Flow, Origin
+from linklab.measure.tool import FlowT, Job, ResultT, Tool
 from linklab.network import TWO_HOSTS, expected_state
 
 RELEASES = ("deb12", "deb13")
@@ -22,3 +22,11 @@ def job(flow: Flow, **more: Any) -> Job[Any]:
     """A flow to 10.0.5.2, port 5201, on virtual time."""
     settings = {"number": 0, "address": "10.0.5.2", "port": 5201, "clock": "virtual", "seed": 1, **more}
     return Job(flow, network=expected_state(TWO_HOSTS), **settings)
+
+
+def parsed(
+    tool: Tool[FlowT, ResultT], flow: FlowT, origin: Origin, said: str, server_said: str = "", **more: Any
+) -> ResultT:
+    """What a tool makes of what client and server printed; unless `fidelity` is given, nothing was seen meanwhile."""
+    fidelity = more.pop("fidelity", None)
+    return tool.parse(job(flow, said=said, server_said=server_said, **{"status": 0, **more}), origin, fidelity)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,11 +24,12 @@ from linklab.measure import (
     verdict_on,
 )
 from linklab.measure.in_lab.constant_rate import instants
-from linklab.measure.tools.constant_rate import parse_constant_rate
+from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.network.switch_testbeds import fairness
 from linklab.published.switches_loads import senders
 from linklab.runtime.backends import Kind
 
+from .captured import parsed
 from .test_measure_gate import QUIET
 
 ORIGIN = Origin("linklab constant rate", "virtual", "7.3.4")
@@ -74,18 +76,22 @@ def test_flows_that_cannot_be_are_refused(make: Callable[[], ConstantRateFlow]) 
         make()
 
 
+def _parsed(left: dict[str, int], arrived: dict[str, int], origin: Origin = ORIGIN, **more: Any) -> ConstantRateResult:
+    return parsed(CONSTANT_RATE, FLOW, origin, json.dumps(left), json.dumps(arrived), **more)
+
+
 def test_of_a_run_that_was_stopped_the_window_that_was_is_what_counts() -> None:
     left, arrived = {"sent": 350, "late_ns": 0, "until_ns": 700_000_000}, {"received": 350, "inside": 100}
-    result = parse_constant_rate(left, arrived, FLOW, ORIGIN, interrupted=True)
+    result = _parsed(left, arrived, interrupted=True)
     assert [result.window_s, result.throughput_mbps] == pytest.approx([0.2, 2.0])
     with pytest.raises(MeasurementError, match="stopped before its window began"):
-        parse_constant_rate({**left, "until_ns": 400_000_000}, arrived, FLOW, ORIGIN, interrupted=True)
+        _parsed({**left, "until_ns": 400_000_000}, arrived, interrupted=True)
 
 
 def test_a_sender_that_fell_behind_kept_no_constant_rate_on_virtual_time() -> None:
     late = {"sent": 500, "late_ns": 25_000_000, "until_ns": 1_000_000_000}, {"received": 500, "inside": 250}
     with pytest.raises(MeasurementError, match=r"fell 25\.0 ms behind its plan"):
-        parse_constant_rate(*late, FLOW, ORIGIN)
+        _parsed(*late)
 
 
 @pytest.mark.parametrize(("late_ms", "ok"), [(15, True), (25, False), (5000, False)])
@@ -93,7 +99,7 @@ def test_a_sender_that_fell_behind_in_real_time_is_not_trusted(late_ms: float, o
     """What it had not sent yet is nobody's loss; the machine's other signs may all be quiet."""
     left = {"sent": 500, "late_ns": round(late_ms * 1e6), "until_ns": 1_000_000_000}
     arrived = {"received": 500, "inside": 250}
-    result = parse_constant_rate(left, arrived, FLOW, replace(ORIGIN, clock="real"), QUIET)
+    result = _parsed(left, arrived, replace(ORIGIN, clock="real"), fidelity=QUIET)
     punctual = replace(result, latest_ms=1.0)
     for measured in (result, AtOnce((punctual, result), 0.0)):
         trust = verdict_on(measured)

@@ -6,21 +6,21 @@ import pytest
 
 from linklab.measure import AtOnce, Origin, PingFlow, Result, SimpleperfFlow, SimpleperfResult, TcpFlow, to_dataframe
 from linklab.measure.results import COLUMNS, records
-from linklab.measure.tools.iperf3 import parse_tcp
-from linklab.measure.tools.ping import parse_ping
+from linklab.measure.tools.iperf3 import TCP
+from linklab.measure.tools.ping import PING
 
-from .captured import captured
+from .captured import captured, parsed
 
 ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
 
 
 def two_streams() -> Result:
     client, server = (captured("deb12", f"iperf3-tcp-2-streams-{side}.json") for side in ("client", "server"))
-    return parse_tcp(client, server, TcpFlow("h1", "h4", 2, streams=2), ORIGIN)
+    return parsed(TCP, TcpFlow("h1", "h4", 2, streams=2), ORIGIN, client, server)
 
 
 def echo() -> Result:
-    return parse_ping(captured("deb13", "ping-loss.txt"), PingFlow("h1", "h4", 12), ORIGIN)
+    return parsed(PING, PingFlow("h1", "h4", 12), ORIGIN, captured("deb13", "ping-loss.txt"))
 
 
 def test_a_row_for_each_interval_and_each_packet() -> None:

@@ -11,20 +11,19 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult
 from linklab.measure.tools import iperf3
-from linklab.measure.tools.iperf3 import parse_tcp, parse_udp
 
-from .captured import RELEASES, captured, job
+from .captured import RELEASES, captured, job, parsed
 
 ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
-TCP, UDP = TcpFlow("h1", "h4", 2), UdpFlow("h1", "h4", 20, 2, payload_bytes=1472)
+TCP_FLOW, UDP_FLOW = TcpFlow("h1", "h4", 2), UdpFlow("h1", "h4", 20, 2, payload_bytes=1472)
 
 
-def tcp(release: str, name: str = "tcp", flow: TcpFlow = TCP) -> TcpResult:
-    return parse_tcp(*_reports(release, name), flow, ORIGIN)
+def tcp(release: str, name: str = "tcp", flow: TcpFlow = TCP_FLOW) -> TcpResult:
+    return parsed(iperf3.TCP, flow, ORIGIN, *_reports(release, name))
 
 
-def udp(release: str, name: str = "udp", flow: UdpFlow = UDP) -> UdpResult:
-    return parse_udp(*_reports(release, name), flow, ORIGIN)
+def udp(release: str, name: str = "udp", flow: UdpFlow = UDP_FLOW) -> UdpResult:
+    return parsed(iperf3.UDP, flow, ORIGIN, *_reports(release, name))
 
 
 def _reports(release: str, name: str) -> tuple[str, str]:
@@ -70,13 +69,13 @@ def test_a_mean_is_rounded_once_so_it_is_the_same_in_every_python() -> None:
         for row in (*interval["streams"], interval["sum"]):
             row |= {"start": second, "end": second + 1, "bits_per_second": 1e5}
     server["intervals"] = intervals
-    (stream,) = parse_udp(client, json.dumps(server), UDP, ORIGIN).streams
+    (stream,) = parsed(iperf3.UDP, UDP_FLOW, ORIGIN, client, json.dumps(server)).streams
     assert stream.throughput_mbps == 0.1
 
 
 def _stopped(name: str, flow: TcpFlow | UdpFlow) -> TcpResult | UdpResult:
-    parse: Any = parse_tcp if isinstance(flow, TcpFlow) else parse_udp
-    found: TcpResult | UdpResult = parse(*_reports("deb12", f"stopped-{name}"), flow, ORIGIN, interrupted=True)
+    tool: Any = iperf3.TCP if isinstance(flow, TcpFlow) else iperf3.UDP
+    found: TcpResult | UdpResult = parsed(tool, flow, ORIGIN, *_reports("deb12", f"stopped-{name}"), interrupted=True)
     return found
 
 
@@ -102,7 +101,7 @@ def test_of_a_stopped_run_each_interval_counts_once(
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_what_arrived_after_the_last_whole_interval_is_not_counted_into_it(release: str) -> None:
-    result = parse_tcp(*_reports(release, "killed"), TcpFlow("h1", "h4", 5), ORIGIN, interrupted=True)
+    result = parsed(iperf3.TCP, TcpFlow("h1", "h4", 5), ORIGIN, *_reports(release, "killed"), interrupted=True)
     assert result.throughput_mbps < 30  # the link's rate
     assert len(result.samples) == 1
     assert result.throughput_mbps == pytest.approx(result.samples[0].throughput_mbps, rel=1e-4)
@@ -144,7 +143,7 @@ def test_a_refused_connection_is_an_error_although_iperf3_exits_with_0(release: 
     refused = captured(release, "iperf3-refused.json")
     ended = captured(release, "iperf3-killed-server.json")
     with pytest.raises(MeasurementError, match="iperf3 from h1 to h4 " + error):
-        parse_tcp(refused, ended, TCP, ORIGIN)
+        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, refused, ended)
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -158,16 +157,16 @@ def test_the_servers_error_is_the_cause(release: str) -> None:
     in_use, client = captured(release, "iperf3-port-in-use.json"), captured(release, "iperf3-refused.json")
     for said in (client, captured(release, "iperf3-tcp-client.json")):
         with pytest.raises(MeasurementError, match=r"server on h4 .*listener for connections: Address already in use"):
-            parse_tcp(said, in_use, TCP, ORIGIN)
+            parsed(iperf3.TCP, TCP_FLOW, ORIGIN, said, in_use)
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_what_is_no_report_is_quoted(release: str) -> None:
     _, server = _reports(release, "tcp")
     with pytest.raises(MeasurementError, match="no report that can be read, but: iperf3: parameter error - test dur"):
-        parse_tcp(captured(release, "iperf3-usage.txt"), server, TCP, ORIGIN)
+        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, captured(release, "iperf3-usage.txt"), server)
     with pytest.raises(MeasurementError, match="but: it printed nothing"):
-        parse_tcp(server, "", TCP, ORIGIN)
+        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, server, "")
 
 
 def _without(report: str, *keys: str) -> str:
@@ -183,18 +182,18 @@ def _without(report: str, *keys: str) -> str:
 def test_a_report_that_lacks_something_is_refused_by_its_name() -> None:
     client, server = _reports("deb12", "tcp")
     with pytest.raises(MeasurementError, match=r"not known \(it lacks 'sum_received'\)"):
-        parse_tcp(client, _without(server, "end", "sum_received"), TCP, ORIGIN)
+        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, client, _without(server, "end", "sum_received"))
     with pytest.raises(MeasurementError, match="it lacks 'intervals'"):
-        parse_tcp(client, _without(server, "intervals"), TCP, ORIGIN)
+        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, client, _without(server, "intervals"))
     with pytest.raises(MeasurementError, match="it lacks 'retransmits'"):
-        parse_tcp(_without(client, "end", "sum_sent", "retransmits"), server, TCP, ORIGIN)
+        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, _without(client, "end", "sum_sent", "retransmits"), server)
 
 
 def test_a_report_of_another_test_is_refused() -> None:
     with pytest.raises(MeasurementError, match="another test than was asked for"):
         tcp("deb12", flow=TcpFlow("h1", "h4", 2, streams=2))
     with pytest.raises(MeasurementError, match="another test than was asked for"):
-        parse_udp(*_reports("deb12", "tcp"), UDP, ORIGIN)
+        parsed(iperf3.UDP, UDP_FLOW, ORIGIN, *_reports("deb12", "tcp"))
 
 
 def test_more_received_than_sent_is_refused() -> None:
@@ -203,7 +202,7 @@ def test_more_received_than_sent_is_refused() -> None:
     data = json.loads("".join(lines))
     data["end"]["sum_sent"]["packets"] = 3000
     with pytest.raises(MeasurementError, match="duplicates packets"):
-        parse_udp(json.dumps(data), server, UDP, ORIGIN)
+        parsed(iperf3.UDP, UDP_FLOW, ORIGIN, json.dumps(data), server)
 
 
 def test_the_commands_in_full() -> None:

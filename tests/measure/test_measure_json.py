@@ -26,11 +26,11 @@ from linklab.measure import (
     load_result,
     load_run,
 )
-from linklab.measure.tools.iperf3 import parse_tcp, parse_udp
-from linklab.measure.tools.ping import parse_ping
+from linklab.measure.tools.iperf3 import TCP, UDP
+from linklab.measure.tools.ping import PING
 from linklab.network import TWO_HOSTS, expected_state
 
-from .captured import captured
+from .captured import captured, parsed
 
 ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
 
@@ -39,15 +39,16 @@ def results() -> list[Result]:
     two = TcpFlow("h1", "h4", 2, streams=2)
     datagrams = UdpFlow("h1", "h4", 35, 2, payload_bytes=1472)
     return [
-        parse_ping(captured("deb13", "ping-loss.txt"), PingFlow("h1", "h4", 12), ORIGIN),
-        parse_ping(captured("deb13", "ping-unreachable.txt"), PingFlow("h1", "h4", 3, address="10.0.0.9"), ORIGIN),
-        parse_tcp(
+        parsed(PING, PingFlow("h1", "h4", 12), ORIGIN, captured("deb13", "ping-loss.txt")),
+        parsed(PING, PingFlow("h1", "h4", 3, address="10.0.0.9"), ORIGIN, captured("deb13", "ping-unreachable.txt")),
+        parsed(
+            TCP, two, ORIGIN,
             captured("deb12", "iperf3-tcp-2-streams-client.json"),
-            captured("deb12", "iperf3-tcp-2-streams-server.json"), two, ORIGIN,
+            captured("deb12", "iperf3-tcp-2-streams-server.json"),
         ),
-        parse_udp(
+        parsed(
+            UDP, datagrams, ORIGIN,
             captured("deb12", "iperf3-udp-loss-client.json"), captured("deb12", "iperf3-udp-loss-server.json"),
-            datagrams, ORIGIN,
         ),
     ]  # fmt: skip
 

@@ -7,16 +7,16 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, PingFlow, PingResult
 from linklab.measure.tools.iperf3 import TCP
-from linklab.measure.tools.ping import PING, parse_ping
+from linklab.measure.tools.ping import PING
 
-from .captured import RELEASES, captured, job
+from .captured import RELEASES, captured, job, parsed
 
 ORIGIN = Origin("ping from iputils 20221126", "virtual", "7.3.4")
 FLOW = PingFlow("h1", "h4", count=5)
 
 
 def read(text: str) -> PingResult:
-    return parse_ping(text, FLOW, ORIGIN)
+    return parsed(PING, FLOW, ORIGIN, text)
 
 
 def test_every_packet_and_the_summary_with_its_microseconds() -> None:

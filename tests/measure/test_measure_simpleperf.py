@@ -13,9 +13,9 @@ from linklab.measure import Origin, Sample, SimpleperfFlow, SimpleperfResult
 from linklab.measure.program_file import REFERENCE, Brought, program_files, sealed
 from linklab.measure.runner import curves
 from linklab.measure.simpleperf_rows import plain_rows
-from linklab.measure.tools.simpleperf import SIMPLEPERF, parse_simpleperf, together
+from linklab.measure.tools.simpleperf import SIMPLEPERF, together
 
-from .captured import job
+from .captured import job, parsed
 
 ORIGIN = Origin("simpleperf.py", "virtual", "7.3.4")
 _FOLDER = Path(__file__).with_name("captured")
@@ -29,7 +29,7 @@ def said(name: str, side: str) -> str:
 
 
 def read(name: str, flow: SimpleperfFlow) -> SimpleperfResult:
-    return parse_simpleperf(said(name, "client"), said(name, "server"), 0, flow, ORIGIN)
+    return parsed(SIMPLEPERF, flow, ORIGIN, said(name, "client"), said(name, "server"))
 
 
 def test_the_server_says_what_arrived_and_the_client_when() -> None:
@@ -67,7 +67,7 @@ def test_without_intervals_there_are_totals_alone() -> None:
 def test_a_table_by_tabs_in_other_words_will_do() -> None:
     client = "[0.0-1.0]\t10.0.0.2:9\t2 MB\t16.00 MBps\n[1.0-2.0]\t10.0.0.2:9\t2 MB\t16.00 MBps\n"
     server = "ID\tInterval\tTransfer\tBandwidth\n10.0.0.2:9\t0.0-2.1\t4 MB\t15.24 MBps\n"
-    result = parse_simpleperf(client + "[0.0-2.0]\t10.0.0.2:9\t4 MB\t16.00 MBps\n", server, 0, ONE, ORIGIN)
+    result = parsed(SIMPLEPERF, ONE, ORIGIN, client + "[0.0-2.0]\t10.0.0.2:9\t4 MB\t16.00 MBps\n", server)
     assert (result.throughput_mbps, result.client_throughput_mbps, len(result.samples)) == (15.24, 16.0, 2)
 
 
@@ -77,14 +77,14 @@ def test_connections_of_one_name_are_told_apart_by_their_turn() -> None:
         .replace("10.0.0.2:41808 ", "10.0.5.2:5201  ")
         .replace("10.0.0.2:41810 ", "10.0.5.2:5201  ")
     )
-    result = parse_simpleperf(renamed, said("two", "server"), 0, TWO, ORIGIN)
+    result = parsed(SIMPLEPERF, TWO, ORIGIN, renamed, said("two", "server"))
     assert [stream.throughput_mbps for stream in result.streams] == [20.61, 6.30]
     assert [len(stream.samples) for stream in result.streams] == [3, 3]
 
 
 def test_a_server_that_only_sums_up_will_do() -> None:
     server = "[SUM] 0.0 - 3.2   11 MB   27.50 Mbps\n"
-    assert parse_simpleperf(said("two", "client"), server, 0, TWO, ORIGIN).throughput_mbps == 27.5
+    assert parsed(SIMPLEPERF, TWO, ORIGIN, said("two", "client"), server).throughput_mbps == 27.5
 
 
 @pytest.mark.parametrize(
@@ -117,20 +117,20 @@ def test_what_is_not_known_is_refused_in_one_line(
     client: str, server: str, status: int, flow: SimpleperfFlow, reason: str
 ) -> None:
     with pytest.raises(MeasurementError, match=reason) as caught:
-        parse_simpleperf(client, server, status, flow, ORIGIN)
+        parsed(SIMPLEPERF, flow, ORIGIN, client, server, status=status)
     assert "\n" not in str(caught.value)
 
 
 def test_one_that_was_stopped_keeps_its_rows() -> None:
     first_two = "\n".join(said("one", "client").splitlines()[:7]) + "\n"
-    result = parse_simpleperf(first_two, "", None, ONE, ORIGIN, interrupted=True)
+    result = parsed(SIMPLEPERF, ONE, ORIGIN, first_two, "", status=None, interrupted=True)
     assert result.interrupted
     assert len(result.samples) == 2
     assert result.received_bytes is None
     rates = [sample.throughput_mbps for sample in result.samples]
     assert result.throughput_mbps == pytest.approx(sum(rates) / 2)
     with pytest.raises(MeasurementError, match="stopped before it had printed a row"):
-        parse_simpleperf("", "", None, ONE, ORIGIN, interrupted=True)
+        parsed(SIMPLEPERF, ONE, ORIGIN, "", "", status=None, interrupted=True)
 
 
 def test_the_curves_so_far_are_of_whole_lines() -> None:
@@ -199,13 +199,13 @@ def test_a_number_that_is_none_is_no_row(side: str, amount: str, rate: str) -> N
     good, bad = _ROW.format("90 MB", "28.8 Mbps"), _ROW.format(amount, rate)
     client, server = (bad, good) if side == "client" else (good, bad)
     with pytest.raises(MeasurementError, match=f"the {side} of"):
-        parse_simpleperf(client, server, 0, SimpleperfFlow("h1", "h4", 25), ORIGIN)
+        parsed(SIMPLEPERF, SimpleperfFlow("h1", "h4", 25), ORIGIN, client, server)
 
 
 @pytest.mark.parametrize("zero", ["0e999", "0e-999", "0.0e+99999", "0e0"])
 def test_nothing_is_nothing_however_it_is_written(zero: str) -> None:
     rows = _ROW.format(f"{zero} MB", f"{zero} Mbps")
-    found = parse_simpleperf(rows, rows, 0, SimpleperfFlow("h1", "h4", 25), ORIGIN)
+    found = parsed(SIMPLEPERF, SimpleperfFlow("h1", "h4", 25), ORIGIN, rows, rows)
     assert (found.throughput_mbps, found.received_bytes) == (0.0, 0)
 
 

@@ -8,7 +8,7 @@ and who comes first gets all (S. Floyd, V. Jacobson: "On Traffic Phase Effects i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, Transport, refuse_not_positive, refuse_outside
@@ -172,45 +172,31 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
         return in_lab(_PROGRAM, "send", *words, repr(flow.gap_ns), "1" if flow.dither else "0", seed)
 
     def parse(self, job: Job[ConstantRateFlow], origin: Origin, fidelity: Fidelity) -> ConstantRateResult:
-        """Return what both programs say."""
-        return parse_constant_rate(
-            job.told(), job.told(server=True), job.flow, origin, fidelity, interrupted=job.interrupted
+        """Return what the two programs say as a result.
+
+        Raises MeasurementError for what they never say, where the sender kept no constant rate on virtual time (in real
+        time the result is not trusted, `linklab.measure.verdict_on`), and where it was stopped before its window began.
+        """
+        left, arrived, flow = job.told(), job.told(server=True), job.flow
+        try:
+            late_ns, until_s = left["late_ns"], left["until_ns"] / 1e9
+            counts = int(left["sent"]), int(arrived["received"]), int(arrived["inside"])
+        except (KeyError, TypeError, ValueError) as wrong:
+            raise MeasurementError(f"{flow.title} gave no counts that can be read: {wrong}") from None
+        if origin.clock == "virtual" and late_ns / 1e6 > allowed_late_ms(flow):
+            raise MeasurementError(
+                f"the sender of {flow.name} fell {late_ns / 1e6:.1f} ms behind its plan and kept no constant rate: "
+                "ask for less at once"
+            )
+        length_s = min(flow.window[1], until_s) - flow.window[0]
+        if length_s <= 0:
+            raise MeasurementError(f"{flow.title} was stopped before its window began: nothing was measured")
+        return ConstantRateResult(
+            flow, origin, *counts, length_s, late_ns / 1e6, fidelity=fidelity, interrupted=job.interrupted
         )
 
 
 CONSTANT_RATE: Final = ConstantRate()
-
-
-def parse_constant_rate(
-    left: Any,
-    arrived: Any,
-    flow: ConstantRateFlow,
-    origin: Origin,
-    fidelity: Fidelity | None = None,
-    *,
-    interrupted: bool = False,
-) -> ConstantRateResult:
-    """Return what the two programs say as a result. Pure.
-
-    Raises MeasurementError for what they never say, where the sender kept no constant rate on virtual time (in real
-    time the result is not trusted, `linklab.measure.verdict_on`), and where it was stopped before its window began.
-    """
-    try:
-        late_ns, until_s = left["late_ns"], left["until_ns"] / 1e9
-        counts = int(left["sent"]), int(arrived["received"]), int(arrived["inside"])
-    except (KeyError, TypeError, ValueError) as wrong:
-        raise MeasurementError(f"{flow.title} gave no counts that can be read: {wrong}") from None
-    if origin.clock == "virtual" and late_ns / 1e6 > allowed_late_ms(flow):
-        raise MeasurementError(
-            f"the sender of {flow.name} fell {late_ns / 1e6:.1f} ms behind its plan and kept no constant rate: "
-            "ask for less at once"
-        )
-    length_s = min(flow.window[1], until_s) - flow.window[0]
-    if length_s <= 0:
-        raise MeasurementError(f"{flow.title} was stopped before its window began: nothing was measured")
-    return ConstantRateResult(
-        flow, origin, *counts, length_s, late_ns / 1e6, fidelity=fidelity, interrupted=interrupted
-    )
 
 
 def allowed_late_ms(flow: ConstantRateFlow) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, Transport, refuse_outside
@@ -139,21 +139,15 @@ class Echo(Tool[EchoFlow, EchoResult]):
         return in_lab(_PROGRAM, "ask", *words, flow.wait_s, flow.warm_up)
 
     def parse(self, job: Job[EchoFlow], origin: Origin, fidelity: Fidelity) -> EchoResult:
-        """Return what the program says."""
-        return parse_echo(job.told(), job.flow, origin, fidelity, interrupted=job.interrupted)
+        """Return what the program printed as a result. Raises MeasurementError for what it never says."""
+        said, flow = job.told(), job.flow
+        try:
+            rtt_ms = tuple(None if time_ns is None else int(time_ns) / 1e6 for time_ns in said["rtts_ns"])
+            total_ms = (said["end_ns"] - said["begin_ns"]) / 1e6
+            end_s = (said["end_ns"] - said["start_ns"]) / 1e9 + flow.start_s
+            return EchoResult(flow, origin, rtt_ms, total_ms, end_s, fidelity=fidelity, interrupted=job.interrupted)
+        except (KeyError, TypeError, ValueError) as wrong:
+            raise MeasurementError(f"{flow.title} gave no times that can be read: {wrong}") from None
 
 
 ECHO: Final = Echo()
-
-
-def parse_echo(
-    said: Any, flow: EchoFlow, origin: Origin, fidelity: Fidelity | None = None, *, interrupted: bool = False
-) -> EchoResult:
-    """Return what the program printed as a result. Pure. Raises MeasurementError for what it never says."""
-    try:
-        rtt_ms = tuple(None if time_ns is None else int(time_ns) / 1e6 for time_ns in said["rtts_ns"])
-        total_ms = (said["end_ns"] - said["begin_ns"]) / 1e6
-        end_s = (said["end_ns"] - said["start_ns"]) / 1e9 + flow.start_s
-        return EchoResult(flow, origin, rtt_ms, total_ms, end_s, fidelity=fidelity, interrupted=interrupted)
-    except (KeyError, TypeError, ValueError) as wrong:
-        raise MeasurementError(f"{flow.title} gave no times that can be read: {wrong}") from None

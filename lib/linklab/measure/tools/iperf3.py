@@ -214,8 +214,31 @@ class Tcp(_Iperf3[TcpFlow, TcpResult]):
         return _client(job.flow, job, "-C", job.flow.congestion)
 
     def parse(self, job: Job[TcpFlow], origin: Origin, fidelity: Fidelity) -> TcpResult:
-        """Return what both reports say."""
-        return parse_tcp(job.said, job.server_said, job.flow, origin, fidelity, interrupted=job.interrupted)
+        """Read both ends' reports of a TCP test; of one that was stopped, what they say until then.
+
+        Raises MeasurementError with iperf3's own error, or naming what is missing in a report that is not known.
+        """
+        sent, received = _reports(job, "TCP")
+        try:
+            total = _arrived(received)
+            return TcpResult(
+                job.flow,
+                origin,
+                throughput_mbps=_mbps(total),
+                received_bytes=int(total["bytes"]),
+                duration_s=float(total["seconds"]),
+                retransmitted_segments=int(sent["end"]["sum_sent"]["retransmits"]),
+                congestion=str(sent["end"]["sender_tcp_congestion"]),
+                streams=tuple(
+                    Stream(_mbps(_arrived(received, number)), _samples(received, number))
+                    for number in range(len(received["end"]["streams"]))
+                ),
+                samples=_samples(received),
+                fidelity=fidelity,
+                interrupted=job.interrupted,
+            )
+        except (KeyError, TypeError, IndexError, ValueError) as missing:
+            raise _unknown(missing) from None
 
 
 class Udp(_Iperf3[UdpFlow, UdpResult]):
@@ -237,8 +260,50 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
         return 0  # a report that cannot be read gives no result either
 
     def parse(self, job: Job[UdpFlow], origin: Origin, fidelity: Fidelity) -> UdpResult:
-        """Return what both reports say."""
-        return parse_udp(job.said, job.server_said, job.flow, origin, fidelity, interrupted=job.interrupted)
+        """Read both ends' reports of a UDP test; of one that was stopped, what they say until then.
+
+        Raises MeasurementError with iperf3's own error, naming what is missing in a report that is not known, or where
+        more arrived than was sent (something duplicates packets).
+        """
+        sent, received = _reports(job, "UDP")
+        try:
+            total, left = received["end"]["sum_received"], sent["end"]["sum_sent"]
+            timed = _arrived(received)
+            payload_bytes = int(sent["start"]["test_start"]["blksize"])
+            arrived, rest = divmod(int(total["bytes"]), payload_bytes)
+            result = UdpResult(
+                job.flow,
+                origin,
+                throughput_mbps=_mbps(timed),
+                sent_mbps=_mbps(left),
+                duration_s=float(timed["seconds"]),
+                sent_packets=int(left["packets"]),
+                received_packets=arrived,
+                out_of_order_packets=sum(int(stream["udp"]["out_of_order"]) for stream in received["end"]["streams"]),
+                jitter_ms=float(total["jitter_ms"]),
+                streams=tuple(
+                    Stream(_mean_mbps(samples), samples)
+                    for number in range(len(received["end"]["streams"]))
+                    if (samples := _samples(received, number))
+                ),
+                samples=_samples(received),
+                fidelity=fidelity,
+                interrupted=job.interrupted,
+            )
+        except (KeyError, TypeError, IndexError, ValueError) as missing:
+            raise _unknown(missing) from None
+        if rest:
+            raise MeasurementError(
+                f"iperf3 received {total['bytes']} bytes in datagrams of {payload_bytes}: some were cut"
+            )
+        if not job.interrupted:
+            _refuse_slow_sender(result)
+        if result.lost_packets < 0:
+            raise MeasurementError(
+                f"iperf3 sent {result.sent_packets} datagrams and received {arrived}: something on the way duplicates "
+                "packets, and loss cannot be told"
+            )
+        return result
 
 
 TCP: Final = Tcp()
@@ -257,95 +322,6 @@ def _client(flow: TcpFlow | UdpFlow, job: Job[Any], *more: str) -> str:
     words = ["iperf3", "--json", "-c", job.address, "-p", str(job.port), "-t", f"{flow.duration_s:g}"]
     words += [] if flow.streams == 1 else ["-P", str(flow.streams)]
     return f"exec env LC_ALL=C {shlex.join([*words, *more])}"
-
-
-def parse_tcp(
-    client: str,
-    server: str,
-    flow: TcpFlow,
-    origin: Origin,
-    fidelity: Fidelity | None = None,
-    *,
-    interrupted: bool = False,
-) -> TcpResult:
-    """Read both ends' reports of a TCP test; of one that was `interrupted`, what they say until then.
-
-    Raises MeasurementError with iperf3's own error, or naming what is missing in a report that is not known.
-    """
-    sent, received = _reports(client, server, flow, "TCP", interrupted)
-    try:
-        total = _arrived(received)
-        return TcpResult(
-            flow,
-            origin,
-            throughput_mbps=_mbps(total),
-            received_bytes=int(total["bytes"]),
-            duration_s=float(total["seconds"]),
-            retransmitted_segments=int(sent["end"]["sum_sent"]["retransmits"]),
-            congestion=str(sent["end"]["sender_tcp_congestion"]),
-            streams=tuple(
-                Stream(_mbps(_arrived(received, number)), _samples(received, number))
-                for number in range(len(received["end"]["streams"]))
-            ),
-            samples=_samples(received),
-            fidelity=fidelity,
-            interrupted=interrupted,
-        )
-    except (KeyError, TypeError, IndexError, ValueError) as missing:
-        raise _unknown(missing) from None
-
-
-def parse_udp(
-    client: str,
-    server: str,
-    flow: UdpFlow,
-    origin: Origin,
-    fidelity: Fidelity | None = None,
-    *,
-    interrupted: bool = False,
-) -> UdpResult:
-    """Read both ends' reports of a UDP test; of one that was `interrupted`, what they say until then.
-
-    Raises MeasurementError with iperf3's own error, naming what is missing in a report that is not known, or where
-    more arrived than was sent (something duplicates packets).
-    """
-    sent, received = _reports(client, server, flow, "UDP", interrupted)
-    try:
-        total, left = received["end"]["sum_received"], sent["end"]["sum_sent"]
-        timed = _arrived(received)
-        payload_bytes = int(sent["start"]["test_start"]["blksize"])
-        arrived, rest = divmod(int(total["bytes"]), payload_bytes)
-        result = UdpResult(
-            flow,
-            origin,
-            throughput_mbps=_mbps(timed),
-            sent_mbps=_mbps(left),
-            duration_s=float(timed["seconds"]),
-            sent_packets=int(left["packets"]),
-            received_packets=arrived,
-            out_of_order_packets=sum(int(stream["udp"]["out_of_order"]) for stream in received["end"]["streams"]),
-            jitter_ms=float(total["jitter_ms"]),
-            streams=tuple(
-                Stream(_mean_mbps(samples), samples)
-                for number in range(len(received["end"]["streams"]))
-                if (samples := _samples(received, number))
-            ),
-            samples=_samples(received),
-            fidelity=fidelity,
-            interrupted=interrupted,
-        )
-    except (KeyError, TypeError, IndexError, ValueError) as missing:
-        raise _unknown(missing) from None
-    if rest:
-        raise MeasurementError(f"iperf3 received {total['bytes']} bytes in datagrams of {payload_bytes}: some were cut")
-    if not interrupted:
-        _refuse_slow_sender(result)
-    if result.lost_packets < 0:
-        raise MeasurementError(
-            f"iperf3 sent {result.sent_packets} datagrams and received {arrived}: something on the way duplicates "
-            "packets, and loss cannot be told"
-        )
-    return result
 
 
 def _refuse_slow_sender(result: UdpResult) -> None:
@@ -369,15 +345,14 @@ def _refuse_slow_sender(result: UdpResult) -> None:
     )
 
 
-def _reports(
-    client: str, server: str, flow: TcpFlow | UdpFlow, protocol: str, interrupted: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Both reports, about the test that was asked for, and without an error but that of being `interrupted`."""
+def _reports(job: Job[Any], protocol: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both reports, about the test that was asked for, and without an error but that of being stopped."""
+    flow = job.flow
     where = f"from {flow.source} to {flow.destination}"
-    sent = _report(client, f"iperf3 {where}")
-    received = _report(server, f"the iperf3 server on {flow.destination}")
+    sent = _report(job.said, f"iperf3 {where}")
+    received = _report(job.server_said, f"the iperf3 server on {flow.destination}")
     server_error, client_error = (
-        None if interrupted and _ENDED in (report.get("error") or "") else report.get("error")
+        None if job.interrupted and _ENDED in (report.get("error") or "") else report.get("error")
         for report in (received, sent)
     )
     # a server that was ended says so, and then the cause stands in the client's report

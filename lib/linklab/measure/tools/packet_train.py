@@ -7,7 +7,7 @@ that is busy does not move it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, Transport, refuse_outside
@@ -146,36 +146,25 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
         return in_lab(_PROGRAM, "send", *words)
 
     def parse(self, job: Job[TrainFlow], origin: Origin, fidelity: Fidelity) -> TrainResult:
-        """Return what both programs say."""
-        return parse_train(job.told(), job.told(server=True), job.flow, origin, fidelity, interrupted=job.interrupted)
+        """Return what the two programs say as a result. Raises MeasurementError for what they never say."""
+        left, arrived, flow = job.told(), job.told(server=True), job.flow
+        try:
+            departures_ns = left["departures_ns"]
+            first_ns, count = departures_ns[0], len(departures_ns)
+            return TrainResult(
+                flow,
+                origin,
+                tuple((time_ns - first_ns) / 1e9 for time_ns in departures_ns),
+                tuple(
+                    None if time_ns is None else (time_ns - first_ns) / 1e9
+                    for time_ns in arrived["arrivals_ns"][:count]
+                ),
+                int(arrived["duplicates"]),
+                fidelity=fidelity,
+                interrupted=job.interrupted,
+            )
+        except (KeyError, IndexError, TypeError, ValueError) as wrong:
+            raise MeasurementError(f"{flow.title} gave no times that can be read: {wrong}") from None
 
 
 PACKET_TRAIN: Final = PacketTrain()
-
-
-def parse_train(
-    left: Any,
-    arrived: Any,
-    flow: TrainFlow,
-    origin: Origin,
-    fidelity: Fidelity | None = None,
-    *,
-    interrupted: bool = False,
-) -> TrainResult:
-    """Return what the two programs say as a result. Pure. Raises MeasurementError for what they never say."""
-    try:
-        departures_ns = left["departures_ns"]
-        first_ns, count = departures_ns[0], len(departures_ns)
-        return TrainResult(
-            flow,
-            origin,
-            tuple((time_ns - first_ns) / 1e9 for time_ns in departures_ns),
-            tuple(
-                None if time_ns is None else (time_ns - first_ns) / 1e9 for time_ns in arrived["arrivals_ns"][:count]
-            ),
-            int(arrived["duplicates"]),
-            fidelity=fidelity,
-            interrupted=interrupted,
-        )
-    except (KeyError, IndexError, TypeError, ValueError) as wrong:
-        raise MeasurementError(f"{flow.title} gave no times that can be read: {wrong}") from None

@@ -127,52 +127,46 @@ class Ping(Tool[PingFlow, PingResult]):
         return f"exec env LC_ALL=C {shlex.join([*words, job.address])}"
 
     def parse(self, job: Job[PingFlow], origin: Origin, fidelity: Fidelity) -> PingResult:
-        """Return what it said."""
-        return parse_ping(job.said, job.flow, origin, fidelity, interrupted=job.interrupted)
+        """Read ping's whole output; of a flow that was stopped, that of the requests until then, without the last
+        if it has no answer yet.
+
+        Raises MeasurementError with ping's own words where it did not run to its summary, and naming the line or the
+        contradiction where the output is not one that is known: what cannot be read is never counted as lost.
+        """
+        text, flow = job.said, job.flow
+        counts = _COUNTS.search(text)
+        if counts is None:
+            raise MeasurementError(f"ping from {flow.source} to {flow.destination} did not work: {_last_words(text)}")
+        sent, received = int(counts[1]), int(counts[2])
+        rtt_ms: list[float | None] = [None] * sent
+        for line in text.splitlines():
+            if " bytes from " not in line:
+                continue
+            reply = _REPLY.fullmatch(line.strip())
+            if reply is None:
+                raise MeasurementError(f"ping printed a line that is not known: {line.strip()!r}")
+            number = int(reply[1])
+            if not 1 <= number <= sent:
+                raise MeasurementError(f"ping printed icmp_seq={number} of {sent} packets: its output is not known")
+            if reply[3] is None:
+                rtt_ms[number - 1] = float(reply[2])
+        if job.interrupted and rtt_ms and rtt_ms[-1] is None:
+            rtt_ms.pop()  # its answer may have been under way
+        answered = len(rtt_ms) - rtt_ms.count(None)
+        if answered != received:
+            raise MeasurementError(f"ping counted {received} answers and printed {answered}: its output is incomplete")
+        summary = _SUMMARY.search(text)
+        if (summary is None) != (received == 0):
+            raise MeasurementError(f"ping's summary of {received} answers cannot be read: {_last_words(text)}")
+        low, mean, high, deviation = map(float, summary.groups()) if summary else (None,) * 4
+        duplicates, errors = int(counts[3] or 0), int(counts[4] or 0)
+        summary_ms = (low, mean, high, deviation)
+        return PingResult(
+            flow, origin, tuple(rtt_ms), *summary_ms, duplicates, errors, fidelity=fidelity, interrupted=job.interrupted
+        )
 
 
 PING: Final = Ping()
-
-
-def parse_ping(
-    text: str, flow: PingFlow, origin: Origin, fidelity: Fidelity | None = None, *, interrupted: bool = False
-) -> PingResult:
-    """Read ping's whole output; where it was `interrupted`, that of the requests until then, without the
-    last if it has no answer yet.
-
-    Raises MeasurementError with ping's own words where it did not run to its summary, and naming the line or the
-    contradiction where the output is not one that is known: what cannot be read is never counted as lost.
-    """
-    counts = _COUNTS.search(text)
-    if counts is None:
-        raise MeasurementError(f"ping from {flow.source} to {flow.destination} did not work: {_last_words(text)}")
-    sent, received = int(counts[1]), int(counts[2])
-    rtt_ms: list[float | None] = [None] * sent
-    for line in text.splitlines():
-        if " bytes from " not in line:
-            continue
-        reply = _REPLY.fullmatch(line.strip())
-        if reply is None:
-            raise MeasurementError(f"ping printed a line that is not known: {line.strip()!r}")
-        number = int(reply[1])
-        if not 1 <= number <= sent:
-            raise MeasurementError(f"ping printed icmp_seq={number} of {sent} packets: its output is not known")
-        if reply[3] is None:
-            rtt_ms[number - 1] = float(reply[2])
-    if interrupted and rtt_ms and rtt_ms[-1] is None:
-        rtt_ms.pop()  # its answer may have been under way
-    answered = len(rtt_ms) - rtt_ms.count(None)
-    if answered != received:
-        raise MeasurementError(f"ping counted {received} answers and printed {answered}: its output is incomplete")
-    summary = _SUMMARY.search(text)
-    if (summary is None) != (received == 0):
-        raise MeasurementError(f"ping's summary of {received} answers cannot be read: {_last_words(text)}")
-    low, mean, high, deviation = map(float, summary.groups()) if summary else (None,) * 4
-    duplicates, errors = int(counts[3] or 0), int(counts[4] or 0)
-    summary_ms = (low, mean, high, deviation)
-    return PingResult(
-        flow, origin, tuple(rtt_ms), *summary_ms, duplicates, errors, fidelity=fidelity, interrupted=interrupted
-    )
 
 
 def _last_words(text: str) -> str:

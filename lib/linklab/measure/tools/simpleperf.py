@@ -155,9 +155,37 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
         return len(plain_rows(said.splitlines())) >= job.flow.streams
 
     def parse(self, job: Job[SimpleperfFlow], origin: Origin, fidelity: Fidelity) -> SimpleperfResult:
-        """Return what both sides printed."""
-        said = (job.said, job.server_said)
-        return parse_simpleperf(*said, job.status, job.flow, origin, fidelity, interrupted=job.interrupted)
+        """Read what client and server printed.
+
+        Raises MeasurementError, with what the program said last, where the client failed or the totals of both sides
+        cannot be found; of one that was stopped, the client's rows until then suffice.
+        """
+        client, server, flow, interrupted = job.said, job.server_said, job.flow, job.interrupted
+        if job.status != 0 and not interrupted:
+            raise _failed(client, job.status, flow)
+        own = told_apart(plain_rows(client.splitlines()), flow.streams)
+        parts, sent, received = by_connection(own), totals(own), _server_rows(server.splitlines())
+        if not interrupted:
+            _refuse_too_few(sent, client, "client", flow)
+            _refuse_too_few(received, server, "server", flow)
+        elif not sent:
+            raise MeasurementError(f"{name_of(flow)} was stopped before it had printed a row: nothing was measured")
+        rates = {name: rate_mbps(row.rate) for name, row in sent.items()}
+        series = {name: _samples(parts[name], sent[name], interrupted) for name in parts}
+        arrived = fsum(rate_mbps(row.rate) for row in received) if received else _mean_mbps(series)
+        return SimpleperfResult(
+            flow,
+            origin,
+            throughput_mbps=arrived,
+            client_throughput_mbps=_mean_mbps(series) if interrupted else fsum(rates.values()),
+            received_bytes=round(sum(map(amount_bytes, received))) if received else None,
+            streams=tuple(Stream(rates[name], series[name]) for name in sent),
+            samples=together(series),
+            said=clean(client),
+            server_said=clean(server),
+            fidelity=fidelity,
+            interrupted=interrupted,
+        )
 
     def curves(self, flow: SimpleperfFlow, said: str) -> Mapping[str, tuple[Sample, ...]]:
         """Return the intervals so far, whole lines only."""
@@ -186,48 +214,6 @@ SIMPLEPERF: Final = Simpleperf()
 def name_of(flow: SimpleperfFlow) -> str:
     """The program's file name, as messages call it."""
     return PurePath(flow.program).name if flow.program is not None else "simpleperf.py"
-
-
-def parse_simpleperf(
-    client: str,
-    server: str,
-    status: int | None,
-    flow: SimpleperfFlow,
-    origin: Origin,
-    fidelity: Fidelity | None = None,
-    *,
-    interrupted: bool = False,
-) -> SimpleperfResult:
-    """Read what client and server printed. `status` is the client's exit status.
-
-    Raises MeasurementError, with what the program said last, where the client failed or the totals of both sides
-    cannot be found; where it was `interrupted`, the client's rows until then suffice.
-    """
-    if status != 0 and not interrupted:
-        raise _failed(client, status, flow)
-    own = told_apart(plain_rows(client.splitlines()), flow.streams)
-    parts, sent, received = by_connection(own), totals(own), _server_rows(server.splitlines())
-    if not interrupted:
-        _refuse_too_few(sent, client, "client", flow)
-        _refuse_too_few(received, server, "server", flow)
-    elif not sent:
-        raise MeasurementError(f"{name_of(flow)} was stopped before it had printed a row: nothing was measured")
-    rates = {name: rate_mbps(row.rate) for name, row in sent.items()}
-    series = {name: _samples(parts[name], sent[name], interrupted) for name in parts}
-    arrived = fsum(rate_mbps(row.rate) for row in received) if received else _mean_mbps(series)
-    return SimpleperfResult(
-        flow,
-        origin,
-        throughput_mbps=arrived,
-        client_throughput_mbps=_mean_mbps(series) if interrupted else fsum(rates.values()),
-        received_bytes=round(sum(map(amount_bytes, received))) if received else None,
-        streams=tuple(Stream(rates[name], series[name]) for name in sent),
-        samples=together(series),
-        said=clean(client),
-        server_said=clean(server),
-        fidelity=fidelity,
-        interrupted=interrupted,
-    )
 
 
 def together(series: Mapping[str, Sequence[Sample]]) -> tuple[Sample, ...]:
