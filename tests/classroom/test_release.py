@@ -135,6 +135,7 @@ def _leak(folder: Path, kind: str) -> None:
         lab.symlink_to(ROOT / "solutions" / "03-udp-bandwidth.ipynb")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "says"),
     [

@@ -44,6 +44,7 @@ def _message(result: Result) -> str:
 _COMMANDS = ("ip route add", "ip route replace", "sysctl -w")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_network_fails_the_right_checks_only(case: str, name: str) -> None:

@@ -49,6 +49,7 @@ def _values(lab: str) -> Iterator[tuple[str, Value]]:
             yield name, question
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", LABS)
 def test_the_right_number_passes_and_so_it_does_when_it_is_rounded(lab: str) -> None:
     wrong = [
@@ -60,6 +61,7 @@ def test_the_right_number_passes_and_so_it_does_when_it_is_rounded(lab: str) -> 
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", LABS)
 def test_a_slip_fails_and_is_called_by_a_name_of_its_number(lab: str) -> None:
     wrong = []

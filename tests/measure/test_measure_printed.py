@@ -500,6 +500,7 @@ def _mutated(line: str, chance: random.Random) -> str:
     return line
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "piece",

@@ -116,6 +116,7 @@ def test_an_error_of_another_kind_is_a_lab_error(lab: Callable[[Reply], LabProce
         lab(answering(error="of its own", kind=kind, clock_s=17.0)).call(ask)
 
 
+@pytest.mark.slow
 def test_messages_of_no_request_do_not_put_off_the_wall_limit(lab: Callable[[Reply], LabProcess]) -> None:
     def chatter(channel: Channel, request: dict[str, Any]) -> None:
         while True:

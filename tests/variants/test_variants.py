@@ -77,6 +77,7 @@ def test_500_are_within_the_bounds_and_no_two_are_alike(class_of_500: dict[str, 
     assert len({network.name for network in networks}) == 500
 
 
+@pytest.mark.slow
 def test_the_numbers_are_spread_over_their_whole_ranges(class_of_500: dict[str, Network]) -> None:
     for name in RATES_MBPS:
         for found, bounds in (
@@ -172,6 +173,7 @@ def test_tcp_s_lesson_of_lab_05_is_the_same(class_of_500: dict[str, Network]) ->
         assert [alone, first, middle, longest] == pytest.approx(plain, rel=0.07)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", PREDICTIONS)
 def test_right_numbers_pass_and_no_misconception_does_on_any_variant(
     class_of_500: dict[str, Network], lab: str

@@ -35,6 +35,7 @@ def _as_it_must_be(name: str, report: Report) -> None:
         assert advice(report) == [ADVISED[name][1].title]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_played_once_is_judged_rightly(name: str) -> None:
     _as_it_must_be(name, played.judged(name))
