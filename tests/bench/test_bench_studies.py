@@ -30,6 +30,7 @@ def test_right_rows_meet_every_claim() -> None:
     assert all(len(row) == len(table.headings) for table in found.tables for row in table.rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "value", "words", "said"),
     [

@@ -269,6 +269,7 @@ def test_a_channel_takes_no_message_beyond_its_bound() -> None:
             Channel(ours.fileno(), ours.fileno(), largest_bytes=1500).receive(5)
 
 
+@pytest.mark.slow
 def test_a_channel_does_not_wait_for_ever_for_who_does_not_read() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:

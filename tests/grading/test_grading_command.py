@@ -22,6 +22,7 @@ def any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("linklab.runtime.backends.choose", lambda clock: None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -174,6 +174,7 @@ def test_the_judge_s_verdict_counts_and_not_what_a_notebook_shows() -> None:
     assert len(shown) == 1, "what is no graded cell of the lab has no verdict"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))
 def test_the_pages_in_a_browser(tmp_path: Path) -> None:
     """Nothing runs there, and they fit small screens."""

@@ -40,6 +40,7 @@ HEAD = "key,lab,question,student,of,points,answer\n"
 SECRET = b"a course secret of some length"
 
 
+@pytest.mark.slow
 def test_a_class_of_every_case_is_graded(group: PretendedClass) -> None:
     cases = [case for case in CASES if case.name != "huge"]
     made = make_class(group.source, cases)

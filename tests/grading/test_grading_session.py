@@ -250,6 +250,7 @@ def test_a_kernel_that_hangs_up_is_gone(kernel: Any, broker: Broker) -> None:
     assert "ended by a function" in student.dead
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [{}, {"value": "["}, {"value": 3}, {"raised": "3"}, {"use": 0}, {"value": None}])
 def test_odd_answers_are_refused(
     kernel: Any, broker: Broker, answer: dict[str, Any], monkeypatch: pytest.MonkeyPatch

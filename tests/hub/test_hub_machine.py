@@ -51,6 +51,7 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @root_alone
 def test_root_puts_everything_in_place_once(kit: Path, tmp_path: Path) -> None:
     place = tmp_path / "place"
@@ -75,6 +76,7 @@ def test_labs_that_the_instructor_chose_stay(kit: Path, tmp_path: Path) -> None:
     assert os.listdir(labs) == [MANIFEST]
 
 
+@pytest.mark.slow
 @root_alone
 def test_linklabs_simpleperf_runs_and_cannot_be_read(kit: Path, tmp_path: Path) -> None:
     list(prepare(tmp_path / "place", kit))
@@ -84,6 +86,7 @@ def test_linklabs_simpleperf_runs_and_cannot_be_read(kit: Path, tmp_path: Path) 
     assert "--server" in done.stdout
 
 
+@pytest.mark.slow
 @root_alone
 def test_an_image_that_was_built_anew_replaces_the_old_one(
     kit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -112,6 +115,7 @@ def test_an_ordinary_user_is_told_to_be_root(monkeypatch: pytest.MonkeyPatch, tm
     assert not (tmp_path / "place").exists()
 
 
+@pytest.mark.slow
 @root_alone
 def test_each_thing_that_is_missing_is_one_line(kit: Path, tmp_path: Path) -> None:
     place = tmp_path / "place"

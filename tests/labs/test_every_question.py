@@ -79,6 +79,7 @@ def test_a_slip_fails_and_is_called_by_a_name_of_its_number(lab: str) -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", LABS)
 def test_what_no_slip_explains_fails_too(lab: str) -> None:
     wrong = [

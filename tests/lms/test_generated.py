@@ -156,6 +156,7 @@ def _value(text: str) -> float | None:
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_points_go_where_they_belong_and_nothing_else_changes(seed: int) -> None:
     case = _case(seed)

@@ -25,6 +25,7 @@ def test_false_alarms_grow_rarer_with_the_number_of_repeats() -> None:
     assert shares == pytest.approx([0.062, 0.025, 0.003, 0.0], abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_more_repeats_the_surer_a_real_scatter_is_seen() -> None:
     shares = [_share(count, 0.04) for count in COUNTS]
     assert shares == sorted(shares)
@@ -57,6 +58,7 @@ def test_two_states_are_told_from_a_wide_spread() -> None:
     assert two_states((5.0, 5.0, 5.0, 5.0)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [4, 5, 6, 8, 10, 15, 20, 30])
 def test_one_state_is_hardly_ever_taken_for_two(count: int) -> None:
     chance = random.Random(count)

@@ -83,6 +83,7 @@ def test_ctrl_c_keeps_what_is_done(
     assert len((output / "made-up.csv").read_text().splitlines()) == 1 + 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "says"),
     [

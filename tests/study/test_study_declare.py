@@ -142,6 +142,7 @@ def test_rows_that_no_table_can_hold_are_refused(rows: object, says: str) -> Non
     refuse_rows(measure(None, replace(POINT, study="other")), METRICS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_of_the_catalogue_can_be_carried_out(name: str) -> None:
     study = study_by_name(name)

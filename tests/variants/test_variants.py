@@ -267,6 +267,7 @@ def test_who_grades_sees_whose_file_it_is(tmp_path: Path) -> None:
     assert "not one that was given out" in (course.differs_from(ada, tmp_path) or "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", PREDICTIONS)
 def test_a_neighbour_s_numbers_fail(class_of_500: dict[str, Network], lab: str) -> None:
     """What is right on one student's network, handed in by others: some of it is refused."""
