@@ -29,10 +29,10 @@ hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words f
 	@$(BIN)/python -m linklab.hub
 	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
 
-test: install-tests ## install what is missing and run the checks and tests (10 to 12 minutes on two cores; CI adds large ones)
+test: install-tests ## install what is missing and run the checks and tests (ten minutes on two cores; CI adds large ones)
 	@bash .ci/parts $(BIN) image ruff format mypy shellcheck $(if $(LINKLAB_TESTS),docs) pytest
 
-test-quick: install-tests-quietly ## the linters, the types and the tests that start no process (one to two minutes)
+test-quick: install-tests-quietly ## the linters, the types and the tests that start no process (about a minute)
 	@LINKLAB_TESTS=quick bash .ci/parts $(BIN) ruff format mypy shellcheck pytest
 
 test-thorough: install-tests ## the same with all there is of a kind: programs, networks, judged labs (two to three hours)
