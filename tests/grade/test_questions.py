@@ -17,7 +17,7 @@ from linklab.analysis import Expectation
 from linklab.errors import LinklabError
 from linklab.grade import GradeError, Result
 from linklab.grade.choices import SEALED, choices, question_text, seal
-from linklab.grade.questions import Slip, Value, among, asked, asked_one, stated
+from linklab.grade.questions import Slip, Value, among, asked, asked_one, not_a_number, stated
 from linklab.grade.trials import Formula, Trial, out_of_reach, withheld
 
 HINT = ("the concept", "the step", "the formula")
@@ -141,6 +141,16 @@ def test_a_sealed_question_is_judged_and_its_key_cannot_be_read(tmp_path: Path) 
     (check,) = asked("Lab", {"colour": "a"}, [question]).checks
     assert check.hint == "green it is"
     assert "b: green" in question_text(tmp_path)
+
+
+def test_zero_is_no_answer_where_nothing_can_be_zero() -> None:
+    for value, reason in ((0, "0 is not a number above 0"), (-1, "-1 is not a number above 0"), (1, None)):
+        check = not_a_number("the delay", value, "ms")
+        assert (check and check.reason) == reason
+    check = not_a_number("the loss", -1, "%", may_be_zero=True)
+    assert check is not None
+    assert check.reason == "-1 is below 0"
+    assert not_a_number("the loss", 0, "%", may_be_zero=True) is None
 
 
 @pytest.mark.parametrize(

@@ -304,3 +304,17 @@ def test_nothing_strange_makes_a_check_raise(given: object) -> None:
     assert not lab06.check_look(given, "virtual").passed
     for name in ("shares", "swing"):
         assert not lab06.predict(name, given, 50).is_locked
+
+
+@pytest.mark.parametrize(
+    ("name", "pairs", "reason"),
+    [
+        ("two", ["h1-h4"], "h1-h4 ran alone"),
+        ("three", ["h1-h4", "h2-h5"], "no transfer of h3-h6"),
+        ("three", ["h1-h4", "h2-h5", "h6-h3"], "h3-h6 was sent backwards"),
+        ("two", ["h1-h4", "h2-h5", "h7-h9"], "h7-h9 does not belong here"),
+    ],
+)
+def test_flows_that_are_not_those_of_a_combination_are_named(name: str, pairs: list[str], reason: str) -> None:
+    run = together(*(transfer(pair, 9.0) for pair in pairs), *(pinged(pair, 90, 100) for pair in pairs))
+    assert reason in [check.reason for check in lab06.check_runs({name: run}).checks]

@@ -61,6 +61,7 @@ def test_amounts_may_be_rounded_any_way_but_not_counted_in_1024() -> None:
     assert figures.amount_mistake(row(0, 2, 1500), 2_000_400) is None
 
 
+(_AT_TWICE_ITS_RATE,) = rows.read([(0.0, "10.0.0.1:5 2.0 - 4.0 2000 KB 16.00 Mbps")]).rows
 TOTAL = row(0, 6.1, 6000)
 PARTS = [row(0, 2, 2000), row(2, 4, 2000), row(4, 6.1, 2000)]
 
@@ -128,6 +129,7 @@ def test_a_row_of_no_time_and_no_bytes_is_a_hint() -> None:
         ([*PARTS, row(6.1, 8.1, 0), TOTAL], Mistake.INTERVAL_EXTRA),
         ([*PARTS, rows.read([(0.0, "10.0.0.1:5 0.0 - 6.1 6000 KB 1.23 Mbps")]).rows[0]], Mistake.TOTAL_RATE),
         ([*PARTS, row(0, 6.1, 5000)], Mistake.WRONG_AMOUNT),
+        ([PARTS[0], _AT_TWICE_ITS_RATE, PARTS[2], TOTAL], Mistake.INTERVAL_RATE),
     ],
 )
 def test_each_mistake_of_intervals_has_its_name(printed: list[rows.Row], mistake: Mistake) -> None:
