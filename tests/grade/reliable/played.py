@@ -24,7 +24,7 @@ from unittest import mock
 from linklab.errors import LinklabError
 from linklab.grade.reliable import STEPS, judge
 from linklab.grade.reliable.place import Play, Session, lab_place, read
-from linklab.grade.result import Check
+from linklab.grade.check import Check
 
 from .wrong import FINISHED, WRONG
 
