@@ -22,9 +22,9 @@ from typing import Any, Final
 from unittest import mock
 
 from linklab.errors import LinklabError
+from linklab.grade.check import Check
 from linklab.grade.reliable import STEPS, judge
 from linklab.grade.reliable.place import Play, Session, lab_place, read
-from linklab.grade.check import Check
 
 from .wrong import FINISHED, WRONG
 
