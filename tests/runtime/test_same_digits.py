@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from mininet.topo import Topo
 import linklab
 from linklab.emulation import service
 from linklab.grade.runs import transfers
-from linklab.measure import TcpFlow, at_once, run
+from linklab.measure import PingFlow, TcpFlow, at_once, run
 from linklab.network import COURSE, TWO_HOSTS
+from linklab.network.mtu_testbeds import mtu_direct
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
 from linklab.runtime.context import BEAT_NS
@@ -215,3 +217,18 @@ def test_the_time_of_day_is_whole_seconds_from_the_clock_since_boot(virtual: Kin
     assert first == second
     assert 10**9 - first < 100_000  # the looks at the clock between the two readings
     assert abs(found_ns[0] - (time.time_ns() - 16 * 10**9)) < 600 * 10**9  # and still today's
+
+
+def test_whether_a_lab_s_folder_was_looked_at_before_shows_in_no_digit(virtual: Kind, lab_folder: Path) -> None:
+    """A page that lists a folder moves the folder's time of access: a guest that did so too wrote it back later."""
+    digits = []
+    for name, accessed_ns in (("new", 1_700_000_000), ("listed", 1_800_000_000)):
+        folder = lab_folder / name
+        folder.mkdir()
+        os.utime(folder, ns=(accessed_ns * 10**9, 1_700_000_000 * 10**9))
+        controller = "ovs-testcontroller ptcp:6653"
+        with linklab.start(mtu_direct(1518, 10), switch="ovs", controller=controller, folder=folder, seed=1) as lab:
+            lab.state()
+            lab.info()
+            digits.append(run(lab, PingFlow("h1", "h2", 4)).rtt_ms)
+    assert digits[0] == digits[1]

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_MS_RDONLY, _MS_NOSUID, _MS_BIND = 1, 2, 4096
+_MS_RDONLY, _MS_NOSUID, _MS_NOATIME, _MS_BIND = 1, 2, 1024, 4096
 _SYS_PIVOT_ROOT = 155  # x86-64, the only processor of a guest
 _MNT_DETACH = 2
 _PR_SET_TIMERSLACK = 29
@@ -53,7 +53,7 @@ def boot_guest(folder: str | None, reads: list[str], layers: str, library: str, 
         mount("overlay", root + read, "overlay", _MS_NOSUID, f"lowerdir={lower},upperdir={upper},workdir={work}")
     if folder is not None:
         os.makedirs(root + folder, exist_ok=True)  # below /run or /dev/shm it is hidden by what was mounted there
-        mount("none", root + folder, "hostfs", _MS_NOSUID, folder)
+        mount("none", root + folder, "hostfs", _MS_NOSUID | _MS_NOATIME, folder)
     _switch_root(root)
     settle(folder)
 
