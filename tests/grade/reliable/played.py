@@ -10,9 +10,7 @@ which plays anew and needs a machine that runs labs on virtual time.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import lzma
 import random
 import re
 import sys
@@ -26,6 +24,7 @@ from linklab.grade.check import Check
 from linklab.grade.reliable import STEPS, judge
 from linklab.grade.reliable.place import Play, Session, lab_place, read
 
+from .. import evidence_files
 from .wrong import FINISHED, WRONG
 
 SOLUTION: Final = "the solution"
@@ -60,15 +59,13 @@ def judged(name: str) -> dict[str, list[Check]]:
     Raises LinklabError where that was another program, or where a check asks for what was never played.
     """
     anew = f"python -m tests.grade.reliable.played {name!r}"
-    kept = json.loads(lzma.decompress(_file(name).read_bytes()))
-    if kept["program"] != _digest(_text(name)):
-        raise LinklabError(f"{name} is another program now: {anew}")
-    records: Records = kept["records"]
+    records: Records = evidence_files.read(_file(name), _text(name), anew)["records"]
 
     def play(plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if _key(plans) not in records:
+        key = evidence_files.key(plans)
+        if key not in records:
             raise LinklabError(f"{name} asks for a transfer that was never played: {anew}")
-        return _exchanged(records[_key(plans)], plans, _AS_GIVEN, _given(plans))
+        return _exchanged(records[key], plans, _AS_GIVEN, _given(plans))
 
     return _checks(name, play)
 
@@ -82,15 +79,13 @@ def play_anew(name: str) -> dict[str, list[Check]]:
 
             def play(plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 played = place.play(plans)
-                records[_key(plans)] = _exchanged(played, plans, _given(plans), _AS_GIVEN)
+                records[evidence_files.key(plans)] = _exchanged(played, plans, _given(plans), _AS_GIVEN)
                 return played
 
             found = _checks(name, play)
         finally:
             place.close()
-    kept = {"program": _digest(_text(name)), "records": records}
-    _FOLDER.mkdir(exist_ok=True)
-    _file(name).write_bytes(lzma.compress(json.dumps(kept, sort_keys=True).encode()))
+    evidence_files.write(_file(name), _text(name), records=records)
     return found
 
 
@@ -128,14 +123,6 @@ def _exchanged(records: list[dict[str, Any]], plans: list[dict[str, Any]], old: 
 
 def _file(name: str) -> Path:
     return _FOLDER / f"{re.sub('[^a-z0-9]+', '-', name)}.json.xz"
-
-
-def _key(plans: list[dict[str, Any]]) -> str:
-    return _digest(json.dumps(plans, sort_keys=True))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 if __name__ == "__main__":

@@ -10,9 +10,6 @@ which plays anew and needs a machine that runs labs on virtual time.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import lzma
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -28,6 +25,7 @@ from linklab.grade.simpleperf.place import Place
 from linklab.grade.simpleperf.submission import Submission
 
 from ...simpleperf.programs.make import Program, registry
+from .. import evidence_files
 from .expected import ADVISED, FAILED
 from .findings import BY_NAME
 
@@ -51,14 +49,13 @@ def _program(name: str) -> Program:
 
 def judged(name: str) -> Report:
     """Return the report on a program from the scenes played with it. Raises LinklabError where it asks for another."""
-    kept = json.loads(lzma.decompress((_FOLDER / f"{name}.json.xz").read_bytes()))
-    if kept["program"] != _digest(_program(name).text):
-        raise LinklabError(f"{name} is another program now: python -m tests.grade.simpleperf.played {name}")
+    anew = f"python -m tests.grade.simpleperf.played {name}"
+    kept = evidence_files.read(_FOLDER / f"{name}.json.xz", _program(name).text, anew)
     unknown: list[str] = []
     report = _checked(name, lambda place, _: _Played(place, kept["places"][place], kept["scenes"], unknown))
     # said here, since a check of which something breaks is carried on with
     if unknown:
-        raise LinklabError(f"{name} asks for scenes never played: python -m tests.grade.simpleperf.played {name}")
+        raise LinklabError(f"{name} asks for scenes never played: {anew}")
     return report
 
 
@@ -110,11 +107,7 @@ def described(place: Place) -> dict[str, Any]:
 
 
 def _key(place: str, plans: list[dict[str, Any]]) -> str:
-    return f"{place} {_digest(json.dumps(plans, sort_keys=True))}"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f"{place} {evidence_files.key(plans)}"
 
 
 def _checked(name: str, place: Callable[[str, Submission], Any]) -> Report:
@@ -143,9 +136,7 @@ def play_anew(name: str) -> Report:
         return _Playing(kind, made, scenes)
 
     report = _checked(name, place)
-    kept = {"program": _digest(_program(name).text), "places": places, "scenes": scenes}
-    _FOLDER.mkdir(exist_ok=True)
-    (_FOLDER / f"{name}.json.xz").write_bytes(lzma.compress(json.dumps(kept, sort_keys=True).encode()))
+    evidence_files.write(_FOLDER / f"{name}.json.xz", _program(name).text, places=places, scenes=scenes)
     return report
 
 
