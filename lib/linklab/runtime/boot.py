@@ -53,6 +53,7 @@ def boot_guest(folder: str | None, reads: list[str], layers: str, library: str, 
         mount("overlay", root + read, "overlay", _MS_NOSUID, f"lowerdir={lower},upperdir={upper},workdir={work}")
     if folder is not None:
         os.makedirs(root + folder, exist_ok=True)  # below /run or /dev/shm it is hidden by what was mounted there
+        # whether a time of access is due depends on the folder's past, and writing it back would show in digits
         mount("none", root + folder, "hostfs", _MS_NOSUID | _MS_NOATIME, folder)
     _switch_root(root)
     settle(folder)
