@@ -112,7 +112,7 @@ def test_what_arrived_after_the_last_whole_interval_is_not_counted_into_it(relea
 def test_a_run_that_was_stopped_in_its_first_second_has_no_rate(flow: TcpFlow | UdpFlow) -> None:
     """The server divides by 17.9 s and 19.3 s, and it was 0.4 s."""
     with pytest.raises(MeasurementError, match="stopped in its first second"):
-        _stopped(f"early-{flow.transport}", flow)
+        _stopped(f"early-{flow.tool_name.lower()}", flow)
 
 
 def test_udp_counts_packets_and_jitter() -> None:

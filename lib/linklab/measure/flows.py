@@ -11,11 +11,10 @@ import typing
 from dataclasses import dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from linklab.errors import MeasurementError, quoted
 
-Transport = Literal["tcp", "udp", "icmp", "none"]
 """What a flow's packets are: what differs in their headers, and in how they share a link; none for a flow
 that sends nothing."""
 LONGEST_S = 86400
@@ -37,7 +36,6 @@ class FlowOf(Generic[ResultT_co]):
     text that it should be, and for a `start_s` outside 0 to 86400.
     """
 
-    transport: ClassVar[Transport]
     tool_name: ClassVar[str]
     """What people call it: ``"ping"``, ``"TCP"``."""
 
@@ -80,8 +78,6 @@ class LooksOf(FlowOf[ResultT_co]):
 
     Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s or above the duration.
     """
-
-    transport: ClassVar[Transport] = "none"
 
     duration_s: float = 10
     interval_s: float = 0.1

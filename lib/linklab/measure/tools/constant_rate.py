@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, Transport, refuse_not_positive, refuse_outside
+from linklab.measure.flows import FlowOf, refuse_not_positive, refuse_outside
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab, link_rates_mbps
 from linklab.measure.trust import Fidelity
@@ -40,7 +40,6 @@ class ConstantRateFlow(FlowOf["ConstantRateResult"]):
     600 s, or a window that does not lie in it.
     """
 
-    transport: ClassVar[Transport] = "udp"
     tool_name: ClassVar[str] = "constant rate"
 
     rate_mbps: float

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, Transport, refuse_outside
+from linklab.measure.flows import FlowOf, refuse_outside
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 from linklab.measure.trust import Fidelity
@@ -33,7 +33,6 @@ class EchoFlow(FlowOf["EchoResult"]):
     bytes (1452 over IPv6), a count outside 1 to 100000, or a wait that is not positive.
     """
 
-    transport: ClassVar[Transport] = "udp"
     tool_name: ClassVar[str] = "echo"
 
     count: int = 100

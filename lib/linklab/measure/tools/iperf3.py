@@ -19,7 +19,6 @@ from linklab.errors import LabError, MeasurementError
 from linklab.measure.flows import (
     PAYLOAD_BYTES,
     FlowOf,
-    Transport,
     refuse_duration,
     refuse_not_positive,
     refuse_outside,
@@ -47,7 +46,6 @@ class TcpFlow(FlowOf["TcpResult"]):
     outside 0 to 86400 s or a number of streams outside 1 to 128 (iperf3's own limits).
     """
 
-    transport: ClassVar[Transport] = "tcp"
     tool_name: ClassVar[str] = "TCP"
 
     duration_s: float = 25
@@ -75,7 +73,6 @@ class UdpFlow(FlowOf["UdpResult"]):
     none at all, and then sends as fast as it can.
     """
 
-    transport: ClassVar[Transport] = "udp"
     tool_name: ClassVar[str] = "UDP"
 
     rate_mbps: float

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, Transport, refuse_outside
+from linklab.measure.flows import FlowOf, refuse_outside
 from linklab.measure.results import Origin, Result, Row, packet_rows
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 from linklab.measure.trust import Fidelity
@@ -35,7 +35,6 @@ class TrainFlow(FlowOf["TrainResult"]):
     IPv4 allows, or a gap that is negative or longer than 10 s.
     """
 
-    transport: ClassVar[Transport] = "udp"
     tool_name: ClassVar[str] = "train"
 
     count: int = 50

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, Transport, refuse_duration, refuse_not_positive, refuse_outside
+from linklab.measure.flows import FlowOf, refuse_duration, refuse_not_positive, refuse_outside
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 from linklab.measure.trust import Fidelity
@@ -35,7 +35,6 @@ class PageFlow(FlowOf["PageResult"]):
     100, or bytes outside 1 to 10 million. An object up to 14,480 bytes comes in one round trip (RFC 6928).
     """
 
-    transport: ClassVar[Transport] = "tcp"
     tool_name: ClassVar[str] = "page"
 
     duration_s: float = 20

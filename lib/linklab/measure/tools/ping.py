@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import PAYLOAD_BYTES, FlowOf, Transport, refuse_not_positive, refuse_outside
+from linklab.measure.flows import PAYLOAD_BYTES, FlowOf, refuse_not_positive, refuse_outside
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import Job, Probe, Tool, last_line
 from linklab.measure.trust import Fidelity
@@ -36,7 +36,6 @@ class PingFlow(FlowOf["PingResult"]):
     positive, or for a payload too small to carry a time stamp (16 bytes) or larger than IPv4 allows.
     """
 
-    transport: ClassVar[Transport] = "icmp"
     tool_name: ClassVar[str] = "ping"
 
     count: int = 25

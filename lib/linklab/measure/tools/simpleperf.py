@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError, quoted
-from linklab.measure.flows import FlowOf, Transport, refuse_duration, refuse_outside
+from linklab.measure.flows import FlowOf, refuse_duration, refuse_outside
 from linklab.measure.program_file import Brought, bring
 from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
 from linklab.measure.simpleperf_rows import Row as PrintedRow
@@ -51,7 +51,6 @@ class SimpleperfFlow(FlowOf["SimpleperfResult"]):
     connections outside 1 to 5.
     """
 
-    transport: ClassVar[Transport] = "tcp"
     tool_name: ClassVar[str] = "simpleperf"
 
     duration_s: float = 25

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 from linklab.errors import MeasurementError
 from linklab.measure.captures import Capture, capture
 from linklab.measure.codec import NOT_STORED
-from linklab.measure.flows import FlowOf, Transport
+from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Result, Row, packet_rows
 from linklab.measure.tool import PYTHON, Job, Probe, Tool, in_lab, last_line
 from linklab.measure.trust import Fidelity
@@ -50,7 +50,6 @@ class VideoFlow(FlowOf["VideoResult"]):
     which sends the packets of a picture one behind the other. Raises MeasurementError for another sender or port.
     """
 
-    transport: ClassVar[Transport] = "udp"
     tool_name: ClassVar[str] = "video"
 
     video: Video | None = field(default=None, compare=False, metadata=NOT_STORED)
