@@ -131,7 +131,7 @@ def _client_against(answer: Callable[[socket.socket], None], *arguments: str) ->
             with connection:
                 answer(connection)
 
-        thread = threading.Thread(target=serve)
+        thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         done = run_client(REFERENCE, listener.getsockname()[1], "-n", "3KB", *arguments)
         thread.join()
@@ -188,7 +188,7 @@ def test_all_connections_are_open_before_one_ends() -> None:
                     _read(connection)
                     connection.sendall(b"ACK: BYE")
 
-        thread = threading.Thread(target=serve)
+        thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         done = run_client(REFERENCE, listener.getsockname()[1], "-n", "3KB", "-P", "5")
         thread.join()
@@ -208,7 +208,7 @@ def test_one_connection_of_several_fails(tmp_path: Path) -> None:
                 if acknowledge:
                     connection.sendall(b"ACK: BYE")
 
-        threads = [threading.Thread(target=serve, args=(good,)) for good in (True, False)]
+        threads = [threading.Thread(target=serve, args=(good,), daemon=True) for good in (True, False)]
         for thread in threads:
             thread.start()
         done = run_client(REFERENCE, listener.getsockname()[1], "-n", "3KB", "-P", "2")
