@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Final
 
@@ -42,6 +43,11 @@ def static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
     the same in both directions, so between subnets with one router each the reply takes the request's
     links back.
     """
+    return dict(_static_routes(network))
+
+
+@lru_cache(16)  # whoever asks for a path asks for many of the same network
+def _static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
     network = unfold(network)
     domains = segments(network)
     next_steps = _next_steps(domains, {router.name for router in network.routers})
