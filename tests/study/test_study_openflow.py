@@ -14,7 +14,7 @@ from linklab.network import TWO_HOSTS
 from linklab.network.mtu_testbeds import mtu_direct
 from linklab.runtime.backends import Kind
 from linklab.study import Level, Measured, Metric, Point, Study, Testbed, run
-from linklab.study.store import definition_of
+from linklab.study.store import definition, definition_of
 
 from ..emulation.test_controllers import LEARNING
 
@@ -51,9 +51,9 @@ def test_a_level_of_the_factor_switch_is_a_kind_or_a_controllers_command() -> No
 def test_a_controllers_changed_program_is_a_changed_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("learning.py").write_text(LEARNING)
-    (before,) = (definition_of(study(OWN), point, "virtual") for point in study(OWN).points())
+    (before,) = (definition_of(study(OWN), point, definition(study(OWN), "virtual")) for point in study(OWN).points())
     Path("learning.py").write_text(LEARNING + "\n")
-    (after,) = (definition_of(study(OWN), point, "virtual") for point in study(OWN).points())
+    (after,) = (definition_of(study(OWN), point, definition(study(OWN), "virtual")) for point in study(OWN).points())
     assert [part for part in before if before[part] != after[part]] == ["testbed"]
 
 

@@ -95,7 +95,7 @@ def run(
     asked = study.select(only or {})
     everything = study.points()
     now = definition(study, clock)
-    definitions = {point: definition_of(study, point, clock) for point in everything}
+    definitions = {point: definition_of(study, point, now) for point in everything}
     jobs = how_many(jobs, len(asked), clock)
     choose(clock)
     store = Store(Path(folder).absolute())

@@ -182,9 +182,10 @@ def definition(study: Study, clock: str) -> dict[str, str]:
     }
 
 
-def definition_of(study: Study, point: Point, clock: str) -> dict[str, str]:
-    """Return `definition`, and a digest of the point's network, switches and controller, with the files in the current
-    folder that its levels and the controller's command name.
+def definition_of(study: Study, point: Point, shared: dict[str, str]) -> dict[str, str]:
+    """Return `shared`, the study's `definition`, and a digest of the point's network, switches and controller.
+
+    That digest counts the files in the current folder that its levels and the controller's command name.
 
     Raises MeasurementError where there can be no such testbed.
     """
@@ -192,7 +193,7 @@ def definition_of(study: Study, point: Point, clock: str) -> dict[str, str]:
     words = shlex.split(testbed.controller or "")
     files = [str(point[factor]) for factor in study.files if Path(str(point[factor])).is_file()]
     programs = [digest(Path(word).read_bytes()) for word in (*files, *words) if Path(word).is_file()]
-    return {**definition(study, clock), "testbed": digest(" ".join([repr(testbed), *programs]))}
+    return {**shared, "testbed": digest(" ".join([repr(testbed), *programs]))}
 
 
 def changes(before: Any, now: dict[str, str]) -> list[str]:
