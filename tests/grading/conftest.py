@@ -70,7 +70,7 @@ class PretendedClass:
         return len(self._log.read_text().splitlines()) if self._log.exists() else 0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kit() -> Kit:
     """The kit's labs."""
     return read_kit(ROOT)

@@ -22,12 +22,11 @@ from linklab.errors import LinklabError
 from linklab.grading import afar, parcel
 from linklab.grading.afar import AfarCrew, connect
 from linklab.grading.assemble import assemble
-from linklab.grading.kit import Kit, read_kit
+from linklab.grading.kit import Kit
 from linklab.grading.model import Limits
 from linklab.grading.run import Done
 from linklab.grading.store import Work, prepare
 from linklab.signals import SIGNALS
-from tests.notebooks.run_notebook import ROOT
 
 pytestmark = pytest.mark.slow  # two workers of Dask start
 JUDGE = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
@@ -68,12 +67,6 @@ def cluster() -> Iterator[Any]:
         n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0
     ) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def kit() -> Kit:
-    """The kit's labs."""
-    return read_kit(ROOT)
 
 
 @pytest.fixture

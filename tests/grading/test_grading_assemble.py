@@ -12,7 +12,7 @@ import pytest
 
 from linklab.grading import recognise as recognising
 from linklab.grading.assemble import MOST_ADDED, Assembled, assemble
-from linklab.grading.kit import Kit, read_kit
+from linklab.grading.kit import Kit
 from linklab.grading.recognise import Recognised, imported, is_simpleperf, recognise
 from linklab.grading.submissions import Submission
 from linklab.grading.unpack import Member
@@ -36,15 +36,9 @@ from tests.grading.made_class import (
     without,
     write,
 )  # fmt: skip
-from tests.notebooks.run_notebook import ROOT
 from tests.simpleperf.programs.make import programs
 
 _nbformat: Any = nbformat
-
-
-@pytest.fixture(scope="module")
-def kit() -> Kit:
-    return read_kit(ROOT)
 
 
 def _recognised(folder: Path, files: Files, kit: Kit) -> Recognised:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -42,8 +41,9 @@ class Page(HTMLParser):
 def troubles(site: Path) -> Iterator[str]:
     """Yield a line for each link that leads nowhere, and for each thing that a page would load from elsewhere."""
     site = site.resolve()
-    for page in _pages(site):
-        name, read = page.relative_to(site), _read(page)
+    pages = {page: Page(page.read_text("utf-8")) for page in _pages(site)}
+    for page, read in pages.items():
+        name = page.relative_to(site)
         for link in read.loaded:
             if not link.startswith("data:") and (urlsplit(link).scheme or urlsplit(link).netloc):
                 yield f"{name} loads {link}"
@@ -58,7 +58,7 @@ def troubles(site: Path) -> Iterator[str]:
                 yield f"{name} links to {link}: there is no such file"
             elif site not in target.parents:
                 yield f"{name} links to {link}, out of the site"
-            elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in _read(target).places:
+            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].places:
                 yield f"{name} links to {link}: there is no such place in the page"
     for style in sorted(site.rglob("*.css")):
         if _STYLE_LOADS.search(style.read_text("utf-8")):
@@ -68,11 +68,6 @@ def troubles(site: Path) -> Iterator[str]:
 def _pages(site: Path) -> list[Path]:
     """Return the pages; what lies in ``_static`` is the theme's."""
     return sorted(page for page in site.rglob("*.html") if "_static" not in page.relative_to(site).parts)
-
-
-@cache
-def _read(page: Path) -> Page:
-    return Page(page.read_text("utf-8"))
 
 
 def main() -> int:
