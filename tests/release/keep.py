@@ -5,6 +5,7 @@ It makes ``kept/VERSION/`` anew, which takes a lab. What lies there of versions 
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 from collections.abc import Iterator
@@ -100,7 +101,8 @@ def results() -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Write all of it."""
+    """Write all of it; refuse any words, for what is kept is not made anew by the way."""
+    argparse.ArgumentParser("python -m tests.release.keep", description=__doc__).parse_args()
     folder = KEPT / linklab.__version__
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
