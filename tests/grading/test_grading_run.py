@@ -246,6 +246,13 @@ def test_a_mistake_in_points_is_named_before_anything_is_judged(group: Pretended
     assert group.judged == 0
 
 
+def test_empty_lines_among_points_are_nobodys(group: PretendedClass) -> None:
+    group.hand_in("ada", solved())
+    group.grade()
+    (group.output / FREE_TEXTS).write_text((group.output / FREE_TEXTS).read_text().replace("\n", "\n\n") + "\n")
+    assert group.grade().students
+
+
 def test_a_folder_of_something_else_is_never_written_into(group: PretendedClass) -> None:
     group.hand_in("ada", solved())
     write(group.output, {"thesis.txt": b"mine"})

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from linklab.cli import main
+from linklab.grade import Check
 from linklab.grading.grades import LabGrade, StudentGrade
+from linklab.grading.model import Judged
+from linklab.grading.names import cleaned
 from linklab.lms.cells import decoded
+from linklab.report.model import Graded
 from tests.lms import importers
 from tests.lms.a_class import CANVAS, EXPORTS, PARTICIPANTS, ROWS, a_class, a_student, write
 from tests.lms.a_class import TCP as TCP_LAB
@@ -206,9 +211,9 @@ def test_what_was_not_judged_is_not_written(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_other_grades_are_replaced_where_one_says_so(run: Run) -> None:
-    status, data, _, troubles = run("canvas.csv", "--labs", "03", "--replace")
+    status, data, said, troubles = run("canvas.csv", "--labs", "03", "--replace")
     assert _changed("canvas.csv", data)["Lab 03: UDP bandwidth (7003)"] == {**UDP, "bob": "0"}
-    assert "replaced, bob, 03-udp-bandwidth: 8.00 by 0" in troubles
+    assert "replaced, bob, 03-udp-bandwidth: 8.00 by 0" in said
     assert "dan, 03-udp-bandwidth: 'EX' stands there" in troubles, "what is no number is never replaced"
     assert status == 1
 
@@ -398,3 +403,213 @@ def test_wrong_words_are_one_line_and_nothing_is_written(
     assert len(told.err.splitlines()) == 1
     assert not (tmp_path / "x").exists()
     assert (tmp_path / "book.csv").read_bytes() == CANVAS_BYTES
+
+
+def _export(folder: Path, platform: str, data: bytes, *words: str) -> tuple[int, bytes]:
+    """Export what stands in ``graded`` into such a gradebook: the status, and what was written."""
+    book, output = folder / "book.csv", folder / "filled"
+    book.write_bytes(data)
+    command = ["export", str(folder / "graded"), "--for", platform, "--into", str(book), "--output", str(output)]
+    return main([*command, *words]), output.read_bytes() if output.exists() else b""
+
+
+GRADEBOOK = (EXPORTS / "moodle-gradebook.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("platform", "data", "labs"),
+    [
+        ("moodle", GRADEBOOK, ()),
+        ("moodle", WORKSHEET.replace(b"Maximum Grade", b"Note maximale"), ("--labs", "03")),
+        ("canvas", CANVAS_BYTES.replace(b",10.00,20.00,", b",,,"), ()),
+    ],
+)
+def test_what_the_file_does_not_say_the_worth_of_is_not_converted_and_said(
+    platform: str, data: bytes, labs: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "graded", a_student("Ada King", 10.0, known_as=(("moodle", "9001"), ("canvas", "101"))))
+    assert _export(tmp_path, platform, data, *labs, "--scale") == (1, b"")
+    assert "book.csv does not say how many points" in (told := capsys.readouterr().err)
+    assert "so nothing can be converted" in told
+    status, filled = _export(tmp_path, platform, data, *labs)
+    assert (status, b"10" in filled) == (0, True)
+    told = capsys.readouterr().out
+    assert "book.csv does not say what 03-udp-bandwidth is worth in" in told
+    assert "it must be 10" in told
+
+
+@pytest.mark.parametrize(
+    ("platform", "data", "end", "words"),
+    [
+        ("moodle", GRADEBOOK, b",,,\n", ()),
+        ("moodle", GRADEBOOK, b"Muted,\n,,,\n", ()),
+        ("moodle", WORKSHEET, b",,\r\n", ("--labs", "03")),
+        ("moodle", WORKSHEET, b",,,,,,,,,,\r\n", ("--labs", "03")),
+        ("blackboard", BLACKBOARD, b",,\n", ()),
+        ("blackboard", BLACKBOARD, b'"","",""\n', ()),
+    ],
+)
+def test_an_empty_row_is_nobodys(
+    platform: str, data: bytes, end: bytes, words: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "graded", a_student("Ada King", 10.0))
+    status, filled = _export(tmp_path, platform, data + end, *words)
+    told = capsys.readouterr()
+    if b"Muted" in end:
+        assert "the file was cut or edited" in told.err
+    else:
+        assert (status, told.err) == (0, "")
+        assert filled.endswith(end)
+        assert "row " not in told.out
+        assert ("is worth in" in told.out) == (data == GRADEBOOK), "the worksheet still says what it is worth"
+
+
+def test_rows_that_say_another_worth_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "graded", a_student("Ada King", 10.0))
+    data = WORKSHEET.replace(b",10.00,", b",100.00,", 1)
+    assert _export(tmp_path, "moodle", data, "--labs", "03") == (1, b"")
+    assert "says that it is worth 10.00 and 100.00 points: export it anew" in capsys.readouterr().err
+
+
+def test_by_a_column_no_name_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ada's number stands in Bob's row, and most of the others would be found by their names."""
+    write(tmp_path / "graded", *(a_student(name, 9.0) for name in ("S003", "Ada King", "Cyd Smith", "Jürgen Müller")))
+    status, filled = _export(tmp_path, "moodle", GRADEBOOK, "--labs", "03", "--replace", "--by", "ID NUMBER")
+    told = capsys.readouterr()
+    assert status == 1
+    assert "found by ID number: 1" in told.out
+    assert "not found, Ada King: no row of book.csv has that in ID number" in told.err
+    assert list(_changed("moodle-gradebook.csv", filled)) == ["Assignment: Lab 03: UDP bandwidth (Real)"]
+    assert _changed("moodle-gradebook.csv", filled)["Assignment: Lab 03: UDP bandwidth (Real)"] == {"bob": "9"}
+
+
+@pytest.mark.parametrize(("platform", "column"), [("moodle", "E-mail"), ("canvas", "Login"), ("blackboard", "User")])
+def test_a_column_that_is_not_there_is_named(
+    platform: str, column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "graded", a_student("ada", 9.0))
+    data = {"moodle": GRADEBOOK, "canvas": CANVAS_BYTES, "blackboard": BLACKBOARD}[platform]
+    assert _export(tmp_path, platform, data, "--by", column) == (1, b"")
+    assert f"book.csv has no column {column!r}: choose of " in capsys.readouterr().err
+
+
+def test_who_has_another_number_is_not_found_by_the_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Her namesake is in the worksheet, and she left the course."""
+    gone = a_student("Ada King", 9.0, known_as=(("moodle", "500"), ("moodle", "700")))
+    here = a_student("Jürgen Müller", 7.5, known_as=(("moodle", "9002"),))
+    never = a_student("Cyd Smith", None, known_as=(("moodle", "701"),))
+    write(tmp_path / "graded", gone, here, never)
+    status, filled = _export(tmp_path, "moodle", WORKSHEET, "--labs", "03")
+    assert (status, _changed("moodle-worksheet.csv", filled)) == (1, {"Grade": {"juergen": "7.5"}})
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "not found, Ada King: no row of book.csv has Moodle's own number 500 or 700; if it is the right file, "
+        "find students otherwise with --by"
+    ]
+    status, filled = _export(tmp_path, "moodle", WORKSHEET, "--labs", "03", "--by", "Full name")
+    assert _changed("moodle-worksheet.csv", filled) == {"Grade": {"ada": "9", "juergen": "7.5"}}
+    assert status == 0
+
+
+def test_the_worksheet_of_another_assignment_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = {"Ada King": "1", "Jürgen Müller": "2"}
+    write(tmp_path / "graded", *(a_student(name, 9.0, known_as=(("moodle", n),)) for name, n in names.items()))
+    assert _export(tmp_path, "moodle", WORKSHEET, "--labs", "03") == (1, b"")
+    assert "has none of the 2 students that were graded" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("platform", "old", "new", "said"),
+    [
+        ("canvas", b"Lab 04: TCP, shared", b"Lab 4 - TCP", "no column of book.csv is called so"),
+        ("canvas", b"5.00,10.00,20.00", b"5.00,10.00,(read only)", "is read only in Canvas"),
+        ("blackboard", b"20 Score]", b"20 Percentage]", "shows Percentage"),
+    ],
+)
+def test_a_lab_without_a_column_is_named(
+    platform: str, old: bytes, new: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "graded", a_student("ada", 9.0, 20.0))
+    data = {"canvas": CANVAS_BYTES, "blackboard": BLACKBOARD}[platform].replace(old, new)
+    status, filled = _export(tmp_path, platform, data)
+    told = capsys.readouterr().err
+    assert (status, filled != data) == (1, True)
+    assert told.startswith("not written, 04-tcp: ")
+    assert said in told
+    assert _export(tmp_path, platform, data, "--labs", "03")[0] == 0
+    write(tmp_path / "graded", a_student("ada", 9.0))
+    assert _export(tmp_path, platform, data)[0] == 0, "nobody handed it in"
+
+
+@pytest.mark.parametrize("platform", ["canvas", "nbgrader", "gradescope"])
+def test_what_is_exported_is_not_written_over(
+    platform: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graded, book = write(tmp_path / "graded"), tmp_path / "book.csv"
+    (graded / "by-hand.csv").write_text("marks of three evenings")
+    book.write_bytes(CANVAS_BYTES)
+    into = ["--into", str(book)] if platform == "canvas" else []
+    for output in (graded, *([] if platform == "gradescope" else [graded / "by-hand.csv", graded / "new.csv"])):
+        assert main(["export", str(graded), "--for", platform, *into, "--output", str(output)]) == 1
+        assert "--output is of what is to be exported itself: name another" in capsys.readouterr().err
+    assert sorted(path.name for path in graded.iterdir()) == ["by-hand.csv", "grades.json"]
+    assert (graded / "by-hand.csv").read_text() == "marks of three evenings"
+
+
+def test_a_point_in_another_column_is_no_decimal_point(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "graded", a_student("ada@uni.example", 7.5))
+    german = (EXPORTS / "moodle-gradebook-de.csv").read_bytes().replace(b";Networks;", b";4.1;")
+    status, filled = _export(tmp_path, "moodle", german, "--labs", "03")
+    assert (status, b";7,5;" in filled) == (0, True), capsys.readouterr().err
+    mixed = german.replace(b"8,00", b"8.25", 1)
+    assert _export(tmp_path, "moodle", mixed, "--labs", "03")[0] == 1
+    assert "has points with a comma and with a point" in capsys.readouterr().err
+
+
+def test_moodle_s_quotation_mark_behind_a_backslash(tmp_path: Path) -> None:
+    """PHP's fputcsv does not double it, so that a cell with one is no longer CSV."""
+    write(tmp_path / "graded", a_student("ada@uni.example", 10.0), a_student("eve@uni.example", 9.0))
+    said = b'"use \\"b\\" here, ""c"""'
+    data = GRADEBOOK.replace(b"ada@uni.example,4.50,-,,", b"ada@uni.example,4.50,-," + said + b",")
+    assert said in data
+    status, filled = _export(tmp_path, "moodle", data, "--labs", "03")
+    assert status == 0
+    assert b"ada@uni.example,4.50,10," + said + b"," in filled
+    assert b"eve@uni.example,4.50,9,," in filled
+
+
+@pytest.mark.parametrize("name", ["\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "Ada\xa0King", "Ada \u202eKing"])
+def test_names_with_signs_that_nobody_sees(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "graded", a_student(cleaned(name), 9.0))
+    data = WORKSHEET.replace(b"Ada King", name.encode())
+    status, filled = _export(tmp_path, "moodle", data, "--labs", "03")
+    assert status == 0, capsys.readouterr().err
+    assert _table("book.csv", filled)[1][4] == "9"
+
+
+def test_what_waits_for_another_run_is_told_apart_from_what_waits_for_the_instructor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = Check("the rate", "inconclusive", "the judge crashed", "try again")
+    cells = (Graded("check-rate", "check", "Lab 03, the rate", "inconclusive", 0.0, 10.0, (check,)),)
+    labs = {UDP_LAB.name: LabGrade("judged", Judged(UDP_LAB.name, "course", cells))}
+    write(tmp_path / "graded", StudentGrade("ada", "ada.html", "course", labs), a_student("bob", 1.0, 15.0))
+    _export(tmp_path, "canvas", CANVAS_BYTES)
+    told = capsys.readouterr().err
+    assert (
+        "ada, 03-udp-bandwidth: 10 points are still open, for a check was inconclusive (index.html says why): "
+        "run linklab grade again, or say --provisional" in told
+    )
+    assert "bob, 04-tcp: 2 points are still open: grade by-hand.csv and run linklab grade, or say --provisional" in told
+
+
+@pytest.mark.parametrize("platform", ["canvas", "nbgrader", "gradescope"])
+def test_work_that_was_nobodys_is_named(platform: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graded = write(tmp_path / "graded", a_student("ada", 9.0))
+    data = json.loads((graded / "grades.json").read_text())
+    (graded / "grades.json").write_text(json.dumps({**data, "unmatched": ["who_1.ipynb: nobody on the list"]}))
+    into = ["--into", str(EXPORTS / "canvas.csv"), "--labs", "03"] if platform == "canvas" else []
+    assert main(["export", str(graded), "--for", platform, *into, "--output", str(tmp_path / "out")]) == 1
+    said = "not written, for linklab grade knew no student for it: who_1.ipynb: nobody on the list\n"
+    assert capsys.readouterr().err == said
+    assert (tmp_path / "out").exists()

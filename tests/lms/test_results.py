@@ -108,6 +108,9 @@ def test_gradescope_gets_the_results_that_were_judged(
     [
         ([{"email": "nobody@uni.example", "name": "Nobody"}], "no results are those of ['nobody@uni.example']"),
         ([{"email": "cyd@uni.example", "name": "Cyd"}], "no results"),
+        ([{"email": "mallory@uni.example", "name": "ada@uni.example"}], "no results"),
+        ([{"email": "kim lee", "name": "K"}], "no results"),
+        ([{"email": "nobody@uni.example"}, {"name": None}], "no results"),
         (
             [{"email": "ada@uni.example", "name": "A"}, {"email": "eve@uni.example", "name": "E"}],
             "2 results are those of",
@@ -134,7 +137,7 @@ def test_gradescope_finds_nobody_by_a_name_that_two_have(tmp_path: Path) -> None
     assert main(["export", str(file), "--for", "gradescope", "--output", str(tmp_path / "out")]) == 0
     archive = tmp_path / "out" / "03-a.zip"
     by_name = _container(tmp_path / "1", archive, [{"email": "kim@other.example", "name": "Kim Lee"}])
-    assert "no results" in by_name.stderr
+    assert "no results" in by_name.stderr, "nor by one that one of the graded has, who has another address"
     assert _container(tmp_path / "2", archive, [{"email": "k2@uni.example", "name": "Kim Lee"}]).returncode == 0
     assert json.loads((tmp_path / "2" / "results" / "results.json").read_text())["score"] == 5
 
@@ -146,11 +149,11 @@ def test_gradescope_waits_for_open_points_and_is_told_of_them(
     assert main(words) == 1
     assert "not written, bob@uni.example, 04-tcp: 2 points are still open" in capsys.readouterr().err
     with zipfile.ZipFile(tmp_path / "out" / "04-tcp.zip") as packed:
-        assert "bob@uni.example" not in json.loads(packed.read("students.json"))
+        assert "bob@uni.example" not in json.loads(packed.read("students.json"))["by address"]
     assert main([*words, "--provisional"]) == 0
     first = (tmp_path / "out" / "04-tcp.zip").read_bytes()
     with zipfile.ZipFile(io.BytesIO(first)) as packed:
-        file = json.loads(packed.read("students.json"))["bob@uni.example"]
+        file = json.loads(packed.read("students.json"))["by address"]["bob@uni.example"]
         results = json.loads(packed.read(f"results/{file}"))
     _held_to_the_specification(results)
     assert results["output"] == "2 of 20 points are still open."
@@ -211,6 +214,22 @@ def test_what_nbgrader_exported_goes_into_a_gradebook(
     moodle = ["--for", "moodle", "--into", str(EXPORTS / "moodle-gradebook.csv"), "--output", str(output)]
     main(["export", str(file), *moodle, "--labs", "03=Assignment: Lab 03: UDP bandwidth (Real)"])
     assert "found by Email address: 5" in capsys.readouterr().out
+
+
+def test_quotation_marks_in_nbgrader_s_names(tmp_path: Path) -> None:
+    """nbgrader writes none of its own: what stands there is somebody's name."""
+    names = {"bob": ('"Bobby', "Loe"), "cyd": ("Smith", "C"), "dan": ('D"Arcy" ', '"Dan"'), "eve": ('"E', 'F"')}
+    rows = [
+        f"03-a,,2026-11-01,{login},{last},{first},{login}@uni.example,{points},0.0,{points},10.0"
+        for points, (login, (last, first)) in enumerate(names.items(), 1)
+    ]
+    many = [row.replace("03-a", f"{lab:02}-b") for lab in range(4, 16) for row in rows for _ in range(300)]
+    file = tmp_path / "grades.csv"
+    file.write_text("\n".join((",".join(NBGRADER_COLUMNS), *rows, *many)) + "\n")
+    marks = read_marks(file)
+    assert {one.student: (one.marks["03-a"].points, one.ids) for one in marks.students} == {
+        login: (points, (login, f"{login}@uni.example")) for points, login in enumerate(names, 1)
+    }
 
 
 def test_a_damaged_export_of_nbgrader_is_one_line(

@@ -89,6 +89,8 @@ def read(data: bytes) -> dict[str, Given]:
         raise LinklabError(f"{FILE} does not begin with the columns {', '.join(_COLUMNS)}: mend it, or move it away")
     found = {}
     for number, row in enumerate(rows[1:], 2):
+        if not row:
+            continue
         if len(row) != len(_COLUMNS):
             raise LinklabError(f"{FILE}, row {number}: {len(row)} columns instead of {len(_COLUMNS)}")
         key, *_, worth, points, _ = row

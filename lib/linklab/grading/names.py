@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
@@ -12,9 +13,16 @@ _PLAIN: Final = re.compile(r"[^\w.-]+")
 
 
 def cleaned(name: str, longest: int = _LONGEST) -> str:
-    """A name in one line for people: what cannot be printed (escape sequences, line ends, directions) is replaced."""
-    shown = "".join(letter if letter.isprintable() else "\ufffd" for letter in name).strip()
+    """A name in one line for people: what cannot be printed (escape sequences, line ends, directions) is replaced.
+
+    Blanks of other widths become plain ones.
+    """
+    shown = "".join(letter if letter.isprintable() else _in_place_of(letter) for letter in name).strip()
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+def _in_place_of(letter: str) -> str:
+    return " " if unicodedata.category(letter) == "Zs" else "\ufffd"
 
 
 def counted(number: int, word: str) -> str:

@@ -113,10 +113,10 @@ def read_table(data: bytes, name: str, delimiter: str) -> Table:
 
 def _row(text: str, place: int, delimiter: str, line: int) -> tuple[tuple[Cell, ...], int]:
     """The row that begins at a place, and where the next one begins."""
-    quoted, plain = _patterns(delimiter)
+    quoted, of_php, plain = _patterns(delimiter)
     cells = []
     while True:
-        if found := quoted.match(text, place):
+        if found := quoted.match(text, place) or of_php.match(text, place):
             start = place + found[0].index('"')
             cells.append(Cell(found[1].replace('""', '"'), start, start + len(found[1]) + 2, True))
         else:
@@ -133,9 +133,14 @@ def _row(text: str, place: int, delimiter: str, line: int) -> tuple[tuple[Cell, 
     return tuple(cells), ended.end() if ended else place
 
 
-def _patterns(delimiter: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _patterns(delimiter: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What matches a cell in quotation marks, one of Moodle's, and one without.
+
+    PHP's fputcsv, which Moodle writes with, does not double a quotation mark behind a backslash.
+    """
     mark = re.escape(delimiter)
     return (
         re.compile(rf' *"((?:[^"]|"")*)" *(?={mark}|\r|\n|\Z)'),
+        re.compile(rf' *"((?:[^"\\]|\\.|"")*)" *(?={mark}|\r|\n|\Z)', re.DOTALL),
         re.compile(rf"[^{mark}\r\n]*"),
     )

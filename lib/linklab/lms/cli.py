@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from linklab.lms.gradebooks import Column, Gradebook
     from linklab.lms.marks import Marks
 
+Said = tuple[Sequence[str], Sequence[str]]
+"""What became of the grades, and what was left out, in lines."""
+
 GRADEBOOKS: Final = ("moodle", "canvas", "blackboard")
 OTHERS: Final = ("gradescope", "nbgrader")
 _DESCRIPTION = """\
@@ -68,14 +71,29 @@ def run(arguments: argparse.Namespace) -> int:
             f"--for {arguments.platform} needs --into: the gradebook as {arguments.platform} exported it"
         )
     marks = read_marks(arguments.graded)
-    if arguments.platform == "gradescope":
-        return _gradescope(arguments, marks)
-    if arguments.platform == "nbgrader":
-        return _nbgrader(arguments, marks)
-    return _into_gradebook(arguments, marks)
+    _refuse_to_write_over(arguments.graded.resolve(), arguments.output.resolve(), arguments.platform)
+    way = {"gradescope": _gradescope, "nbgrader": _nbgrader}.get(arguments.platform, _into_gradebook)
+    said, troubles = way(arguments, marks)
+    for line in (
+        *troubles,
+        *(f"not written, for linklab grade knew no student for it: {one}" for one in marks.unmatched),
+    ):
+        print(line, file=sys.stderr)
+    for line in said:
+        print(line)
+    return 1 if troubles or marks.unmatched else 0
 
 
-def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> int:
+def _refuse_to_write_over(graded: Path, output: Path, platform: str) -> None:
+    """Raise LinklabError where what was graded, or the marks given by hand, would be lost."""
+    from linklab.errors import LinklabError
+
+    inside = graded.is_dir() and output.parent == graded and platform != "gradescope"
+    if output == graded or inside:
+        raise LinklabError("--output is of what is to be exported itself: name another file")
+
+
+def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:
     from linklab.errors import LinklabError
     from linklab.lms.fill import Wishes, fill
     from linklab.lms.gradebooks import read_gradebook
@@ -87,9 +105,26 @@ def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> int:
         raise LinklabError("--output is the gradebook itself: name another file, so that you can compare the two")
     book = read_gradebook(into.read_bytes(), into.name, arguments.platform, arguments.by)
     wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale)
-    filled = fill(book, marks, _columns(book, marks, arguments.labs), wishes)
+    columns = _columns(book, marks, arguments.labs)
+    filled = fill(book, marks, columns, wishes)
     _keep(output, filled.data)
-    return _say((*filled.said, f"{output}: import it into {book.called}"), filled.troubles)
+    left_out = [] if arguments.labs else _without_a_column(book, marks, columns)
+    return (*filled.said, f"{output}: import it into {book.called}"), (*filled.troubles, *left_out)
+
+
+def _without_a_column(book: Gradebook, marks: Marks, columns: Mapping[str, Column]) -> list[str]:
+    """A line for each lab that somebody handed in and no column takes the points of."""
+    from linklab.network.variants import normalised
+
+    lines = []
+    for lab, title in marks.titles.items():
+        if lab in columns or all(one.of(lab).state == "not handed in" for one in marks.students):
+            continue
+        called = {normalised(lab), normalised(title)}
+        column = next((one for one in book.columns if one.names & called), None)
+        why = f"no column of {book.table.name} is called so; name one with --labs, or the labs that you want"
+        lines.append(f"not written, {lab}: {f'column {column.header!r} {column.refused}' if column else why}")
+    return lines
 
 
 def _columns(book: Gradebook, marks: Marks, words: Sequence[str]) -> Mapping[str, Column]:
@@ -139,7 +174,7 @@ def _usual(book: Gradebook, marks: Marks, lab: str) -> Column:
     return book.column(next(iter(_candidates(book, marks, lab)), lab))
 
 
-def _gradescope(arguments: argparse.Namespace, marks: Marks) -> int:
+def _gradescope(arguments: argparse.Namespace, marks: Marks) -> Said:
     from linklab.errors import LinklabError
     from linklab.lms.results import autograder
 
@@ -155,35 +190,23 @@ def _gradescope(arguments: argparse.Namespace, marks: Marks) -> int:
         _keep(output / f"{lab}.zip", data)
         said.append(f"{output / lab}.zip: upload it as the autograder of {lab}")
         troubles += trouble
-    return _say(said, troubles)
+    return said, troubles
 
 
-def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> int:
-    from linklab.errors import LinklabError
+def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> Said:
     from linklab.lms.results import nbgrader_table
 
     labs = [marks.lab(word) for word in arguments.labs] or list(marks.max_points)
     output = arguments.output
-    graded = arguments.graded.resolve()
-    if output.resolve() == graded or (graded.is_dir() and output.resolve().parent == graded):
-        raise LinklabError("--output is of what is to be exported itself: name another file")
     _keep(output, nbgrader_table(labs, marks).encode())
     troubles = [
         f"written with {one.marks[lab].points:g} points, {one.student}, {lab}: it was not judged: run linklab grade "
         "again"
         for lab in labs
         for one in marks.students
-        if lab in one.marks and one.marks[lab].state == "not judged"
+        if one.of(lab).state == "not judged"
     ]
-    return _say([f"{output}: {len(labs)} labs, {len(marks.students)} students"], troubles)
-
-
-def _say(said: Sequence[str], troubles: Sequence[str]) -> int:
-    for line in troubles:
-        print(line, file=sys.stderr)
-    for line in said:
-        print(line)
-    return 1 if troubles else 0
+    return [f"{output}: {len(labs)} labs, {len(marks.students)} students"], troubles
 
 
 def _keep(path: Path, data: bytes) -> None:

@@ -1,9 +1,9 @@
 """Points into a gradebook: whose row is whose, and what may be written there. Pure.
 
-A student is never guessed. The platform's own number, which stands in the names of submissions, names a row. Besides,
-one column serves the whole class, the one that names most of it, so that a number of one kind is not taken for one of
-another; full names count as such a column. Who is in no row, or in several, gets nothing and is named; so is everybody
-who claims a row that another one claims too.
+A student is never guessed. The platform's own number, which stands in the names of submissions, names a row; whose
+number is in no row is in none, for a namesake may be there. Besides, one column serves the whole class, the one that
+names most of it, so that a number of one kind is not taken for one of another; full names count as such a column. Who
+is in no row, or in several, gets nothing and is named; so is everybody who claims a row that another one claims too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 
 from linklab.errors import LinklabError
 from linklab.grading.names import cleaned
-from linklab.lms.gradebooks import Column, Gradebook, number
+from linklab.lms.gradebooks import Column, Gradebook, has_decimal_comma, number
 from linklab.lms.marks import Mark, Marks, Student
 from linklab.network.variants import normalised
 
@@ -26,11 +26,11 @@ _SAME: Final = 0.005
 
 @dataclass(frozen=True)
 class Matched:
-    """Rows by student; how many were found by what; why others were not; and rows of students without any grade."""
+    """Rows by student; how many were found by what; why others were not, by student; and rows that nobody claims."""
 
     rows: Mapping[str, int]
     found_by: Mapping[str, int]
-    unmatched: tuple[str, ...]
+    unmatched: Mapping[str, str]
     without: tuple[int, ...]
 
 
@@ -49,23 +49,25 @@ def match(book: Gradebook, students: Sequence[Student]) -> Matched:
     label, by_column = _by_column(book, students)
     claims: dict[str, set[int]] = {}
     for one in students:
-        claims[one.student] = by_number.get(one.student, set()) | by_column.get(one.student, set())
+        named = set() if _number_elsewhere(book, one, by_number) else by_column.get(one.student, set())
+        claims[one.student] = by_number.get(one.student, set()) | named
     claimants = Counter(row for rows in claims.values() for row in rows)
-    rows, unmatched = {}, []
+    rows: dict[str, int] = {}
+    unmatched: dict[str, str] = {}
     for one in students:
         claimed = sorted(claims[one.student])
         if len(claimed) == 1 and claimants[claimed[0]] == 1:
             rows[one.student] = claimed[0]
         elif len(claimed) == 1:
-            unmatched.append(f"{cleaned(one.student)}: {book.who(claimed[0])} is another student's row as well")
+            unmatched[one.student] = f"{book.who(claimed[0])} is another student's row as well"
         elif claimed:
-            unmatched.append(f"{cleaned(one.student)}: may be {' or '.join(cleaned(book.who(row)) for row in claimed)}")
+            unmatched[one.student] = f"may be {' or '.join(cleaned(book.who(row)) for row in claimed)}"
         else:
-            unmatched.append(f"{cleaned(one.student)}: {_why_not(book, one, label)}")
+            unmatched[one.student] = _number_elsewhere(book, one, by_number) or _why_not(book, one, label)
     numbered = sum(student in by_number for student in rows)
     found_by = {f"{book.called}'s own number": numbered, label: len(rows) - numbered}
     without = tuple(row for row in book.students if row not in claimants)
-    return Matched(rows, {what: count for what, count in found_by.items() if count}, tuple(unmatched), without)
+    return Matched(rows, {what: count for what, count in found_by.items() if count}, unmatched, without)
 
 
 def _by_number(book: Gradebook, students: Iterable[Student]) -> dict[str, set[int]]:
@@ -75,9 +77,20 @@ def _by_number(book: Gradebook, students: Iterable[Student]) -> dict[str, set[in
     return {student: rows for student, rows in found.items() if rows}
 
 
+def _number_elsewhere(book: Gradebook, one: Student, by_number: Mapping[str, set[int]]) -> str:
+    """Say that the platform has a number for a student, and no row of it; empty where it is otherwise."""
+    numbers = one.numbers.get(book.platform, ())
+    if not (book.numbers and numbers) or one.student in by_number:
+        return ""
+    return (
+        f"no row of {book.table.name} has {book.called}'s own number {cleaned(' or '.join(numbers))}; if it is the "
+        "right file, find students otherwise with --by"
+    )
+
+
 def _by_column(book: Gradebook, students: Sequence[Student]) -> tuple[str, dict[str, set[int]]]:
     """The column that names most of the students, and their rows by it."""
-    labels = (*book.keys, *([FULL_NAME] if book.names else []))
+    labels = (*book.keys, *([FULL_NAME] if book.names and not book.by else []))
     best = {label: _found(book, label, students) for label in labels}
     if not best:
         return "", {}
@@ -94,7 +107,7 @@ def _by_column(book: Gradebook, students: Sequence[Student]) -> tuple[str, dict[
 
 def _found(book: Gradebook, label: str, students: Iterable[Student]) -> dict[str, set[int]]:
     places = _unique(_values(book, label))
-    found = {one.student: _rows(_ids(one, label), places) for one in students}
+    found = {one.student: _rows(_ids(book, one, label), places) for one in students}
     return {student: rows for student, rows in found.items() if rows}
 
 
@@ -105,7 +118,9 @@ def _values(book: Gradebook, label: str) -> Mapping[int, tuple[str, ...]]:
     return {row: (book.table.at(row, book.keys[label]),) for row in book.students}
 
 
-def _ids(one: Student, label: str) -> tuple[str, ...]:
+def _ids(book: Gradebook, one: Student, label: str) -> tuple[str, ...]:
+    if book.by:  # which may as well be the column of full names
+        return (*one.ids, *one.names)
     return one.names if label == FULL_NAME else one.ids
 
 
@@ -123,12 +138,13 @@ def _rows(texts: Iterable[str], places: Mapping[str, int]) -> set[int]:
 
 
 def _keys(texts: Iterable[str]) -> set[str]:
-    return {normalised(text) for text in texts if text.strip()}
+    # signs that nobody sees are lost in a submission's name already
+    return {normalised(cleaned(text)) for text in texts if text.strip()}
 
 
 def _why_not(book: Gradebook, one: Student, label: str) -> str:
     said = Counter(key for texts in _values(book, label).values() for key in _keys(texts)) if label else Counter()
-    many = max((said[key] for key in _keys(_ids(one, label))), default=0)
+    many = max((said[key] for key in _keys(_ids(book, one, label))), default=0)
     if many > 1:
         return f"{many} rows of {book.table.name} have that in {label}"
     return f"no row of {book.table.name} has that in {label}" if label else f"{book.table.name} names nobody"
@@ -158,10 +174,16 @@ def fill(book: Gradebook, marks: Marks, columns: Mapping[str, Column], wishes: W
             "If it names them in another column, say it with --by"
         )
     said = [f"found by {label}: {count}" for label, count in found.found_by.items()]
-    troubles = [f"not found, {line}" for line in found.unmatched]
+    handed_in = {one.student for one in marks.students for lab in columns if one.of(lab).state != "not handed in"}
+    troubles = [f"not found, {cleaned(one)}: {why}" for one, why in found.unmatched.items() if one in handed_in]
+    comma = has_decimal_comma(book, columns.values())
     for lab, column in columns.items():
         factor = _factor(marks, lab, column, book, wishes)
-        lines, trouble = _fill_lab(book, marks, lab, column, found.rows, factor, wishes, changed)
+        if column.max_points is None:
+            worth = f"{marks.max_points[lab]:g}"
+            said.append(f"{book.table.name} does not say what {lab} is worth in {book.called}: it must be {worth}")
+        cells, lines, trouble = _fill_lab(book, marks, lab, column, found.rows, factor, wishes)
+        changed |= {(row, column.index): _as_text(points, comma) for row, points in cells.items()}
         said += lines
         troubles += trouble
     said += [f"in {book.table.name}, and not graded: {cleaned(book.who(row))}" for row in found.without]
@@ -171,6 +193,11 @@ def fill(book: Gradebook, marks: Marks, columns: Mapping[str, Column], wishes: W
 def _factor(marks: Marks, lab: str, column: Column, book: Gradebook, wishes: Wishes) -> float:
     """By what a lab's points become the column's."""
     worth = marks.max_points[lab]
+    if column.max_points is None and wishes.scale:
+        raise LinklabError(
+            f"{book.table.name} does not say how many points {column.header!r} is worth, so nothing can be converted: "
+            f"give it {worth:g} points in {book.called}, and leave --scale away"
+        )
     if column.max_points is None or abs(column.max_points - worth) < _SAME:
         return 1.0
     if wishes.scale and worth > 0:
@@ -189,14 +216,15 @@ def _fill_lab(
     rows: Mapping[str, int],
     factor: float,
     wishes: Wishes,
-    changed: dict[tuple[int, int], str],
-) -> tuple[list[str], list[str]]:
+) -> tuple[dict[int, float], list[str], list[str]]:
+    """Return the points to write by row, what to say of them, and what somebody has to look at."""
+    cells, replaced = {}, []
     counts = {"written": 0, "as they were": 0, "not handed in": 0}
     troubles = []
     for one in marks.students:
         if one.student not in rows:
             continue
-        row, mark = rows[one.student], one.marks.get(lab, Mark("not handed in"))
+        row, mark = rows[one.student], one.of(lab)
         if mark.state == "not handed in":
             counts["not handed in"] += 1
             continue
@@ -208,12 +236,12 @@ def _fill_lab(
         elif (old := number(there)) is not None and abs(old - points) < _SAME:
             counts["as they were"] += 1
         else:
-            changed[row, column.index] = _as_text(points, book.comma)
+            cells[row] = points
             counts["written"] += 1
             if number(there) is not None:
-                troubles.append(f"replaced, {cleaned(one.student)}, {lab}: {there} by {changed[row, column.index]}")
+                replaced.append(f"replaced, {cleaned(one.student)}, {lab}: {there} by {points:g}")
     line = f"{lab}, into {column.header!r}: " + ", ".join(f"{count} {word}" for word, count in counts.items())
-    return [line], troubles
+    return cells, [line, *replaced], troubles
 
 
 def _hindrance(book: Gradebook, row: int, mark: Mark, there: str, points: float, wishes: Wishes) -> str:

@@ -73,8 +73,8 @@ class Gradebook:
 
     ``numbers`` are the platform's own numbers of students, by row, as they stand in the names of submissions too.
     ``locked`` are rows that the platform takes no grade for, and why; ``vacant`` is what stands where no grade is.
-    ``of_one`` is True for the table of one assignment alone, whose name does not stand in it. With ``comma``, numbers
-    have a decimal comma.
+    ``of_one`` is True for the table of one assignment alone, whose name does not stand in it. ``by`` is the one column
+    that names students, where somebody said which.
     """
 
     platform: str
@@ -87,7 +87,7 @@ class Gradebook:
     locked: Mapping[int, str] = field(default_factory=dict)
     vacant: frozenset[str] = frozenset(("", "-"))
     of_one: bool = False
-    comma: bool = False
+    by: str = ""
 
     @property
     def called(self) -> str:
@@ -110,10 +110,10 @@ class Gradebook:
             one for one in self.columns if normalised(word) in one.names
         ]
         if len(found) > 1:
-            those = " or ".join(repr(one.header) for one in found)
-            raise LinklabError(
-                f"{self.table.name} has {len(found)} columns called {word!r}: say with --labs which, {those}"
-            )
+            headers = sorted({one.header for one in found})
+            those = " or ".join(map(repr, headers))
+            what = f"say with --labs which, {those}" if len(headers) > 1 else f"rename one in {self.called}"
+            raise LinklabError(f"{self.table.name} has {len(found)} columns called {word!r}: {what}")
         if not found:
             there = "; ".join(repr(one.header) for one in self.columns if not one.refused)
             raise LinklabError(f"{self.table.name} has no column {word!r} for points, but {there or 'none at all'}")
@@ -134,25 +134,31 @@ def read_gradebook(data: bytes, name: str, platform: str, by: str = "") -> Grade
     a file that is another platform's, cut, damaged, or in an encoding that no platform writes.
     """
     text, _, _ = decoded(data, name)
-    delimiter = next((mark for mark in DELIMITERS if _is_of(platform, first_row(text, mark), by)), None)
+    delimiter = _delimiter(text, platform, by) or _delimiter(text, platform)
     if delimiter is None:
         for other in _KNOWN:
-            if any(_is_of(other, first_row(text, mark), "") for mark in DELIMITERS):
+            if _delimiter(text, other):
                 raise LinklabError(
                     f"{name} is an export of {_KNOWN[other][0]}, not of {_KNOWN[platform][0]}: say --for {other}"
                 )
         called, needs = _KNOWN[platform]
         raise LinklabError(f"{name} is no gradebook of {called}: its first row needs {needs}; export it anew, as CSV")
     table = read_table(data, name, delimiter)
-    if by and by not in table.header:
+    place = _find(table.header, (by,)) if by else None
+    if by and place is None:
         raise LinklabError(f"{name} has no column {by!r}: choose of {'; '.join(table.header)}")
     _refuse_cut(table)
     book = {"canvas": _canvas, "moodle": _moodle, "blackboard": _blackboard}[platform](table)
-    if by:
-        book = replace(book, keys={by: table.header.index(by)}, numbers={})
+    if place is not None:
+        book = replace(book, keys={table.header[place]: place}, numbers={}, by=table.header[place])
     if not book.students:
         raise LinklabError(f"{name} lists no student: export the gradebook anew")
-    return replace(book, comma=_has_comma(book))
+    return book
+
+
+def _delimiter(text: str, platform: str, by: str = "") -> str | None:
+    """What separates the cells of a file, if it is an export of a platform."""
+    return next((mark for mark in DELIMITERS if _is_of(platform, first_row(text, mark), by)), None)
 
 
 _KNOWN: Final = {
@@ -167,10 +173,12 @@ def _is_of(platform: str, header: Sequence[str], by: str) -> bool:
         ids = ("ID" in header) and header[0] in ("Student", "LastName")
         return ids and "Section" in header
     if platform == "blackboard":
-        return (by or "Username") in header and any(_BLACKBOARD_COLUMN.fullmatch(one) for one in header)
+        return _find(header, (by or "Username",)) is not None and any(
+            _BLACKBOARD_COLUMN.fullmatch(one) for one in header
+        )
     if _is_of("canvas", header, "") or _is_of("blackboard", header, by):
         return False
-    return by in header if by else _is_worksheet(header) or bool(_keys(header, _MOODLE_KEYS))
+    return _find(header, (by,)) is not None if by else _is_worksheet(header) or bool(_keys(header, _MOODLE_KEYS))
 
 
 def _is_worksheet(header: Sequence[str]) -> bool:
@@ -191,9 +199,12 @@ def _keys(header: Sequence[str], names: Iterable[str]) -> dict[str, int]:
 
 
 def _refuse_cut(table: Table) -> None:
-    """Raise LinklabError for a row with more or fewer cells than the first. Canvas' rows of no student may differ."""
-    for row in table.rows[1:]:
-        if len(row) != len(table.header) and not _is_no_student_of_canvas(row[0].text, [cell.text for cell in row]):
+    """Raise LinklabError for a row with more or fewer cells than the first. Rows of no student may differ."""
+    for number in _filled(table):
+        row = table.rows[number]
+        if len(row) != len(table.header) and not (
+            _is_of("canvas", table.header, "") and _is_no_student_of_canvas([cell.text for cell in row])
+        ):
             line = len(table.text[: row[0].start].splitlines()) + 1
             raise LinklabError(
                 f"{table.name}, line {line}: {len(row)} cells, and {len(table.header)} in the first line; the file "
@@ -201,19 +212,24 @@ def _refuse_cut(table: Table) -> None:
             )
 
 
-def _is_no_student_of_canvas(first: str, cells: Sequence[str]) -> bool:
-    return "Points Possible" in first or all(_CANVAS_HIDDEN.fullmatch(cell) for cell in cells)
+def _filled(table: Table) -> tuple[int, ...]:
+    """The rows below the first that say something: a spreadsheet's empty line at the end is nobody's."""
+    return tuple(row for row in range(1, len(table.rows)) if any(cell.text.strip() for cell in table.rows[row]))
+
+
+def _is_no_student_of_canvas(cells: Sequence[str]) -> bool:
+    return "Points Possible" in cells[0] or all(_CANVAS_HIDDEN.fullmatch(cell) for cell in cells)
 
 
 def _canvas(table: Table) -> Gradebook:
     header = table.header
     points: list[str] = []
     students = []
-    for row in range(1, len(table.rows)):
+    for row in _filled(table):
         cells = [cell.text for cell in table.rows[row]]
         if "Points Possible" in cells[0]:
             points = [text.strip() for text in cells]
-        elif not _is_no_student_of_canvas(cells[0], cells):
+        elif not _is_no_student_of_canvas(cells):
             students.append(row)
     columns = []
     for index in range(header.index("Section") + 1, len(header)):
@@ -244,7 +260,7 @@ def _turned(name: str) -> str:
 
 def _moodle(table: Table) -> Gradebook:
     header = table.header
-    students = tuple(range(1, len(table.rows)))
+    students = _filled(table)
     keys = _keys(header, _MOODLE_KEYS)
     names = _names(table, students)
     if not _is_worksheet(header):
@@ -255,9 +271,11 @@ def _moodle(table: Table) -> Gradebook:
     identifier, changeable = _find(header, _MOODLE_IDENTIFIER), _find(header, _MOODLE_CHANGEABLE)
     assert grade is not None, "a worksheet has it"
     assert identifier is not None, "a worksheet has it"
-    worth = {number(table.at(row, most)) for row in students} if most is not None else set()
+    worth = sorted({table.at(row, most) for row in students}) if most is not None else []
+    if len(worth) > 1:
+        raise LinklabError(f"{table.name} says that it is worth {' and '.join(worth)} points: export it anew")
     refused = "is of a scale, not of points" if _find(header, _MOODLE_SCALE) is not None else ""
-    column = Column(grade, header[grade], frozenset(), worth.pop() if len(worth) == 1 else None, refused)
+    column = Column(grade, header[grade], frozenset(), number(worth[0]) if worth else None, refused)
     numbers = {row: (_digits_at_end(table.at(row, identifier)),) for row in students}
     locked = {
         row: "Moodle says that this grade cannot be changed"
@@ -284,7 +302,7 @@ def _digits_at_end(text: str) -> str:
 
 def _blackboard(table: Table) -> Gradebook:
     header = table.header
-    students = tuple(range(1, len(table.rows)))
+    students = _filled(table)
     columns = []
     for index, said in enumerate(header):
         found = _BLACKBOARD_COLUMN.fullmatch(said)
@@ -314,13 +332,21 @@ def _called(title: str) -> frozenset[str]:
     return frozenset((normalised(title),)) if title.strip() else frozenset()
 
 
-def _has_comma(book: Gradebook) -> bool:
-    """Whether the file's own points have a decimal comma. Raises LinklabError where some have and some have not."""
-    places = [one.index for one in book.columns if not one.refused]
-    most = _find(book.table.header, _MOODLE_MOST)
-    places += [most] if most is not None else []
-    said = [row[index].text.strip() for row in book.table.rows[1:] for index in places if index < len(row)]
-    marks = {mark for text in said if NUMBER.fullmatch(text) for mark in ",." if mark in text}
-    if len(marks) > 1:
-        raise LinklabError(f"{book.table.name} has points with a comma and with a point: export it anew")
-    return marks == {","}
+def has_decimal_comma(book: Gradebook, columns: Iterable[Column]) -> bool:
+    """Return whether the file's points have a decimal comma.
+
+    The columns that are to be written say it; where none of their numbers is broken, the other grades. What stands in a
+    column of anything else (``4.1``, a department) says it last of all. Raises LinklabError where some have and some
+    have not.
+    """
+    header, open_to_points = book.table.header, [one.index for one in book.columns if not one.refused]
+    most = _find(header, _MOODLE_MOST)
+    grades = [index for index in open_to_points if header[index].endswith(")")]  # as Moodle's (Real) and Canvas' (123)
+    for places in ([*(one.index for one in columns), *([most] if most is not None else [])], grades, open_to_points):
+        said = [book.table.at(row, index) for row in book.students for index in places]
+        marks = {mark for text in said if NUMBER.fullmatch(text) for mark in ",." if mark in text}
+        if len(marks) > 1:
+            raise LinklabError(f"{book.table.name} has points with a comma and with a point: export it anew")
+        if marks:
+            return marks == {","}
+    return False

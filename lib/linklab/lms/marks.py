@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -43,10 +44,12 @@ class Mark:
         if self.state == "not judged":
             return "it was not judged: run linklab grade again"
         if self.open_points and not provisional:
-            return (
-                f"{self.open_points:g} points are still open: grade by-hand.csv and run linklab grade, or say "
-                "--provisional"
-            )
+            states = {str(cell.get("status")) for cell in self.cells}
+            what, how = "", "grade by-hand.csv and run linklab grade"
+            if "inconclusive" in states:
+                what = ", for a check was inconclusive (index.html says why)"
+                how = how if "answered" in states else "run linklab grade again"
+            return f"{self.open_points:g} points are still open{what}: {how}, or say --provisional"
         return ""
 
 
@@ -63,14 +66,22 @@ class Student:
     names: tuple[str, ...] = ()
     numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def of(self, lab: str) -> Mark:
+        """Return what the student has for a lab."""
+        return self.marks.get(lab, Mark("not handed in"))
+
 
 @dataclass(frozen=True)
 class Marks:
-    """A graded class: what each lab is worth and is called in words, by its name; and the students."""
+    """A graded class: what each lab is worth and is called in words, by its name; and the students.
+
+    `unmatched` says, a line each, which submissions ``linklab grade`` knew no student for.
+    """
 
     max_points: Mapping[str, float]
     titles: Mapping[str, str]
     students: tuple[Student, ...]
+    unmatched: tuple[str, ...] = ()
 
     def lab(self, word: str) -> str:
         """Return the lab that a word means (``03``). Raises LinklabError where none does, or several."""
@@ -107,7 +118,8 @@ def _of_json(text: str, file: Path) -> Marks:
             raise ValueError(f"version {data['linklab_grades']}")
         max_points = {str(name): float(points) for name, points in data["max_points"].items()}
         titles = {name: str(data.get("titles", {}).get(name, name)) for name in max_points}
-        return Marks(max_points, titles, tuple(_student(one) for one in data["students"]))
+        students = tuple(_student(one) for one in data["students"])
+        return Marks(max_points, titles, students, tuple(map(str, data.get("unmatched", ()))))
     except (LookupError, TypeError, ValueError, AttributeError) as wrong:
         raise LinklabError(f"{file} is not what linklab grade writes ({wrong}): grade again") from None
 
@@ -140,7 +152,7 @@ def _of_nbgrader(text: str, file: Path) -> Marks:
     What is needed stands at both ends of a row. A submission that has no time and no points may as well be none:
     nbgrader writes the same for both.
     """
-    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    rows = [_fields(line.rstrip("\n")) for line in io.StringIO(text, newline=None) if line.strip()]
     if not rows or tuple(rows[0]) != NBGRADER_COLUMNS:
         raise LinklabError(f"{file} is neither linklab grade's grades.json nor what nbgrader export writes")
     max_points: dict[str, float] = {}
@@ -165,3 +177,12 @@ def _of_nbgrader(text: str, file: Path) -> Marks:
         for student, (marks, email, name) in found.items()
     )
     return Marks(max_points, {lab: lab for lab in max_points}, students)
+
+
+def _fields(line: str) -> list[str]:
+    """The fields of a line with quotation marks as Linklab writes it, or of one without any that mean something."""
+    with contextlib.suppress(csv.Error):
+        (row,) = csv.reader([line], strict=True)
+        if len(row) >= len(NBGRADER_COLUMNS):
+            return row
+    return line.split(",")

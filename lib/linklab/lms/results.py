@@ -38,11 +38,15 @@ def known(text):
 
 
 source = pathlib.Path("source")
-index = json.loads((source / "students.json").read_text("utf-8"))
+students = json.loads((source / "students.json").read_text("utf-8"))
 users = json.loads(pathlib.Path("submission_metadata.json").read_text("utf-8"))["users"]
-files = {index[key] for user in users for key in map(known, (user["email"], user["name"])) if key in index}
+found = [
+    students["by address"].get(known(user.get("email"))) or students["by name"].get(known(user.get("name")))
+    for user in users
+]
+files = set(filter(None, found))
 if len(files) != 1:
-    sys.exit(f"{len(files) or 'no'} results are those of {[user['email'] for user in users]}")
+    sys.exit(f"{len(files) or 'no'} results are those of {[user.get('email') for user in users]}")
 shutil.copyfile(source / "results" / files.pop(), "results/results.json")
 '''
 
@@ -82,26 +86,34 @@ def _test(cell: Mapping[str, Any]) -> dict[str, Any]:
 def autograder(lab: str, marks: Marks, provisional: bool) -> tuple[bytes, tuple[str, ...]]:
     """Return a zip file for Gradescope with the results of one lab, and who has none in it and why, a line each."""
     out, troubles = io.BytesIO(), []
-    files: dict[str, set[str]] = {}
+    by_address: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for one in marks.students:
-            mark = one.marks.get(lab, Mark("not handed in"))
+            mark = one.of(lab)
             if mark.state == "not handed in":
                 continue
             if early := mark.not_final(provisional):
                 troubles.append(f"not written, {cleaned(one.student)}, {lab}: {early}")
             else:
                 file = f"{folder_of(one.student)}.json"
-                for key in (*one.ids, *one.names):
-                    files.setdefault(normalised(key), set()).add(file)
+                addresses = [text for text in one.ids if "@" in text]
+                for text in addresses:
+                    by_address.setdefault(normalised(text), set()).add(file)
+                for text in () if addresses else one.names:  # a namesake has another address
+                    by_name.setdefault(normalised(text), set()).add(file)
                 results = results_of(lab, mark, marks.max_points[lab])
                 _add(archive, f"results/{file}", json.dumps(results, indent=1))
-        # by a name that several have, nobody is found
-        index = {key: min(those) for key, those in files.items() if len(those) == 1}
+        index = {"by address": _of_one(by_address), "by name": _of_one(by_name)}
         _add(archive, "students.json", json.dumps(index, indent=1))
         _add(archive, "setup.sh", SETUP)
         _add(archive, "run_autograder", RUN)
     return out.getvalue(), tuple(troubles)
+
+
+def _of_one(files: Mapping[str, set[str]]) -> dict[str, str]:
+    """The file that is known so: by what several are known by, nobody is found."""
+    return {key: min(those) for key, those in files.items() if len(those) == 1}
 
 
 def _add(archive: zipfile.ZipFile, name: str, text: str) -> None:
@@ -124,7 +136,7 @@ def nbgrader_table(labs: Sequence[str], marks: Marks) -> str:
     rows.writerow(NBGRADER_COLUMNS)
     for lab in labs:
         for one in marks.students:
-            points = one.marks.get(lab, Mark("not handed in")).points
+            points = one.of(lab).points
             email = next((text for text in one.ids if "@" in text), "")
             rows.writerow([lab, "", "", one.student, "", "", email, points, 0.0, points, marks.max_points[lab]])
     return out.getvalue()
