@@ -10,6 +10,7 @@ import ctypes
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 TOKEN_VARIABLE = "LINKLAB_PAGE_TOKEN"
@@ -32,8 +33,11 @@ def main() -> None:
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
     from traitlets.config import Config
 
+    # `linklab` lies beside this Python; a student types it in the page's terminals
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     config = Config()
     config.ServerApp.tornado_settings = {"page_config_hook": hide}
+    config.ServerApp.terminado_settings = terminals()
     token = os.environ.pop(TOKEN_VARIABLE, None)
     if token is not None:  # else Jupyter's own rule holds: JUPYTER_TOKEN_FILE, or a new one
         # as an option, because a user's own configuration files stand above `config`
@@ -50,6 +54,11 @@ def hide(handler: object, page_config: dict[str, Any]) -> dict[str, Any]:
     page_config["disabledExtensions"] = [*page_config.get("disabledExtensions", []), *HIDDEN]
     page_config["buildCheck"] = False
     return page_config
+
+
+def terminals() -> dict[str, Any]:
+    """Return Jupyter's settings for terminals: no login shell, which would set PATH anew, without `linklab`."""
+    return {"shell_command": [os.environ.get("SHELL") or "/bin/bash"]}
 
 
 if __name__ == "__main__":

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from jupyterhub.singleuser.extension import JupyterHubSingleUser
 
-from linklab.jupyter_server import hide
+from linklab.jupyter_server import hide, terminals
 
 IDLE_S = 3600
 """A kernel that does nothing for so long, and has no page open, is ended, and with it its labs; then the server."""
@@ -31,8 +30,7 @@ class StudentServer(JupyterHubSingleUser):  # type: ignore[misc]
         self.config.KernelManager.transport = "ipc"
         kernels.cull_idle_timeout, kernels.cull_interval = IDLE_S, _LOOK_S
         server.shutdown_no_activity_timeout = IDLE_S
-        # no login shell: it would set PATH anew, and `linklab` would not be found
-        server.terminado_settings = {"shell_command": [os.environ.get("SHELL") or "/bin/bash"]}
+        server.terminado_settings = terminals()
         super().load_config_file()
 
     def initialize(self, args: list[str] | None = None) -> None:
