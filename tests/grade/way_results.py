@@ -11,7 +11,6 @@ from linklab.measure import (
     Origin,
     PingFlow,
     PingResult,
-    QueueCounters,
     Sample,
     SimpleperfFlow,
     SimpleperfResult,
@@ -26,8 +25,6 @@ REAL = replace(
 )
 BUSY = replace(REAL, load_per_core=4.0, timer_late_median_ms=2.0, timer_late_p95_ms=9.0, timer_late_max_ms=40.0)
 ADDRESSES = {"r2": "10.0.1.2", "r3": "10.0.3.2", "r4": "10.0.6.2"}
-L1_SENT = QueueCounters("r1", "r1-eth1", 82304, 124600075, 19, 0, 0)
-"""What r1 sent during a transfer of 25 s over L1."""
 L1_LOADED = (
     *(20.0, 21.8, 28.2, 25.1, 21.8, 28.2, 24.5, 27.6, 24.2, 30.3, 27.3, 23.3, 29.4, 26.6, 23.0, 29.4, 26.0, 23.0),
     *(29.1, 25.4, 22.4, 28.5, 25.1, 21.8, 28.2),

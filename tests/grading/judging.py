@@ -7,8 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ class Verdicts:
 
     judged: Judged
     book: Any
-    wall_s: float
 
     def status(self, cell: str) -> str:
         """The status of a check cell."""
@@ -100,33 +98,30 @@ def write_task(
     return folder / "task.json"
 
 
-def read_verdicts(task: Task, wall_s: float = 0.0) -> Verdicts:
+def read_verdicts(task: Task) -> Verdicts:
     """What a judge has left of a task."""
     judged = Judged.from_json(json.loads((task.output / "judged.json").read_text("utf-8")))
     made = _nbformat.read(task.output / f"{task.lab}.ipynb", as_version=4)
     nbformat.validate(made)
-    return Verdicts(judged, made, wall_s)
+    return Verdicts(judged, made)
 
 
 def judge(
     book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
-    limits: Limits | None = None, network: Path | None = None, meanwhile: Callable[[int], None] | None = None,
+    limits: Limits | None = None, network: Path | None = None,
     program: Sequence[str] = ("-m", "linklab.grading.judge"),
 ) -> Verdicts:  # fmt: skip
     """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
     task_file = write_task(book, folder, name=name, files=files, limits=limits, network=network)
     task = Task.from_json(task_file.read_text("utf-8"))
-    began_s = time.monotonic()
     with subprocess.Popen(
         [sys.executable, "-P", *program, str(task_file)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
-        if meanwhile is not None:
-            meanwhile(process.pid)
         _, said = process.communicate(timeout=LIMIT_S)
         left = process_tree.alive(process_tree.below(process.pid))
     assert process.returncode == 0, said
     assert left == []
     assert list(Path(tempfile.gettempdir()).glob(f"linklab-judge-{process.pid}-*")) == []
     assert sorted(path.name for path in task.output.iterdir()) == ["judged.json", f"{name}.ipynb"]
-    return read_verdicts(task, time.monotonic() - began_s)
+    return read_verdicts(task)

@@ -64,7 +64,6 @@ class Case:
     column: int
     marks: Marks
     by: str
-    comma: bool
 
 
 def _header(platform: str, chance: random.Random) -> tuple[list[str], str, str]:
@@ -126,7 +125,7 @@ def _case(seed: int) -> Case:
     csv.writer(out, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(rows)  # type: ignore[arg-type]
     data = mark + out.getvalue().encode(encoding)
     marks = Marks({"03-a": 10.0}, {"03-a": "Lab 03"}, tuple(students))
-    return Case(platform, data, delimiter, encoding, rows, header.index(lab), marks, who, comma)
+    return Case(platform, data, delimiter, encoding, rows, header.index(lab), marks, who)
 
 
 def _filled(case: Case, data: bytes, wishes: Wishes) -> tuple[Gradebook, Filled]:

@@ -96,9 +96,11 @@ def test_a_gap_is_kept_and_a_full_queue_loses_the_tail(lab: linklab.Lab) -> None
 def test_a_node_that_is_not_there_and_no_way_are_said(lab: linklab.Lab) -> None:
     with pytest.raises(LabError, match="no node 'h77'"):
         run(lab, TrainFlow("h77", "h4"))
+    route = lab["h8"].cmd("ip route show default").strip()
     lab["h8"].cmd("ip route del default")
     with pytest.raises(MeasurementError, match="unreachable"):
         run(lab, TrainFlow("h8", "h1", 5))
+    lab["h8"].cmd(f"ip route add {route}")
     assert lab["h1"].cmd("pgrep -f in_lab/packet_trai[n]") == ""
 
 

@@ -152,8 +152,8 @@ def _traceback_when_one_leaves(each: Driven) -> bool:
 
 
 def _argument(words: str, shows: Callable[[Done], bool]) -> Callable[[Driven], bool]:
-    """Return what runs the program with these arguments and tells whether the mistake shows."""
-    return lambda each: shows(run(each.path, *words.split(), patience_s=3))
+    """Return what runs the program with these words, FREE a port of nobody's, and tells whether the mistake shows."""
+    return lambda each: shows(run(each.path, *words.replace("FREE", unused_port()).split(), patience_s=3))
 
 
 def _rates(output: str) -> list[float]:
@@ -194,25 +194,25 @@ SHOWS: dict[str, Callable[[Driven], bool]] = {
     "abrupt-dies": _ends_when_one_leaves,
     "abrupt-traceback": _traceback_when_one_leaves,
     "both-modes": _argument("-s -c", _goes_on),
-    "neither-mode": _argument("-p 8123", _goes_on),
+    "neither-mode": _argument("-p FREE", _goes_on),
     "low-port-accepted": _argument("-c -t 1 -p 80", _goes_on),
     "any-port": _argument("-c -t 1 -p 70000", _goes_on),
     "traceback-on-port": _argument("-c -p x", _traceback),
     "address-unchecked": _argument("-s -b x", _traceback),
-    "address-replaced": _argument("-s -b x -p 8124", _goes_on),
-    "any-format": _argument("-c -t 1 -f GB -p 8125", _goes_on),
+    "address-replaced": _argument("-s -b x -p FREE", _goes_on),
+    "any-format": _argument("-c -t 1 -f GB -p FREE", _goes_on),
     "traceback-on-format": _argument("-c -t 1 -f GB", _traceback),
-    "zero-time-accepted": _argument("-c -t 0 -p 8125", _goes_on),
+    "zero-time-accepted": _argument("-c -t 0 -p FREE", _goes_on),
     "traceback-on-time": _argument("-c -t x", _traceback),
-    "parallel-unlimited": _argument("-c -P 6 -p 8125", _goes_on),
-    "parallel-clamped": _argument("-c -P 0 -p 8125", _goes_on),
+    "parallel-unlimited": _argument("-c -P 6 -p FREE", _goes_on),
+    "parallel-clamped": _argument("-c -P 0 -p FREE", _goes_on),
     "parallel-assert": _argument("-c -P 0", _traceback),
-    "bad-num-accepted": _argument("-c -n 10XB -p 8125", _goes_on),
+    "bad-num-accepted": _argument("-c -n 10XB -p FREE", _goes_on),
     "traceback-on-num": _argument("-c -n 10XB", _traceback),
-    "any-interval": _argument("-c -i often -p 8125", _goes_on),
+    "any-interval": _argument("-c -i often -p FREE", _goes_on),
     "traceback-on-interval": _argument("-c -i often", _traceback),
-    "no-server-traceback": _argument("-c -p 8125", _traceback),
-    "no-server-status-zero": _argument("-c -p 8125", lambda done: done.status == 0),
+    "no-server-traceback": _argument("-c -p FREE", _traceback),
+    "no-server-status-zero": _argument("-c -p FREE", lambda done: done.status == 0),
     "status-zero": _argument("-c -P 9", lambda done: done.status == 0),
     "no-message": _argument("-s -c", lambda done: not done.output + done.errors),
     "no-help": _argument("-h", lambda done: done.status != 0),

@@ -17,7 +17,7 @@ from linklab.cli import main
 from linklab.errors import MeasurementError
 from linklab.measure import Capture
 from linklab.published.claims import Claim
-from linklab.study import STUDIES, Measured, Point, Study, catalogue, run
+from linklab.study import STUDIES, Measured, Point, catalogue, run
 from linklab.study.claims import Finding, Tables, compared
 from linklab.study.own import selection, with_own_levels
 from linklab.study.page import Page
@@ -381,7 +381,3 @@ def test_tables_are_kept_compressed_and_pages_are_made_of_them(here: Path) -> No
         assert main(["study", "page", "--from", tables, "--output", folder]) == 0
     one, two = (Path(folder, "made-up.md").read_text() for folder in ("one", "two"))
     assert one == two
-
-
-def test_a_study_without_captures_is_still_a_study() -> None:
-    assert isinstance(replace(STUDY, from_captures=None), Study)
