@@ -170,7 +170,7 @@ def fill(book: Gradebook, marks: Marks, columns: Mapping[str, Column], wishes: W
     if not found.rows:
         raise LinklabError(
             f"{book.table.name} has none of the {len(marks.students)} students that were graded (the first is "
-            f"{cleaned(marks.students[0].student) if marks.students else 'nobody'}): is it this class's? "
+            f"{cleaned(marks.students[0].student) if marks.students else 'nobody'}): is it this class's and this assignment's? "
             "If it names them in another column, say it with --by"
         )
     said = [f"found by {label}: {count}" for label, count in found.found_by.items()]
