@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -227,3 +228,17 @@ def test_frames_on_the_cable() -> None:
         cable_rtt_ms(bucket, "h1", "h2", 100)
     with pytest.raises(NetworkError, match="overhead_bytes is given without a rate"):
         replace(bucket, links=(replace(bucket.links[0], rate_mbps=None, overhead_bytes=24), bucket.links[1]))
+
+
+@pytest.mark.parametrize("network", [L3, STICK], ids=["L3 switch", "router on a stick"])
+def test_lists_are_as_good_as_tuples(network: Network) -> None:
+    def listed(thing: Any) -> Any:
+        if isinstance(thing, tuple):
+            return [listed(each) for each in thing]
+        if not dataclasses.is_dataclass(thing) or isinstance(thing, type):
+            return thing
+        return replace(thing, **{each.name: listed(getattr(thing, each.name)) for each in dataclasses.fields(thing)})
+
+    made = listed(network)
+    assert (made, hash(made)) == (network, hash(network))
+    assert static_routes(made) == static_routes(network)

@@ -15,6 +15,13 @@ from linklab.network.addresses import interface_of
 from linklab.units import ETHERNET_MTU_BYTES, GRE_OVERHEAD_BYTES
 
 
+def _lists_become_tuples(thing: object) -> None:
+    """Let somebody who writes lists have what one who writes tuples has: a network that can be a key."""
+    for name, value in list(vars(thing).items()):
+        if isinstance(value, list):
+            object.__setattr__(thing, name, tuple(value))
+
+
 @dataclass(frozen=True)
 class Host:
     """An end system: it has addresses and does not forward packets for others."""
@@ -154,6 +161,9 @@ class TrunkPort:
     interface: str
     vlans: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        _lists_become_tuples(self)
+
 
 @dataclass(frozen=True)
 class Gateway:
@@ -172,6 +182,9 @@ class SwitchVlans:
     access: tuple[AccessPort, ...] = ()
     trunks: tuple[TrunkPort, ...] = ()
     gateways: tuple[Gateway, ...] = ()
+
+    def __post_init__(self) -> None:
+        _lists_become_tuples(self)
 
     def gateway_interface(self, gateway: Gateway) -> str:
         """The name of the gateway's interface: ``"s1.10"``."""
@@ -211,6 +224,9 @@ class Vlans:
 
     switches: tuple[SwitchVlans, ...]
     subinterfaces: tuple[SubInterface, ...] = ()
+
+    def __post_init__(self) -> None:
+        _lists_become_tuples(self)
 
     def of_switch(self, name: str) -> SwitchVlans | None:
         """The VLANs of a switch; None for one without."""
@@ -283,6 +299,9 @@ class Topology:
     subnets: tuple[Subnet, ...] = ()
     tunnels: tuple[Tunnel, ...] = ()
     vlans: Vlans | None = None
+
+    def __post_init__(self) -> None:
+        _lists_become_tuples(self)
 
     @property
     def hosts(self) -> tuple[Host, ...]:

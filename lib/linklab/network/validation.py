@@ -50,6 +50,7 @@ class Network(Topology):
     """
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         validate(self)
 
 
