@@ -542,18 +542,28 @@ def test_a_lab_without_a_column_is_named(
 
 
 @pytest.mark.parametrize("platform", ["canvas", "nbgrader", "gradescope"])
-def test_what_is_exported_is_not_written_over(
-    platform: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("named", ["", "grades.json"])
+def test_what_was_graded_is_not_written_over(
+    platform: str, named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     graded, book = write(tmp_path / "graded"), tmp_path / "book.csv"
     (graded / "by-hand.csv").write_text("marks of three evenings")
     book.write_bytes(CANVAS_BYTES)
-    into = ["--into", str(book)] if platform == "canvas" else []
-    for output in (graded, *([] if platform == "gradescope" else [graded / "by-hand.csv", graded / "new.csv"])):
-        assert main(["export", str(graded), "--for", platform, *into, "--output", str(output)]) == 1
-        assert "--output is of what is to be exported itself: name another" in capsys.readouterr().err
+    command = [
+        "export",
+        str(graded / named),
+        "--for",
+        platform,
+        *(["--into", str(book)] if platform == "canvas" else []),
+    ]
+    for output in (graded / named, graded / "by-hand.csv", graded / "grades.json", graded / "grades.csv"):
+        assert main([*command, "--output", str(output)]) == 1
+        assert "--output would write over what was graded: name another file" in capsys.readouterr().err
     assert sorted(path.name for path in graded.iterdir()) == ["by-hand.csv", "grades.json"]
     assert (graded / "by-hand.csv").read_text() == "marks of three evenings"
+    for _ in range(2):
+        main([*command, "--output", str(graded / "new")])
+        assert (graded / "new").exists()
 
 
 def test_a_point_in_another_column_is_no_decimal_point(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -566,15 +576,18 @@ def test_a_point_in_another_column_is_no_decimal_point(tmp_path: Path, capsys: p
     assert "has points with a comma and with a point" in capsys.readouterr().err
 
 
-def test_moodle_s_quotation_mark_behind_a_backslash(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "said",
+    [r'"use \"b\" here, ""c"""', r'"a \\" b"', r'"a \" in C:\"', r'"\\\"""x"', r'"\"', '"' + "\\" * 5000 + '" b"'],
+)
+def test_moodle_s_quotation_mark_behind_a_backslash(said: str, tmp_path: Path) -> None:
     """PHP's fputcsv does not double it, so that a cell with one is no longer CSV."""
     write(tmp_path / "graded", a_student("ada@uni.example", 10.0), a_student("eve@uni.example", 9.0))
-    said = b'"use \\"b\\" here, ""c"""'
-    data = GRADEBOOK.replace(b"ada@uni.example,4.50,-,,", b"ada@uni.example,4.50,-," + said + b",")
-    assert said in data
+    data = GRADEBOOK.replace(b"ada@uni.example,4.50,-,,", f"ada@uni.example,4.50,-,{said},".encode())
+    assert data != GRADEBOOK
     status, filled = _export(tmp_path, "moodle", data, "--labs", "03")
     assert status == 0
-    assert b"ada@uni.example,4.50,10," + said + b"," in filled
+    assert f"ada@uni.example,4.50,10,{said},".encode() in filled
     assert b"eve@uni.example,4.50,9,," in filled
 
 
@@ -587,7 +600,7 @@ def test_names_with_signs_that_nobody_sees(name: str, tmp_path: Path, capsys: py
     assert _table("book.csv", filled)[1][4] == "9"
 
 
-def test_what_waits_for_another_run_is_told_apart_from_what_waits_for_the_instructor(
+def test_what_could_not_be_decided_is_told_apart_from_what_waits_for_the_instructor(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check = Check("the rate", "inconclusive", "the judge crashed", "try again")
@@ -598,18 +611,42 @@ def test_what_waits_for_another_run_is_told_apart_from_what_waits_for_the_instru
     told = capsys.readouterr().err
     assert (
         "ada, 03-udp-bandwidth: 10 points are still open, for a check was inconclusive (index.html says why): "
-        "run linklab grade again, or say --provisional" in told
+        "remove the student's folder in judged/ and run linklab grade, or say --provisional" in told
     )
     assert "bob, 04-tcp: 2 points are still open: grade by-hand.csv and run linklab grade, or say --provisional" in told
 
 
 @pytest.mark.parametrize("platform", ["canvas", "nbgrader", "gradescope"])
-def test_work_that_was_nobodys_is_named(platform: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_left_aside_is_named(platform: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graded = write(tmp_path / "graded", a_student("ada", 9.0))
     data = json.loads((graded / "grades.json").read_text())
     (graded / "grades.json").write_text(json.dumps({**data, "unmatched": ["who_1.ipynb: nobody on the list"]}))
     into = ["--into", str(EXPORTS / "canvas.csv"), "--labs", "03"] if platform == "canvas" else []
-    assert main(["export", str(graded), "--for", platform, *into, "--output", str(tmp_path / "out")]) == 1
-    said = "not written, for linklab grade knew no student for it: who_1.ipynb: nobody on the list\n"
-    assert capsys.readouterr().err == said
-    assert (tmp_path / "out").exists()
+    assert main(["export", str(graded), "--for", platform, *into, "--output", str(tmp_path / "out")]) == 0
+    assert "not graded, who_1.ipynb: nobody on the list\n" in capsys.readouterr().out
+
+
+def test_an_address_names_who_handed_in_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Moodle's number is that of another assignment; in Canvas there is one number for all of them."""
+    numbers = (("moodle", "500"), ("canvas", "500"))
+    students = (a_student("ada@uni.example", 9.0, known_as=numbers), a_student("eve@uni.example", 7.0))
+    write(tmp_path / "graded", *students)
+    status, filled = _export(tmp_path, "moodle", WORKSHEET, "--labs", "03")
+    assert (status, _changed("moodle-worksheet.csv", filled)) == (0, {"Grade": {"ada": "9", "eve": "7"}})
+    write(tmp_path / "graded", a_student("ada", 9.0, known_as=numbers), a_student("eve", 7.0))
+    status, filled = _export(tmp_path, "canvas", CANVAS_BYTES, "--labs", "03")
+    assert (status, list(_changed("canvas.csv", filled).values())) == (1, [{"eve": "7"}])
+    assert "not found, ada: no row of book.csv has Canvas's own number 500" in capsys.readouterr().err
+
+
+def test_by_the_column_of_full_names(tmp_path: Path) -> None:
+    write(tmp_path / "graded", a_student("Ada King", 9.0))
+    status, filled = _export(tmp_path, "canvas", CANVAS_BYTES, "--labs", "03", "--by", "student")
+    assert (status, list(_changed("canvas.csv", filled).values())) == (0, [{"ada": "9"}])
+
+
+def test_before_the_first_grade_what_columns_are_worth_tells_the_decimal_mark(tmp_path: Path) -> None:
+    write(tmp_path / "graded", a_student("ada", 7.5))
+    head = "Student;ID;SIS Login ID;Section;Lab 03: UDP bandwidth (7003)\n    Points Possible;;;;10,00\n"
+    _, filled = _export(tmp_path, "canvas", (head + '"King, Ada";101;ada;A;\n').encode())
+    assert filled.decode() == head + '"King, Ada";101;ada;A;7,5\n'

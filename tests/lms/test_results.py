@@ -142,6 +142,20 @@ def test_gradescope_finds_nobody_by_a_name_that_two_have(tmp_path: Path) -> None
     assert json.loads((tmp_path / "2" / "results" / "results.json").read_text())["score"] == 5
 
 
+@pytest.mark.parametrize("handed_in", [True, False])
+def test_gradescope_finds_nobody_by_a_name_that_somebody_with_an_address_has(handed_in: bool, tmp_path: Path) -> None:
+    file = tmp_path / "grades.csv"
+    time, points = ("2026-11-01", 4.0) if handed_in else ("", 0.0)
+    with_address = f"03-a,,{time},k1,Lee,Kim,k1@uni.example,{points},0.0,{points},10.0"
+    without = "03-a,,2026-11-01,k2,Lee,Kim,,3.0,0.0,3.0,10.0"
+    file.write_text("\n".join((",".join(NBGRADER_COLUMNS), with_address, without)) + "\n")
+    assert main(["export", str(file), "--for", "gradescope", "--output", str(tmp_path / "out")]) == 0
+    with zipfile.ZipFile(tmp_path / "out" / "03-a.zip") as packed:
+        index = json.loads(packed.read("students.json"))
+    assert ("k1@uni.example" in index["by address"]) == handed_in
+    assert index["by name"] == {}
+
+
 def test_gradescope_waits_for_open_points_and_is_told_of_them(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -276,7 +290,7 @@ def test_nbgrader_s_own_export_is_not_written_over(tmp_path: Path, capsys: pytes
     assert main(["export", str(write(tmp_path / "graded")), "--for", "nbgrader", "--output", str(output)]) == 0
     before = output.read_bytes()
     assert main(["export", str(output), "--for", "nbgrader", "--output", str(output)]) == 1
-    assert "--output is of what is to be exported itself: name another file" in capsys.readouterr().err
+    assert "--output would write over what was graded: name another file" in capsys.readouterr().err
     assert output.read_bytes() == before
     table = tmp_path / "graded" / "grades.json"
     before = table.read_bytes()

@@ -136,11 +136,11 @@ def _row(text: str, place: int, delimiter: str, line: int) -> tuple[tuple[Cell, 
 def _patterns(delimiter: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """What matches a cell in quotation marks, one of Moodle's, and one without.
 
-    PHP's fputcsv, which Moodle writes with, does not double a quotation mark behind a backslash.
+    PHP's fputcsv, which Moodle writes with, does not double a quotation mark behind backslashes.
     """
     mark = re.escape(delimiter)
     return (
         re.compile(rf' *"((?:[^"]|"")*)" *(?={mark}|\r|\n|\Z)'),
-        re.compile(rf' *"((?:[^"\\]|\\.|"")*)" *(?={mark}|\r|\n|\Z)', re.DOTALL),
+        re.compile(rf' *"((?:\\++"|\\++|[^"\\]|"")*)" *(?={mark}|\r|\n|\Z)'),
         re.compile(rf"[^{mark}\r\n]*"),
     )

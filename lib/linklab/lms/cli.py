@@ -19,6 +19,8 @@ Said = tuple[Sequence[str], Sequence[str]]
 
 GRADEBOOKS: Final = ("moodle", "canvas", "blackboard")
 OTHERS: Final = ("gradescope", "nbgrader")
+_OF_GRADE: Final = ("grades.json", "grades.csv", "by-hand.csv", "index.html")
+"""What linklab grade writes into its folder."""
 _DESCRIPTION = """\
 Writes grades as a learning platform takes them back. Moodle, Canvas and Blackboard: export the gradebook there, give it
 with --into, and import what is written with --output; it is the same file, with the points of this class in it.
@@ -71,26 +73,23 @@ def run(arguments: argparse.Namespace) -> int:
             f"--for {arguments.platform} needs --into: the gradebook as {arguments.platform} exported it"
         )
     marks = read_marks(arguments.graded)
-    _refuse_to_write_over(arguments.graded.resolve(), arguments.output.resolve(), arguments.platform)
+    _refuse_to_write_over(arguments.graded.resolve(), arguments.output.resolve())
     way = {"gradescope": _gradescope, "nbgrader": _nbgrader}.get(arguments.platform, _into_gradebook)
     said, troubles = way(arguments, marks)
-    for line in (
-        *troubles,
-        *(f"not written, for linklab grade knew no student for it: {one}" for one in marks.unmatched),
-    ):
+    for line in troubles:
         print(line, file=sys.stderr)
-    for line in said:
+    for line in (*said, *(f"not graded, {one}" for one in marks.unmatched)):
         print(line)
-    return 1 if troubles or marks.unmatched else 0
+    return 1 if troubles else 0
 
 
-def _refuse_to_write_over(graded: Path, output: Path, platform: str) -> None:
+def _refuse_to_write_over(graded: Path, output: Path) -> None:
     """Raise LinklabError where what was graded, or the marks given by hand, would be lost."""
     from linklab.errors import LinklabError
 
-    inside = graded.is_dir() and output.parent == graded and platform != "gradescope"
-    if output == graded or inside:
-        raise LinklabError("--output is of what is to be exported itself: name another file")
+    folder = graded if graded.is_dir() else graded.parent
+    if output in (graded, *(folder / name for name in _OF_GRADE)):
+        raise LinklabError("--output would write over what was graded: name another file")
 
 
 def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:

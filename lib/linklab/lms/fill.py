@@ -49,8 +49,10 @@ def match(book: Gradebook, students: Sequence[Student]) -> Matched:
     label, by_column = _by_column(book, students)
     claims: dict[str, set[int]] = {}
     for one in students:
-        named = set() if _number_elsewhere(book, one, by_number) else by_column.get(one.student, set())
-        claims[one.student] = by_number.get(one.student, set()) | named
+        other = _number_elsewhere(book, one, label, by_number)
+        claims[one.student] = by_number.get(one.student, set()) | (
+            set() if other else by_column.get(one.student, set())
+        )
     claimants = Counter(row for rows in claims.values() for row in rows)
     rows: dict[str, int] = {}
     unmatched: dict[str, str] = {}
@@ -63,7 +65,7 @@ def match(book: Gradebook, students: Sequence[Student]) -> Matched:
         elif claimed:
             unmatched[one.student] = f"may be {' or '.join(cleaned(book.who(row)) for row in claimed)}"
         else:
-            unmatched[one.student] = _number_elsewhere(book, one, by_number) or _why_not(book, one, label)
+            unmatched[one.student] = _number_elsewhere(book, one, label, by_number) or _why_not(book, one, label)
     numbered = sum(student in by_number for student in rows)
     found_by = {f"{book.called}'s own number": numbered, label: len(rows) - numbered}
     without = tuple(row for row in book.students if row not in claimants)
@@ -77,10 +79,16 @@ def _by_number(book: Gradebook, students: Iterable[Student]) -> dict[str, set[in
     return {student: rows for student, rows in found.items() if rows}
 
 
-def _number_elsewhere(book: Gradebook, one: Student, by_number: Mapping[str, set[int]]) -> str:
-    """Say that the platform has a number for a student, and no row of it; empty where it is otherwise."""
+def _number_elsewhere(book: Gradebook, one: Student, label: str, by_number: Mapping[str, set[int]]) -> str:
+    """Say that the platform has a number for a student, and no row of it; empty where it is otherwise.
+
+    Moodle's numbers are one assignment's own, so there an e-mail address or an ID still names somebody who handed it in
+    some other way; a name may be a namesake's. Canvas' are the same in all of it, so whose is missing is not there.
+    """
     numbers = one.numbers.get(book.platform, ())
     if not (book.numbers and numbers) or one.student in by_number:
+        return ""
+    if book.platform == "moodle" and label != FULL_NAME:
         return ""
     return (
         f"no row of {book.table.name} has {book.called}'s own number {cleaned(' or '.join(numbers))}; if it is the "
@@ -90,7 +98,7 @@ def _number_elsewhere(book: Gradebook, one: Student, by_number: Mapping[str, set
 
 def _by_column(book: Gradebook, students: Sequence[Student]) -> tuple[str, dict[str, set[int]]]:
     """The column that names most of the students, and their rows by it."""
-    labels = (*book.keys, *([FULL_NAME] if book.names and not book.by else []))
+    labels = (*book.keys, *([FULL_NAME] if book.names and book.by_names else []))
     best = {label: _found(book, label, students) for label in labels}
     if not best:
         return "", {}
@@ -107,7 +115,7 @@ def _by_column(book: Gradebook, students: Sequence[Student]) -> tuple[str, dict[
 
 def _found(book: Gradebook, label: str, students: Iterable[Student]) -> dict[str, set[int]]:
     places = _unique(_values(book, label))
-    found = {one.student: _rows(_ids(book, one, label), places) for one in students}
+    found = {one.student: _rows(_ids(one, label), places) for one in students}
     return {student: rows for student, rows in found.items() if rows}
 
 
@@ -118,9 +126,7 @@ def _values(book: Gradebook, label: str) -> Mapping[int, tuple[str, ...]]:
     return {row: (book.table.at(row, book.keys[label]),) for row in book.students}
 
 
-def _ids(book: Gradebook, one: Student, label: str) -> tuple[str, ...]:
-    if book.by:  # which may as well be the column of full names
-        return (*one.ids, *one.names)
+def _ids(one: Student, label: str) -> tuple[str, ...]:
     return one.names if label == FULL_NAME else one.ids
 
 
@@ -144,7 +150,7 @@ def _keys(texts: Iterable[str]) -> set[str]:
 
 def _why_not(book: Gradebook, one: Student, label: str) -> str:
     said = Counter(key for texts in _values(book, label).values() for key in _keys(texts)) if label else Counter()
-    many = max((said[key] for key in _keys(_ids(book, one, label))), default=0)
+    many = max((said[key] for key in _keys(_ids(one, label))), default=0)
     if many > 1:
         return f"{many} rows of {book.table.name} have that in {label}"
     return f"no row of {book.table.name} has that in {label}" if label else f"{book.table.name} names nobody"
@@ -170,8 +176,8 @@ def fill(book: Gradebook, marks: Marks, columns: Mapping[str, Column], wishes: W
     if not found.rows:
         raise LinklabError(
             f"{book.table.name} has none of the {len(marks.students)} students that were graded (the first is "
-            f"{cleaned(marks.students[0].student) if marks.students else 'nobody'}): is it this class's and this assignment's? "
-            "If it names them in another column, say it with --by"
+            f"{cleaned(marks.students[0].student) if marks.students else 'nobody'}): is it this class's, and if a "
+            "worksheet, this assignment's? If it names them in another column, say it with --by"
         )
     said = [f"found by {label}: {count}" for label, count in found.found_by.items()]
     handed_in = {one.student for one in marks.students for lab in columns if one.of(lab).state != "not handed in"}

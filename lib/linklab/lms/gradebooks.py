@@ -73,8 +73,8 @@ class Gradebook:
 
     ``numbers`` are the platform's own numbers of students, by row, as they stand in the names of submissions too.
     ``locked`` are rows that the platform takes no grade for, and why; ``vacant`` is what stands where no grade is.
-    ``of_one`` is True for the table of one assignment alone, whose name does not stand in it. ``by`` is the one column
-    that names students, where somebody said which.
+    ``of_one`` is True for the table of one assignment alone, whose name does not stand in it. With ``by_names`` full
+    names may name a student; they are for people to read in any case.
     """
 
     platform: str
@@ -87,7 +87,7 @@ class Gradebook:
     locked: Mapping[int, str] = field(default_factory=dict)
     vacant: frozenset[str] = frozenset(("", "-"))
     of_one: bool = False
-    by: str = ""
+    by_names: bool = True
 
     @property
     def called(self) -> str:
@@ -150,7 +150,8 @@ def read_gradebook(data: bytes, name: str, platform: str, by: str = "") -> Grade
     _refuse_cut(table)
     book = {"canvas": _canvas, "moodle": _moodle, "blackboard": _blackboard}[platform](table)
     if place is not None:
-        book = replace(book, keys={table.header[place]: place}, numbers={}, by=table.header[place])
+        by_names = place == _find(table.header, ("Student",) if platform == "canvas" else _FULL_NAME)
+        book = replace(book, keys={} if by_names else {table.header[place]: place}, numbers={}, by_names=by_names)
     if not book.students:
         raise LinklabError(f"{name} lists no student: export the gradebook anew")
     return book
@@ -343,7 +344,7 @@ def has_decimal_comma(book: Gradebook, columns: Iterable[Column]) -> bool:
     most = _find(header, _MOODLE_MOST)
     grades = [index for index in open_to_points if header[index].endswith(")")]  # as Moodle's (Real) and Canvas' (123)
     for places in ([*(one.index for one in columns), *([most] if most is not None else [])], grades, open_to_points):
-        said = [book.table.at(row, index) for row in book.students for index in places]
+        said = [row[index].text.strip() for row in book.table.rows[1:] for index in places if index < len(row)]
         marks = {mark for text in said if NUMBER.fullmatch(text) for mark in ",." if mark in text}
         if len(marks) > 1:
             raise LinklabError(f"{book.table.name} has points with a comma and with a point: export it anew")

@@ -48,7 +48,8 @@ class Mark:
             what, how = "", "grade by-hand.csv and run linklab grade"
             if "inconclusive" in states:
                 what = ", for a check was inconclusive (index.html says why)"
-                how = how if "answered" in states else "run linklab grade again"
+                anew = "remove the student's folder in judged/ and run linklab grade"
+                how = f"{how}, or {anew}" if "answered" in states else anew
             return f"{self.open_points:g} points are still open{what}: {how}, or say --provisional"
         return ""
 
@@ -75,7 +76,7 @@ class Student:
 class Marks:
     """A graded class: what each lab is worth and is called in words, by its name; and the students.
 
-    `unmatched` says, a line each, which submissions ``linklab grade`` knew no student for.
+    `unmatched` is what ``linklab grade`` left aside and why, a line each.
     """
 
     max_points: Mapping[str, float]

@@ -13,11 +13,11 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from linklab.grading.names import cleaned, folder_of
-from linklab.lms.marks import NBGRADER_COLUMNS, Mark, Marks
+from linklab.lms.marks import NBGRADER_COLUMNS, Mark, Marks, Student
 from linklab.network.variants import normalised
 
 _LONGEST: Final = 2000
@@ -86,8 +86,7 @@ def _test(cell: Mapping[str, Any]) -> dict[str, Any]:
 def autograder(lab: str, marks: Marks, provisional: bool) -> tuple[bytes, tuple[str, ...]]:
     """Return a zip file for Gradescope with the results of one lab, and who has none in it and why, a line each."""
     out, troubles = io.BytesIO(), []
-    by_address: dict[str, set[str]] = {}
-    by_name: dict[str, set[str]] = {}
+    written = {}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for one in marks.students:
             mark = one.of(lab)
@@ -96,24 +95,32 @@ def autograder(lab: str, marks: Marks, provisional: bool) -> tuple[bytes, tuple[
             if early := mark.not_final(provisional):
                 troubles.append(f"not written, {cleaned(one.student)}, {lab}: {early}")
             else:
-                file = f"{folder_of(one.student)}.json"
-                addresses = [text for text in one.ids if "@" in text]
-                for text in addresses:
-                    by_address.setdefault(normalised(text), set()).add(file)
-                for text in () if addresses else one.names:  # a namesake has another address
-                    by_name.setdefault(normalised(text), set()).add(file)
+                written[one.student] = f"{folder_of(one.student)}.json"
                 results = results_of(lab, mark, marks.max_points[lab])
-                _add(archive, f"results/{file}", json.dumps(results, indent=1))
-        index = {"by address": _of_one(by_address), "by name": _of_one(by_name)}
-        _add(archive, "students.json", json.dumps(index, indent=1))
+                _add(archive, f"results/{written[one.student]}", json.dumps(results, indent=1))
+        _add(archive, "students.json", json.dumps(_index(marks.students, written), indent=1))
         _add(archive, "setup.sh", SETUP)
         _add(archive, "run_autograder", RUN)
     return out.getvalue(), tuple(troubles)
 
 
-def _of_one(files: Mapping[str, set[str]]) -> dict[str, str]:
-    """The file that is known so: by what several are known by, nobody is found."""
-    return {key: min(those) for key, those in files.items() if len(those) == 1}
+def _index(students: Iterable[Student], written: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The files that were written, by address, and of those who have none by name.
+
+    By what several are known by, nobody is found: a namesake with an address, or without results, is one all the same.
+    """
+    by_address: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
+    for one in students:
+        addresses = [text for text in one.ids if "@" in text]
+        for text in addresses:
+            by_address.setdefault(normalised(text), []).append(one.student)
+        for text in one.names:
+            by_name.setdefault(normalised(text), []).append("" if addresses else one.student)
+    return {
+        kind: {key: written[those[0]] for key, those in known.items() if len(those) == 1 and those[0] in written}
+        for kind, known in (("by address", by_address), ("by name", by_name))
+    }
 
 
 def _add(archive: zipfile.ZipFile, name: str, text: str) -> None:
