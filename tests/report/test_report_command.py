@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from linklab import __version__
 from linklab.cli import main
 from linklab.grade import Check
 from linklab.report import chromium
@@ -69,7 +70,7 @@ def test_notes_on_the_runs_are_told_on_standard_error(capsys: pytest.CaptureFixt
     assert order.startswith(
         "1.ipynb: Not run from top to bottom: cell b ran as number 2, before a above it (number 3)."
     )
-    assert version.startswith("1.ipynb: Run with Linklab 0.0.1; this report is made by 0.1.0.")
+    assert version.startswith(f"1.ipynb: Run with Linklab 0.0.1; this report is made by {__version__}.")
     assert absent == "2.ipynb: It was never executed."
 
 
