@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +115,7 @@ def judge(
     """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
     task_file = write_task(book, folder, name=name, files=files, limits=limits, network=network)
     task = Task.from_json(task_file.read_text("utf-8"))
+    began_s = time.time()
     with subprocess.Popen(
         [sys.executable, "-P", *program, str(task_file)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -122,6 +124,8 @@ def judge(
         left = process_tree.alive(process_tree.below(process.pid))
     assert process.returncode == 0, said
     assert left == []
-    assert list(Path(tempfile.gettempdir()).glob(f"linklab-judge-{process.pid}-*")) == []
+    # one that another test killed may have had this number before, and left its folder
+    folders = Path(tempfile.gettempdir()).glob(f"linklab-judge-{process.pid}-*")
+    assert [folder for folder in folders if folder.stat().st_mtime > began_s - 1] == []
     assert sorted(path.name for path in task.output.iterdir()) == ["judged.json", f"{name}.ipynb"]
     return read_verdicts(task)

@@ -167,7 +167,8 @@ def _goes_on(done: Done) -> bool:
 
 
 SHOWS: dict[str, Callable[[Driven], bool]] = {
-    "num-ignored": lambda each: each.client(*each.amount(300, "KB"), "-t", "1").size > 400_000,
+    # without -t, which some refuse next to -n: it goes on for 25 s
+    "num-ignored": lambda each: each.client(*each.amount(300, "KB"), patience_s=4).late,
     "num-whole-mb": lambda each: each.client(*each.amount(300, "KB")).size >= 1_000_000,
     "num-binary": lambda each: each.client(*each.amount(300, "KB")).size >= 307_200,
     "num-chunks": lambda each: each.client(*each.amount(1500, "B")).size >= 2000,
