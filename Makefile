@@ -35,7 +35,7 @@ test: install-tests ## install what is missing and run the checks and tests (ten
 test-quick: install-tests-quietly ## the linters, the types and the tests that start no process (about a minute)
 	@LINKLAB_TESTS=quick bash .ci/parts $(BIN) ruff format mypy shellcheck pytest
 
-test-thorough: install-tests ## the same with all there is of a kind: programs, networks, judged labs (two to three hours)
+test-thorough: install-tests ## the same with all there is of a kind: programs, networks, judged labs (about two hours)
 	@LINKLAB_TESTS=thorough bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest notebooks
 
 # Debian's release in the box: trixie (13, as in the default box) or bookworm (12).
