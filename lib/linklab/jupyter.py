@@ -77,7 +77,8 @@ def up(folder: Path, port: int, *, browser: bool = True) -> int:
 
 
 def _start(folder: Path, port: int, token: str) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-m", "linklab.jupyter_server", str(os.getpid()), "--no-browser"]
+    # -P: a student's file may be called like one of Python's modules
+    words = [sys.executable, "-P", "-m", "linklab.jupyter_server", str(os.getpid()), "--no-browser"]
     words += [f"--ServerApp.ip={LOOPBACK}", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
     words += [f"--ServerApp.root_dir={folder}", "--PasswordIdentityProvider.hashed_password="]
     words += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
@@ -85,6 +86,7 @@ def _start(folder: Path, port: int, token: str) -> subprocess.Popen[bytes]:
         words.append("--allow-root")
     return subprocess.Popen(
         words,
+        cwd=folder,  # where its terminals open
         env=os.environ | {TOKEN_VARIABLE: token},
         start_new_session=True,  # Ctrl-C is ours to hear, and the server's kernels are to end in order
         stdin=subprocess.DEVNULL,

@@ -148,25 +148,28 @@ def test_nothing_is_left_of_page_notebook_and_lab(
         again.bind(("127.0.0.1", port))
 
 
-def test_a_terminal_of_the_page_knows_linklab(tmp_path: Path, port: int) -> None:
+def test_a_terminal_of_the_page_knows_linklab_and_is_among_the_labs(tmp_path: Path, port: int) -> None:
     """A login shell would set PATH anew, and `linklab` lies in the Python environment alone."""
-    words, environment = ("up", "--no-browser", "--port", str(port)), {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    words = ("up", "--no-browser", "--port", str(port), "--folder", "labs")
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    (tmp_path / "labs").mkdir()
+    (tmp_path / "labs" / "signal.py").write_text("raise SystemExit('a student has a file of that name')")
     with Terminal(tmp_path, *words, environment=environment) as up:
         token = token_of(up.wait_for("Ctrl-C ends them."), port)
         status, made = ask(port, "/api/terminals", token, "POST")
         assert status == 200
         address = f"ws://127.0.0.1:{port}/terminals/websocket/{made['name']}?token={token}"
         shell: Any = websocket.create_connection(address, timeout=300)
-        shell.send(json.dumps(["stdin", "echo It is `command -v linklab`, $?\r"]))
+        shell.send(json.dumps(["stdin", "echo It is `command -v linklab`, $PWD.\r"]))
         printed = ""
-        while not (found := re.search(r"It is (\S*), \d", printed)):
+        while not (found := re.search(r"It is ([^`\s]*), (/\S*)\.\r", printed)):
             kind, *words_of_it = json.loads(shell.recv())
             printed += str(words_of_it[0]) if kind == "stdout" else ""
         shell.close()
         up.interrupt()
         assert up.end() == 0, up.said
         assert up.left() == {}
-    assert found[1] == str(Path(sys.executable).with_name("linklab"))
+    assert found.groups() == (str(Path(sys.executable).with_name("linklab")), str(tmp_path / "labs"))
 
 
 def test_two_signals_are_as_good_as_one(tmp_path: Path, port: int) -> None:
