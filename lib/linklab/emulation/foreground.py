@@ -143,11 +143,14 @@ class Foreground:
 
     def interrupt(self) -> None:
         """Ctrl-C: SIGINT to the program and to what it started, unless that has a session of its own."""
+        asked = [] if self.asking is None else [self.asking]
+        while select.select([self.listener], [], [], 0)[0]:
+            asked.append(self.listener.accept()[0])
+        self.asking = None
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGINT)
-        if self.asking is not None:  # only now: who waits for a line may run at once, and must not take it for the end
-            self.asking.close()
-            self.asking = None
+        for each in asked:  # only now: who waits for a line may run at once, and must not take it for the end
+            each.close()
 
     def answer(self, line: str) -> None:
         """Gives it the line that it asked for; an empty one is the end of its input.
@@ -158,14 +161,21 @@ class Foreground:
         if self.asking is None:
             return
         with self.asking, contextlib.suppress(OSError):
-            if not select.select([self.asking], [], [], 0)[0]:  # else it has hung up: it never says anything
+            if not _hung_up(self.asking):
                 self.asking.sendall(line.encode(errors="surrogateescape"))
                 self.line = None
         self.asking = None
 
     def take_question(self) -> None:
-        """Takes in a question for a line, and answers it where the line is there already."""
-        self.asking, _ = self.listener.accept()
+        """Takes in a question for a line, and answers it where the line is there already.
+
+        Whoever asked and was interrupted before it was taken in has hung up, and asks no more.
+        """
+        asking, _ = self.listener.accept()
+        if _hung_up(asking):
+            asking.close()
+            return
+        self.asking = asking
         if self.line is not None:
             self.answer(self.line)
 
@@ -177,6 +187,11 @@ class Foreground:
                     context.emit({name: data.decode("latin-1")})
                 os.close(stream)
                 del self.streams[stream]
+
+
+def _hung_up(asking: socket.socket) -> bool:
+    """Whether nobody waits for a line there any more: who asks never says anything."""
+    return bool(select.select([asking], [], [], 0)[0])
 
 
 def start(context: Context, words: list[str], folder: str, together: bool) -> None:
