@@ -15,8 +15,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from linklab.errors import MeasurementError, quoted
 
-"""What a flow's packets are: what differs in their headers, and in how they share a link; none for a flow
-that sends nothing."""
 LONGEST_S = 86400
 PAYLOAD_BYTES = (16, 65507)
 """Of a UDP datagram or a ping: room for a time stamp, and what IPv4 allows at most."""
