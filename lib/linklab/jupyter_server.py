@@ -33,7 +33,7 @@ def main() -> None:
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]
     from traitlets.config import Config
 
-    # `linklab` lies beside this Python; a student types it in the page's terminals
+    # `linklab` lies next to this Python, and a student types it in the page's terminals
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     config = Config()
     config.ServerApp.tornado_settings = {"page_config_hook": hide}

@@ -144,7 +144,7 @@ class Foreground:
     def interrupt(self) -> None:
         """Ctrl-C: SIGINT to the program and to what it started, unless that has a session of its own."""
         asked = [] if self.asking is None else [self.asking]
-        while select.select([self.listener], [], [], 0)[0]:
+        while select.select([self.listener], [], [], 0)[0]:  # it asked before Ctrl-C, too
             asked.append(self.listener.accept()[0])
         self.asking = None
         with contextlib.suppress(ProcessLookupError):

@@ -19,8 +19,6 @@ Said = tuple[Sequence[str], Sequence[str]]
 
 GRADEBOOKS: Final = ("moodle", "canvas", "blackboard")
 OTHERS: Final = ("gradescope", "nbgrader")
-_OF_GRADE: Final = ("grades.json", "grades.csv", "by-hand.csv", "index.html")
-"""What linklab grade writes into its folder."""
 _DESCRIPTION = """\
 Writes grades as a learning platform takes them back. Moodle, Canvas and Blackboard: export the gradebook there, give it
 with --into, and import what is written with --output; it is the same file, with the points of this class in it.
@@ -86,9 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _refuse_to_write_over(graded: Path, output: Path) -> None:
     """Raise LinklabError where what was graded, or the marks given by hand, would be lost."""
     from linklab.errors import LinklabError
+    from linklab.grading import by_hand
+    from linklab.lms.marks import GRADES
 
     folder = graded if graded.is_dir() else graded.parent
-    if output in (graded, *(folder / name for name in _OF_GRADE)):
+    if output in (graded, *(folder / name for name in (GRADES, by_hand.FILE, "grades.csv", "index.html"))):
         raise LinklabError("--output would write over what was graded: name another file")
 
 
@@ -121,8 +121,11 @@ def _without_a_column(book: Gradebook, marks: Marks, columns: Mapping[str, Colum
             continue
         called = {normalised(lab), normalised(title)}
         column = next((one for one in book.columns if one.names & called), None)
-        why = f"no column of {book.table.name} is called so; name one with --labs, or the labs that you want"
-        lines.append(f"not written, {lab}: {f'column {column.header!r} {column.refused}' if column else why}")
+        if column is None:
+            why = f"no column of {book.table.name} is called so; name one with --labs, or the labs that you want"
+        else:
+            why = f"column {column.header!r} {column.refused}"
+        lines.append(f"not written, {lab}: {why}")
     return lines
 
 

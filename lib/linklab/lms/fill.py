@@ -1,9 +1,10 @@
 """Points into a gradebook: whose row is whose, and what may be written there. Pure.
 
 A student is never guessed. The platform's own number, which stands in the names of submissions, names a row; whose
-number is in no row is in none, for a namesake may be there. Besides, one column serves the whole class, the one that
-names most of it, so that a number of one kind is not taken for one of another; full names count as such a column. Who
-is in no row, or in several, gets nothing and is named; so is everybody who claims a row that another one claims too.
+number is in no row is found by no name, for a namesake may be there. Besides, one column serves the whole class, the
+one that names most of it, so that a number of one kind is not taken for one of another; full names count as such a
+column. Who is in no row, or in several, gets nothing and is named; so is everybody who claims a row that another one
+claims too.
 """
 
 from __future__ import annotations
@@ -47,12 +48,11 @@ def match(book: Gradebook, students: Sequence[Student]) -> Matched:
     """Find the students' rows. Raises LinklabError where two columns find as many, and not the same."""
     by_number = _by_number(book, students)
     label, by_column = _by_column(book, students)
-    claims: dict[str, set[int]] = {}
-    for one in students:
-        other = _number_elsewhere(book, one, label, by_number)
-        claims[one.student] = by_number.get(one.student, set()) | (
-            set() if other else by_column.get(one.student, set())
-        )
+    elsewhere = {one.student: _number_elsewhere(book, one, label, by_number) for one in students}
+    claims = {
+        student: by_number.get(student, set()) | (set() if why else by_column.get(student, set()))
+        for student, why in elsewhere.items()
+    }
     claimants = Counter(row for rows in claims.values() for row in rows)
     rows: dict[str, int] = {}
     unmatched: dict[str, str] = {}
@@ -65,7 +65,7 @@ def match(book: Gradebook, students: Sequence[Student]) -> Matched:
         elif claimed:
             unmatched[one.student] = f"may be {' or '.join(cleaned(book.who(row)) for row in claimed)}"
         else:
-            unmatched[one.student] = _number_elsewhere(book, one, label, by_number) or _why_not(book, one, label)
+            unmatched[one.student] = elsewhere[one.student] or _why_not(book, one, label)
     numbered = sum(student in by_number for student in rows)
     found_by = {f"{book.called}'s own number": numbered, label: len(rows) - numbered}
     without = tuple(row for row in book.students if row not in claimants)

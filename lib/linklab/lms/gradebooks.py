@@ -147,7 +147,7 @@ def read_gradebook(data: bytes, name: str, platform: str, by: str = "") -> Grade
     place = _find(table.header, (by,)) if by else None
     if by and place is None:
         raise LinklabError(f"{name} has no column {by!r}: choose of {'; '.join(table.header)}")
-    _refuse_cut(table)
+    _refuse_cut(table, platform)
     book = {"canvas": _canvas, "moodle": _moodle, "blackboard": _blackboard}[platform](table)
     if place is not None:
         by_names = place == _find(table.header, ("Student",) if platform == "canvas" else _FULL_NAME)
@@ -199,13 +199,12 @@ def _keys(header: Sequence[str], names: Iterable[str]) -> dict[str, int]:
     return {header[place]: place for place in places if place is not None}
 
 
-def _refuse_cut(table: Table) -> None:
+def _refuse_cut(table: Table, platform: str) -> None:
     """Raise LinklabError for a row with more or fewer cells than the first. Rows of no student may differ."""
     for number in _filled(table):
         row = table.rows[number]
-        if len(row) != len(table.header) and not (
-            _is_of("canvas", table.header, "") and _is_no_student_of_canvas([cell.text for cell in row])
-        ):
+        may_differ = platform == "canvas" and _is_no_student_of_canvas([cell.text for cell in row])
+        if len(row) != len(table.rows[0]) and not may_differ:
             line = len(table.text[: row[0].start].splitlines()) + 1
             raise LinklabError(
                 f"{table.name}, line {line}: {len(row)} cells, and {len(table.header)} in the first line; the file "
