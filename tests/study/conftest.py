@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +17,7 @@ from . import pretend
 def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is started: labs answer at once."""
     monkeypatch.setattr(linklab, "start", pretend.PretendLab)
-    monkeypatch.setattr(runner, "choose", lambda clock: None)
+    monkeypatch.setattr(runner, "choose", lambda clock: SimpleNamespace(image=None))
     _forget()
     yield
     running = [lab for lab in pretend.STARTED if lab.running]

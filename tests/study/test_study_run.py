@@ -5,19 +5,20 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
+import shutil
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.network import TWO_HOSTS
-from linklab.study import Measured, Metric, Point, Progress, Study, run
+from linklab.study import Measured, Metric, Point, Progress, Study, run, runner, store, study_by_name
 from linklab.study.runner import how_many
 
 from .pretend import CALLS, FAIL_AT, HOLD_AT, METRICS, STARTED, STUDY
@@ -180,7 +181,7 @@ def test_a_changed_study_is_noticed_in_one_line(tmp_path: Path, changed: Study, 
     run(STUDY, tmp_path)
     CALLS.clear()
     with pytest.raises(
-        MeasurementError, match=f"another study made-up, whose {what} changed since: .*--again"
+        MeasurementError, match=f"points of study made-up in .* are older than its {what}: .*--again"
     ) as caught:
         run(changed, tmp_path)
     assert "\n" not in str(caught.value)
@@ -202,8 +203,52 @@ def test_a_changed_measurement_is_noticed_and_a_comment_is_none(tmp_path: Path) 
     run(study(source), tmp_path / "results")
     assert len(run(study(source + "\n# a remark\n"), tmp_path / "results")) == 36
     assert len(run(study(source.replace("Numbers that follow", "Those that come")), tmp_path / "results")) == 36
-    with pytest.raises(MeasurementError, match="whose measurement changed since"):
+    with pytest.raises(MeasurementError, match="are older than its measurement: measure all again"):
         run(study(source.replace("size / 3", "size / 4")), tmp_path / "results")
+
+
+def test_what_runs_a_lab_is_part_of_what_made_a_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(STUDY, tmp_path / "results")
+    kit = tmp_path / "linklab"
+    for room in ("emulation", "measure", "network", "runtime"):
+        shutil.copytree(store._PACKAGE / room, kit / room)
+    monkeypatch.setattr(store, "_PACKAGE", kit)
+    for path in ("runtime/boot.py", "measure/in_lab/echo.py", "measure/tools/ping.py", "emulation/build.py"):
+        before = store.definition(STUDY, "virtual")
+        file = kit / path
+        file.write_text(file.read_text() + "\n# a remark\n")
+        assert store.definition(STUDY, "virtual") == before
+        file.write_text(file.read_text() + "\nchanged = True\n")
+        assert store.changes(before, store.definition(STUDY, "virtual")) == ["code"]
+    with pytest.raises(MeasurementError, match="older than its code: measure all again") as caught:
+        run(STUDY, tmp_path / "results")
+    assert "\n" not in str(caught.value)
+
+
+def test_what_a_measurement_imports_is_part_of_what_made_a_point(tmp_path: Path) -> None:
+    helper, file = tmp_path / "halving.py", tmp_path / "mine.py"
+    helper.write_text("def half(it):\n    return it / 2\n")
+    file.write_text(
+        "from halving import half\n"
+        "from linklab.study import Measured, Metric, Study\n"
+        "def measure(lab, point):\n    return [Measured('rate_mbps', half(point['size']))]\n"
+        "MINE = Study('mine', 'Mine', 'two-hosts', {'size': (1,)}, measure, [Metric('rate_mbps', 'Mbit/s', 'rate')])\n"
+    )
+    study = study_by_name(f"{file}:MINE")
+    run(study, tmp_path / "results")
+    helper.write_text("def half(it):\n    return it / 3\n")
+    with pytest.raises(MeasurementError, match="older than its code"):
+        run(study, tmp_path / "results")
+
+
+def test_another_image_makes_points_older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(STUDY, tmp_path)
+    image = SimpleNamespace(about=SimpleNamespace(key="another"))
+    monkeypatch.setattr(runner, "choose", lambda clock: SimpleNamespace(image=image))
+    with pytest.raises(MeasurementError, match="older than its image: measure all again"):
+        run(STUDY, tmp_path)
+    run(STUDY, tmp_path, again=True)
+    assert json.loads(text(tmp_path, "made-up.json"))["made_by"]["image"] == "another"
 
 
 def _load(path: Path) -> ModuleType:

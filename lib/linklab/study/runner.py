@@ -97,7 +97,9 @@ def run(
     now = definition(study, clock)
     definitions = {point: definition_of(study, point, now) for point in everything}
     jobs = how_many(jobs, len(asked), clock)
-    choose(clock)
+    image = choose(clock).image
+    for each in (now, *definitions.values()):
+        each["image"] = "none" if image is None else image.about.key
     store = Store(Path(folder).absolute())
     began_s = time.monotonic()
     with store.locked():

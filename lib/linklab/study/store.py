@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import contextlib
 import fcntl
+import functools
 import hashlib
 import inspect
+import itertools
 import json
 import re
 import shlex
@@ -18,13 +20,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from linklab import __version__
+import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.files import write_whole
 from linklab.study.declare import Measured, Point, Study
 
 VERSION: Final = 2
 _LOCK: Final = ".linklab-study"
+_PACKAGE: Final = Path(linklab.__file__).parent
+_RUN_LABS: Final = ("emulation", "measure", "network", "runtime")
+"""The packages that run a lab and measure in it. Some of their modules are imported by none: a lab gets their files."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +143,8 @@ class Store:
 
     def _changed(self, study: str, changed: list[str]) -> str:
         return (
-            f"{self.folder} holds points of another study {study}, whose {' and '.join(changed)} changed since: "
-            "say another folder (--output), or measure all again (--again)"
+            f"the points of study {study} in {self.folder} are older than its {' and '.join(changed)}: measure all "
+            "again (--again), or say another folder (--output)"
         )
 
     def _definition_file(self, study: str) -> Path:
@@ -178,7 +183,7 @@ def definition(study: Study, clock: str) -> dict[str, str]:
         "factors": digest(json.dumps(list(study.factors))),
         "clock": clock,
         "seed": "the repeat" if study.seed is None else "of the point",
-        "linklab": __version__,
+        "code": _code_digest(study),
     }
 
 
@@ -202,17 +207,66 @@ def changes(before: Any, now: dict[str, str]) -> list[str]:
     return [part for part, value in now.items() if was.get(part) != value]
 
 
+def _code_digest(study: Study) -> str:
+    """Return a digest of the code besides the measurement that makes a point: what its module and that of the testbed
+    import of Linklab and of their own folders, and the packages that run labs. Files are known by their contents alone.
+    """
+    own = [
+        Path(file)
+        for name in (study.measurement.__module__, getattr(study.testbed, "__module__", "__main__"))
+        if name != "__main__" and (file := getattr(sys.modules.get(name), "__file__", None))
+    ]
+    places = [_PACKAGE.parent, *(path.parent for path in own)]
+    todo = [*own, *(path for package in _RUN_LABS for path in (_PACKAGE / package).rglob("*.py"))]
+    found: dict[Path, str] = {}
+    names = {__package__}  # its __init__ imports all studies
+    while todo:
+        path = todo.pop()
+        if path in found or not path.is_file():
+            continue
+        found[path], imported = _read_code(path, path.stat().st_mtime_ns)
+        for place, name in itertools.product(places, imported - names):
+            module = place.joinpath(*name.split("."))
+            todo += [module.with_suffix(".py"), module / "__init__.py"]
+        names |= imported
+    return digest("".join(sorted(meaning for path, meaning in found.items() if path not in own[:1])))
+
+
+@functools.lru_cache(maxsize=1024)
+def _read_code(path: Path, changed_ns: int) -> tuple[str, frozenset[str]]:
+    """Return a digest of a module, comments and docstrings left out, and the modules that it may import."""
+    tree = ast.parse(path.read_bytes())
+    imported = set()
+    for node in _executed(tree):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return digest(_without_docstrings(tree)), frozenset(imported)
+
+
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes but those that are there for type checkers alone."""
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+            yield node
+            yield from _executed(node)
+
+
 def _meaning_of(function: Callable[..., Any]) -> str:
     """Return the module of a function (of a notebook, the function alone) as a syntax tree: comments do not count."""
     module = sys.modules.get(function.__module__)
     what: Any = function if module is None or function.__module__ == "__main__" else module
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(what)))
+        return _without_docstrings(ast.parse(textwrap.dedent(inspect.getsource(what))))
     except (OSError, TypeError, SyntaxError):
         raise MeasurementError(
             f"the source of {function.__name__} cannot be read, so a change of it would go unnoticed: "
             "define it in a file or in a notebook"
         ) from None
+
+
+def _without_docstrings(tree: ast.Module) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]

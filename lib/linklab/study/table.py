@@ -356,6 +356,7 @@ def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict
     networks: dict[str, Any] = {}
     used: dict[str, list[str]] = {}
     abouts: list[dict[str, str]] = []
+    made_by: dict[str, str] = {}
     for point, finished in points.items():
         name = digest(json.dumps(finished.network, sort_keys=True))
         networks[name] = finished.network
@@ -364,6 +365,7 @@ def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict
             combinations.append(point.combination)
         if finished.about not in abouts:
             abouts.append(finished.about)
+        made_by = {part: finished.definition[part] for part in ("measurement", "code", "image")}  # of one they all are
     return {
         "study": study.name,
         "title": study.title,
@@ -375,6 +377,7 @@ def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict
         "measurement": f"{study.measurement.__module__}:{study.measurement.__qualname__}",
         "clock": clock,
         "linklab": __version__,
+        "made_by": made_by,
         "points": len(study.points()),
         "points_done": len(points),
         "labs": abouts,
