@@ -40,9 +40,11 @@ def rebuilt(kind: Any, value: Any, where: str, *, complete: bool) -> Any:
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise MeasurementError(f"{where} is damaged: it should be a list")
-        if parts[1:] != (...,) and len(value) != len(parts):
+        if parts[1:] == (...,):
+            parts = parts[:1] * len(value)
+        if len(value) != len(parts):
             raise MeasurementError(f"{where} is damaged: it should have {len(parts)} entries")
-        return tuple(rebuilt(parts[0], item, where, complete=complete) for item in value)
+        return tuple(rebuilt(part, item, where, complete=complete) for part, item in zip(parts, value, strict=True))
     if origin in (types.UnionType, typing.Union):
         if value is None and type(None) in parts:
             return None
