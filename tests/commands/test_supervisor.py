@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from linklab.headless.pool import _Worker
 from linklab.headless.supervisor import Supervisor, Worker
+from tests.processes import gone
 
 
 class Python(Worker):
@@ -60,6 +62,34 @@ def test_an_error_ends_all_workers_each_once() -> None:
         Supervisor[Python](3).run([partial(start, say, True), partial(start, say, True), partial(start, say, False)])
     assert len(begun) == 3
     assert all(map(_gone, begun))
+
+
+def test_an_end_is_seen_where_the_system_has_no_pidfd(monkeypatch: pytest.MonkeyPatch) -> None:
+    """macOS has none. Whoever has closed its output, and whose output a child holds open, are the two that no pipe tells
+    of.
+    """
+    monkeypatch.delattr(os, "pidfd_open")
+    closes = "import os, sys; os.close(1); sys.exit(3)"
+    leaves = "import subprocess; subprocess.Popen(['sleep', '600'])"
+    one, two = Supervisor[Python](2).run([partial(Python, closes), partial(Python, leaves)])
+    assert (one.status, two.status) == (3, 0)
+
+
+def test_a_worker_ends_some_time_after_its_parent(tmp_path: Path) -> None:
+    """Without the kernel's signal, and without pidfd, as on macOS."""
+    told = tmp_path / "pid"
+    orphan = (
+        "import os, threading, time; del os.pidfd_open; from linklab.headless import worker; "
+        "worker.ORPHAN_LIMIT_S = 0.1; worker._watch_for_orphanhood(os.getppid()); "
+        f"open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    )
+    parent = Python(f"import subprocess, sys; subprocess.run([sys.executable, '-c', {orphan!r}])")
+    until = time.monotonic() + 60
+    while not (told.exists() and told.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    os.kill(parent.pid, 9)
+    parent.finish()
+    assert gone(int(told.read_text()))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import namedtuple
 from collections.abc import Iterator
 
 import psutil
@@ -72,6 +73,12 @@ def test_another_users_memory_is_what_it_does_not_share(monkeypatch: pytest.Monk
     monkeypatch.setattr(psutil.Process, "memory_full_info", refuse)
     used = mine[0].memory_info()
     assert process_tree.memory_mb(mine) == pytest.approx((used.rss - used.shared) / 1e6, rel=0.2)
+
+
+def test_memory_is_told_where_the_system_says_nothing_of_shared_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_a_mac = namedtuple("on_a_mac", ["rss", "vms", "pfaults", "pageins", "uss"])
+    monkeypatch.setattr(psutil.Process, "memory_full_info", lambda self: on_a_mac(9_000_000, 0, 0, 0, 5_000_000))
+    assert process_tree.memory_mb([psutil.Process()]) == 5
 
 
 def test_all_of_it_is_ended_but_the_head(head: tuple[int, int]) -> None:

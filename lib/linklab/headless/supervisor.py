@@ -30,6 +30,9 @@ END_S: Final = 30.0
 """How long a worker that was told to end may take to do so in order: to save what it has, to end its labs."""
 _KILL_S: Final = 5.0
 _LOOK_S: Final = 2.0
+_ENDS_S: Final = 0.05
+"""How often a worker is asked whether it has ended: not every system has a file that says so, and a pipe may be closed
+early, or be held open by a child."""
 _LONGEST_LINE: Final = 10_000_000
 _LAST_WORDS: Final = 4000
 _READ: Final = 65536
@@ -68,7 +71,6 @@ class Worker:
         self._pipe = self._process.stdout
         os.set_blocking(self._pipe.fileno(), False)
         self.pid = self._process.pid
-        self.handle = os.pidfd_open(self.pid)
 
     def begun(self) -> None:
         """Be told that it runs."""
@@ -85,8 +87,13 @@ class Worker:
 
     @property
     def files(self) -> list[int]:
-        """The files that are readable when there is something to hear, or to end."""
-        return [self.handle] if self._pipe.closed else [self.handle, self._pipe.fileno()]
+        """The files that are readable when there is something to hear."""
+        return [] if self._pipe.closed else [self._pipe.fileno()]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended."""
+        return self._process.poll() is not None
 
     @property
     def how_it_ended(self) -> str:
@@ -142,7 +149,6 @@ class Worker:
                 self.heard(self._rest)
         finally:
             self._pipe.close()
-            os.close(self.handle)
             with self._said as said:
                 said.seek(max(0, said.seek(0, os.SEEK_END) - _LAST_WORDS))
                 self.last_words = (said.read().decode(errors="replace").strip().splitlines() or [""])[-1]
@@ -210,8 +216,8 @@ class Supervisor(Generic[AnyWorker]):
             yield worker
 
     def _await(self, interrupt: int, look_s: float) -> None:
-        """Wait until a worker writes or ends, somebody interrupts, one more may start, or it is time to look."""
-        until_s = look_s
+        """Wait until a worker writes, somebody interrupts, one more may start, or it is time to look who has ended."""
+        until_s = min(look_s, time.monotonic() + _ENDS_S)
         if self._waiting and len(self._running) < self._jobs:
             until_s = min(until_s, self._next_s)
         poller = select.poll()  # select takes no file descriptor above 1023
@@ -224,9 +230,10 @@ class Supervisor(Generic[AnyWorker]):
             self._waiting.clear()
             for worker in self._running:
                 worker.end(INTERRUPTED)
-        for worker in [worker for worker in self._running if not ready.isdisjoint(worker.files)]:
-            worker.hear()
-            if worker.handle in ready:
+        for worker in self._running[:]:
+            if not ready.isdisjoint(worker.files):
+                worker.hear()
+            if worker.has_ended:
                 self._running.remove(worker)
                 worker.finish()
                 worker.over()

@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import resource
-import select
 import sys
 import threading
 import time
@@ -25,6 +24,7 @@ from linklab.signals import dropped
 from linklab.units import Clock
 
 ORPHAN_LIMIT_S = 20.0
+_LOOK_S = 1.0
 _LABS_END_S = 10.0
 
 
@@ -89,15 +89,13 @@ def _watch_for_orphanhood(parent: int) -> None:
     """Ends this process for good some time after its parent's death, should the signal not do it."""
 
     def watch() -> None:
-        waiting = os.pidfd_open(parent)
-        with contextlib.closing(os.fdopen(waiting, "rb", buffering=0)):
-            select.select([waiting], [], [])
+        while os.getppid() == parent:
+            time.sleep(_LOOK_S)
         time.sleep(ORPHAN_LIMIT_S)
         end_below(os.getpid(), _LABS_END_S)
         os._exit(1)
 
-    with contextlib.suppress(ProcessLookupError):
-        threading.Thread(target=watch, name="watch", daemon=True).start()
+    threading.Thread(target=watch, name="watch", daemon=True).start()
 
 
 if __name__ == "__main__":

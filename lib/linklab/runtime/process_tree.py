@@ -82,13 +82,15 @@ def memory_mb(processes: Iterable[psutil.Process]) -> float:
 
 
 def _memory_bytes(process: psutil.Process) -> int:
-    """Shared pages of another user's process (a native lab's, behind sudo) cannot be asked for: its own are."""
+    """Shared pages of another user's process (a native lab's, behind sudo) cannot be asked for: its own are. macOS says
+    nothing of shared pages."""
     try:
         try:
-            return int(process.memory_full_info().pss)
+            used = process.memory_full_info()
+            return int(getattr(used, "pss", used.uss))
         except psutil.AccessDenied:
             used = process.memory_info()
-            return int(used.rss - used.shared)
+            return int(used.rss - getattr(used, "shared", 0))
     except psutil.NoSuchProcess:
         return 0
 
