@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import EchoFlow, EchoResult, Origin, load_result, moderated, run
 from linklab.measure.tools.echo import ECHO
+from linklab.network import TWO_HOSTS
 from linklab.network.switch_testbeds import l3_switch
 from linklab.network.theory import cable_rtt_ms
 from linklab.runtime.backends import Kind
@@ -155,3 +157,14 @@ def test_cards_that_hold_interrupts_back(
     ):
         found = [run(lab, EchoFlow("h1", "h2", 20, payload_bytes=L)).rtt_mean_ms for L in (750, 1440)]
     assert found == pytest.approx(list(expected), abs=0.012)
+
+
+@pytest.mark.lab
+def test_what_comes_late_is_lost_and_lengthens_no_wait(virtual: Kind, tmp_path: Any) -> None:
+    """Each answer comes during the next exchange."""
+    (link,) = TWO_HOSTS.links
+    far = replace(TWO_HOSTS, links=(replace(link, delay_ms=250),))
+    with linklab.start(far, "virtual", folder=tmp_path) as lab:
+        result = run(lab, EchoFlow("h1", "h2", 6, wait_s=0.3))
+    assert result.rtt_ms == (None,) * 6
+    assert result.total_ms == pytest.approx(6 * 300, abs=1)

@@ -7,6 +7,7 @@ PAYLOAD_BYTES WAIT_S WARM_UP`` exchanges datagrams one after the other: all stam
 from __future__ import annotations
 
 import json
+import select
 import socket
 import struct
 import sys
@@ -35,6 +36,7 @@ def ask(
     """Exchange them. The stamps are those before the first exchange and after the last, and of each between."""
     rest = bytes(payload_bytes - _HEADER.size)
     rtts_ns: list[int | None] = []
+    wait_ns = round(wait_s * 1e9)
     sleep_until = sleeper()
     with socket.socket(_FAMILIES["6" if ":" in address else "4"], socket.SOCK_DGRAM) as client:
         client.connect((address, port))
@@ -43,12 +45,12 @@ def ask(
         first_ns = before_ns = begin_ns
         try:
             sleep_until(begin_ns)
-            for number in range(warm_up):
-                _exchange(client, _HEADER.pack(_MARK, number) + rest)
+            for number in range(warm_up):  # whose instants nobody asks for: only all waits together are bounded
+                _exchange(client, _HEADER.pack(_MARK, number) + rest, begin_ns + (number + 1) * wait_ns)
             packets = [_HEADER.pack(_MARK, warm_up + number) + rest for number in range(count)]
             first_ns = before_ns = time.monotonic_ns()
             for packet in packets:
-                answered = _exchange(client, packet)
+                answered = _exchange(client, packet, before_ns + wait_ns)
                 after_ns = time.monotonic_ns()
                 rtts_ns.append(after_ns - before_ns if answered else None)
                 before_ns = after_ns
@@ -57,15 +59,20 @@ def ask(
     print(json.dumps({"start_ns": begin_ns, "begin_ns": first_ns, "end_ns": before_ns, "rtts_ns": rtts_ns}))
 
 
-def _exchange(client: socket.socket, packet: bytes) -> bool:
-    """Return whether this packet, and no late one before it, came back."""
+def _exchange(client: socket.socket, packet: bytes, until_ns: int) -> bool:
+    """Return whether this packet, and no late one before it, came back by `until_ns`.
+
+    The socket's own time-out bounds the first wait: on virtual time a question to the clock costs time.
+    """
     client.send(packet)
-    while True:
-        try:
-            if client.recv(65535) == packet:
-                return True
-        except TimeoutError:
-            return False
+    try:
+        while client.recv(65535) != packet:
+            left_s = (until_ns - time.monotonic_ns()) / 1e9
+            if left_s <= 0 or not select.select([client], [], [], left_s)[0]:
+                return False
+    except TimeoutError:
+        return False
+    return True
 
 
 if __name__ == "__main__":
