@@ -19,7 +19,8 @@ from linklab.analysis.congestion import (
     reno_period_s,
     sharing_ratios,
 )
-from linklab.analysis.tcp_model import pipe_of
+from linklab.analysis.tcp_model import Pipe, pipe_of
+from linklab.errors import MeasurementError
 from linklab.network import by_name
 
 ONE_S = 0.0006056
@@ -89,3 +90,16 @@ def test_the_full_queue_makes_shares_most_alike() -> None:
     lower, higher = sharing_ratios(near, far, RENO_POWER, 60)
     assert lower / (1 + lower) == pytest.approx((1 - 12.31 / 60) * least / (1 + least), rel=1e-3)
     assert 1 / (1 + higher) == pytest.approx((1 - 12.31 / 60) / 17, rel=1e-3)
+
+
+@pytest.mark.parametrize("duration_s", [0, 60])
+def test_a_run_that_ends_within_the_long_flow_s_sawtooth_is_told_to_last_longer(duration_s: float) -> None:
+    near, far = (Pipe(0.6056, base_ms, 0.0, 400, 1.0) for base_ms in (20.0, 80.0))
+    with pytest.raises(MeasurementError, match="measure for longer than 64.3 s"):
+        sharing_ratios(near, far, RENO_POWER, duration_s)
+
+
+@pytest.mark.parametrize(("rtt_ms", "loss"), [(0, 0.01), (20, 0), (20, -0.01), (20, 2)])
+def test_the_law_of_the_square_root_needs_losses_and_a_round_trip(rtt_ms: float, loss: float) -> None:
+    with pytest.raises(MeasurementError, match="give"):
+        mathis_mbps(rtt_ms, loss, 1448)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from linklab.analysis.tcp_model import BETA, CUBIC_C, Pipe
+from linklab.errors import MeasurementError
 from linklab.units import BITS_PER_BYTE
 
 RENO_BETA: Final = 0.5
@@ -51,8 +52,13 @@ def reno_mean_queue_packets(bdp_packets: float, full_packets: float) -> float:
 def mathis_mbps(rtt_ms: float, loss: float, payload_bytes: int) -> float:
     """Return Reno's throughput in Mbit/s where a share ``loss`` of all packets is lost (Mathis et al., 1997, eq. 3).
 
-    ``loss`` counts losses that halve the window: several in one round trip are one.
+    ``loss`` counts losses that halve the window: several in one round trip are one. Raises MeasurementError where
+    ``rtt_ms`` is not above 0, or ``loss`` not above 0 and at most 1: without losses the law gives no rate.
     """
+    if not (rtt_ms > 0 and 0 < loss <= 1):
+        raise MeasurementError(
+            f"rtt_ms is {rtt_ms:g} and loss {loss:g}: give a time above 0, and a share above 0 and up to 1"
+        )
     return MATHIS_CONSTANT * payload_bytes * BITS_PER_BYTE / (rtt_ms / 1000 * math.sqrt(loss)) / 1e6
 
 
@@ -118,11 +124,17 @@ def sharing_ratios(near: Pipe, far: Pipe, power: float, duration_s: float = math
     Where each loss hits both, windows that grow by round trips grow with 1/RTT besides, and rates go as its square
     (Lakshman and Madhow, 1997); so do CUBIC's on Reno's line, where it rules. The full queue makes round trips most
     alike, the empty one least. Of a mean over ``duration_s``, slow start may have given either of them everything for
-    the time of the long one's sawtooth.
+    the time of the long one's sawtooth. Raises MeasurementError for a duration that is not longer than that: any ratio
+    may come of it.
     """
     full = (far.base_ms + far.full_queue_ms) / (near.base_ms + near.full_queue_ms)
     sawtooth_s = reno_period_s(far.bdp_packets, far.full_window_packets, far.packet_ms / 1000)
-    kept = max(0.0, 1 - sawtooth_s / duration_s)
+    if duration_s <= sawtooth_s:
+        raise MeasurementError(
+            f"{duration_s:g} s are within the long flow's first sawtooth, so any ratio may come of them: "
+            f"measure for longer than {sawtooth_s:.1f} s"
+        )
+    kept = 1 - sawtooth_s / duration_s
     least, most = full**power, (far.base_ms / near.base_ms) ** 2
     lowest, highest = kept * least / (1 + least), 1 - kept / (1 + most)
     return lowest / (1 - lowest), highest / (1 - highest)
