@@ -20,7 +20,7 @@ from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpFlow, TcpResu
 from linklab.network.variants import variant
 from linklab.show.figure import Drawing
 from tests.grade.failures import failed, said
-from tests.labs.altered import changed, read_back, without
+from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab11_runs import controls, kept, queues, together
 from tests.labs.written import is_refused, unnamed_slips
 
@@ -228,6 +228,12 @@ def test_what_was_stored_or_has_more_in_it_passes_too() -> None:
     ).passed
 
 
+def looked_for(seconds: float, run: AtOnce) -> AtOnce:
+    """The run with fewer looks at the queue."""
+    looks = run.of(QueueResult)[0].samples
+    return given(run, QueueResult, samples=tuple(it for it in looks if it.at_s < seconds))
+
+
 CUBIC, FIRST = controls()["cubic"], controls()["reno"]
 
 
@@ -245,6 +251,7 @@ CUBIC, FIRST = controls()["cubic"], controls()["reno"]
         ({**controls(), "reno": without(FIRST, SocketsResult)}, "nobody looked at its window"),
         ({**controls(), "reno": without(FIRST, QueueResult)}, "nobody looked at B's queue"),
         ({**controls(), "reno": changed(FIRST, SocketsResult, source="h1")}, "nobody looked at its window"),
+        ({**controls(), "bbr": looked_for(2, controls()["bbr"])}, "nobody looked at B's queue after the start"),
         ({**controls(), "bbr": replace(controls()["bbr"], interrupted=True)}, "stopped before its end"),
         ({**controls(), "bbr": controls()["bbr"].results[0]}, "this is"),
         ({**controls(), "reno": changed(FIRST, TcpResult, streams=2)}, "several connections"),

@@ -68,17 +68,17 @@ def refused(
     wanted = "; ".join(f"{source}-{end} with {listed(each, ', ')}" for (source, end), each in pairs.items())
     if not isinstance(run, AtOnce):
         return no_result(what, run, _HOW, wanted)
-    problem = next(_problems(run, pairs, duration_s, looked), None)
+    problem = _problem(run, pairs, duration_s, looked)
     if problem is not None:
         return Check.failing(what, *problem, wanted, listed((result.flow.title for result in run.results), ", "))
     state = state_of_run(run)
     return elsewhere(what, state, the_network()) or _other_queue(what, state, queue) or stopped(what, run)
 
 
-def _problems(
+def _problem(
     run: AtOnce, pairs: Mapping[tuple[str, str], tuple[str, ...]], duration_s: float, looked: bool
-) -> Iterator[tuple[str, str]]:
-    """What is wrong with the flows, and what to do; the first counts."""
+) -> tuple[str, str] | None:
+    """Return the first thing that is wrong with the flows, and what to do; None where they are as asked for."""
     sent = run.of(TcpResult)
     found: dict[tuple[str, str], list[str]] = {}
     for result in sent:
@@ -86,32 +86,34 @@ def _problems(
     for pair, controls in pairs.items():
         name, turned = "-".join(pair), pair[::-1]
         if turned in found:
-            yield f"{'-'.join(turned)} was sent backwards", "source first: data must wait at r1"
+            return f"{'-'.join(turned)} was sent backwards", "source first: data must wait at r1"
         if pair not in found:
-            yield f"no transfer of {name}", f'TcpFlow("{pair[0]}", "{pair[1]}", ...), in the same list as all others'
-        elif sorted(found[pair]) != sorted(controls):
+            return f"no transfer of {name}", f'TcpFlow("{pair[0]}", "{pair[1]}", ...), in the same list as all others'
+        if sorted(found[pair]) != sorted(controls):
             has, should = listed(sorted(found[pair]), ", "), listed(sorted(controls), ", ")
-            yield f"{name} had {has}", f"it must be {should}: TcpFlow(..., congestion=...) says which"
+            return f"{name} had {has}", f"it must be {should}: TcpFlow(..., congestion=...) says which"
     strange = [pair for pair in found if pair not in pairs]
     if strange:
-        yield f"{'-'.join(strange[0])} does not belong here", "it takes a part of B: leave it out"
+        return f"{'-'.join(strange[0])} does not belong here", "it takes a part of B: leave it out"
     if any(result.flow.streams != 1 for result in sent):
-        yield "a flow has several connections", "leave streams= away"
+        return "a flow has several connections", "leave streams= away"
     if any(result.flow.start_s for result in sent):
-        yield "a flow began later than the others", "leave start_s= away"
-    short = min((result.flow.duration_s for result in sent), default=0)
+        return "a flow began later than the others", "leave start_s= away"
+    short = min(result.flow.duration_s for result in sent)
     if short < duration_s:
-        yield f"it ran for {short:g} s", f"let it run {duration_s:g} s"
-    if looked:
-        yield from _not_looked(run, next(iter(pairs)))
+        return f"it ran for {short:g} s", f"let it run {duration_s:g} s"
+    return _not_looked(run, next(iter(pairs)), duration_s) if looked else None
 
 
-def _not_looked(run: AtOnce, pair: tuple[str, str]) -> Iterator[tuple[str, str]]:
+def _not_looked(run: AtOnce, pair: tuple[str, str], duration_s: float) -> tuple[str, str] | None:
     window, queue = window_of(run), queue_of(run)
     if window is None or not window.busiest:
-        yield "nobody looked at its window", f'put SocketsFlow("{pair[0]}", "{pair[1]}", ...) into the list'
-    elif queue is None or not queue.samples:
-        yield "nobody looked at B's queue", f'put QueueFlow("r1", "{pair[1]}", ...) into the list'
+        return "nobody looked at its window", f'put SocketsFlow("{pair[0]}", "{pair[1]}", ...) into the list'
+    if queue is None or not queue.samples:
+        return "nobody looked at B's queue", f'put QueueFlow("r1", "{pair[1]}", ...) into the list'
+    if queue.samples[-1].at_s < _STARTED_S:
+        return "nobody looked at B's queue after the start", f"look at it for {duration_s:g} s too"
+    return None
 
 
 def _other_queue(what: str, state: NetworkState | None, packets: int) -> Check | None:

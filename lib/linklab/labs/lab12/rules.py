@@ -123,39 +123,40 @@ def refused(what: str, run: object, seconds: float, kind: str = "", *, pages: bo
     """
     if not isinstance(run, AtOnce):
         return no_result(what, run, _HOW, _FLOWS)
-    problem = next(_problems(run, seconds, pages), None)
+    problem = _problem(run, seconds, pages)
     if problem is not None:
         return Check.failing(what, *problem, _FLOWS, listed((result.flow.title for result in run.results), ", "))
     found = elsewhere(what, state_of_run(run), the_network()) or _other_uplink(what, run) or stopped(what, run)
     return found or (_other_kind(what, run, kind) if kind else None)
 
 
-def _problems(run: AtOnce, seconds: float, pages: bool) -> Iterator[tuple[str, str]]:
-    """What is wrong with the flows, and what to do; the first counts."""
+def _problem(run: AtOnce, seconds: float, pages: bool) -> tuple[str, str] | None:
+    """Return the first thing that is wrong with the flows, and what to do; None where they are as asked for."""
     sent = run.of(TcpResult)
     ends = [(it.flow.source, it.flow.destination) for it in sent]
     if UPLOAD[::-1] in ends:
-        yield "h3-h1 is a download", "source first: what is sent must wait at r1"
+        return "h3-h1 is a download", "source first: what is sent must wait at r1"
     if ends != [UPLOAD]:
-        yield f"the transfers are {listed(map('-'.join, ends), ', ') or 'none'}", "one upload, from h1 to h3"
+        return f"the transfers are {listed(map('-'.join, ends), ', ') or 'none'}", "one upload, from h1 to h3"
     upload = sent[0].flow
     if upload.streams != 1 or upload.start_s or upload.congestion != "cubic":
-        yield "the upload is another one", 'TcpFlow("h1", "h3", seconds), and nothing else'
+        return "the upload is another one", 'TcpFlow("h1", "h3", seconds), and nothing else'
     if upload.duration_s < seconds:
-        yield f"it ran for {upload.duration_s:g} s", f"let it run {seconds:g} s"
+        return f"it ran for {upload.duration_s:g} s", f"let it run {seconds:g} s"
     for kind, name in ((PingResult, "pings"), (PageResult, "pages"))[: 1 + pages]:
         found = [it for it in run.results if isinstance(it, kind)]
         if [(it.flow.source, it.flow.destination) for it in found] != [READER]:
-            yield f"no {name} of h2 to h3, or more than those", f"take {name} as beside() has them"
+            return f"no {name} of h2 to h3, or more than those", f"take {name} as beside() has them"
         flow = found[0].flow
         if flow.start_s < 1 or flow.start_s + flow.lasts_s > upload.duration_s:
-            yield f"{name} were not beside the upload", "they begin after it, and end before it, as beside() has them"
+            return f"{name} were not beside the upload", "they begin after it, and end before it, as beside() has them"
     if run.of(PingResult)[0].sent_packets < _FEWEST_PINGS or not pings_ms(run):
-        yield "there are too few pings", f"{_FEWEST_PINGS} or more, as beside() has them"
+        return "there are too few pings", f"{_FEWEST_PINGS} or more, as beside() has them"
     if pages and not run.of(PageResult)[0].page_ms:
-        yield "no page was loaded", "let it run to its end"
+        return "no page was loaded", "let it run to its end"
     if _looks_at_uplink(run) is None:
-        yield "nobody looked at U's queue", 'put QueueFlow("r1", "h3", seconds) into the list'
+        return "nobody looked at U's queue", 'put QueueFlow("r1", "h3", seconds) into the list'
+    return None
 
 
 def _other_uplink(what: str, run: AtOnce) -> Check | None:
