@@ -95,7 +95,7 @@ def test_the_full_queue_makes_shares_most_alike() -> None:
 @pytest.mark.parametrize("duration_s", [0, 60])
 def test_a_run_that_ends_within_the_long_flow_s_sawtooth_is_told_to_last_longer(duration_s: float) -> None:
     near, far = (Pipe(0.6056, base_ms, 0.0, 400, 1.0) for base_ms in (20.0, 80.0))
-    with pytest.raises(MeasurementError, match="measure for longer than 64.3 s"):
+    with pytest.raises(MeasurementError, match=r"measure for longer than 64\.3 s"):
         sharing_ratios(near, far, RENO_POWER, duration_s)
 
 

@@ -68,8 +68,12 @@ def test_hints_say_more_at_each_failure() -> None:
     assert [fails(RATE, answer) for answer in (30, 31, 32, 33)] == [*HINT, HINT[-1]]
 
 
+def test_a_wrong_answer_that_is_run_again_unchanged_gets_the_same_hint() -> None:
+    assert [fails(RATE, answer) for answer in (30, 30, 30, 31, 31)] == [*[HINT[0]] * 3, *[HINT[1]] * 2]
+
+
 def test_a_slip_s_own_step_comes_second() -> None:
-    assert [fails(RATE, 38.93) for _ in range(3)] == ["the concept", "count", "the formula"]
+    assert [fails(RATE, answer) for answer in (38.92, 38.93, 38.94)] == ["the concept", "count", "the formula"]
 
 
 def test_who_has_not_answered_is_told_how_and_loses_no_hint() -> None:
@@ -84,7 +88,7 @@ def test_a_look_at_a_result_is_no_failure() -> None:
 
 def test_an_instructor_can_keep_the_formula_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINKLAB_HINTS", "2")
-    assert [fails(RATE, 30) for _ in range(4)] == ["the concept", "the step", "the step", "the step"]
+    assert [fails(RATE, answer) for answer in (30, 31, 32, 33)] == ["the concept", "the step", "the step", "the step"]
 
 
 def test_no_hint_to_come_is_kept_in_the_notebook() -> None:

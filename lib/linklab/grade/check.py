@@ -12,8 +12,10 @@ Outcome = Literal["passed", "failed", "inconclusive"]
 """Inconclusive: the machine got in the way, so the measurement says nothing about the work."""
 
 Hints = str | tuple[str, ...]
-"""What to do. Of several the first is for the first failure of a cell, the concept; the last one, the formula or the
-command, stays."""
+"""What to do. Of several the first, the concept, is for the first wrong answer.
+
+Each other wrong answer gets the next one; the last one, the formula or the command, stays.
+"""
 
 _NAMED_AT_MOST = 3
 
@@ -24,8 +26,8 @@ class Check:
 
     ``expected`` and ``found`` are for reading and carry their units. ``reason`` says what is wrong and
     ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth. ``told`` is the
-    explanation that a right answer opens, in Markdown. ``further`` are hints for later failures of the same cell, which
-    say more each time; a `Result` takes its pick, and leaves none.
+    explanation that a right answer opens, in Markdown. ``further`` are hints for other wrong answers later, which say
+    more each time; a `Result` takes its pick, and leaves none.
     """
 
     description: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import traceback
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -23,8 +23,8 @@ RESULT_VERSION: Final = 1
 
 HINTS: Final = "hints"
 """The setting (`linklab.settings`) for how many hints a question may give: 2 keeps the formula back."""
-_failures: Counter[tuple[str, str]] = Counter()
-"""How often each check of each question has failed in this kernel."""
+_failures: defaultdict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+"""The different answers with which each check of each question has failed in this kernel, as it told them apart."""
 
 
 def forget_failures() -> None:
@@ -33,11 +33,16 @@ def forget_failures() -> None:
 
 
 def _with_its_hint(title: str, check: Check) -> Check:
-    """A check with the hint of this failure: the concept first, the formula last."""
+    """A check with the hint of this failure: one more for each other answer that failed, the formula last."""
     if not check.further:
         return check
     hints = (check.hint, *check.further)[: settings.number(HINTS)]
-    return replace(check, hint=hints[min(_failures[title, check.description], len(hints) - 1)], further=())
+    others = _failures[title, check.description] - {_answer_in(check)}
+    return replace(check, hint=hints[min(len(others), len(hints) - 1)], further=())
+
+
+def _answer_in(check: Check) -> tuple[str, str]:
+    return check.reason, check.found
 
 
 class GradeError(LinklabError, AssertionError):
@@ -123,7 +128,9 @@ class Result:
         Raises GradeError, with reasons and hints, if one failed or is inconclusive.
         """
         if not self.passed:
-            _failures.update((self.title, description) for description in self._counted)
+            for check in self.checks:
+                if check.description in self._counted:
+                    _failures[self.title, check.description].add(_answer_in(check))
             raise GradeError(self)
         return self
 
