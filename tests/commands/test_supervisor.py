@@ -65,9 +65,7 @@ def test_an_error_ends_all_workers_each_once() -> None:
 
 
 def test_an_end_is_seen_where_the_system_has_no_pidfd(monkeypatch: pytest.MonkeyPatch) -> None:
-    """macOS has none. Whoever has closed its output, and whose output a child holds open, are the two that no pipe tells
-    of.
-    """
+    """As on macOS. No pipe tells of who closed its output, nor of who left it to a child."""
     monkeypatch.delattr(os, "pidfd_open")
     closes = "import os, sys; os.close(1); sys.exit(3)"
     leaves = "import subprocess; subprocess.Popen(['sleep', '600'])"
