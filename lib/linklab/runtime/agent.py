@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import sys
-import time
 from typing import Any
 
 _RB_POWER_OFF = 0x4321FEDC
@@ -55,9 +54,8 @@ def _serve(options: dict[str, Any]) -> None:
         virtual = options["clock"] == "virtual"
         if virtual:
             boot.exact_timers()
+            boot.set_date()
         grow_up(virtual)
-        if virtual:
-            boot.whole_seconds_apart(time.time())
         channel = Channel(line, line, spin=virtual)
     else:
         boot.boot_native(options["folder"])

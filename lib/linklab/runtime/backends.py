@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from linklab.errors import LabError
+from linklab.runtime.boot import DATE_S
 from linklab.runtime.image.find import Image, find_image
 from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
 from linklab.runtime.qemu.machine import find_qemu
@@ -99,7 +100,7 @@ class Kind:
         ]
         words += [f"uml_dir={private}/", "panic=-1", "bonding.max_bonds=0"]
         if self.clock == "virtual":
-            words += ["time-travel=inf-cpu", "norandmaps", f"random.seed={seed}"]
+            words += ["time-travel=inf-cpu", f"time-travel-start={DATE_S * 10**9}", "norandmaps", f"random.seed={seed}"]
         # what the kernel does not know becomes the environment of its first program
         seccomp = "off" if self.traced else "auto"
         words += [f"seccomp={seccomp}", f"PYTHONHASHSEED={ENVIRONMENT['PYTHONHASHSEED']}", f"init={self.image.python}"]

@@ -21,6 +21,11 @@ _SYS_PIVOT_ROOT = 155  # x86-64, the only processor of a guest
 _MNT_DETACH = 2
 _PR_SET_TIMERSLACK = 29
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
+DATE_S = 2_082_758_400
+"""When every lab on virtual time boots, in seconds since 1970: at the begin of 2036 (UTC). Later than any file that
+comes into a lab, or make and tar would complain of files from the future; earlier than the instants at which seconds of
+32 bits begin anew (NTP's on 7 February 2036, Unix' in 2038).
+"""
 
 
 def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
@@ -151,12 +156,10 @@ def seed_kernel(seed: int) -> None:
         Path("/sys/module/random/parameters/seed").write_text(str(seed))
 
 
-def whole_seconds_apart(date_s: float) -> None:
-    """Set the time of day to this one (in seconds since 1970), or a little off, so that it is whole seconds away from
-    the clock since boot.
+def set_date() -> None:
+    """Set the time of day to `DATE_S`, and as much more as has passed since the boot.
 
-    ping takes its times from the time of day, in whole microseconds: which second it began in by the machine's clock
-    would show in a round trip's last digit.
+    Programs seed their random numbers with the date, so the host's would show in digits. ping takes its times from the
+    time of day, in whole microseconds: parts of a second beside the clock since boot would show in a round trip.
     """
-    apart_s = round(date_s - time.monotonic())
-    time.clock_settime_ns(time.CLOCK_REALTIME, time.monotonic_ns() + apart_s * 10**9)
+    time.clock_settime_ns(time.CLOCK_REALTIME, time.monotonic_ns() + DATE_S * 10**9)

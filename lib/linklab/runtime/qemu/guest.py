@@ -154,11 +154,11 @@ def main() -> None:
     start()
     become_init(_RB_AUTOBOOT)
     boot.exact_timers()
+    boot.set_date()
     warm_up()
     grow_up(True)
     box = GuestBox()
     first = box.receive()  # the snapshot is taken here
-    boot.whole_seconds_apart(first["date_s"])
     files = Folders(Path(first["folder"]) if first["folder"] else None, map(Path, first["reads"]))
     files.take(first)
     box.after_request, box.before_answer = files.take, files.give_back

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -56,7 +55,7 @@ class Emulated:
 
     def _start(self, kept: Snapshot, folder: Path | None, reads: list[Path], seed: int, confined: bool) -> Message:
         self._folders = Folders(folder, reads)
-        first: Message = {"seed": seed, "date_s": time.time(), "folder": folder and str(folder.resolve())}
+        first: Message = {"seed": seed, "folder": folder and str(folder.resolve())}
         first["reads"] = [str(path.resolve()) for path in reads]
         words = machine_words(kept.memory_mb, kept.ram, private=True)
         words += ["-S", "-incoming", "defer"]
