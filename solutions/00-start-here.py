@@ -276,7 +276,7 @@ print(f"this lab runs on {lab.clock} time; {passed_s:.3f} s have passed in it")
 # %% [markdown] id="time-notice"
 # <details><summary>Open this when you have seen the number</summary>
 #
-# On virtual time, close to nothing: what you measure depends on the network, not on your computer. That is
+# On virtual time, none at all: what you measure depends on the network, not on your computer. That is
 # also why the ten seconds of iperf3 were not ten of yours. To wait *in the lab*, write `lab.sleep(2)`.
 #
 # If it says *real* time, two seconds or a bit more have passed. The numbers above then depend on how busy

@@ -181,7 +181,6 @@ class Lab:
         )
 
     def __getitem__(self, name: str) -> Node:
-        # only a name that is new is asked for: a question takes the lab's time
         if name not in (*self._names, service.ROOT) and name not in self.nodes:
             raise UnknownNode(f"there is no node {name!r} here: choose one of {', '.join(self._names)}")
         return Node(self, name)
@@ -208,7 +207,7 @@ class Lab:
 
     def state(self) -> NetworkState:
         """The network as it is now, read back from the kernel."""
-        return NetworkState.from_json(self.process.call(service.state))
+        return NetworkState.from_json(self.process.call(service.state, reads=True))
 
     def sleep(self, seconds: float) -> None:
         """Lets `seconds` of the lab's time pass. On virtual time that takes none of yours."""
@@ -216,11 +215,11 @@ class Lab:
 
     def now(self) -> float:
         """The lab's own clock, in seconds since its start."""
-        return self.process.call(service.now)
+        return self.process.call(service.now, reads=True)
 
     def read_file(self, path: str) -> bytes:
         """A file of the lab. Raises `LabError`."""
-        return base64.b64decode(self.process.call(service.read_file, path))
+        return base64.b64decode(self.process.call(service.read_file, path, reads=True))
 
     def write_file(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
         """Writes a file in the lab, and makes the folders above it. Raises `LabError`."""
@@ -229,12 +228,16 @@ class Lab:
         files = {file.name: base64.b64encode(raw).decode()}
         self.process.call(service.write_files, str(file.parent), files, executable)
 
+    @functools.cached_property
+    def _tool_versions(self) -> dict[str, str]:
+        return self.process.call(service.tool_versions, reads=True)
+
     def info(self) -> dict[str, str]:
         """What runs here: kind, clock, kernel and seed of the lab, and the versions of the tools in it."""
         about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release, "seed": str(self.seed)}
         if self.process.kind.has_image:
             about["kernel patches"] = f"lacking: {self.process.kernel_lacks}" if self.process.kernel_lacks else "all"
-        return about | self.process.call(service.tool_versions)
+        return about | self._tool_versions
 
     def stop(self) -> None:
         """Ends the lab and everything in it. Calling it twice does no harm."""
@@ -253,7 +256,7 @@ class Lab:
 
 def names_of(process: LabProcess) -> list[str]:
     """The names of the nodes there are. Raises `LabError` where a lab, perhaps a student's, says something else."""
-    names = process.call(service.names)
+    names = process.call(service.names, reads=True)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise LabError("this lab does not say which nodes it has: start it again")
     return names
@@ -361,6 +364,7 @@ def start(
             )
         expected = planned.result() if planned else None
         not_checked = process.call(service.build, network, expected, switch, verify, controller)
+        process.call(service.now)  # all digits that were ever recorded come after one request more than building
         lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
     except BaseException:
         if process is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.emulation.readback import parse_tables
+from linklab.emulation.readback import tables_of
 from linklab.errors import LabError
 from linklab.measure import run
 from linklab.network import Network, expected_state, first_difference
@@ -113,9 +113,14 @@ def test_a_cable_serialises_each_frame_tag_included(virtual: Kind, lab_folder: P
 
 
 def test_tables_of_open_vswitch() -> None:
-    text = '{"data":[["p1",10,["set",[]]],["p2",["set",[]],["set",[10,20]]]],"headings":["name","tag","trunks"]}\n'
-    text += '{"data":[[["uuid","ab"],"x"]],"headings":["_uuid","name"]}'
-    assert parse_tables(text) == [
-        [{"name": "p1", "tag": 10, "trunks": ()}, {"name": "p2", "tag": (), "trunks": (10, 20)}],
-        [{"_uuid": "ab", "name": "x"}],
+    """Rows that come and go, and sets of which some go, out of the file of its database."""
+    transactions = [
+        {"Port": {"1": {"name": "p1", "trunks": 10}, "2": {"name": "p2", "tag": 7, "trunks": ["set", [10, 20]]}}},
+        {"Bridge": {"3": {"name": "s1", "ports": ["set", [["uuid", "1"], ["uuid", "2"]]]}}, "Open_vSwitch": {"4": {}}},
+        {"_is_diff": True, "Port": {"2": {"tag": ["set", []], "trunks": ["set", [10, 30]]}, "1": None}},
+        {"_is_diff": True, "Bridge": {"3": {"ports": ["uuid", "1"]}}, "_comment": "ovs-vsctl: del-port"},
     ]
+    log = "".join(f"OVSDB JSON 0 hash\n{json.dumps(it)}\n" for it in ({"name": "schema"}, *transactions))
+    found = tables_of(log)
+    assert found["Port"] == {"2": {"name": "p2", "tag": (), "trunks": {20, 30}}}
+    assert found["Bridge"] == {"3": {"name": "s1", "ports": {"2"}}}

@@ -44,7 +44,7 @@ class Pretended:
         self.asked: list[dict[str, Any]] = []
         self.made.append(self)
 
-    def call(self, function: Any, *arguments: Any) -> Any:
+    def call(self, function: Any, *arguments: Any, reads: bool = False) -> Any:
         return ["h1", "h2"]
 
     def relay(self, request: dict[str, Any], on_event: Callable[[Any], None], stop: Callable[[], bool]) -> Any:

@@ -22,8 +22,11 @@ from linklab.measure import PingFlow, TcpFlow, at_once, run
 from linklab.network import COURSE, TWO_HOSTS
 from linklab.network.mtu_testbeds import mtu_direct
 from linklab.runtime.backends import Kind
+from linklab.runtime.boot import DATE_S
 from linklab.runtime.client import LabProcess
 from linklab.runtime.context import BEAT_NS
+from linklab.show import describe
+from linklab.units import SwitchName
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 TCP_S = 3
@@ -201,22 +204,63 @@ def test_how_many_modules_python_loads_to_build_makes_no_difference(virtual: Kin
     assert clocks_s("unittest.mock") == clocks_s()
 
 
-def test_the_time_of_day_is_whole_seconds_from_the_clock_since_boot(virtual: Kind, lab_folder: Path) -> None:
-    """ping prints microseconds of differences of the time of day: the same ones in every lab."""
+def test_the_time_of_day_is_a_fixed_date_and_the_clock_since_boot(virtual: Kind, lab_folder: Path) -> None:
+    """ping prints microseconds of differences of the time of day, and programs seed themselves with its seconds."""
 
     def apart_ns(context: Any) -> int:
         import time
 
         return time.time_ns() - time.monotonic_ns()
 
-    found_ns = []
-    for _ in range(2):
-        with LabProcess.spawn(virtual, lab_folder) as lab:
-            found_ns.append(lab.call(apart_ns))
-    first, second = (apart % 10**9 for apart in found_ns)
-    assert first == second
-    assert 10**9 - first < 100_000  # the looks at the clock between the two readings
-    assert abs(found_ns[0] - (time.time_ns() - 16 * 10**9)) < 600 * 10**9  # and still today's
+    with LabProcess.spawn(virtual, lab_folder) as lab:
+        found_ns = lab.call(apart_ns)
+    assert 0 <= DATE_S * 10**9 - found_ns < 100_000  # the looks at the clock between the two readings
+
+
+def test_a_program_that_seeds_itself_from_the_date_gives_the_same_digits_another_time(
+    virtual: Kind, lab_folder: Path
+) -> None:
+    program = "import random, time; random.seed(int(time.time())); print(random.random())"
+
+    def printed() -> str:
+        with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
+            return lab["h1"].cmd(f"python3 -c '{program}'")
+
+    first = printed()
+    time.sleep(1.1)  # another second, which was another seed
+    assert printed() == first
+
+
+def _look(lab: linklab.Lab) -> None:
+    """All that a notebook can look at without changing anything."""
+    assert len(lab.nodes) == len(lab.state().nodes) == len(list(lab))
+    assert lab["h1"].address
+    assert lab.read_file("/etc/hostname")
+    lab.now()
+    assert describe(lab)
+
+
+@pytest.mark.parametrize("switch", ["bridge", pytest.param("ovs", marks=pytest.mark.large)])
+def test_looking_at_a_lab_changes_no_digit(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
+    """Nor does time pass for a program that runs in it, and a transfer that is under way."""
+    ticking = "import time\nwhile True: time.sleep(0.00037); print(time.monotonic_ns(), time.time_ns())"
+
+    def digits(looks: int) -> tuple[Any, ...]:
+        with linklab.start(mtu_direct(1518, 10), "virtual", switch=switch, folder=lab_folder) as lab:
+            programs = [lab["h2"].popen("iperf3 -s -1"), lab["h1"].popen(["python3", "-uc", ticking])]
+            lab["h2"].wait_listening(5201)
+            programs.append(lab["h1"].popen(f"iperf3 -J -i 0.1 -t 1 -c {lab['h2'].address}"))
+            found: list[Any] = []
+            for _ in range(4):
+                before_s = lab.now()
+                for _ in range(looks):
+                    _look(lab)
+                assert lab.now() == before_s
+                found += [lab["h1"].cmd("cat /proc/sys/kernel/random/uuid"), programs[1].read(0.013)]
+            programs[2].wait()
+            return (*found, programs[1].read(0), lab.now(), run(lab, PingFlow("h1", "h2", 3)).rtt_ms)
+
+    assert digits(20) == digits(0)
 
 
 def test_whether_a_lab_s_folder_was_looked_at_before_shows_in_no_digit(virtual: Kind, lab_folder: Path) -> None:

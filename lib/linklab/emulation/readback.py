@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch, Switch
 
+from linklab.emulation import switches
 from linklab.emulation.mininet_parts import ONE_SEGMENT
-from linklab.emulation.namespace import Namespace, namespace_of, sysctl
+from linklab.emulation.namespace import Namespace, namespace_of, read_text, sysctl
 from linklab.emulation.netlink import links, qdisc
 from linklab.emulation.overlays import Places, pairs, tags_unseen, tunnels_of
-from linklab.errors import LabError
 from linklab.network import InterfaceState, NetworkState, NodeState, Route, Shape
 from linklab.network.state import Membership
 from linklab.units import VLAN_TAG_BYTES
@@ -35,12 +35,8 @@ _NOT_BUILT = {
     "ifb1",
 }
 _Cables = dict[tuple[str, str], tuple[str, str]]
-_ALL_ABOUT = (
-    *("--columns=name,tag,trunks,vlan_mode,interfaces", "list", "port"),
-    *("--", "--columns=_uuid,name,type", "list", "interface"),
-    *("--", "--columns=name,ports", "list", "bridge"),
-    *("--", "--columns=_uuid,name", "list", "port"),
-)
+_SETS = ("ports", "interfaces", "trunks")
+"""Columns of Open vSwitch's database of which a row may have several."""
 JOINED_SEGMENTS = ("several TCP segments in one packet (gso_max_segs)",)
 
 
@@ -150,14 +146,15 @@ class VlanReader:
     """Reads all VLANs once; switches share a namespace, and Open vSwitch's share a database."""
 
     def __init__(self, nodes: list[Node]) -> None:
-        self._ovs = _ovs_tables() if any(isinstance(node, OVSSwitch) for node in nodes) else None
+        has_ovs = any(isinstance(node, OVSSwitch) for node in nodes)
+        self._ovs = tables_of(read_text(switches.DATABASE)) if has_ovs else {}
         self._devices: dict[Namespace, tuple[links.VlanDevice, ...]] = {}
         self._memberships: dict[Namespace, dict[int, Membership]] = {}
 
     def switch(self, node: Switch, there: Namespace, index_of: dict[str, int]) -> SwitchSeen:
         """What a switch's VLANs are; without any where it does not tell VLANs apart."""
         if isinstance(node, OVSSwitch):
-            return _ovs_switch(node.name, self._ovs or [])
+            return _ovs_switch(node.name, self._ovs)
         if there not in self._memberships:
             self._memberships[there] = links.memberships(there.kernel)
         members = self._memberships[there]
@@ -186,34 +183,30 @@ def cable_shape(node: Node, interface: str, shape: Shape, is_trunk: bool) -> Sha
     return replace(shape, overhead_bytes=shape.overhead_bytes - VLAN_TAG_BYTES)
 
 
-def _ovs_tables() -> list[list[dict[str, Any]]]:
-    done = subprocess.run(
-        ["ovs-vsctl", "--format=json", *_ALL_ABOUT],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    if done.returncode != 0:
-        raise LabError(f"Open vSwitch's VLANs cannot be read: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
-    return parse_tables(done.stdout)
+def tables_of(log: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """The tables in a file of Open vSwitch's database: its rows by their ids. Pure.
 
-
-def parse_tables(text: str) -> list[list[dict[str, Any]]]:
-    """What ``ovs-vsctl --format=json`` prints for several ``list``: a table each, rows by column. Pure.
-
-    Values are OVSDB's (RFC 7047, section 5.1), with sets of one and of many alike as tuples.
+    The file is read, and ovs-vsctl not asked, because a program takes time of the lab. The file is the schema and one
+    transaction after another (ovsdb(5), "File Formats"): a line with length and hash, and a line of JSON, which says of
+    a set what came or went.
     """
-    tables = []
-    decoder, rest = json.JSONDecoder(), text.strip()
-    while rest:
-        table, end = decoder.raw_decode(rest)
-        tables.append([dict(zip(table["headings"], map(_plain, row), strict=True)) for row in table["data"]])
-        rest = rest[end:].strip()
+    tables: dict[str, dict[str, dict[str, Any]]] = {"Bridge": {}, "Port": {}, "Interface": {}}
+    for line in log.split("\n")[3::2]:
+        changes = json.loads(line)
+        for name, rows in tables.items():
+            for number, columns in changes.get(name, {}).items():
+                if columns is None:
+                    del rows[number]
+                    continue
+                row = rows.setdefault(number, {})
+                for column, value in columns.items():
+                    new = _plain(value)
+                    row[column] = {*row.get(column, ())} ^ {*_several(new)} if column in _SETS else new
     return tables
 
 
 def _plain(value: Any) -> Any:
+    """A value of OVSDB (RFC 7047, section 5.1), a set as a tuple."""
     if isinstance(value, list) and len(value) == 2 and value[0] == "set":
         return tuple(_plain(item) for item in value[1])
     if isinstance(value, list) and len(value) == 2 and value[0] == "uuid":
@@ -225,24 +218,22 @@ def _several(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _ovs_switch(name: str, tables: list[list[dict[str, Any]]]) -> SwitchSeen:
+def _ovs_switch(name: str, tables: dict[str, dict[str, dict[str, Any]]]) -> SwitchSeen:
     """One switch in the tables. Pure."""
-    ports, interfaces, bridges, ids = tables
-    names = {row["_uuid"]: row["name"] for row in ids}
-    mine = {names[it] for row in bridges if row["name"] == name for it in _several(row["ports"])} - {name}
-    internal = {row["_uuid"] for row in interfaces if row["type"] == "internal"}
-    rows = [row for row in ports if row["name"] in mine]
-    numbers = sorted({it for row in rows for it in (*_several(row["tag"]), *_several(row["trunks"]))})
+    mine = [port for row in tables["Bridge"].values() if row["name"] == name for port in row["ports"]]
+    rows = sorted((row for row in map(tables["Port"].__getitem__, mine) if row["name"] != name), key=itemgetter("name"))
+    internal = {number for number, row in tables["Interface"].items() if row.get("type") == "internal"}
+    numbers = sorted({it for row in rows for it in (*_several(row.get("tag", ())), *row.get("trunks", ()))})
     if not numbers:
         return SwitchSeen()
-    own = tuple(row["name"] for row in rows if internal & set(_several(row["interfaces"])))
+    own = tuple(row["name"] for row in rows if internal & set(row["interfaces"]))
     return SwitchSeen({row["name"]: _ovs_membership(row, tuple(numbers)) for row in rows}, own)
 
 
 def _ovs_membership(row: dict[str, Any], all_numbers: tuple[int, ...]) -> Membership:
     """See ovs-vswitchd.conf.db(5), VLAN Configuration: a port without a tag is a trunk, without trunks one of all."""
-    tag, trunks = next(iter(_several(row["tag"])), None), tuple(sorted(_several(row["trunks"])))
-    mode = next(iter(_several(row["vlan_mode"])), "access" if tag is not None else "trunk")
+    tag, trunks = next(iter(_several(row.get("tag", ()))), None), tuple(sorted(row.get("trunks", ())))
+    mode = next(iter(_several(row.get("vlan_mode", ()))), "access" if tag is not None else "trunk")
     if mode == "access":
         return Membership(tag)
     return Membership(tag if mode != "trunk" else None, trunks or all_numbers)

@@ -20,7 +20,7 @@ from linklab.units import SwitchName
 
 NAMES = get_args(SwitchName)
 _RUN, _SCHEMA = Path("/run/openvswitch"), Path("/usr/share/openvswitch/vswitch.ovsschema")
-_DATABASE = _RUN / "conf.db"
+DATABASE = _RUN / "conf.db"
 
 
 class LabBridge(LateShell, LinuxBridge):
@@ -96,10 +96,10 @@ def run_daemons() -> None:
         )
     _RUN.mkdir(parents=True, exist_ok=True)
     for words in (
-        ["ovsdb-tool", "create", str(_DATABASE), str(_SCHEMA)],
+        ["ovsdb-tool", "create", str(DATABASE), str(_SCHEMA)],
         [
             "ovsdb-server",
-            str(_DATABASE),
+            str(DATABASE),
             f"--remote=punix:{_RUN}/db.sock",
             "--pidfile",
             "--detach",

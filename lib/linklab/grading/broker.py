@@ -212,6 +212,8 @@ class Broker:
             return  # it came too late
         self.requests += 1
         asked: dict[str, Any] = {"pickle": request.get("pickle")}
+        if request.get("reads") is True:
+            asked["reads"] = True
         number = request.get("id")
         rest = ""
 

@@ -116,7 +116,8 @@ class Gate:
         for client in clients:
             await_ready(client)
         if self._exact:
-            self._lab.write_file(self.path, str(round((self._lab.now() + self.margin_s) * 1e9)))
+            now_s = self._lab.process.call(service.now)  # a request that acts: recorded digits come after it
+            self._lab.write_file(self.path, str(round((now_s + self.margin_s) * 1e9)))
         self._holder.terminate()
 
 

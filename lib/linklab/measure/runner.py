@@ -268,7 +268,8 @@ class _Run:
                 f"port {job.port} of {job.flow.destination} is in use: end the program that listens there"
             )
         server = self._crew.start(job.flow.destination, command)
-        deadline_s = self._lab.now() + PATIENCE_S
+        # a request that acts: recorded digits come after it
+        deadline_s = self._lab.process.call(service.now) + PATIENCE_S
         while not tool.listens(self._lab, job, server.output, 0.5):
             if tool.exact:
                 server.read(0.5)

@@ -123,6 +123,7 @@ class LabProcess:
         on_event: Callable[[Any], None] | None = None,
         stop: Callable[[], bool] | None = None,
         on_print: Callable[[str], None] | None = None,
+        reads: bool = False,
     ) -> Answer:
         """Runs a function inside, with the agent's `Context` before its arguments, and returns its answer, as JSON has
         it. What Linklab and installed packages have is found there by name; all else is carried over
@@ -130,13 +131,16 @@ class LabProcess:
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the
-        same counts. `on_print` gets what the lab prints meanwhile, which is printed here otherwise.
+        same counts. `on_print` gets what the lab prints meanwhile, which is printed here otherwise. With `reads` the
+        function changes nothing: on virtual time no time passes for it, and it moves no digit of what comes later.
         Raises what `linklab.errors` the function raised; `LabError` for any other failure; `LabEnded` for silence
         longer than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
         show = _show if on_print is None else on_print
         carried = carry.packed((function, arguments), self.python)
-        request = {"pickle": base64.b64encode(carried).decode()}
+        request: Message = {"pickle": base64.b64encode(carried).decode()}
+        if reads:
+            request["reads"] = True
         answer, interrupted = self.relay(request, on_event, stop, show)
         for program in answer.get("killed", []):
             print(f"{self._short_of_memory} and ended {program}: {_MORE_MEMORY}", file=sys.stderr)

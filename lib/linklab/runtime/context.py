@@ -51,7 +51,10 @@ class Context:
         self.state: dict[str, Any] = {}
         self.clock, self.seed = clock, seed
         self._channel = channel
-        self._request = 0
+        self._request = self._acts = 0
+        self._clock_s = time.monotonic()
+        self._read: dict[str, dict[str, Any]] = {}
+        self._reading = False
         self._printed = Printed()
         self._interruptible = self._announced = self._limited = False
         self._interrupts_seen = (0, 0)  # of which request, and which one
@@ -172,7 +175,8 @@ class Context:
 
     def serve(self) -> None:
         """Says that the lab is ready, and answers requests until the notebook is gone."""
-        about = {"kernel": os.uname().release, "clock_s": time.monotonic(), "python": sys.version_info[:2]}
+        self._clock_s = time.monotonic()
+        about = {"kernel": os.uname().release, "clock_s": self._clock_s, "python": sys.version_info[:2]}
         self._channel.send({"ready": True, **about})
         while True:
             request = self._channel.receive()
@@ -180,12 +184,40 @@ class Context:
                 continue  # it came too late: the request it meant has been answered
             self._request = request["id"]
             self._interrupts_seen = self._request, 0
-            self._begin()
-            with self._printed.gathered():
-                answer = self._answer(request)
-                self._settle()
-            answer |= self._take_printed()
-            self._channel.send({"id": self._request, "clock_s": time.monotonic(), **answer})
+            self._reading = self.clock == "virtual" and request.get("reads") is True
+            answer = self._look(request) if self._reading else self._act(request)
+            self._channel.send({"id": self._request, "clock_s": self._clock_s, **answer})
+
+    def now_s(self) -> float:
+        """The lab's clock. While a request only reads it is what it was when the lab last came to rest."""
+        return self._clock_s if self._reading else time.monotonic()
+
+    def _act(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request that may change something: it takes time, and has random numbers of its own."""
+        self._read.clear()
+        self._begin()
+        with self._printed.gathered():
+            answer = self._answer(request)
+            self._settle()
+        answer |= self._take_printed()
+        self._clock_s = time.monotonic()
+        return answer
+
+    def _look(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request that only reads: it waits for no beat, is not counted, and draws nothing, so what is asked
+        later begins at the same moment with the same random numbers.
+
+        What a read costs, because it asks the clock or starts a program, is far less than what is left of the beat.
+        Nothing changes before the next request that acts, so each is read once, however often it is asked.
+        """
+        if request["pickle"] in self._read:
+            return self._read[request["pickle"]]
+        with self._printed.gathered():
+            answer = self._answer(request)
+        answer |= self._take_printed()
+        if "result" in answer:
+            self._read[request["pickle"]] = answer
+        return answer
 
     def _begin(self) -> None:
         """Let a request on virtual time be the same in each lab, of whatever kind, and no two requests the same.
@@ -196,8 +228,9 @@ class Context:
         whatever was drawn before.
         """
         if self.clock == "virtual":
+            self._acts += 1
             await_beat()
-            seed = (self.seed + (self._request << 32)) % 2**64
+            seed = (self.seed + (self._acts << 32)) % 2**64
             time.sleep(random.Random(seed).randrange(BEAT_NS) / 1e9)
             boot.seed_kernel(seed)
 
