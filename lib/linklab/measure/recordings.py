@@ -519,7 +519,8 @@ class _Reader:
             # what waited in a socket until now was not refused
             late = hop.received_ns is not None and time_ns - hop.received_ns >= _ONE_STEP_NS
             # who pings reads a copy, and no socket is left for the answer itself
-            is_answer = name == "NO_SOCKET" and hop.head[12:14] == IPV4 and hop.head[23:24] == b"\x01"
+            ip = ipv4_of(hop.head) if name == "NO_SOCKET" else None
+            is_answer = ip is not None and ip.protocol == 1
             if not late and not is_answer:
                 received_ns = None if name == "CPU_BACKLOG" else hop.received_ns
                 self._hops[number] = hop._replace(discarded=name, received_ns=received_ns)
@@ -571,6 +572,46 @@ def payload_of(head: bytes) -> tuple[int, bytes]:
     while kind == b"\x81\x00":
         at, kind = at + 4, head[at + 2 : at + 4]
     return at, kind
+
+
+class Ipv4(NamedTuple):
+    """What a frame's IPv4 header says (RFC 791): `at` is where it begins in the frame, `data` where it ends.
+
+    `ecn` is the last two bits of its type of service (RFC 3168), `offset_bytes` and `more` say which fragment it is.
+    """
+
+    at: int
+    data: int
+    ecn: int
+    more: bool
+    offset_bytes: int
+    protocol: int
+    addresses: bytes
+
+    @property
+    def source(self) -> str:
+        """Return the address of who sent it."""
+        return ".".join(map(str, self.addresses[:4]))
+
+    @property
+    def destination(self) -> str:
+        """Return the address of whom it is for."""
+        return ".".join(map(str, self.addresses[4:]))
+
+    @property
+    def fragment(self) -> bool:
+        """Return True if this is a part of a packet."""
+        return self.more or self.offset_bytes > 0
+
+
+def ipv4_of(head: bytes) -> Ipv4 | None:
+    """Return the IPv4 header of a frame, behind any tags of VLANs; None where it has none, or not all of it."""
+    at, kind = payload_of(head)
+    if kind != IPV4 or len(head) < at + 20:
+        return None
+    part = int.from_bytes(head[at + 6 : at + 8], "big")
+    more, offset_bytes, addresses = bool(part & 0x2000), 8 * (part & 0x1FFF), head[at + 12 : at + 20]
+    return Ipv4(at, at + 4 * (head[at] & 15), head[at + 1] & 3, more, offset_bytes, head[at + 9], addresses)
 
 
 def fingerprint(head: bytes) -> bytes:

@@ -17,7 +17,7 @@ from ipaddress import IPv4Interface
 from typing import Any, Final
 
 from linklab.measure import Recording
-from linklab.measure.recordings import IPV4, Hop, TcpState, payload_of
+from linklab.measure.recordings import Hop, TcpState, ipv4_of, payload_of
 from linklab.network import NetworkState
 from linklab.show.network.layout import Placed, Point, along
 from linklab.show.network.paint import drawn
@@ -84,28 +84,28 @@ class Flow:
 
 
 def ends_of(head: bytes) -> Ends:
-    """Return between whom a packet goes, by its first bytes."""
-    at, kind = payload_of(head)
-    if kind != IPV4 or len(head) < at + 20:
+    """Return between whom a packet goes, by its first bytes. A later fragment has no ports."""
+    ip = ipv4_of(head)
+    if ip is None:
+        _, kind = payload_of(head)
         return Ends("ARP" if kind == b"\x08\x06" else f"Ethernet 0x{kind.hex()}", "", "")
-    data = at + 4 * (head[at] & 15)
-    protocol = _PROTOCOLS.get(head[at + 9], f"IP protocol {head[at + 9]}")
-    source, destination = (".".join(map(str, head[place : place + 4])) for place in (at + 12, at + 16))
-    if protocol in ("TCP", "UDP") and len(head) >= data + 4:
-        ports = int.from_bytes(head[data : data + 2], "big"), int.from_bytes(head[data + 2 : data + 4], "big")
-        return Ends(protocol, f"{source}:{ports[0]}", f"{destination}:{ports[1]}")
-    return Ends(protocol, source, destination)
+    protocol, ports = _PROTOCOLS.get(ip.protocol, f"IP protocol {ip.protocol}"), head[ip.data : ip.data + 4]
+    if protocol in ("TCP", "UDP") and not ip.offset_bytes and len(ports) == 4:
+        source, destination = int.from_bytes(ports[:2], "big"), int.from_bytes(ports[2:], "big")
+        return Ends(protocol, f"{ip.source}:{source}", f"{ip.destination}:{destination}")
+    return Ends(protocol, ip.source, ip.destination)
 
 
 def kept_head(head: bytes) -> bytes:
     """Return the headers of a packet without the data behind them."""
-    if head[12:14] != IPV4 or len(head) < 34:
+    ip = ipv4_of(head)
+    if ip is None:
         return head[:64]
-    data = 14 + 4 * (head[14] & 15)
-    protocol = head[23]
-    if protocol == 6 and len(head) > data + 12:
-        return head[: data + 4 * (head[data + 12] >> 4)]
-    return head[: data + 8] if protocol in (1, 17) else head
+    if ip.offset_bytes:
+        return head[: ip.data]
+    if ip.protocol == 6 and len(head) > ip.data + 12:
+        return head[: ip.data + 4 * (head[ip.data + 12] >> 4)]
+    return head[: ip.data + 8] if ip.protocol in (1, 17) else head
 
 
 def first_ns(recording: Recording) -> int:
@@ -256,18 +256,28 @@ def _lines(placed: Placed) -> dict[str, tuple[Point, Point]]:
     return found
 
 
+_CONGESTED: Final = 3
+"""ECN's mark, CE (RFC 3168, section 5)."""
+
+
 def _note(recording: Recording, hop: Hop, notes: dict[tuple[str, str], int]) -> int:
     """What there is to say of a packet here: 0 for nothing, else one more than its place among the notes.
 
     A note is of a kind: a packet was ``dropped`` by the queue, ``lost`` at the node behind it or ``refused`` there
     without harm, or ``marked`` by the queue (ECN).
     """
-    marked = hop.sent and hop.head[12:14] == IPV4 and hop.head[15:16] != hop.sent_head[15:16]
-    if not (hop.dropped or hop.discarded or marked):
+    if not (hop.dropped or hop.discarded or _is_marked(hop)):
         return 0
     kind = "dropped" if hop.dropped else "lost" if hop.lost else "refused" if hop.discarded else "marked"
     why = recording.why(hop) or f"The queue of {hop.interface} marked it instead of dropping it (ECN, RFC 3168)."
     return 1 + notes.setdefault((kind, why), len(notes))
+
+
+def _is_marked(hop: Hop) -> bool:
+    if not hop.sent or hop.head == hop.sent_head:
+        return False
+    came, went = ipv4_of(hop.head), ipv4_of(hop.sent_head)
+    return came is not None and went is not None and came.ecn != went.ecn == _CONGESTED
 
 
 def _tcp(columns: Columns, recording: Recording, begin_ns: int) -> list[dict[str, Any]]:
@@ -296,25 +306,26 @@ _SENDS_BYTES: Final = 5000
 
 
 def _pings(columns: Columns, recording: Recording, first: dict[int, Hop], begin_ns: int) -> list[dict[str, Any]]:
-    """Round trips of pings: from the queue of who asks to the arrival of the answer there."""
+    """Round trips of pings: from the queue of who asks to the arrival of the answer there.
+
+    Pings in fragments are left out: their round trip ends with the last fragment.
+    """
     names = _Names(recording.network)
     node_behind = {port.interface: port.peer for port in recording.ports}
     node_of = {port.interface: port.node for port in recording.ports}
     asked: dict[tuple[str, str, bytes], int] = {}
     trips: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for hop in recording.hops:
-        head = hop.head
-        if head[12:14] != IPV4 or head[23:24] != b"\x01":
+        ip = ipv4_of(hop.head)
+        if ip is None or ip.protocol != 1 or ip.fragment:
             continue
-        ends = ends_of(head)
-        data = 14 + 4 * (head[14] & 15)
-        kind, which = head[data], head[data + 4 : data + 8]
+        kind, which = hop.head[ip.data], hop.head[ip.data + 4 : ip.data + 8]
         if kind == 8 and first[hop.packet] is hop:
-            asked[ends.source, ends.destination, which] = hop.queued_ns
+            asked[ip.source, ip.destination, which] = hop.queued_ns
         elif kind == 0 and hop.received_ns is not None:
-            key = ends.destination, ends.source, which
+            key = ip.destination, ip.source, which
             behind = node_of.get(node_behind.get(hop.interface) or "", "")
-            if key in asked and behind == names.place(ends.destination):
+            if key in asked and behind == names.place(ip.destination):
                 trips[key[:2]].append((hop.received_ns, hop.received_ns - asked.pop(key)))
     found = []
     for (source, destination), them in trips.items():

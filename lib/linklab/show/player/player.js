@@ -178,8 +178,10 @@ function headers(head, length) {
   const size = (head[at] & 15) * 4, total = byte2(head, at + 2), data = at + size;
   rows.push(["IPv4", `${ip(head, at + 12)} to ${ip(head, at + 16)}, ${total} bytes, identification ${byte2(head, at + 4)}, TTL ${head[at + 8]}${head[at + 6] & 0x40 ? ", don't fragment" : ""}`]);
   rows.push(["DSCP, ECN", `${head[at + 1] >> 2}, ${ECN[head[at + 1] & 3]}`]);
-  const protocol = head[at + 9];
-  if (protocol === 6 && head.length >= data + 20) {
+  const protocol = head[at + 9], part = byte2(head, at + 6), offset = 8 * (part & 0x1fff);
+  if (part & 0x3fff) rows.push(["Fragment", `from byte ${offset}${part & 0x2000 ? ", more follow" : ", the last"}`]);
+  if (offset) rows.push(["Protocol", `${protocol}`]);
+  else if (protocol === 6 && head.length >= data + 20) {
     const own = (head[data + 12] >> 4) * 4;
     rows.push(["TCP", `port ${byte2(head, data)} to ${byte2(head, data + 2)}, ${total - size - own} bytes of data`]);
     rows.push(["Sequence", `${byte4(head, data + 4)}`], ["Acknowledges", `${byte4(head, data + 8)}`]);
