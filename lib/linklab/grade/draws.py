@@ -1,11 +1,12 @@
 """What a check draws: anew at home, and in class from what was handed in, so that judging again gives the same.
 
-Nobody chooses the draws of a submission cheaply. They are those of its digest (`linklab.grading.model.Task.digest`: the
-notebook with all answers and texts, and the files handed over with it), so each change of a letter gives others, and a
-table of answers changes what it is for. One who tries changes until they suit pays for each try a scrypt of 16 MB,
-about 0.1 s of a processor. For Lab 03 that is: one network's bandwidth lies within 5 % of a number that was chosen
-beforehand with a probability of 2 * 0.05 / ln(40 / 5) = 5 %, all four with 5 in a million, so a constant in place of a
-search costs some 5 hours of a processor, and has to be confirmed by a probe on each network as well.
+Nobody chooses the draws of a submission cheaply. They are those of its digest (`linklab.grading.model.Task.digest`:
+all answers, texts and added cells, and the files handed over with them; nothing of the instructor's), so each change
+of a letter gives others, and a table of answers changes what it is for. One who tries changes until they suit pays for
+each try a scrypt of 16 MB, about 0.1 s of a processor. For Lab 03 that is: one network's bandwidth lies within 5 % of
+a number that was chosen beforehand with a probability of 2 * 0.05 / ln(40 / 5) = 5 %, all four with 5 in a million, so
+a constant in place of a search costs some 5 hours of a processor, and has to be confirmed by a probe on each network
+as well.
 """
 
 from __future__ import annotations

@@ -47,13 +47,18 @@ class Task:
     limits: Limits = field(default_factory=Limits)
 
     def digest(self) -> bytes:
-        """Return a digest of all that was handed in for this lab: the assembled notebook, and the files next to it.
+        """Return a digest of the student's own work for this lab: answers, texts, added cells, the files next to them.
 
-        It is the same however often, wherever and with whichever Linklab that is judged. Raises OSError.
+        It is the same however often, wherever and with whichever Linklab that is judged, and whatever the instructor
+        changes in the cells around it. Raises OSError, and ValueError where the notebook is none.
         """
+        cells = json.loads(self.notebook.read_text("utf-8"))["cells"]
+        own = [
+            (cell["cell_type"], "".join(cell["source"]), cell.get("attachments", {})) for cell in cells if _is_own(cell)
+        ]
         found = hashlib.sha256()
-        for name, path in (("", self.notebook), *sorted(self.files.items())):
-            content = path.read_bytes()
+        work = {"": json.dumps(own, sort_keys=True).encode()}
+        for name, content in (work | {name: path.read_bytes() for name, path in sorted(self.files.items())}).items():
             found.update(f"{self.lab} {name} {len(content)}\0".encode() + content)
         return found.digest()
 
@@ -74,6 +79,12 @@ class Task:
             Path(data["output"]),
             Limits(**data["limits"]),
         )
+
+
+def _is_own(cell: Any) -> bool:
+    """Whether the student wrote a cell of an assembled notebook."""
+    told = cell["metadata"]
+    return bool(told.get("nbgrader", {}).get("solution") or told.get("linklab", {}).get("added"))
 
 
 @dataclass(frozen=True)
