@@ -66,6 +66,19 @@ except OSError as error:
     assert said == "No space left on device"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's submissions run as users of their own")
+def test_no_two_judges_run_submissions_as_the_same_user() -> None:
+    alike = "import os; os.getpid = lambda: 4321\n" + ROOM + "print(room.user, flush=True); sys.stdin.read()"
+    words = [sys.executable, "-P", "-c", alike]
+    with (
+        subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one,
+        subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as two,
+    ):
+        users = [judge.stdout and judge.stdout.readline() and judge.stdout.readline() for judge in (one, two)]
+    assert all(users)
+    assert users[0] != users[1]
+
+
 def test_nobody_else_sees_the_room() -> None:
     said, base = in_a_room("""
 (room.home / "answer").write_text("mine")

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -72,8 +73,8 @@ def make_room(disk_mb: int) -> Room:
     this machine lets nobody do so.
     """
     base = Path(tempfile.mkdtemp(prefix=f"linklab-judge-{os.getpid()}-"))
-    user = FIRST_USER + os.getpid() % _USERS if os.geteuid() == 0 else os.geteuid()
     try:
+        user = _own_user() if os.geteuid() == 0 else os.geteuid()
         _enter_namespace()
         # two file systems: a full home leaves the judge room for its own
         _mount("tmpfs", base, f"size=64m,mode=0711,uid={os.geteuid()}")
@@ -91,6 +92,29 @@ def make_room(disk_mb: int) -> Room:
             f"this machine gives a submission no folder of bounded size ({error}): linklab doctor --grading tells why"
         ) from None
     return room
+
+
+def _own_user() -> int:
+    """A user that runs no other judge's submission: the kernel counts the processes of one user together.
+
+    It is this process's until that ends: a socket's name, which only one process of the machine has, says so. Judges in
+    containers do not see each other's, and begin elsewhere. Raises `LabError` where all users are taken.
+    """
+    first = os.stat("/proc/self/ns/pid").st_ino + os.getpid()
+    for number in range(_USERS):
+        user = FIRST_USER + (first + number) % _USERS
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0linklab-judge-of-user-{user}")
+        except OSError:
+            claim.close()
+            continue
+        _claims.append(claim)
+        return user
+    raise LabError(f"{_USERS} judges run already")
+
+
+_claims: Final[list[socket.socket]] = []
 
 
 def furnish(room: Room, files: Mapping[str, Path], variant: str) -> None:
