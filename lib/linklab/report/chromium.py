@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LinklabError
+from linklab.runtime import bwrap
 
 PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LIMIT_S: Final = 300
@@ -28,6 +29,9 @@ _FLAGS: Final = (
 )
 
 
+_PRINTED: Final = "page.pdf"
+
+
 def find() -> str:
     """Chromium's path. Raises LinklabError naming what to install."""
     for name in PROGRAMS:
@@ -40,27 +44,48 @@ def find() -> str:
 def print_pdf(page: Path, pdf: Path, program: str) -> None:
     """Prints a page into a file, at one stroke. Raises LinklabError where Chromium does not do it, OSError otherwise.
 
-    Chromium gets a profile of its own for this, and reaches no network.
+    Chromium gets a profile of its own for this, reaches no network, and shows the page in its sandbox, which refuses to
+    run as root: for root it is another user, who sees no file but the page (bubblewrap).
     """
+    as_root = os.geteuid() == 0
     with tempfile.TemporaryDirectory(prefix="linklab-report-", ignore_cleanup_errors=True) as folder:
         # Chromium of some distributions sees the temporary folder of its own alone; a folder beside the page works.
         made = pdf.with_name(f".{pdf.name}.{os.getpid()}.pdf")
-        command = [program, *_FLAGS, f"--user-data-dir={folder}", f"--print-to-pdf={made.resolve()}"]
-        if os.geteuid() == 0:
-            command.append("--no-sandbox")  # Chromium's own refuses to run as root
         try:
-            said = _run([*command, page.resolve().as_uri()])
+            if as_root:
+                said = _run_as_another(program, page, Path(folder))
+                printed = Path(folder, _PRINTED)
+                if printed.is_file() and not printed.is_symlink():
+                    shutil.copyfile(printed, made)
+            else:
+                said = _run(_command(program, folder, made.resolve(), page.resolve()))
             if not made.is_file() or made.read_bytes()[:5] != b"%PDF-":
-                raise LinklabError(f"{program} printed no PDF file of {page}: {said or 'it said nothing'}")
+                again = "; run linklab report as an ordinary user instead of root" if as_root else ""
+                raise LinklabError(f"{program} printed no PDF file of {page}: {said or 'it said nothing'}{again}")
             made.replace(pdf)
         finally:
             made.unlink(missing_ok=True)
 
 
-def _run(command: list[str]) -> str:
+def _command(program: str, profile: str, pdf: Path, page: Path) -> list[str]:
+    return [program, *_FLAGS, f"--user-data-dir={profile}", f"--print-to-pdf={pdf}", page.as_uri()]
+
+
+def _run_as_another(program: str, page: Path, folder: Path) -> str:
+    """Print the page into `_PRINTED` of a folder; the last line of what the program complains of."""
+    home = Path(bwrap.HOME)
+    shutil.copyfile(page, folder / "page.html")
+    settings = (f"/etc/{name}" for name in ("chromium", "chromium.d", "fonts"))
+    more = ["--unshare-net", *(word for it in settings for word in ("--ro-bind-try", it, it))]
+    words = _command(program, f"{home}/profile", home / _PRINTED, home / "page.html")
+    return _run([*bwrap.for_program(folder, program, more=more), *words], bwrap.program_environment())
+
+
+def _run(command: list[str], environment: dict[str, str] | None = None) -> str:
     """The last line of what a program complains of."""
     process = subprocess.Popen(
         command,
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
