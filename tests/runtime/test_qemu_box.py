@@ -201,7 +201,7 @@ def test_who_stopped_the_machine_is_told() -> None:
 @pytest.fixture
 def sides(tmp_path: Path) -> tuple[Folder, Folder]:
     """A folder on the host, and the same in the guest."""
-    return Folder(tmp_path / "host"), Folder(tmp_path / "guest")
+    return Folder(tmp_path / "host", "host"), Folder(tmp_path / "guest", "lab")
 
 
 def test_only_changes_travel(sides: tuple[Folder, Folder]) -> None:
@@ -212,7 +212,7 @@ def test_only_changes_travel(sides: tuple[Folder, Folder]) -> None:
     changes, size = host.changes(1000)
     assert size == 256 + len("one")
     assert changes is not None
-    guest.make(changes)
+    guest.make(changes, keep=True)
     assert (guest.path / "below" / "b.bin").read_bytes() == bytes(range(256))
     assert guest.changes(1000) == (None, 0)
     (guest.path / "a.txt").write_text("another")
@@ -220,7 +220,7 @@ def test_only_changes_travel(sides: tuple[Folder, Folder]) -> None:
     changes, _ = guest.changes(1000)
     assert changes is not None
     assert list(changes["here"]) == ["a.txt"]
-    host.make(changes)
+    host.make(changes, keep=True)
     assert (host.path / "a.txt").read_text() == "another"
     assert not (host.path / "below" / "b.bin").exists()
     assert host.changes(1000) == (None, 0)
@@ -231,7 +231,7 @@ def test_no_file_is_written_out_of_the_folder(sides: tuple[Folder, Folder], tmp_
     host, _ = sides
     (host.path / "out").symlink_to(tmp_path)
     with pytest.raises(LabError):
-        host.make({"here": {name: [0o644, "eA=="]}, "gone": []})
+        host.make({"here": {name: [0o644, "eA=="]}, "gone": []}, keep=True)
     assert not (tmp_path / "x").exists()
 
 
@@ -244,14 +244,66 @@ def test_what_has_no_room_or_is_hidden_stays_and_is_told_once(sides: tuple[Folde
     changes, size = host.changes(4_000_000)
     assert changes == {"here": {"small": [0o644, "eA=="]}, "gone": []}
     assert size == 1
-    assert host.newly_left() == ["large (5 MB)"]
+    (note,) = host.new_notes()
+    assert note.startswith("large (5 MB)")
     assert host.changes(4_000_000) == (None, 0)
-    assert host.newly_left() == []
+    assert host.new_notes() == []
+
+
+def _carried(one: Folder, other: Folder) -> None:
+    changes, _ = one.changes(1000)
+    assert changes is not None
+    other.make(changes, keep=True)
+
+
+def test_what_was_changed_on_both_sides_is_kept_from_both(sides: tuple[Folder, Folder]) -> None:
+    host, guest = sides
+    for name in ("notes.txt", "edited.txt", "same.txt"):
+        (host.path / name).write_text("old")
+    _carried(host, guest)
+    (host.path / "notes.txt").write_text("by hand")
+    (host.path / "edited.txt").write_text("by hand")
+    (guest.path / "notes.txt").write_text("by a program")
+    (guest.path / "edited.txt").unlink()
+    (guest.path / "same.txt").write_text("by a program")
+    _carried(guest, host)
+    _carried(host, guest)
+    (note,) = host.new_notes()
+    assert "notes.from-lab.txt" in note
+    for side in sides:
+        assert {path.name: path.read_text() for path in side.path.iterdir()} == {
+            "notes.txt": "by hand",
+            "notes.from-lab.txt": "by a program",
+            "edited.txt": "by hand",
+            "same.txt": "by a program",
+        }
+
+
+def test_a_folder_with_more_files_than_are_carried_says_so_once(sides: tuple[Folder, Folder]) -> None:
+    _, guest = sides
+    (guest.path / "before").write_text("x")
+    for number in range(5000):
+        (guest.path / str(number)).touch()
+    assert [guest.changes(1000) for _ in range(2)] == [(None, 0), (None, 0)]
+    (note,) = guest.new_notes()
+    assert "folder=" in note
+    (guest.path / "4999").unlink()
+    changes, _ = guest.changes(1000)
+    assert changes is not None
+    assert len(changes["here"]) == 5000
+
+
+def test_a_file_that_cannot_be_written_is_told_of_and_ends_nothing(sides: tuple[Folder, Folder]) -> None:
+    host, _ = sides
+    host.make({"here": {"x" * 300: [0o644, "eA=="], "good": [0o644, "eA=="]}, "gone": []}, keep=True)
+    assert (host.path / "good").read_text() == "x"
+    assert len(host.new_notes()) == 1
 
 
 def test_what_is_only_read_goes_one_way(tmp_path: Path) -> None:
     own, read = tmp_path / "own", tmp_path / "read"
-    host, guest = Folders(own, [read]), Folders(own, [read])
+    host = Folders(own, [read], "host")
+    guest = Folders(tmp_path / "own there", [tmp_path / "read there"], "lab")
     (own / "mine").write_text("x")
     (read / "theirs").write_text("y")
     request: Message = {"id": 1}
@@ -262,7 +314,8 @@ def test_what_is_only_read_goes_one_way(tmp_path: Path) -> None:
     }
     guest.take(request)
     assert request == {"id": 1}
-    (read / "theirs").write_text("changed in the lab")
+    assert (tmp_path / "own there" / "mine").read_text() == "x"
+    (tmp_path / "read there" / "theirs").write_text("changed in the lab")
     answer: Message = {}
     guest.give_back(answer)
     assert answer == {}

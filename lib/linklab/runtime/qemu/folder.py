@@ -5,47 +5,68 @@ what changed in the guest.
 from __future__ import annotations
 
 import base64
+import itertools
 import os
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from linklab.errors import LabError
 from linklab.runtime.channel import Message
 
 KEY: Final = "files"
 """Of a message: for each folder that changed, by its number, ``{"here": {path: [mode, content]}, "gone": [path]}``."""
-LEFT_KEY: Final = "left"
-"""Of an answer: the files for which there was no room."""
+NOTES_KEY: Final = "notes"
+"""Of an answer: lines for the user on files that are not on both sides."""
 LARGEST_CHANGE_BYTES: Final = 32 * 1024 * 1024
 """So much goes with one message. A file for which no room is left stays on its side: a megabyte takes half a second."""
 _MOST_FILES: Final = 5000
 _OWN: Final = "own"
+_SIDES: Final = {"host": "this machine", "lab": "the lab"}
 
+Side = Literal["host", "lab"]
 Stamp = tuple[int, int, int]
 
 
 class Folder:
-    """A folder, and how its files were when the other side last saw them."""
+    """A folder on one side, how its files were when the other side last saw them, and lines for the user."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, side: Side) -> None:
         path.mkdir(parents=True, exist_ok=True)
         self.path = path.resolve()
+        self._here, self._other = _SIDES[side], "lab" if side == "host" else "host"
         self._seen: dict[str, Stamp] = {}
-        self._left: list[str] = []
+        self._alone: dict[str, Stamp] = {}  # files that stay on this side
+        self._crowded = False
+        self._notes: list[str] = []
 
     def changes(self, room_bytes: int) -> tuple[dict[str, Any] | None, int]:
         """Return what changed here since the last call, and how many bytes that is: at most ``room_bytes``."""
         here: dict[str, list[Any]] = {}
-        stamps = dict(self._files())
+        stamps = dict(itertools.islice(self._files(), _MOST_FILES + 1))
+        crowded, self._crowded = self._crowded, len(stamps) > _MOST_FILES
+        if self._crowded:
+            if not crowded:
+                self._notes.append(
+                    f"{self.path} holds more than {_MOST_FILES:,} files, so what changes there stays in {self._here} "
+                    "alone: say folder= for a smaller one"
+                )
+            return None, 0
+        seen, alone = {}, {}
         taken = 0
         for name, stamp in stamps.items():
             if self._seen.get(name) == stamp:
+                seen[name] = stamp
                 continue
-            if stamp[0] > room_bytes - taken:
-                self._left.append(f"{name} ({stamp[0] / 1e6:.0f} MB)")
+            if self._alone.get(name) == stamp or stamp[0] > room_bytes - taken:
+                if name not in self._alone:
+                    self._notes.append(
+                        f"{name} ({stamp[0] / 1e6:.0f} MB) is too large to be carried over, so it stays in "
+                        f"{self._here} alone"
+                    )
+                alone[name] = stamp
                 continue
             try:
                 data = (self.path / name).read_bytes()
@@ -53,28 +74,45 @@ class Folder:
                 continue
             taken += len(data)
             here[name] = [stamp[2], base64.b64encode(data).decode()]
-        gone = [name for name in self._seen if name not in stamps]
-        self._seen = stamps
+            seen[name] = stamp
+        gone = [name for name in self._seen | self._alone if name not in stamps]
+        self._seen, self._alone = seen, alone
         return ({"here": here, "gone": gone} if here or gone else None), taken
 
-    def newly_left(self) -> list[str]:
-        """Return the files, with their sizes, for which there was no room and that were not told of yet."""
-        left, self._left = self._left, []
-        return left
+    def new_notes(self) -> list[str]:
+        """Return the lines for the user since the last call."""
+        notes, self._notes = self._notes, []
+        return notes
 
-    def make(self, changes: dict[str, Any]) -> None:
-        """Make here what changed on the other side. Raises `LabError` for a path out of the folder."""
+    def make(self, changes: dict[str, Any], *, keep: bool) -> None:
+        """Make here what changed on the other side. With ``keep``, what changed here as well stays.
+
+        Raises `LabError` for a path out of the folder.
+        """
         for name in changes["gone"]:
-            self._inside(name).unlink(missing_ok=True)
-            self._seen.pop(str(name), None)
-        for name, (mode, content) in changes["here"].items():
             path = self._inside(name)
-            _replace(path, int(mode), base64.b64decode(content))
-            self._seen[str(name)] = _stamp(path.lstat())
+            if self._seen.pop(str(name), None) == _stamp_of(path) or not keep:
+                path.unlink(missing_ok=True)
+        for name, (mode, content) in changes["here"].items():
+            try:
+                self._put(str(name), int(mode), base64.b64decode(content), keep)
+            except OSError as error:
+                self._notes.append(f"{name} cannot be written in {self._here}: {error.strerror}")
+
+    def _put(self, name: str, mode: int, data: bytes, keep: bool) -> None:
+        path = self._inside(name)
+        if keep and _stamp_of(path) not in (None, self._seen.get(name)):
+            file = PurePosixPath(name)
+            beside = str(file.with_name(f"{file.stem}.from-{self._other}{file.suffix}"))
+            self._notes.append(f"{name} was changed on both sides: what {_SIDES[self._other]} wrote is in {beside}")
+            self._put(beside, mode, data, keep)
+            self._seen.pop(beside, None)  # the other side has it under another name
+            return
+        _replace(path, mode, data)
+        self._seen[name] = _stamp(path.lstat())
 
     def _files(self) -> Iterator[tuple[str, Stamp]]:
         """Ordinary files by their path below the folder, without hidden ones, in an order that both sides share."""
-        found = 0
         for at, folders, files in os.walk(self.path):
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
             for name in sorted(files):
@@ -85,9 +123,6 @@ class Folder:
                     continue
                 if name.startswith(".") or not stat.S_ISREG(state.st_mode):
                     continue
-                found += 1
-                if found > _MOST_FILES:
-                    raise LabError(f"{self.path} holds more than {_MOST_FILES:,} files: say folder= for a smaller one")
                 yield path.relative_to(self.path).as_posix(), _stamp(state)
 
     def _inside(self, name: object) -> Path:
@@ -107,19 +142,19 @@ class Folders:
     number them alike.
     """
 
-    def __init__(self, own: Path | None, reads: Iterable[Path]) -> None:
-        self._own = {} if own is None else {_OWN: Folder(own)}
-        self._all = self._own | {str(number): Folder(path) for number, path in enumerate(reads)}
+    def __init__(self, own: Path | None, reads: Iterable[Path], side: Side) -> None:
+        self._own = {} if own is None else {_OWN: Folder(own, side)}
+        self._all = self._own | {str(number): Folder(path, side) for number, path in enumerate(reads)}
 
     def give(self, message: Message) -> None:
         """Add to a request what changed here in any folder."""
         self._add(message, self._all)
 
     def give_back(self, message: Message) -> None:
-        """Add to an answer what changed here in the lab's own folder."""
+        """Add to an answer what changed here in the lab's own folder, and lines for the user."""
         self._add(message, self._own)
-        if left := [name for folder in self._own.values() for name in folder.newly_left()]:
-            message[LEFT_KEY] = left
+        if notes := self.new_notes():
+            message[NOTES_KEY] = notes
 
     def take(self, message: Message) -> None:
         """Make here what a request says changed in any folder."""
@@ -129,9 +164,9 @@ class Folders:
         """Make here what an answer says changed in the lab's own folder. Raises `LabError` for another folder."""
         self._make(message.pop(KEY, {}), self._own)
 
-    def newly_left(self) -> list[str]:
-        """Return the files for which there was no room in a request and that were not told of yet."""
-        return [name for folder in self._all.values() for name in folder.newly_left()]
+    def new_notes(self) -> list[str]:
+        """Return the lines for the user since the last call."""
+        return [note for folder in self._all.values() for note in folder.new_notes()]
 
     @staticmethod
     def _add(message: Message, folders: Mapping[str, Folder]) -> None:
@@ -149,11 +184,19 @@ class Folders:
         for number, changes in changed.items():
             if number not in folders:
                 raise LabError(f"the lab changed folder {number!r}, which is not its own: start it again")
-            folders[number].make(changes)
+            folders[number].make(changes, keep=number == _OWN)
 
 
 def no_files(message: Message) -> None:
     """Do nothing: a lab without a folder."""
+
+
+def _stamp_of(path: Path) -> Stamp | None:
+    """Return the stamp of a file, None where there is none."""
+    try:
+        return _stamp(path.lstat())
+    except OSError:
+        return None
 
 
 def _stamp(state: os.stat_result) -> Stamp:

@@ -159,7 +159,7 @@ def main() -> None:
     grow_up(True)
     box = GuestBox()
     first = box.receive()  # the snapshot is taken here
-    files = Folders(Path(first["folder"]) if first["folder"] else None, map(Path, first["reads"]))
+    files = Folders(Path(first["folder"]) if first["folder"] else None, map(Path, first["reads"]), "lab")
     files.take(first)
     box.after_request, box.before_answer = files.take, files.give_back
     os.chdir(first["folder"] or "/")

@@ -14,7 +14,7 @@ from linklab.runtime.backends import Kind, guest_memory_mb
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.qemu import snapshot
 from linklab.runtime.qemu.box import HostBox
-from linklab.runtime.qemu.folder import LEFT_KEY, Folders
+from linklab.runtime.qemu.folder import NOTES_KEY, Folders
 from linklab.runtime.qemu.machine import Machine, find_qemu, machine_words
 from linklab.runtime.qemu.snapshot import LARGEST_BYTES, Snapshot
 from linklab.runtime.transport import BOOT_LIMIT_S, About
@@ -54,7 +54,7 @@ class Emulated:
         self.about = About(kind, ready["kernel"], kind.kernel_lacks, ready["clock_s"], memory_mb, python)
 
     def _start(self, kept: Snapshot, folder: Path | None, reads: list[Path], seed: int, confined: bool) -> Message:
-        self._folders = Folders(folder, reads)
+        self._folders = Folders(folder, reads, "host")
         first: Message = {"seed": seed, "folder": folder and str(folder.resolve())}
         first["reads"] = [str(path.resolve()) for path in reads]
         words = machine_words(kept.memory_mb, kept.ram, private=True)
@@ -77,11 +77,11 @@ class Emulated:
 
     def _give(self, request: Message) -> None:
         self._folders.give(request)
-        _tell_left(self._folders.newly_left(), "this machine")
+        _tell(self._folders.new_notes())
 
     def _take_back(self, answer: Message) -> None:
-        _tell_left([str(name) for name in answer.pop(LEFT_KEY, [])], "the lab")
         self._folders.take_back(answer)
+        _tell([*map(str, answer.pop(NOTES_KEY, [])), *self._folders.new_notes()])
 
     def _end(self) -> None:
         self.hang_up()
@@ -127,6 +127,6 @@ class _Damaged(Exception):
     """No lab comes up from a snapshot."""
 
 
-def _tell_left(names: list[str], side: str) -> None:
-    if names:
-        print(f"Too large to be carried over, so {', '.join(names)} stays in {side} alone", file=sys.stderr)
+def _tell(notes: list[str]) -> None:
+    for note in notes:
+        print(note, file=sys.stderr)
