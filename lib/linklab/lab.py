@@ -350,9 +350,8 @@ def start(
         raise LabError(
             f"{network.__name__} is a class and no network yet: start({network.__name__}()), with parentheses"
         )
-    if not isinstance(network, Network) and not hasattr(network, "addLink"):
-        raise LabError(f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())")
     name = network.name if isinstance(network, Network) else type(network).__name__
+    topology = network if isinstance(network, Network) else _as_data(network)
     process: LabProcess | None = None
     try:
         with ThreadPoolExecutor(1) as computing:
@@ -363,7 +362,7 @@ def start(
                 clock, kind, writable(folder), wall_limit_s, seed, untrusted=untrusted, traced=traced, reads=places
             )
         expected = planned.result() if planned else None
-        not_checked = process.call(service.build, network, expected, switch, verify, controller)
+        not_checked = process.call(service.build, topology, expected, switch, verify, controller)
         process.call(service.now)  # all digits that were ever recorded come after one request more than building
         lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
     except BaseException:
@@ -380,6 +379,16 @@ def start(
         print(f"This lab's kernel is {process.kernel_lacks} (linklab image status)", file=sys.stderr)
     record.publish(record.LAB_MIME, ran)
     return lab
+
+
+def _as_data(network: object) -> Topo:
+    """A user's Mininet Topo as data. Raises `LabError` for what is none."""
+    mininet = sys.modules.get("mininet.topo")  # who has not loaded it has no Topo
+    if mininet is None or not isinstance(network, mininet.Topo):
+        raise LabError(f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())")
+    from linklab.emulation.topo import as_data
+
+    return as_data(network)
 
 
 def lab_process(

@@ -1,4 +1,4 @@
-"""From a `Network` to the Mininet `Topo` that builds it."""
+"""The Mininet `Topo` that builds a network: made of a `Network`, or a user's own as data."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ class NetworkTopo(Topo):
                 self.addHost(node.name, ip=_first_address(network, node.name))
         for link in network.links:
             self.addLink(link.a.node, link.b.node, **link_options(link))
+
+
+def as_data(topo: Topo) -> Topo:
+    """Return a Topo of Mininet's own class that has the nodes, links and options of a user's.
+
+    The user's class stays in the notebook, whose `build` has run there: a lab needs no source of it.
+    """
+    data = Topo()
+    data.g, data.ports = topo.g, topo.ports
+    return data
 
 
 def _first_address(network: Network, name: str) -> str | None:
