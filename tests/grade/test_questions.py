@@ -52,6 +52,15 @@ def test_the_interval_ends_halfway_to_a_slip() -> None:
     assert outcome(question, 101.5) == "failed"
 
 
+def test_what_lies_between_the_interval_and_a_slip_is_called_too_much_or_too_little_by_its_side() -> None:
+    far = Expectation(100, 80, 120, "ms", "", allowance="wide")
+    question = Value("", "", far, HINT, (Slip(92, "eight less"), Slip(108, "eight more")))
+    assert question.interval == (96, 104)
+    said = {number: check.reason for number in (95, 106) for check in question.checks(number)}
+    assert "too little" in said[95]
+    assert "too much" in said[106]
+
+
 def test_a_busy_machine_is_blamed_on_its_side_alone() -> None:
     theory = Expectation(9.5, 9.4, 9.6, "Mbit/s", "", source="theory")
     question = Value("", "", theory, HINT, trouble="load 12", shown=True, by_tool=True)

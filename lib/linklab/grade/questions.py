@@ -197,7 +197,7 @@ class Value:
             said = f"{found}, and the machine was busy ({self.trouble}): that says nothing about the network"
             busy = AGAIN if slip is None else f"{AGAIN}; if it is the same then: {slip.reason}"
             return (Check(self.what, "inconclusive", said, busy, expected=asked_for, found=found),)
-        reason = f"{found}: {slip.reason}" if slip else f"{found} is {self._side(number)}"
+        reason = f"{found}: {slip.reason}" if slip else f"{found} is {self._side(is_high=number > high)}"
         return (Check.failing(self.what, reason, hints, asked_for, found),)
 
     def _asked_for(self, low: float, high: float) -> str:
@@ -207,8 +207,8 @@ class Value:
             return f"{right:g} {unit}"
         return _interval(low, high, unit)
 
-    def _side(self, number: float) -> str:
-        if number > self.expected.high:
+    def _side(self, *, is_high: bool) -> str:
+        if is_high:
             impossible = self.shown and self.expected.slow_side == "below"
             return "more than this network can give" if impossible else "too much"
         impossible = self.shown and self.expected.slow_side == "above"
