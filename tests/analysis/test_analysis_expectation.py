@@ -14,6 +14,7 @@ from linklab.analysis import (
     MeasuredPath,
     experiment,
     full_queue_rtt,
+    full_queue_share_ms,
     loaded_rtt,
     measured_path,
     tcp_throughput,
@@ -27,6 +28,7 @@ from linklab.analysis.sharing import direction_of
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import COURSE, TWO_HOSTS, Network, expected_state, goodput_ceiling_mbps
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
+from linklab.network.variants import RATES_MBPS, Shape3, variant_of_numbers
 from tests.states import PLAN, change_node, reshape
 
 from .measured import RUNS
@@ -146,6 +148,27 @@ def test_pings_that_meet_slow_start_may_wait_before_a_faster_link_too() -> None:
     assert full_queue_rtt(measured_path(COURSE, "h1", "h4", twice), interval_s=0.2).high == pytest.approx(
         seldom.high, abs=1
     )
+
+
+@pytest.mark.parametrize(
+    ("rates_mbps", "delays_ms", "mean_ms", "highest_ms"),
+    [((38, 27, 18), (11, 24, 10), 78.026, 93.988), ((43, 30, 20), (10, 22, 10), 71.529, 83.399)],
+)
+def test_fast_convergence_may_lower_the_plateau_of_every_second_curve(
+    rates_mbps: tuple[int, int, int], delays_ms: tuple[int, int, int], mean_ms: float, highest_ms: float
+) -> None:
+    """Measured by sound transfers on students' networks: the window stays at 0.85 of the full one for seconds."""
+    shape = Shape3(rates_mbps, delays_ms)
+    links = {
+        name: {"rate_mbps": rate, "delay_ms": delay, "queue_packets": packets}
+        for name, rate, delay, packets in zip(RATES_MBPS, rates_mbps, delays_ms, shape.queues_packets, strict=True)
+    }
+    network = variant_of_numbers("a student's", links, {subnet.name: subnet.prefix for subnet in COURSE.subnets})
+    path = measured_path(network, "h1", "h4")
+    assert loaded_rtt(path).holds(mean_ms)
+    assert full_queue_rtt(path).holds(highest_ms)
+    assert not loaded_rtt(path).holds(path.rtt_floor_ms + 1)
+    assert not full_queue_rtt(path).holds(path.rtt_floor_ms + full_queue_share_ms(network.link("L2")) / 2)
 
 
 def test_the_longer_the_transfer_the_narrower_the_interval() -> None:

@@ -14,10 +14,9 @@ from linklab.analysis.tcp_model import (
     CUBIC_C,
     RENO_PACKETS_PER_RTT,
     bottleneck_hop,
-    early,
+    courses,
     full_queue_share_ms,
     limit_packets,
-    lossy,
     pipe_of,
     smooth,
 )
@@ -157,9 +156,10 @@ def full_queue_rtt(
     """The largest round trip of pings beside a long TCP transfer that fills the queue of ``hop``, in ms.
 
     ``hop`` is the path's bottleneck unless given. The interval's low end is the queue one ping interval before it is
-    full: ``connections`` windows grow by 0.53 packets a round trip each. Where there are several, one that takes what
-    another gave up (30 % of its window) ends as long past its plateau as its way up took, and grows faster: by
-    CUBIC's cubic (RFC 9438, section 4.2).
+    full, which all ``connections`` together fill: each by CUBIC's curve (RFC 9438, section 4.2), or by 0.53 packets a
+    round trip where that is more. The curve is steepest at its end, and the further it has come from its plateau, the
+    steeper: for a connection alone 15 % of its window, where fast convergence has lowered the plateau (section 4.7);
+    for one of several 30 % of it, where it takes what another gave up.
 
     Its high end counts the queues of slower links behind ``hop``: a connection gets less than they carry on average,
     and its packets in a row leave ``hop`` faster than that. For pings that come often enough to meet slow start it
@@ -169,12 +169,10 @@ def full_queue_rtt(
     pipe = pipe_of(path, hop)
     base = path.lone_rtt_ms(PING_PACKET_BYTES)[0]
     full = base + pipe.full_queue_ms
-    growth = connections * RENO_PACKETS_PER_RTT * 1000 / full * interval_s * pipe.packet_ms
-    if connections > 1:
-        past_s = ((1 - BETA) * pipe.full_window_packets / connections / CUBIC_C) ** (1 / 3)
-        last = CUBIC_C * (past_s**3 - max(0.0, past_s - interval_s) ** 3)
-        growth = max(growth, last * pipe.packet_ms)
-    low = max(base, full - growth - pipe.packet_ms)
+    past_s = ((1 - BETA) * pipe.full_window_packets / max(2, connections) / CUBIC_C) ** (1 / 3)
+    by_curve = CUBIC_C * (past_s**3 - max(0.0, past_s - interval_s) ** 3)
+    by_line = RENO_PACKETS_PER_RTT * 1000 / full * interval_s
+    low = max(base, full - (1 + connections * max(by_curve, by_line)) * pipe.packet_ms)
     slack_ms = _QUEUE_SLACK_PACKETS * pipe.packet_ms
     hops, rate_mbps = path.forward.hops, hop.link.rate_mbps or math.inf
     after = next(number for number, it in enumerate(hops, 1) if it.out == hop.out)
@@ -212,14 +210,14 @@ def loaded_rtt(path: MeasuredPath, duration_s: float = 25, pings: int = 25) -> E
     hop = bottleneck_hop(path)
     pipe = pipe_of(path, hop)
     base, most = path.lone_rtt_ms(PING_PACKET_BYTES)[0], pipe.full_queue_ms
-    courses = [lossy(pipe, duration_s), lossy(pipe, duration_s, 2), early(pipe, duration_s)]
-    shares = [course.queue_share for course in courses]
+    shares = [course.queue_share for course in courses(pipe, duration_s)]
+    least = min(*shares, *(course.queue_share for course in courses(pipe, duration_s, lowered=True)))
     sinking = (1 - BETA) * pipe.full_window_packets / pipe.room_packets if pipe.room_packets else 1.0
     fullest = max(*shares, smooth(pipe, duration_s).queue_share, 1 - min(sinking, 1.0) / 2)
     first = 1 / pings
     sampling = 2 * _SAWTOOTH_DEVIATION / math.sqrt(pings)
     likely = between(statistics.median(shares), 0, 1)
-    low = max(0.0, min(shares) - first - sampling)
+    low = max(0.0, least - first - sampling)
     high = min(1.0, fullest + sampling)
     why = (
         f"{base:g} ms of delays, and of the {most:.3g} ms that {hop.link.label}'s full queue adds "
@@ -257,13 +255,12 @@ def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None =
     hop = bottleneck_hop(path) if hop is None else hop
     pipe = pipe_of(path, hop)
     ceiling = goodput_ceiling_mbps(hop, path_mtu_bytes(path.forward))
-    shares = [
-        course.rate_share for course in (lossy(pipe, duration_s), lossy(pipe, duration_s, 2), early(pipe, duration_s))
-    ]
+    shares = [course.rate_share for course in courses(pipe, duration_s)]
+    worst = min(*shares, *(course.rate_share for course in courses(pipe, duration_s, lowered=True)))
     last_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
     late = duration_s / (duration_s + last_s)
     sinks = BETA * pipe.full_window_packets < pipe.bdp_packets
-    least = min(shares) * late * (1 - (MODEL_SHARE if sinks else 0.0))
+    least = worst * late * (1 - (MODEL_SHARE if sinks else 0.0))
     why = (
         f"headers leave {ceiling:.4g} of {hop.link.label}'s {hop.link.rate_mbps:g} Mbit/s; path and queue hold "
         f"{pipe.full_window_packets:.0f} packets and the path alone {pipe.bdp_packets:.0f}, so after a loss (0.7 of "

@@ -90,20 +90,23 @@ class Transfer:
     queue_share: float
 
 
-def lossy(pipe: Pipe, duration_s: float, found_late: float = 1.0) -> Transfer:
-    """Slow start ends with a loss. ``found_late`` 2: the window has doubled once more before the loss is noticed."""
+def lossy(pipe: Pipe, duration_s: float, found_late: float = 1.0, *, lowered: bool = False) -> Transfer:
+    """Slow start ends with a loss. ``found_late`` 2: the window has doubled once more before the loss is noticed.
+
+    ``lowered`` as in `courses`.
+    """
     overshot = min(found_late * pipe.burst_window_packets, max(pipe.full_window_packets, INITIAL_WINDOW_PACKETS))
-    return _transfer(pipe, duration_s, until=overshot, window=BETA * overshot, plateau=overshot)
+    return _transfer(pipe, duration_s, until=overshot, window=BETA * overshot, plateau=overshot, lowered=lowered)
 
 
-def early(pipe: Pipe, duration_s: float) -> Transfer:
-    """HyStart ends slow start early, without a loss.
+def early(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> Transfer:
+    """HyStart ends slow start early, without a loss. ``lowered`` as in `courses`.
 
     It does so when the acknowledgements of a round take half a round trip (RFC 9406 describes its successor): at half
     of the bandwidth-delay product.
     """
     window = max(pipe.bdp_packets / 2, INITIAL_WINDOW_PACKETS)
-    return _transfer(pipe, duration_s, until=window, window=window, plateau=window)
+    return _transfer(pipe, duration_s, until=window, window=window, plateau=window, lowered=lowered)
 
 
 def smooth(pipe: Pipe, duration_s: float) -> Transfer:
@@ -112,8 +115,24 @@ def smooth(pipe: Pipe, duration_s: float) -> Transfer:
     return _transfer(pipe, duration_s, until=BETA * full, window=BETA * full, plateau=full)
 
 
+def courses(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> tuple[Transfer, ...]:
+    """The transfer for each way in which slow start may end: by a loss, by one that is found late, and early.
+
+    ``lowered`` lets fast convergence (RFC 9438, section 4.7) put the plateau of every second curve at (1 + beta)/2 of
+    the window. Linux does so after a loss that comes before the window is as large as at the last one, which chance
+    decides by a packet, and never twice in a row: the lower plateau is then the last one.
+    """
+    return (
+        lossy(pipe, duration_s, lowered=lowered),
+        lossy(pipe, duration_s, 2, lowered=lowered),
+        early(pipe, duration_s, lowered=lowered),
+    )
+
+
 @functools.lru_cache(maxsize=1024)  # a check asks for the same few transfers again and again, at 10 ms each
-def _transfer(pipe: Pipe, duration_s: float, until: float, window: float, plateau: float) -> Transfer:
+def _transfer(
+    pipe: Pipe, duration_s: float, until: float, window: float, plateau: float, lowered: bool = False
+) -> Transfer:
     bdp, full = pipe.bdp_packets, max(pipe.full_window_packets, 1.0)
     base_ms, packet_ms, room, most = pipe.base_ms, pipe.packet_ms, pipe.room_packets, bdp * pipe.most
     carried = waiting = time_s = 0.0
@@ -124,13 +143,15 @@ def _transfer(pipe: Pipe, duration_s: float, until: float, window: float, platea
         starting *= 2
     begun_s, first = time_s, window
     plateau_s = ((plateau - window) / CUBIC_C) ** (1 / 3) if plateau > window else 0.0
-    reno = window
+    reno, is_lowered = window, False
     while time_s < duration_s:
         since_s = time_s - begun_s
         now = max(CUBIC_C * (since_s - plateau_s) ** 3 + plateau, reno, first)
         if now >= full:
-            plateau = max(now, 1.0)
-            first = reno = BETA * plateau
+            largest = max(now, 1.0)
+            is_lowered = lowered and not is_lowered
+            plateau = (1 + BETA) / 2 * largest if is_lowered else largest
+            first = reno = BETA * largest
             plateau_s, begun_s = ((plateau - first) / CUBIC_C) ** (1 / 3), time_s
             now = first
         carried += min(now, most) * _STEP_S
