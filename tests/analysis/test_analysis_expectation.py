@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import replace
 
@@ -23,8 +22,8 @@ from linklab.analysis import (
     udp_throughput,
     unloaded_rtt,
 )
-from linklab.analysis.concurrent_tcp import sharing_deviation
-from linklab.analysis.sharing import direction_of
+from linklab.analysis.sharing import Share, direction_of
+from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import COURSE, TWO_HOSTS, Network, expected_state, goodput_ceiling_mbps
 from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
@@ -86,23 +85,39 @@ def test_each_direction_of_a_link_has_a_sum_of_its_own() -> None:
         assert whole.low > 25  # neither is the half of what both carry
 
 
-def test_of_many_checked_shares_hardly_any_sound_run_has_one_outside() -> None:
-    """Lab 07 checks five shares in each of three runs: of a hundred sound series one has a share outside."""
-    found = experiment(COURSE, [Load("h1", "h4", 2), Load("h2", "h5"), Load("h3", "h6")], judged=15)
-    fair, chance, count = found.loads[0].share.connection_mbps, random.Random(7), 4
-    deviation = sharing_deviation(found.loads[0].share, 1, 25)
-    series = 1000
-    outside = 0
-    for _ in range(series):
-        bad = False
-        for _ in range(3):
-            drawn = [chance.gauss(0, 1) for _ in range(count)]
-            mean = sum(drawn) / count
-            one = [fair * (1 + deviation * math.sqrt(count / (count - 1)) * (it - mean)) for it in drawn]
-            bad |= not found.loads[0].total.holds(one[0] + one[1])
-            bad |= not all(found.loads[0].connection.holds(it) for it in one)
-        outside += bad
-    assert outside <= series / 50
+def _mean_shares(share: Share, chance: random.Random, duration_s: float) -> list[float]:
+    """What windows have of a link on average that begin anywhere, grow evenly, and of which one falls at each loss."""
+    pipe, step_s = pipe_of(share.path, share.bottleneck), 0.1
+    growth = RENO_PACKETS_PER_RTT * 1000 / (pipe.base_ms + pipe.full_queue_ms / 2) * step_s
+    drawn = [chance.expovariate(1) for _ in range(share.rivals)]
+    windows = [BETA * pipe.full_window_packets * one / sum(drawn) for one in drawn]
+    means = [0.0] * len(windows)
+    steps = round(duration_s / step_s)
+    for _ in range(steps):
+        windows = [window + growth for window in windows]
+        if sum(windows) >= pipe.full_window_packets:
+            windows[chance.randrange(len(windows))] *= BETA
+        means = [mean + window / sum(windows) / steps for mean, window in zip(means, windows, strict=True)]
+    return means
+
+
+@pytest.mark.parametrize("loads", [(1, 1), (1, 1, 1), (2, 1, 1), (8, 1, 1)])
+def test_of_many_checked_shares_no_sound_one_lies_outside(loads: tuple[int, ...]) -> None:
+    pairs = (("h1", "h4"), ("h2", "h5"), ("h3", "h6"))
+    flows = [Load(*pair, connections) for pair, connections in zip(pairs, loads, strict=False)]
+    found, chance = experiment(COURSE, flows, judged=15), random.Random(7)
+    (whole,) = found.sums.values()
+    for _ in range(150):
+        means = [share * whole.value for share in _mean_shares(found.loads[0].share, chance, 25)]
+        if sum(loads) <= 4:  # of ten none is judged alone
+            assert all(found.loads[0].connection.holds(one) for one in means)
+        assert found.loads[0].total.holds(sum(means[: loads[0]]))
+
+
+def test_of_two_flows_none_is_starved_and_none_has_nearly_all() -> None:
+    total = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")], judged=4).loads[0].total
+    assert not total.holds(0.2)
+    assert not total.holds(28.2)
 
 
 def test_a_burst_counts_in_a_short_measurement_and_hardly_in_a_long_one() -> None:

@@ -12,9 +12,10 @@ from linklab.analysis.sharing import Load, Share, direction_of, max_min_shares
 from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.network import Network, NetworkState, goodput_ceiling_mbps, path_mtu_bytes
 
-_OUTSIDE = 1 / 80
-"""How often one of the shares that are judged together may lie outside by chance: 2.5 standard deviations for one of
-them, 3.3 for each of fifteen (Bonferroni). Shares are judged gently, their sum strictly."""
+_OUTSIDE = 1 / 1000
+"""How often one of the shares that are judged together may lie outside by chance: 3.3 standard deviations for one of
+them, 4 for each of fifteen (Bonferroni). Shares are judged gently, their sum strictly: a lab that is run again has the
+same digits, so honest work that lies outside stays there."""
 
 
 @dataclass(frozen=True)
@@ -132,23 +133,26 @@ def _expected(share: Share, whole: Expectation, duration_s: float, pings: int, j
 
 
 def _some(share: Share, connections: int, whole: Expectation, duration_s: float, judged: int) -> Expectation:
-    """Of one or more of the connections at a bottleneck, ``whole`` being the throughput of all."""
-    fair = share.connection_mbps * connections
-    part = connections / share.rivals
+    """Of one or more of the connections at a bottleneck, ``whole`` being the throughput of all.
+
+    A share lies between none and all, so the logarithm of its odds is what scatters evenly to both sides.
+    """
     if connections == share.rivals:
         return whole
+    part = connections / share.rivals
     sigmas = NormalDist().inv_cdf(1 - _OUTSIDE / 2 / judged)
-    stray = sigmas * sharing_deviation(share, connections, duration_s)
+    odds = math.exp(sigmas * sharing_deviation(share, connections, duration_s) / (1 - part))
+    least, most = part / (part + (1 - part) * odds), part * odds / (part * odds + 1 - part)
     why = (
-        f"{connections} of {share.rivals} connections through {share.bottleneck.link.label}: {fair:.3g} Mbit/s if "
-        f"all were equal; losses fall on them at random, which over {duration_s:g} s makes "
-        f"{100 * stray:.0f} % more or less ({sigmas:.2g} standard deviations)"
+        f"{connections} of {share.rivals} connections through {share.bottleneck.link.label}: "
+        f"{share.connection_mbps * connections:.3g} Mbit/s if all were equal; losses fall on them at random, which "
+        f"over {duration_s:g} s makes it {least / part:.2g} to {most / part:.2g} times as much ({sigmas:.2g} standard "
+        "deviations)"
     )
-    low, high = max(0.0, part * whole.low * (1 - stray)), min(whole.high, fair * (1 + stray))
-    value = min(part * whole.value, high)
+    low, high, value = least * whole.low, most * whole.high, part * whole.value
     source = (
-        "the moments of windows that grow evenly (RFC 9438, section 4.3) and fall at random, taken for normal: 1 in "
-        f"{judged / _OUTSIDE:g} lies outside"
+        "the moments of windows that grow evenly (RFC 9438, section 4.3) and fall at random, the logarithm of a "
+        f"share's odds taken for normal: 1 in {judged / _OUTSIDE:g} lies outside"
     )
     too_wide = f"the sum through {share.bottleneck.link.label}" if high - low > value else ""
     return Expectation(

@@ -29,6 +29,8 @@ _TOTAL: Final = re.compile(
 _LONGEST_S: Final = 300
 _OWN_INTERVALS: Final = 1.01
 """Each server has a mean over its own interval, with three digits: their sum may be so much more than L2 carries."""
+_FREE_SHARES: Final = 4
+"""Of flows that share a link, in all combinations: one of two, two of three, one of two; the last has what is left."""
 _IN_MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 
 
@@ -95,7 +97,7 @@ def check_runs(runs: object, predicted: object = "shares") -> Result:
         problem = refused(name, run, loads, with_pings=True)
         if problem is not None or not isinstance(run, AtOnce):
             return () if problem is None else (problem,)
-        return run_checks(name, run, course_network(), loads)
+        return run_checks(name, run, course_network(), loads, judged=_FREE_SHARES)
 
     questions = [Judged(name, judge) for name in COMBINATIONS]
     result = asked("Lab 06, the four runs", runs, questions, '{"two": measure.at_once(...), ...}')
