@@ -51,9 +51,13 @@ qdisc netem 10: parent 5:1 limit 100 seed 16776986119210556484
 at 100.200000000
 qdisc netem 10: root refcnt 2 limit 1000 delay 10ms seed 1
  Sent 386174 bytes 272 pkt (dropped 82, overlimits 251 requeues 0)\x20
- backlog 1500Kb 990p requeues 0
+ backlog 68Kb 46p requeues 0
+at 100.300000000
+qdisc netem 10: root refcnt 2 limit 1000 delay 10ms seed 1
+ Sent 386174 bytes 272 pkt (dropped 82, overlimits 251 requeues 0)\x20
+ backlog 1Mb 693p requeues 0
 """
-CUT = "at 100.300000000\nqdisc netem 10: root refcnt 2 li"
+CUT = "at 100.400000000\nqdisc netem 10: root refcnt 2 li"
 
 
 def result(said: str = SAID, **more: Any) -> QueueResult:
@@ -68,10 +72,11 @@ def test_each_look_is_read_the_root_s_numbers_once_and_what_was_cut_is_not(more:
     assert [replace(it, at_s=0) for it in found.samples] == [
         QueueSample(0, 0, 0, 0),
         QueueSample(0, 99, 149886, 81),
-        QueueSample(0, 990, 1500000, 82),
+        QueueSample(0, 46, 69_632, 82),
+        QueueSample(0, 693, 1_048_576, 82),
     ]
-    assert [it.at_s for it in found.samples] == pytest.approx([0, 0.1, 0.2])
-    assert found.headline == pytest.approx((99 + 990) / 3)
+    assert [it.at_s for it in found.samples] == pytest.approx([0, 0.1, 0.2, 0.3])
+    assert found.headline == pytest.approx((99 + 46 + 693) / 4)
     assert result("").headline is None
 
 

@@ -27,7 +27,8 @@ _LOOK: Final = re.compile(
 )
 _MARKS: Final = re.compile(r"\b(?:ecn_mark|marked|marks)((?: +\d+)+)")
 """CoDel and fq_codel say the first, RED the second; CAKE the third, with a number for each of its tins."""
-_BYTES: Final = {"": 1, "K": 1000, "M": 1000_000}
+_BYTES: Final = {"": 1, "K": 1024, "M": 1024**2}
+"""tc's units: 46 frames of 1514 bytes are 68Kb. Its JSON has all bytes, but takes other virtual time than its text."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,9 @@ class QueueFlow(LooksOf["QueueResult"]):
 class QueueSample:
     """A queue at one moment, `at_s` after the first look.
 
-    `packets` and `bytes` are what it holds: with netem those in flight on its link as well. `dropped_packets` counts
-    since the network was built.
+    `packets` and `bytes` are what it holds: with netem those in flight on its link as well. tc rounds `bytes` that are
+    within 16 of a multiple of 1024, or within 1024 of one of 1024^2. `dropped_packets` counts since the network was
+    built.
     """
 
     at_s: float
