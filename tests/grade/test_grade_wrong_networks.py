@@ -10,6 +10,7 @@ from linklab.grade import GradeError, Result
 from linklab.labs import lab01
 from tests.states import PLAN, change
 
+from .failures import also_wrong
 from .fake_lab import FakeLab, without_route
 from .wrong_networks import WRONG
 
@@ -41,6 +42,16 @@ def _message(result: Result) -> str:
     return str(caught.value)
 
 
+def _messages(check: Callable[[], Result]) -> list[str]:
+    """What is said after none, one and two other wrong answers."""
+    said = []
+    for number in range(3):
+        result = check()
+        said.append(_message(result))
+        also_wrong(result, number)
+    return said
+
+
 _COMMANDS = ("ip route add", "ip route replace", "sysctl -w")
 
 
@@ -52,10 +63,10 @@ def test_a_wrong_network_fails_the_right_checks_only(case: str, name: str) -> No
     result = CHECKS[name](FakeLab(wrong.state))
     if name == wrong.check:
         assert failed(result) == wrong.fails
-        said = [_message(CHECKS[name](FakeLab(wrong.state))) for _ in range(3)]
+        said = _messages(lambda: CHECKS[name](FakeLab(wrong.state)))
         for words in wrong.says:
-            assert any(words in message for message in said), "at the third failure at the latest"
-        assert not any(command in said[0] for command in _COMMANDS), "no command at the first failure"
+            assert any(words in message for message in said), "for the third wrong answer at the latest"
+        assert not any(command in said[0] for command in _COMMANDS), "no command for the first"
     else:
         assert (not result.passed) == (name in wrong.also), str(result)
 
@@ -67,9 +78,9 @@ def test_a_failed_ping_is_explained_by_the_router_at_fault() -> None:
     check = next(check for check in result.checks if not check.passed)
     assert check.reason == "the request from h1 to h9 is lost (and 2 more): r2 has no route to 10.0.7.0/24"
     assert "to whom is r2 to hand packets for 10.0.7.0/24" in check.hint
-    _message(result)
-    assert "ip route get 10.0.7.2" in _message(lab01.check_reachability(lab))
-    assert "on r2, ip route add 10.0.7.0/24 via 10.0.3.2" in _message(lab01.check_reachability(lab))
+    _, second, third = _messages(lambda: lab01.check_reachability(lab))
+    assert "ip route get 10.0.7.2" in second
+    assert "on r2, ip route add 10.0.7.0/24 via 10.0.3.2" in third
     assert ("h1", "ping -n -c 1 -w 1 10.0.7.2") in lab.commands
     assert ("h1", "ping -n -c 1 -w 2 10.0.4.2") in lab.commands
 
@@ -129,5 +140,5 @@ def test_a_host_whose_interface_is_down_is_told_so() -> None:
     result = lab01.check_routes(change(PLAN, "h1-eth0", up=False))
     assert failed(result) == ("routes of h1",)
     assert "h1 has no address on an interface that is up, so h1 cannot reach h2" in str(result)
-    said = [_message(lab01.check_routes(change(PLAN, "h1-eth0", up=False))) for _ in range(3)]
+    said = _messages(lambda: lab01.check_routes(change(PLAN, "h1-eth0", up=False)))
     assert "or set its interface up" in said[-1]
