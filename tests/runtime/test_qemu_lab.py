@@ -94,6 +94,7 @@ def iperf3(process: LabProcess, words: str) -> dict[str, Any]:
     return {**sums, "clock_ns": process.call(clock_ns)}
 
 
+_POWERS = "python3 -c 'import math; print([math.exp(n / 997) for n in range(2000)])'"
 _PORT = "python3 -c 'import socket; s = socket.socket(); s.bind((\"\", 0)); print(s.getsockname()[1])'"
 
 
@@ -107,7 +108,8 @@ def measured(said_before: str = "", folder: Path | None = None, kind: KindName =
     with started(COURSE, folder, kind, seed) as process:
         process.call(length, said_before)
         said = run(process, "h1", f"ping -c 5 {COURSE.address_of('h4')}")
-        return [said, process.call(clock_ns), iperf3(process, ""), iperf3(process, "-u -b 20M -l 1400 -t 6")]
+        found = [said, process.call(clock_ns), iperf3(process, ""), iperf3(process, "-u -b 20M -l 1400 -t 6")]
+        return [*found, run(process, "h1", _POWERS)]
 
 
 @pytest.fixture(scope="module")

@@ -42,8 +42,11 @@ ENVIRONMENT = {
     "NO_COLOR": "1",  # Debian 13's ip colours what it says to a terminal, which a node's shell has
     "LC_ALL": "C.UTF-8",
     "PYTHONHASHSEED": "0",  # the same program takes the same steps each time, students' as well
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4",  # with these math.exp has other last digits: not all processors do
 }
 """What programs in a lab find in their environment, and nothing of the notebook's."""
+_EARLY = ("PYTHONHASHSEED", "GLIBC_TUNABLES")
+"""What has to be there when a guest's first program starts."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,11 @@ class Kind:
             words += ["time-travel=inf-cpu", f"time-travel-start={DATE_S * 10**9}", "norandmaps", f"random.seed={seed}"]
         # what the kernel does not know becomes the environment of its first program
         seccomp = "off" if self.traced else "auto"
-        words += [f"seccomp={seccomp}", f"PYTHONHASHSEED={ENVIRONMENT['PYTHONHASHSEED']}", f"init={self.image.python}"]
+        words += [
+            f"seccomp={seccomp}",
+            *(f"{name}={ENVIRONMENT[name]}" for name in _EARLY),
+            f"init={self.image.python}",
+        ]
         return [*words, "--", "-S", "/usr/lib/linklab/init.py", private]
 
     def options(self, folder: Path | None, reads: Sequence[Path], private: str, seed: int) -> dict[str, Any]:
