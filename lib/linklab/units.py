@@ -17,6 +17,9 @@ SwitchName = Literal["bridge", "ovs", "ovs-user"]
 
 BITS_PER_BYTE: Final = 8
 
+FASTEST_TCP_MBPS: Final = 700.0
+"""Up to such a link's rate TCP fills it on virtual time, whatever its congestion control."""
+
 ETHERNET_MTU_BYTES: Final = 1500
 """The largest IP packet in a frame without jumbo frames (RFC 894)."""
 ETHERNET_HEADER_BYTES: Final = 14

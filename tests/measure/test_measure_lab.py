@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from mininet.link import TCLink
+from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabError, MeasurementError
@@ -62,6 +64,33 @@ def test_udp_that_iperf3_cannot_send_is_refused(virtual: Kind, lab_folder: Path)
         with pytest.raises(MeasurementError, match=said):
             run(lab, UdpFlow("h1", "h2", 500, 1))
         assert run(lab, UdpFlow("h1", "h2", 500, 1, payload_bytes=8000)).sent_mbps == pytest.approx(500, rel=0.01)
+
+
+class Pairs(Topo):  # type: ignore[misc]
+    """h1 and h2 to h3 and h4, over a link without delay."""
+
+    def build(self) -> None:
+        left, right = self.addSwitch("s1"), self.addSwitch("s2")
+        self.addLink(left, right, cls=TCLink, bw=250, max_queue_size=100)
+        for number in (1, 2):
+            self.addLink(self.addHost(f"h{number}"), left)
+            self.addLink(self.addHost(f"h{number + 2}"), right)
+
+
+def test_two_flows_fill_a_fast_link_without_delay(virtual: Kind, lab_folder: Path) -> None:
+    """They got 105 of 239 Mbit/s: the servers read each segment by itself, and each look at the clock took 16 us."""
+    flows = [TcpFlow("h1", "h3", 2, congestion="reno"), TcpFlow("h2", "h4", 2, congestion="reno")]
+    with linklab.start(Pairs(), "virtual", folder=lab_folder) as lab:
+        found = at_once(lab, flows).results
+    assert sum(it.throughput_mbps for it in found if isinstance(it, TcpResult)) == pytest.approx(238, rel=0.01)
+
+
+def test_tcp_that_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folder: Path) -> None:
+    """It was returned without a word: 107 Mbit/s over an idle link of 1 Gbit/s."""
+    fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
+    refused = pytest.raises(MeasurementError, match="programs held it back")
+    with linklab.start(fast, "virtual", folder=lab_folder) as lab, refused:
+        run(lab, TcpFlow("h1", "h2", 1, congestion="reno"))
 
 
 def test_flows_start_at_one_instant(lab: linklab.Lab) -> None:

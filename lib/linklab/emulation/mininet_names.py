@@ -24,6 +24,7 @@ from linklab.emulation.build import raise_file_limit, settle
 from linklab.emulation.mininet_parts import LabHost, LabIntf, LabLink, without_cpu_limits
 from linklab.emulation.net import LabNetwork
 from linklab.emulation.prepare import prepare
+from linklab.units import FASTEST_TCP_MBPS
 
 _SIGNATURE = inspect.signature(Mininet.__init__)
 _MEND = "sudo apt-get install openvswitch-testcontroller"
@@ -67,6 +68,12 @@ class ScriptNetwork(LabNetwork):
     def start(self) -> None:
         """As Mininet's, and then what measurements need. Hosts ask for their neighbours, as they do in Mininet."""
         super().start()
+        rates = [intf.params.get("bw") or 0 for link in self.links for intf in (link.intf1, link.intf2)]
+        if max(rates, default=0) > FASTEST_TCP_MBPS:
+            error(
+                f"*** A link of more than {FASTEST_TCP_MBPS:g} Mbit/s: in a lab programs' turns may hold TCP back, "
+                "Reno and CUBIC to 0.8 of 1 Gbit/s\n"
+            )
         prepare(self, None, warm=False)
         settle(self, time.sleep)
 
