@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import io
 import os
 import sys
 import time
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linklab import __version__, record
@@ -36,6 +37,12 @@ _OF_THE_SYSTEM = (
     "/bin", "/sbin", "/lib", "/lib64", "/root",
 )  # fmt: skip
 """Folders that many programs share, or that a lab has of its own."""
+LARGEST_FILE_BYTES, LONGEST_OUTPUT = 256_000_000, 64_000_000
+"""No larger file is read out of a lab, and of no command more characters: whoever wrote them in the lab shall not fill
+the memory of who reads them.
+"""
+_READ_BYTES, _WRITE_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024
+"""A guest, whose memory is small, holds several copies of a piece. One that is written is a request that acts."""
 _SLICE_S = 0.2
 _LONGEST_SLICE_S = {"real": _SLICE_S, "virtual": 60.0}
 _LONGEST_TURN_S = 1.0
@@ -91,8 +98,16 @@ class Node:
         if not isinstance(command, str):
             raise LabError(f'the command is {command!r}: write it as one text, as in "ping -c 1 10.0.0.2"')
         pieces: list[str] = []
+        left = LONGEST_OUTPUT
 
         def hear(piece: object) -> None:
+            nonlocal left
+            left -= len(str(piece))
+            if left < 0:
+                raise LabError(
+                    f"{command!r} on {self.name} printed more than {LONGEST_OUTPUT / 1e6:g} MB and was ended: let it "
+                    "write to a file"
+                )
             pieces.append(str(piece))
             if show:
                 print(piece, end="", flush=True)
@@ -218,15 +233,25 @@ class Lab:
         return self.process.call(service.now, reads=True)
 
     def read_file(self, path: str) -> bytes:
-        """A file of the lab. Raises `LabError`."""
-        return base64.b64decode(self.process.call(service.read_file, path, reads=True))
+        """A file of the lab, up to 256 MB. Raises `LabError`."""
+        data = io.BytesIO()
+        while data.tell() < LARGEST_FILE_BYTES:
+            begin = data.tell()
+            piece = self.process.call(service.read_file, path, begin, _READ_BYTES, reads=True)
+            data.write(base64.b64decode(piece))
+            if data.tell() < begin + _READ_BYTES:
+                return data.getvalue()
+        raise LabError(
+            f"{path} has {LARGEST_FILE_BYTES / 1e6:.0f} MB or more: let the lab write it into its folder, and "
+            "read it there"
+        )
 
     def write_file(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
         """Writes a file in the lab, and makes the folders above it. Raises `LabError`."""
         raw = data.encode() if isinstance(data, str) else data
-        file = PurePosixPath(path)
-        files = {file.name: base64.b64encode(raw).decode()}
-        self.process.call(service.write_files, str(file.parent), files, executable)
+        for begin in range(0, len(raw) or 1, _WRITE_BYTES):
+            piece = base64.b64encode(raw[begin : begin + _WRITE_BYTES]).decode()
+            self.process.call(service.write_file, path, piece, begin > 0, executable)
 
     @functools.cached_property
     def _tool_versions(self) -> dict[str, str]:

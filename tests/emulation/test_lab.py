@@ -459,3 +459,38 @@ def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:
 def test_an_unknown_switch_is_refused(virtual: Kind, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="switch 'hub' is unknown: say one of bridge, ovs, ovs-user"):
         linklab.start(TWO_HOSTS, "virtual", switch="hub", folder=tmp_path)  # type: ignore[arg-type]
+
+
+def test_a_file_larger_than_a_message_comes_out_and_goes_in(course: linklab.Lab) -> None:
+    course["root"].cmd("yes 0123456 | head -c 50M > /tmp/large")
+    data = course.read_file("/tmp/large")
+    assert data == b"0123456\n" * (50 * 2**17)
+    course.write_file("/tmp/again", data[: 17 * 2**20])
+    assert course["root"].run("cmp -n 17M /tmp/large /tmp/again").output == ""
+    course["root"].cmd("rm /tmp/large /tmp/again")
+
+
+def test_a_file_without_end_is_refused_and_the_lab_lives_on(
+    course: linklab.Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("linklab.lab.LARGEST_FILE_BYTES", 20_000_000)
+    with pytest.raises(LabError, match="/dev/zero has 20 MB or more"):
+        course.read_file("/dev/zero")
+    assert course.now() > 0
+
+
+def test_a_command_that_prints_without_end_is_ended_and_the_lab_lives_on(
+    course: linklab.Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("linklab.lab.LONGEST_OUTPUT", 1_000_000)
+    with pytest.raises(LabError, match="'yes' on h1 printed more than 1 MB"):
+        course["h1"].cmd("yes")
+    assert course["h1"].cmd("echo answers") == "answers\n"
+
+
+def test_what_is_too_long_to_be_handed_over_is_refused_and_the_lab_lives_on(course: linklab.Lab) -> None:
+    with pytest.raises(LabError, match="the answer has 64 MB"):
+        course.call(lambda net: "x" * 64_000_000)
+    with pytest.raises(LabError, match="the request has 48 MB"):
+        course.call(lambda net, text: None, "x" * 48_000_000)
+    assert course.call(lambda net: "answers") == "answers"

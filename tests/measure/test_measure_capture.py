@@ -56,6 +56,14 @@ def test_nothing_is_left_running_when_the_block_fails(lab: Lab) -> None:
     with pytest.raises(ZeroDivisionError), capture(lab, "h2", "h2-eth0"):
         _ = 1 / 0
     assert "tcpdump" not in lab["h2"].cmd("ps -e -o comm 2>/dev/null")
+    assert "linklab-capture" not in lab["root"].cmd("ls /tmp")
+
+
+@pytest.mark.lab
+def test_a_capture_leaves_no_file_in_the_labs_memory(lab: Lab) -> None:
+    with capture(lab, "h2", "h2-eth0", "icmp"):
+        lab["h1"].cmd("ping -c 1 10.0.0.2")
+    assert "linklab-capture" not in lab["root"].cmd("ls /tmp")
 
 
 def test_packets_are_refused_before_the_end_and_when_damaged() -> None:

@@ -98,7 +98,7 @@ def resting() -> tuple[FakeQemu, box.HostBox]:
     """A machine that waits for its first request."""
     qemu = FakeQemu()
     qemu.put(None, box.ASK)
-    host = box.HostBox(Gdb(qemu.ours), 1 << 20)
+    host = box.HostBox(Gdb(qemu.ours))
     host.find()
     return qemu, host
 

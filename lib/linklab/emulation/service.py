@@ -618,28 +618,37 @@ def now(context: Context) -> float:
     return context.now_s()
 
 
-def read_file(context: Context, path: str) -> str:
-    """A file of the lab, base64. Raises `LabError` where it cannot be read."""
+def read_file(context: Context, path: str, offset: int, size: int) -> str:
+    """A piece of a file of the lab, base64; a shorter one is the last. Raises `LabError` where it cannot be read."""
     try:
         # unbuffered, as Python's other files ask whether they are a terminal, which takes time
         with open(path, "rb", buffering=0) as file:
-            return base64.b64encode(file.readall()).decode()
+            if offset:
+                file.seek(offset)
+            piece = b""
+            while len(piece) < size and (more := file.read(size - len(piece))):
+                piece += more
     except OSError as error:
         raise LabError(f"{path} cannot be read in the lab: {error.strerror}") from None
+    return base64.b64encode(piece).decode()
 
 
-def write_files(context: Context, folder: str, files: dict[str, str], executable: bool) -> None:
-    """Writes files (name: base64) into a folder of the lab, made if need be. Raises `LabError`."""
-    path = Path(folder)
+def write_file(context: Context, path: str, piece: str, append: bool, executable: bool) -> None:
+    """Writes a file of the lab, or a further piece of it, in base64; makes the folders above. Raises `LabError`."""
+    file = Path(path)
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        for name, data in files.items():
-            path = Path(folder) / name
-            path.write_bytes(base64.b64decode(data))
-            if executable:
-                path.chmod(0o755)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("ab" if append else "wb") as out:
+            out.write(base64.b64decode(piece))
+        if executable:
+            file.chmod(0o755)
     except OSError as error:
         raise LabError(f"{path} cannot be written in the lab: {error.strerror}") from None
+
+
+def remove_file(context: Context, path: str) -> None:
+    """Removes a file of the lab, if it is there."""
+    Path(path).unlink(missing_ok=True)
 
 
 _TOOLS: Final = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "ping": ["ping", "-V"]}

@@ -30,7 +30,6 @@ _CONNECTIONS_AT_MOST: Final = 24
 _HELLO_S: Final = 20.0
 _FREE_S: Final = 20.0
 """How long a new lab waits for one that was just given back."""
-_LARGEST_BYTES: Final = 64 * 1024 * 1024
 _LINES_AT_MOST: Final = 500_000
 _ROUND_TRIP: Final = re.compile(r"\btime=(\d{1,7}(?:\.\d{1,6})?) ms")
 _REST_AT_MOST: Final = 64 * 1024
@@ -135,10 +134,7 @@ class Broker:
             threading.Thread(target=self._serve, args=(connection,), name="lent lab", daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
-        channel = Channel(
-            connection.fileno(), connection.fileno(), largest_bytes=_LARGEST_BYTES,
-            write_limit_s=self._wall_limit_s,
-        )  # fmt: skip
+        channel = Channel(connection.fileno(), connection.fileno(), write_limit_s=self._wall_limit_s)
         kept = False
         try:
             wish = channel.receive(_HELLO_S)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 
 if TYPE_CHECKING:
@@ -122,9 +123,10 @@ def capture(
         _refuse_loss(program.output, interface)
         caught.pcap = lab.read_file(path)
     finally:
-        if program.returncode is None:
-            with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
+        with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
+            if program.returncode is None:
                 program.terminate()
+            lab.process.call(service.remove_file, path)  # a lab's files lie in its memory
     if len(caught.pcap) < _HEADER_BYTES:
         raise MeasurementError(f"tcpdump on {interface} of {node} wrote nothing: {program.output.strip()[-200:]}")
 

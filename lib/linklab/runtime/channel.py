@@ -17,8 +17,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 FRAME_BYTES = 64 * 1024
-LARGEST_BYTES = 256 * 1024 * 1024
-"""No message is longer: what comes out of a lab may have been made up."""
+LARGEST_BYTES = 64 * 1024 * 1024
+"""Whoever sends more is hung up on: what comes out of a lab may have been made up."""
+LARGEST_SENT_BYTES = 60 * 1024 * 1024
+"""No message of ours is longer. What is larger goes in pieces, or is refused with a line where it is made."""
 _HEADER = struct.Struct(">BI")
 _MORE, _LAST, _DROP = 1, 2, 3
 _DROP_LIMIT_S = 15.0

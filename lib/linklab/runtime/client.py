@@ -17,7 +17,7 @@ from linklab import errors, record
 from linklab.errors import LabEnded, LabError
 from linklab.runtime import carry
 from linklab.runtime.backends import Kind, whole_seed
-from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.runtime.channel import LARGEST_SENT_BYTES, ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.qemu.transport import Emulated
 from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
 from linklab.signals import Held
@@ -139,6 +139,11 @@ class LabProcess:
         show = _show if on_print is None else on_print
         carried = carry.packed((function, arguments), self.python)
         request: Message = {"pickle": base64.b64encode(carried).decode()}
+        if len(request["pickle"]) > LARGEST_SENT_BYTES:
+            raise LabError(
+                f"the request has {len(carried) / 1e6:.0f} MB, more than goes into a lab at once: hand over less, or "
+                "write it to a file with lab.write_file and read that inside"
+            )
         if reads:
             request["reads"] = True
         answer, interrupted = self.relay(request, on_event, stop, show)

@@ -22,15 +22,16 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any, NoReturn
 
-from linklab.errors import LinklabError
+from linklab.errors import LabError, LinklabError
 from linklab.runtime import boot, carry
-from linklab.runtime.channel import AgentEnd, ChannelClosed
+from linklab.runtime.channel import LARGEST_SENT_BYTES, AgentEnd, ChannelClosed
 from linklab.runtime.printed import Printed
 
 MATURE_S = 16.0
 _CLOCK_SET_S = 1.0
 BEAT_NS = 10_000_000
 PHASE_NS = 5_000_000
+_KEPT_BYTES = 1024 * 1024
 _BEATS = 20
 """How many are waited for at most: a program that never rests is no reason to wait for ever."""
 
@@ -65,11 +66,16 @@ class Context:
         fcntl.fcntl(channel.read_fd, fcntl.F_SETOWN, os.getpid())
 
     def emit(self, event: Any) -> None:
-        """Sends something to the notebook while the request still runs: output, progress."""
+        """Sends something to the notebook while the request still runs: output, progress.
+
+        Raises `LabError` for what is too long.
+        """
         interruptible, self._interruptible = self._interruptible, False  # no message may be torn
-        self._settle()
-        self._channel.send({"id": self._request, "event": event, **self._take_printed()})
-        self._interruptible = interruptible
+        try:
+            self._settle()
+            self._send({"event": event, **self._take_printed()})
+        finally:
+            self._interruptible = interruptible
         self._limit()
 
     def poll(self, fds: Iterable[int], timeout_s: float | None = None) -> list[int]:
@@ -186,7 +192,20 @@ class Context:
             self._interrupts_seen = self._request, 0
             self._reading = self.clock == "virtual" and request.get("reads") is True
             answer = self._look(request) if self._reading else self._act(request)
-            self._channel.send({"id": self._request, "clock_s": self._clock_s, **answer})
+            try:
+                self._send({"clock_s": self._clock_s, **answer})
+            except LabError as refusal:
+                self._send({"clock_s": self._clock_s, "error": str(refusal), "kind": "LabError"})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        """Hand over what belongs to the request. Raises `LabError` for what is longer than the notebook takes."""
+        size = len(json.dumps(message))
+        if size > LARGEST_SENT_BYTES:
+            raise LabError(
+                f"the answer has {size / 1e6:.0f} MB, more than comes out of a lab at once: return less, or "
+                "write it to a file and take that with lab.read_file"
+            )
+        self._channel.send({"id": self._request, **message})
 
     def now_s(self) -> float:
         """The lab's clock. While a request only reads it is what it was when the lab last came to rest."""
@@ -208,14 +227,15 @@ class Context:
         later begins at the same moment with the same random numbers.
 
         What a read costs, because it asks the clock or starts a program, is far less than what is left of the beat.
-        Nothing changes before the next request that acts, so each is read once, however often it is asked.
+        Nothing changes before the next request that acts, so each is read once, however often it is asked. Pieces of
+        files are too large to be kept.
         """
         if request["pickle"] in self._read:
             return self._read[request["pickle"]]
         with self._printed.gathered():
             answer = self._answer(request)
         answer |= self._take_printed()
-        if "result" in answer:
+        if "result" in answer and len(json.dumps(answer)) <= _KEPT_BYTES:
             self._read[request["pickle"]] = answer
         return answer
 

@@ -32,8 +32,6 @@ VARIABLE: Final = "LINKLAB_LABS"
 BOOT_LIMIT_S: Final = 30.0
 LONGER_S: Final = 30.0
 """How much longer than asked a borrower waits: the lender looks on the wall clock too, and says what is wrong."""
-LARGEST_BYTES: Final = 64 * 1024 * 1024
-"""No message of a lab is longer: what comes out of one may have been made up."""
 _WRITE_LIMIT_S = 60.0
 _CONSOLE_TAIL_LINES = 5
 _CONSOLE_BYTES = 1024 * 1024  # are looked at, at each answer
@@ -115,7 +113,7 @@ class Spawned:
         self._lifeline, self._ours = launched.lifeline, launched.ours
         _spawned.add(self)
         ours = self._ours.fileno()
-        self.channel = Channel(ours, ours, largest_bytes=LARGEST_BYTES, write_limit_s=_WRITE_LIMIT_S)
+        self.channel = Channel(ours, ours, write_limit_s=_WRITE_LIMIT_S)
         try:
             ready = self.channel.receive(BOOT_LIMIT_S)
             self._group = 0 if kind.name == "native" else json.loads(os.read(info, 4096))["child-pid"]

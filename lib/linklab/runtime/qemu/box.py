@@ -15,8 +15,8 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from linklab.runtime.channel import ChannelClosed, Message
-from linklab.runtime.qemu.folder import no_files
+from linklab.runtime.channel import LARGEST_BYTES, ChannelClosed, Message
+from linklab.runtime.qemu.folder import LARGEST_CHANGE_BYTES, no_files
 from linklab.runtime.qemu.gdb import RESTING, Gdb
 
 TO_GUEST_WORD: Final = 0
@@ -27,6 +27,8 @@ PART_BYTES: Final = FROM_GUEST_AT - TO_GUEST_AT
 """A longer message comes in parts."""
 WORD: Final = struct.Struct("<I")
 _LENGTH: Final = 0xFFF_FFFF
+_MOST_BYTES: Final = LARGEST_BYTES + 2 * LARGEST_CHANGE_BYTES
+"""More than a message and the files that come with it, in base64: who sends that may have made it up."""
 PART, LAST, DROP, ASK, LAST_ASK = range(1, 6)
 """A part of a message; its last one; forget the parts that came; nothing but a wish for the next request; both."""
 
@@ -61,9 +63,9 @@ def decoded(parts: list[bytes]) -> Message:
 class HostBox:
     """The host's end, with the methods of a `linklab.runtime.channel.Channel` that a client calls."""
 
-    def __init__(self, gdb: Gdb, largest_bytes: int) -> None:
+    def __init__(self, gdb: Gdb) -> None:
         """Takes a machine that runs, or that rests for its first request: `await_request` is to be called next."""
-        self._gdb, self._largest_bytes = gdb, largest_bytes
+        self._gdb = gdb
         self._address = 0
         self._resting = self._rests_early = False
         self._parts: list[bytes] = []
@@ -128,7 +130,7 @@ class HostBox:
         kind, length = unword(self._word(FROM_GUEST_WORD))
         if kind not in (PART, LAST, ASK, LAST_ASK) or length > PART_BYTES:
             raise ChannelClosed("the lab sent no message")
-        if sum(map(len, self._parts)) + length > self._largest_bytes:
+        if sum(map(len, self._parts)) + length > _MOST_BYTES:
             raise ChannelClosed("the lab sends more than may be held")
         if kind in (PART, LAST, LAST_ASK):
             self._parts.append(self._gdb.read(self._address + FROM_GUEST_AT, length))

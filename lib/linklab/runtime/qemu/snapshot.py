@@ -29,7 +29,6 @@ from linklab.runtime.qemu.box import HostBox
 from linklab.runtime.qemu.machine import KERNEL_WORDS, Machine, Qemu, machine_words
 from linklab.runtime.qemu.root import first_program, guest_files, write_initramfs
 
-LARGEST_BYTES: Final = 64 * 1024 * 1024
 BOOT_LIMIT_S: Final = 300.0
 _KEPT: Final = 2
 """How many others stay when a snapshot is made: each takes some 400 MB."""
@@ -126,7 +125,7 @@ def _booted(qemu: Qemu, words: list[str]) -> bytes:
     machine = Machine(qemu, ["-S", *words])
     try:
         machine.gdb.go_on()
-        box = HostBox(machine.gdb, LARGEST_BYTES)
+        box = HostBox(machine.gdb)
         box.await_request(machine.patience_s(BOOT_LIMIT_S))
         return machine.give_state()
     except (ChannelClosed, ChannelTimeout) as failure:

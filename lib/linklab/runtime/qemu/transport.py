@@ -16,7 +16,7 @@ from linklab.runtime.qemu import snapshot
 from linklab.runtime.qemu.box import HostBox
 from linklab.runtime.qemu.folder import NOTES_KEY, Folders
 from linklab.runtime.qemu.machine import Machine, find_qemu, machine_words
-from linklab.runtime.qemu.snapshot import LARGEST_BYTES, Snapshot
+from linklab.runtime.qemu.snapshot import Snapshot
 from linklab.runtime.transport import BOOT_LIMIT_S, About
 
 _KILLED: Final = re.compile(r"^Out of memory: Killed process \d{1,10} \(([^()]{1,64})\)")
@@ -62,7 +62,7 @@ class Emulated:
         self._machine = machine = Machine(kept.qemu, words, shown=kept.ram if confined else None)
         try:
             machine.receive_state(kept.state)
-            self.channel = box = HostBox(machine.gdb, LARGEST_BYTES)
+            self.channel = box = HostBox(machine.gdb)
             box.find()
             box.before_request, box.after_message = self._give, self._take_back
             box.send(first)
