@@ -241,7 +241,7 @@ def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None =
     """The application data of one TCP connection (CUBIC) that has the path to itself, in Mbit/s.
 
     The high end is what headers leave of the bottleneck (`goodput_ceiling_mbps`) and HTB's burst, where there is one.
-    The low end is the model's worst case of slow start (`linklab.analysis.tcp_model`), over the transfer's time and a
+    The low end is the model's worst case (`linklab.analysis.tcp_model.courses`), over the transfer's time and a
     last full-queue round trip more; where a loss leaves the path partly empty, less `MODEL_SHARE`.
 
     Raises NetworkError for a path with a link that loses packets at random, of which there is no model.
@@ -264,9 +264,8 @@ def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None =
     why = (
         f"headers leave {ceiling:.4g} of {hop.link.label}'s {hop.link.rate_mbps:g} Mbit/s; path and queue hold "
         f"{pipe.full_window_packets:.0f} packets and the path alone {pipe.bdp_packets:.0f}, so after a loss (0.7 of "
-        f"the window) {_filled(pipe.full_window_packets, pipe.bdp_packets)}; slow start may end anywhere from "
-        f"{min(BETA * pipe.burst_window_packets, pipe.bdp_packets / 2):.0f} packets on, which over {duration_s:g} s "
-        f"costs up to {100 * (1 - least):.2g} %"
+        f"the window) {_filled(pipe.full_window_packets, pipe.bdp_packets)}; chance decides where slow start ends and "
+        f"whether fast convergence lowers the window, which over {duration_s:g} s costs up to {100 * (1 - least):.2g} %"
     )
     value = ceiling * statistics.median(shares) * late
     burst_bytes = BURST_BYTES if hop.link.overhead_bytes is None else 0

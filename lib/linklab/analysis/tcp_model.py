@@ -28,6 +28,8 @@ RENO_PACKETS_PER_RTT: Final = 3 * (1 - BETA) / (1 + BETA)
 INITIAL_WINDOW_PACKETS: Final = 10
 """RFC 6928."""
 _STEP_S: Final = 0.002
+_LOWERED: Final = (1 + BETA) / 2
+"""Where fast convergence puts the plateau, over the window at the loss (section 4.7)."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,12 @@ class Transfer:
 def lossy(pipe: Pipe, duration_s: float, found_late: float = 1.0, *, lowered: bool = False) -> Transfer:
     """Slow start ends with a loss. ``found_late`` 2: the window has doubled once more before the loss is noticed.
 
-    ``lowered`` as in `courses`.
+    ``lowered`` as in `courses`. What is sent while the loss is repaired may find the queue still full, and the window
+    falls once more, with a lower plateau; but no longer where a round of so many packets no longer overflows the queue.
     """
     overshot = min(found_late * pipe.burst_window_packets, max(pipe.full_window_packets, INITIAL_WINDOW_PACKETS))
-    return _transfer(pipe, duration_s, until=overshot, window=BETA * overshot, plateau=overshot, lowered=lowered)
+    plateau = _LOWERED * overshot if lowered else overshot
+    return _transfer(pipe, duration_s, until=overshot, window=BETA * overshot, plateau=plateau, lowered=lowered)
 
 
 def early(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> Transfer:
@@ -118,9 +122,9 @@ def smooth(pipe: Pipe, duration_s: float) -> Transfer:
 def courses(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> tuple[Transfer, ...]:
     """The transfer for each way in which slow start may end: by a loss, by one that is found late, and early.
 
-    ``lowered`` lets fast convergence (RFC 9438, section 4.7) put the plateau of every second curve at (1 + beta)/2 of
-    the window. Linux does so after a loss that comes before the window is as large as at the last one, which chance
-    decides by a packet, and never twice in a row: the lower plateau is then the last one.
+    ``lowered`` lets fast convergence (RFC 9438, section 4.7) put every second plateau at (1 + beta)/2 of the window.
+    Linux does so after a loss that comes before the window is as large as at the last one, which chance decides by a
+    packet, and never twice in a row: the lower plateau is then the last one.
     """
     return (
         lossy(pipe, duration_s, lowered=lowered),
@@ -150,7 +154,7 @@ def _transfer(
         if now >= full:
             largest = max(now, 1.0)
             is_lowered = lowered and not is_lowered
-            plateau = (1 + BETA) / 2 * largest if is_lowered else largest
+            plateau = _LOWERED * largest if is_lowered else largest
             first = reno = BETA * largest
             plateau_s, begun_s = ((plateau - first) / CUBIC_C) ** (1 / 3), time_s
             now = first
