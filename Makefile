@@ -14,7 +14,7 @@ endef
 export start_image
 
 .DEFAULT_GOAL := help
-.PHONY: help lab hub test test-quick test-thorough test-vagrant docs bench studies doctor notebooks check release-check clean install install-quietly install-tests install-tests-quietly
+.PHONY: help lab hub test test-quick test-thorough test-vagrant docs bench studies networks doctor notebooks check release-check clean install install-quietly install-tests install-tests-quietly
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,10 @@ studies: install-quietly ## carry out the published studies in full, keep their 
 	@for name in $$($(BIN)/linklab study list | cut -d ' ' -f 1); do $(BIN)/linklab study run "$$name" || exit 1; done
 	@$(BIN)/linklab study keep
 	@$(BIN)/linklab study page --from docs/studies/data
+
+networks: install-quietly ## run every solution on 200 students' networks and 20 seeds (hours; NETWORKS="05 --networks 10")
+	@$(BIN)/linklab image build
+	@$(BIN)/python -m tools.networks $(NETWORKS)
 
 check: install-tests-quietly ## the linters and the type checker alone
 	@bash .ci/parts $(BIN) ruff format mypy shellcheck
