@@ -16,7 +16,18 @@ import pytest
 
 import linklab
 from linklab import course
-from linklab.analysis import Load, max_min_shares, measured_path, tcp_throughput
+from linklab.analysis import (
+    Load,
+    experiment,
+    full_queue_rtt,
+    full_queue_share_ms,
+    loaded_rtt,
+    max_min_shares,
+    measured_path,
+    tcp_throughput,
+    unloaded_rtt,
+)
+from linklab.analysis.sharing import direction_of
 from linklab.errors import LinklabError, NetworkError
 from linklab.grade.questions import Value
 from linklab.grade.runs import elsewhere, ping_check
@@ -40,6 +51,9 @@ PREDICTIONS = {
     "lab05": ("rtt", "throughput", "loaded_prediction", "check_bdp", "check_after_loss"),
     "lab06": ("shares", "new_rtt"),
     "lab07": ("shares",),
+    "lab11": ("loss", "between", "queues"),
+    "lab12": ("bloat",),
+    "lab13": ("share", "check_numbers", "check_shares"),
 }
 """Checks and predictions of numbers that are computed from the network, by lab."""
 
@@ -184,6 +198,48 @@ def test_right_numbers_pass_and_no_misconception_does_on_any_variant(
             assert passes(question, right), (network.name, question)
             passed = [slip for slip in question.all_slips if passes(question, slip.value)]
             assert passed == [], (network.name, right, question.what)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ends", PATHS)
+def test_what_looks_right_beside_a_transfer_and_is_wrong_lies_outside_on_any_variant(
+    class_of_500: dict[str, Network], ends: tuple[str, str]
+) -> None:
+    for network in (COURSE, *list(class_of_500.values())[:20]):
+        path = measured_path(network, *ends)
+        link, idle_ms = bottleneck(path.forward), path.rtt_floor_ms
+        rate, rtt = tcp_throughput(path), unloaded_rtt(path)
+        nominal, full_ms = link.rate_mbps or 0.0, full_queue_share_ms(link)
+        for wrong in (nominal, rate.value / 8, 8 * rate.value, rate.value / 2, 0.7 * nominal):
+            assert not rate.holds(wrong), (network.name, ends, wrong, str(rate))
+        for wrong in (idle_ms / 2, 2 * idle_ms, idle_ms / 1000, idle_ms + 1, idle_ms - link.delay_ms):
+            assert not rtt.holds(wrong), (network.name, ends, wrong, str(rtt))
+        # the queue on top of its link's delay, in both directions, and the other links' queues besides
+        others = sum(full_queue_share_ms(it) for it in path.forward.links if it.rate_mbps)
+        if ends in (("h1", "h4"), ("r1", "r2")):  # beside which labs let students ping; on h1-h9 the queue may be empty
+            assert not loaded_rtt(path).holds(idle_ms)
+        for loaded in (loaded_rtt(path), full_queue_rtt(path)):
+            wrong_ms = [idle_ms + full_ms + link.delay_ms, idle_ms + 2 * full_ms]
+            wrong_ms += [idle_ms + others] if others > 1.2 * full_ms else []
+            for wrong in wrong_ms:
+                assert not loaded.holds(wrong), (network.name, ends, wrong, str(loaded))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LOADS)
+def test_one_flow_s_share_is_never_the_sum_nor_nothing_on_any_variant(
+    class_of_500: dict[str, Network], name: str
+) -> None:
+    loads, _ = LOADS[name]
+    for network in (COURSE, *list(class_of_500.values())[:20]):
+        found = experiment(network, loads, judged=15)
+        for one in found.loads:
+            whole = found.sums[direction_of(one.share.bottleneck)]
+            assert not whole.holds(one.share.bottleneck.link.rate_mbps or 0.0)
+            if one.share.rivals > one.load.connections:
+                assert not whole.holds(one.share.total_mbps)
+                assert not one.total.holds(0.2)
+                assert not one.total.holds(0.99 * whole.high)
 
 
 def test_what_would_be_easier_or_harder_is_named() -> None:
