@@ -25,6 +25,7 @@ class PretendLab:
         self.network, self.clock, self.running = network, clock, True
         self.info = lambda: {"kind": "pretend", "clock": clock, "kernel": "7.3", "seed": str(seed)}
         self.now = lambda: 2.5
+        self.sleep = lambda seconds: None
         STARTED.append(self)
 
     def state(self) -> NetworkState:

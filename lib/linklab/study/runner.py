@@ -185,6 +185,8 @@ class _Work:
             with labs.lab(testbed.network, self._clock, testbed.switch, self._study.seed_of(point), command) as lab:
                 network = lab.state().to_json()
                 about = lab.info()
+                for _ in range(2):  # each look acted when the tables that are kept were measured
+                    lab.sleep(0)
                 rows = self._study.measurement(lab, point)
                 lab_s = lab.now()
             refuse_rows(rows, tuple(self._study.metrics))
