@@ -470,6 +470,13 @@ def test_a_file_larger_than_a_message_comes_out_and_goes_in(course: linklab.Lab)
     course["root"].cmd("rm /tmp/large /tmp/again")
 
 
+def test_a_file_that_changes_on_this_side_is_read_anew(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+        for text in ("one", "two"):
+            (tmp_path / "notes.txt").write_text(text)
+            assert lab.read_file(str(tmp_path / "notes.txt")).decode() == text
+
+
 def test_a_file_without_end_is_refused_and_the_lab_lives_on(
     course: linklab.Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

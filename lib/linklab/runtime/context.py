@@ -31,7 +31,6 @@ MATURE_S = 16.0
 _CLOCK_SET_S = 1.0
 BEAT_NS = 10_000_000
 PHASE_NS = 5_000_000
-_KEPT_BYTES = 1024 * 1024
 _BEATS = 20
 """How many are waited for at most: a program that never rests is no reason to wait for ever."""
 
@@ -54,7 +53,6 @@ class Context:
         self._channel = channel
         self._request = self._acts = 0
         self._clock_s = time.monotonic()
-        self._read: dict[str, dict[str, Any]] = {}
         self._reading = False
         self._printed = Printed()
         self._interruptible = self._announced = self._limited = False
@@ -213,7 +211,6 @@ class Context:
 
     def _act(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer a request that may change something: it takes time, and has random numbers of its own."""
-        self._read.clear()
         self._begin()
         with self._printed.gathered():
             answer = self._answer(request)
@@ -227,17 +224,10 @@ class Context:
         later begins at the same moment with the same random numbers.
 
         What a read costs, because it asks the clock or starts a program, is far less than what is left of the beat.
-        Nothing changes before the next request that acts, so each is read once, however often it is asked. Pieces of
-        files are too large to be kept.
         """
-        if request["pickle"] in self._read:
-            return self._read[request["pickle"]]
         with self._printed.gathered():
             answer = self._answer(request)
-        answer |= self._take_printed()
-        if "result" in answer and len(json.dumps(answer)) <= _KEPT_BYTES:
-            self._read[request["pickle"]] = answer
-        return answer
+        return answer | self._take_printed()
 
     def _begin(self) -> None:
         """Let a request on virtual time be the same in each lab, of whatever kind, and no two requests the same.
