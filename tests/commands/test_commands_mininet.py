@@ -249,3 +249,41 @@ def test_a_lab_ends_with_the_command(virtual: Kind, tmp_path: Path) -> None:
         terminal.interrupt()
         assert terminal.end() == 130 or "KeyboardInterrupt" in terminal.said
         assert terminal.left() == {}
+
+
+SHELLS = (
+    COMMON
+    + """
+from mininet.node import Host
+
+class Own(Host):
+    pass
+
+topo = Topo()
+topo.addLink(topo.addHost("h1"), topo.addHost("h2", cls=Own))
+net = Mininet(topo=topo, controller=None)
+net.start()
+for host, other in (net.hosts, net.hosts[::-1]):
+    host.cmd("env; set")
+    texts = ("echo one", "printf '\\\\177'", "a=2\\necho $a", "PS1=x", "exec true", "echo three")
+    print([host.cmd(text) for text in texts])
+    host.cmd("sleep 5 &")
+    pid = str(host.lastPid)
+    print(host.cmd("echo $!").strip() == pid, " 0% packet loss" in host.cmd("ping -c 1", other.IP()))
+    host.sendInt()
+    print([host.cmd("echo four")])
+CLI(net)
+"""
+)
+
+
+def test_answers_are_in_step_and_shells_that_end_are_replaced_with_every_class_of_host(
+    virtual: Kind, tmp_path: Path
+) -> None:
+    done = mininet(write(tmp_path, SHELLS), "script.py", typed="h2 exit\nh2 echo five\n")
+    assert done.returncode == 0, done.stderr
+    answers = "['one\\r\\n', '\\x7f', '2\\r\\n', '', '', 'three\\r\\n']\nTrue True\n['four\\r\\n']\n"
+    assert done.stdout.startswith(answers * 2)
+    assert done.stderr.count("the shell of h1 has ended with 'exec true'") == 1
+    assert done.stderr.count("the shell of h2 has ended") == 2
+    assert "five" in done.stderr + done.stdout

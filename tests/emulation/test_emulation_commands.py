@@ -92,13 +92,73 @@ def test_ctrl_c_loses_no_ping_that_was_answered(lab: linklab.Lab) -> None:
     assert len(pings.rtt_ms) > 10
 
 
-@pytest.mark.parametrize("end", ["cmd", "cli"])
-def test_who_ends_the_shell_is_told(end: str, virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
-        for _ in range(2):
-            with pytest.raises(LabError, match=r"the shell of h2 has ended, as after exit, .*: start the lab anew"):
-                lab["h2"].cmd("exit") if end == "cmd" else lab.cli("h2 exit")
-        assert lab["h1"].cmd("echo well") == "well\n"
+IN_STEP = ["env", "set", "declare -p", "printf '\\177'", 'printf "$PS1"', "echo ${PS1@P}", "PS1=x", "PS1=x; unset PS1"]
+"""Commands that print the sign of the end of an answer, or change it."""
+
+
+@pytest.mark.parametrize("text", IN_STEP)
+def test_an_answer_is_that_of_its_own_command_whatever_was_printed_before(text: str, lab: linklab.Lab) -> None:
+    assert lab["h1"].run(f"{text}; (exit 3)").returncode == 3
+    assert lab["h1"].cmd("echo one") == "one\n"
+    assert lab["h1"].cmd("echo two") == "two\n"
+    assert lab["h1"].run(text).returncode == 0
+
+
+def test_what_is_printed_comes_as_it_is(lab: linklab.Lab) -> None:
+    assert lab["h1"].cmd("printf 'a\\177b\\036\\177\\036linklab'") == "a\x7fb\x1e\x7f\x1elinklab"
+    assert lab["h1"].cmd("env | grep -c -e PS1 -e PROMPT") == "0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [("exit", 0), ("echo last; exit 7", 7), ("set -e; false", 1), ("exec false", 1), ("kill -9 $$", 137)],
+)
+def test_a_shell_that_ends_is_replaced_and_the_lab_lives(
+    text: str, status: int, lab: linklab.Lab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab["h1"].cmd("cd /tmp; NAME=linklab")
+    done = lab["h1"].run(text)
+    assert done.returncode == status
+    assert done.output.removesuffix("exit\n") == ("last\n" if "last" in text else "")
+    said = "".join(capsys.readouterr())
+    assert said.count("\n") == 1
+    assert "the shell of h1 has ended" in said
+    assert "a new one" in said
+    assert lab["h1"].cmd("echo well $NAME") == "well\n"
+    assert " 0% packet loss" in lab["h1"].cmd("ping -c 1 10.0.0.2")
+    assert lab["h1"].popen("true").wait() == 0
+
+
+def test_a_shell_that_ended_by_itself_is_replaced_before_the_next_command(lab: linklab.Lab) -> None:
+    pid = lab["h1"].cmd("echo $$").strip()
+    lab["root"].cmd(f"kill -9 {pid}")
+    assert lab["h1"].popen("true").wait() == 0
+    lab["root"].cmd(f"kill -9 {lab['h1'].cmd('echo $$').strip()}")
+    assert lab["h1"].cmd("echo well") == "well\n"
+
+
+def test_a_shell_that_ends_in_mininets_command_line_is_replaced(lab: linklab.Lab) -> None:
+    assert "the shell of h2 has ended" in lab.cli("h2 exit")
+    assert lab["h2"].cmd("echo well") == "well\n"
+
+
+@pytest.mark.parametrize("text", ["bash", "exec bash", "echo 'open"])
+def test_a_shell_that_waits_for_a_person_is_ended_and_the_lab_lives(text: str, lab: linklab.Lab) -> None:
+    with pytest.raises(LabError, match=r"was not done after 2 s|waits? "):
+        lab["h2"].cmd(text, timeout_s=2)
+    assert lab["h2"].cmd("echo well") == "well\n"
+
+
+def test_ending_a_stubborn_command_ends_that_command_alone(lab: linklab.Lab) -> None:
+    lab["h2"].cmd("(while true; do sleep 0.3; done) & sleep 1001 &")
+    deaf = "trap '' INT; python3 -c 'import signal, time; signal.signal(2, signal.SIG_IGN); time.sleep(1002)'"
+    with pytest.raises(LabError, match="was not done after 1 s"):
+        lab["h2"].cmd(f"({deaf})", timeout_s=1)
+    left = lab["h2"].cmd("ps -eo args")
+    assert "sleep 1001" in left
+    assert "sleep 0.3" in left
+    assert "1002" not in left
+    lab["h2"].cmd("kill %1 %2")
 
 
 def test_lines_run_on_a_host_with_files_of_its_own(virtual: Kind, tmp_path: Path) -> None:

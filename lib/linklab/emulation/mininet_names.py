@@ -16,13 +16,15 @@ from typing import Any
 import mininet.link
 import mininet.net
 import mininet.node
-from mininet.log import error
+from mininet.cli import CLI
+from mininet.log import error, output
 from mininet.net import Mininet
 
 from linklab.emulation import startup
 from linklab.emulation.build import raise_file_limit, settle
 from linklab.emulation.mininet_parts import LabHost, LabIntf, LabLink, without_cpu_limits
 from linklab.emulation.net import LabNetwork
+from linklab.emulation.node_shell import number_prompts
 from linklab.emulation.prepare import prepare
 from linklab.units import FASTEST_TCP_MBPS
 
@@ -90,6 +92,17 @@ def bind() -> None:
     _show("mininet.net", Mininet=ScriptNetwork, MininetWithControlNet=ScriptNetworkWithControlNet)
     _show("mininet.link", Link=PlainLink, TCLink=LabLink, TCIntf=LabIntf)
     without_cpu_limits()
+    number_prompts()
+    CLI.waitForNode = _wait_for_node
+
+
+def _wait_for_node(self: CLI, node: Any) -> None:
+    """As Mininet's command line, which waits for keys as well: a lab gets none."""
+    while node.waiting:
+        try:
+            output(node.monitor())
+        except KeyboardInterrupt:
+            node.sendInt()
 
 
 def _show(name: str, **ours: type) -> None:

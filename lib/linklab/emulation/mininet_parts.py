@@ -7,7 +7,6 @@ interfaces are made and shaped over netlink instead of by shell commands.
 
 from __future__ import annotations
 
-import codecs
 import errno
 import re
 from _blake2 import blake2b  # that of hashlib, which would load OpenSSL first, with each start of a lab
@@ -17,6 +16,7 @@ from mininet.link import Intf, Link, TCIntf
 from mininet.log import error
 from mininet.node import CPULimitedHost, Host, Node
 
+from linklab.emulation import node_shell
 from linklab.emulation.namespace import (
     GRO,
     LOOPBACK,
@@ -89,18 +89,12 @@ class LateShell(Node):
     def _open_shell(self) -> None:
         for name in _OF_THE_SHELL:
             self.__dict__[name] = None
-        in_namespace, self.inNamespace = self.inNamespace, False  # it is born in the namespace, and needs no new one
         try:
-            with self.namespace.furnished() if in_namespace else self.namespace.entered():
-                super().startShell("-d")
-            # a command may print bytes that are no text
-            self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+            node_shell.open_shell(self, self.namespace)
         except BaseException:
             for name in _OF_THE_SHELL:
                 self.__dict__.pop(name, None)
             raise
-        finally:
-            self.inNamespace = in_namespace
 
     def cmd(self, *args: Any, **kwargs: Any) -> Any:
         """As Mininet's. What its constructors ask of every node needs no shell."""

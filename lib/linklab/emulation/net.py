@@ -21,6 +21,7 @@ from mininet.util import numCores
 
 from linklab.emulation.mininet_parts import LabHost, LabLink, without_cpu_limits
 from linklab.emulation.namespace import forget, namespace_of
+from linklab.emulation.node_shell import number_prompts
 from linklab.emulation.prepare import set_host
 from linklab.emulation.switches import KernelOVS, LabBridge, UserOVS, start_daemons
 from linklab.errors import LabError
@@ -83,6 +84,7 @@ class LabNetwork(Mininet):
         self._runs = False
         numCores.ncores = os.cpu_count()  # Mininet would ask grep
         without_cpu_limits()
+        number_prompts()
         super().__init__(**({"host": LabHost, "link": LabLink, "switch": LabBridge, "controller": None} | given))
 
     def addHost(self, name: str, cls: Any = None, **params: Any) -> Node:

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = "root"
 """The node that is a shell in the lab's first namespace, where the switches live: the guest itself, as root."""
-_GRACE_S, _INT_EACH_S = 2.0, 0.5
-_PROMPT = "\x7f"  # of the shells of Mininet's nodes
-_LONGEST_LINE_BYTES: Final = 4000
-"""The kernel's terminals take 4095 and cut off the rest."""
+_GRACE_S, _INT_EACH_S, _KILL_EACH_S = 2.0, 0.5, 0.1
 _CHUNK = 64 * 1024
 _TICK_S = 1.0
 _REAL_TICK_S = 0.1
@@ -165,12 +162,12 @@ class Ended(TypedDict):
 def command(context: Context, name: str, text: str, timeout_s: float | None, with_status: bool) -> Ended:
     """Runs `text` in the node's shell, as Mininet's ``cmd``, and says how that ended. Output is emitted as it comes.
 
-    Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for.
-    Raises `LabError` where the shell ends with it (``exit``).
+    Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for. Where
+    the shell ends with it (``exit``), the node gets another one.
     """
     deadline = _deadline(timeout_s)
     host = _idle(context, name)
-    _send(host, text)
+    host.sendCmd(text)
     outcome: Literal["done", "interrupted", "timeout"] = "done"
     while host.waiting:
         try:
@@ -188,13 +185,15 @@ def command(context: Context, name: str, text: str, timeout_s: float | None, wit
             context.emit(piece)
     status = None
     if outcome == "done" and with_status:
-        status = int(host.cmd("echo $?").split()[-1])  # what runs in the background may print before
+        status = host.status  # of a shell that ended with it
+        if status is None:
+            status = int(host.cmd("echo $?").split()[-1])  # what runs in the background may print before
     return {"outcome": outcome, "status": status}
 
 
 def begin_command(context: Context, name: str, text: str) -> None:
     """Starts `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
-    _send(_idle(context, name), text)
+    _idle(context, name).sendCmd(text)
 
 
 def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, bool]:
@@ -211,22 +210,7 @@ def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, 
 def end_command(context: Context, name: str) -> str:
     """Ends the command in the node's shell; its last words."""
     host = node(context, name)
-    return "".join(_end_command(context, host)) if host.waiting and host.shell.returncode is None else ""
-
-
-def _send(host: Node, text: str) -> None:
-    """Give a node's shell a command.
-
-    It says after each line that it is done, and its terminal cuts a line off: several lines, and long ones, are a file
-    that it reads as one command, from this process's own view of files, as a host may have a /tmp of its own.
-    """
-    text = text.strip("\n")
-    if "\n" not in text and len(text.encode()) <= _LONGEST_LINE_BYTES:
-        host.sendCmd(text)
-        return
-    path = Path(f"/tmp/linklab-{host.name}.sh")
-    path.write_text(f"{text}\n")
-    host.sendCmd(f". /proc/{os.getpid()}/root{path}")
+    return "".join(_end_command(context, host)) if host.waiting else ""
 
 
 def _deadline(timeout_s: float | None) -> float | None:
@@ -247,8 +231,6 @@ def _idle(context: Context, name: str) -> Node:
 
 def _busy(host: Node) -> str:
     """Why it takes no command."""
-    if host.shell.returncode is not None:
-        return f"the shell of {host.name} has ended, as after exit, and nothing runs there any more: start the lab anew"
     return (
         f"{host.name} is still busy with {host.lastCmd!r}, perhaps in a linklab shell: end it, or run long programs "
         "with popen"
@@ -256,21 +238,8 @@ def _busy(host: Node) -> str:
 
 
 def _next_piece(context: Context, host: Node, limit_s: float | None) -> str | None:
-    """Waits for output of the node's shell; None where it has printed nothing for so long.
-
-    Raises `LabError` where the shell has ended: its terminal stays open, and nothing would ever come.
-    """
-    ends: dict[str, int] = context.state.setdefault("ends of shells", {})
-    if host.name not in ends:
-        ends[host.name] = os.pidfd_open(host.shell.pid)
-    output = host.stdout.fileno()
-    ready = context.poll([output, ends[host.name]], limit_s)
-    if output in ready:
-        return _piece(host)
-    if ready:
-        host.shell.wait()
-        raise LabError(_busy(host))
-    return None
+    """Waits for output of the node's shell, or its end; None where neither came for so long."""
+    return _piece(host) if context.poll([host.stdout.fileno(), host.shell_ended], limit_s) else None
 
 
 def _piece(host: Node) -> str:
@@ -282,48 +251,40 @@ def _piece(host: Node) -> str:
 def _end_command(context: Context, host: Node) -> list[str]:
     """SIGINT to what the shell runs, SIGKILL to what ignores that; its remaining output.
 
-    Raises `LabError` where the shell itself ignores interrupts: it holds the node's namespace and must live.
+    A shell that itself ignores interrupts is replaced.
     """
+    from linklab.emulation import node_shell
     from linklab.runtime import process_tree  # psutil, which few labs need
 
-    pieces, start_s, given = [], time.monotonic(), 0
-    while host.waiting and (passed_s := time.monotonic() - start_s) < _GRACE_S:
-        if passed_s >= given * _INT_EACH_S:  # a shell's loop goes on where its child has just ended by itself
-            host.sendInt()
-            given += 1
-        with contextlib.suppress(KeyboardInterrupt):
-            if context.poll([host.stdout.fileno()], max(0.0, given * _INT_EACH_S - passed_s)):
-                pieces.append(_piece(host))
-    deadline = time.monotonic() + _GRACE_S
-    while host.waiting and time.monotonic() < deadline:
-        process_tree.kill_below(host.pid)
+    def kill() -> None:
+        # the shell waits for the newest: what it runs in the background since earlier commands is none of this one
+        process_tree.kill_newest(host.pid)
         host.sendInt()
-        with contextlib.suppress(KeyboardInterrupt):
-            if context.poll([host.stdout.fileno()], 0.1):
-                pieces.append(_piece(host))
-    if host.waiting or not any(_in_step(context, host) for _ in range(3)):
-        raise LabError(f"the shell of {host.name} ignores every interrupt in {host.lastCmd!r}: start the lab anew")
+
+    pieces = []
+    # a shell's loop goes on where its child has just ended by itself
+    for end, each_s in ((host.sendInt, _INT_EACH_S), (kill, _KILL_EACH_S)):
+        start_s, given = time.monotonic(), 0
+        while host.waiting and (passed_s := time.monotonic() - start_s) < _GRACE_S:
+            if passed_s >= given * each_s:
+                end()
+                given += 1
+            with contextlib.suppress(KeyboardInterrupt):
+                pieces.append(_next_piece(context, host, max(0.0, given * each_s - passed_s)) or "")
+    if host.waiting or not _in_step(context, host):
+        node_shell.renew(host)
     return pieces
 
 
 def _in_step(context: Context, host: Node) -> bool:
-    """Reads all that the node's shell still has to say, up to its answer to a mark; False where that does not come.
+    """Whether the node's shell answers a word.
 
-    Ctrl-C that meets the shell at its prompt makes it write another prompt, which Mininet would take for the end of the
-    next command. And code that is interrupted while it reads may have lost the prompt.
+    Ctrl-C that meets it at its prompt makes it write another prompt, and code that is interrupted while it reads may
+    have lost one.
     """
-    mark = f"linklab-{time.monotonic_ns()}"
-    host.write(f"echo {mark}\n")
-    host.readbuf = said = ""
-    deadline = time.monotonic() + _GRACE_S
-    while f"{mark}\n{_PROMPT}" not in said:
-        if time.monotonic() >= deadline:
-            return False
-        with contextlib.suppress(KeyboardInterrupt):
-            if context.poll([host.stdout.fileno()], deadline - time.monotonic()):
-                said += host.read().replace("\r", "")
-    host.waiting = False
-    return True
+    from linklab.emulation import node_shell
+
+    return node_shell.in_step(host, lambda limit_s: context.poll([host.stdout.fileno(), host.shell_ended], limit_s))
 
 
 def wait_listening(context: Context, name: str, port: int, timeout_s: float) -> None:

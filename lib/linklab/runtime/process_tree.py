@@ -115,3 +115,15 @@ def kill_below(head: int) -> bool:
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             process.kill()
     return bool(left)
+
+
+def kill_newest(parent: int) -> None:
+    """Sends SIGKILL to the child of a process that began last, and to all that came of it."""
+    try:
+        children = alive(psutil.Process(parent).children())
+    except psutil.NoSuchProcess:
+        return
+    for newest in sorted(children, key=lambda child: (child.create_time(), child.pid))[-1:]:
+        kill_below(newest.pid)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            newest.kill()
