@@ -30,7 +30,7 @@ def computer(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def missing(what: str) -> object:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise LabError(what)
 
     return refuse
@@ -100,6 +100,15 @@ def test_without_qemu_an_arm_machine_falls_back_to_real_time(computer: pytest.Mo
     assert choose().name == "native"
     with pytest.raises(LabError, match="install QEMU"):
         choose("virtual")
+
+
+def test_an_arm_machine_with_neither_qemu_nor_root_is_told_to_install_qemu(computer: pytest.MonkeyPatch) -> None:
+    computer.setattr(sys, "platform", "linux")
+    computer.setattr(platform, "machine", lambda: "aarch64")
+    computer.setattr(backends, "find_qemu", missing("install QEMU"))
+    computer.setattr(backends, "native", missing("say kind='guest'"))
+    with pytest.raises(LabError, match="install QEMU"):
+        choose()
 
 
 def test_a_mac_without_qemu_is_told_so(computer: pytest.MonkeyPatch) -> None:

@@ -169,15 +169,16 @@ def choose(clock: AnyClock = "auto", name: KindName | None = None) -> Kind:
     if clock != "real":
         try:
             return _virtual(name)
-        except LabError:
+        except LabError as lacking:
             if clock == "virtual" or name == "qemu" or sys.platform != "linux":
                 raise
+            virtual = lacking
     if name is None:
         try:
             return native(with_netem=True)
-        except LabError:
+        except LabError as refusal:
             if not runs_user_mode_linux():
-                raise
+                raise (refusal if clock == "real" else virtual) from None
     return _guest("real")
 
 
