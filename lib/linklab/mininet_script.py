@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import readline  # noqa: F401 - gives input() its history and line editing
 import sys
+import time
 from pathlib import Path
 
 from linklab.emulation import service
@@ -16,6 +18,12 @@ from linklab.units import AnyClock
 _SILENCE_LIMIT_S = 3600.0
 """In real time: longer than in a notebook, since a script may ping 64 hosts in silence, and a person is there."""
 _FOR_EVER_S = 1e9
+_QUIET_S = 10.0
+_OF_PYTHON_2 = re.compile(
+    rb"""^\s*(?:print\s+(?:["'%\w]|>>)|exec\s+["'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)|\b0[0-7]+\b|<>""",
+    re.MULTILINE,
+)
+"""What Python 2 takes and Python 3 does not."""
 
 
 def run(words: list[str], clock: AnyClock = "auto", seed: int = 0) -> int:
@@ -38,8 +46,10 @@ def run(words: list[str], clock: AnyClock = "auto", seed: int = 0) -> int:
         command = _command(words, script, in_guest=process.kind.has_image)
         if process.kind.clock == "real":
             process.wall_limit_s = _FOR_EVER_S  # it may well sleep for an hour, and a person can press Ctrl-C
-        process.call(service.start_foreground, command, str(here), os.fstat(1) == os.fstat(2))
-        return _attend(process)
+        terminal = _Terminal()
+        together = os.fstat(1) == os.fstat(2)
+        process.call(service.start_foreground, command, str(here), together, stop=_Silence(process, terminal).tell)
+        return _attend(process, terminal)
 
 
 def _script(name: str) -> Path | None:
@@ -61,17 +71,34 @@ def _command(words: list[str], script: Path | None, *, in_guest: bool) -> list[s
         first = file.readline(200)
     if first.startswith(b"#!") and b"python" not in first:
         return [*first[2:].decode(errors="replace").split(), *words]
+    _check_python(script)
     return [python, *words]
 
 
-def _attend(process: LabProcess) -> int:
+def _check_python(script: Path) -> None:
+    """Raises `LabError` for a script in Python 2."""
+    text = script.read_bytes()
+    try:
+        compile(text, str(script), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        if isinstance(error, TabError) or _OF_PYTHON_2.search(text):
+            line = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
+            raise LabError(
+                f"{script}{line} is written for Python 2, which a lab does not have: make Python 3 of it, as by "
+                f"2to3 -w {script.name} (of python3-lib2to3, or pip install fissix: fissix -w {script.name})"
+            ) from None
+
+
+def _attend(process: LabProcess, terminal: _Terminal) -> int:
     """Shows what the script prints and gives it lines, until it ends."""
-    terminal = _Terminal()
     line: str | None = None
     interrupted = False
     while True:
         try:
-            status = process.call(service.continue_foreground, line, interrupted, on_event=terminal.show)
+            silence = _Silence(process, terminal)
+            status = process.call(
+                service.continue_foreground, line, interrupted, on_event=terminal.show, stop=silence.tell
+            )
             line, interrupted = None, False
             if status is not None:
                 return status
@@ -82,15 +109,47 @@ def _attend(process: LabProcess) -> int:
             line, interrupted = None, True
 
 
+class _Silence:
+    """Says once, after some seconds of the wall without a word of the script, what the lab does meanwhile."""
+
+    def __init__(self, process: LabProcess, terminal: _Terminal) -> None:
+        self._process, self._terminal = process, terminal
+        self._told = False
+        self._since_s, self._computed_s = time.monotonic(), process.cpu_s()
+        terminal.shown_s = self._since_s
+
+    def tell(self) -> bool:
+        """Asked now and then; never asks for an end."""
+        if self._terminal.shown_s > self._since_s:
+            self._since_s, self._computed_s = self._terminal.shown_s, self._process.cpu_s()
+        passed_s = time.monotonic() - self._since_s
+        if not self._told and passed_s >= _QUIET_S:
+            self._told = True
+            computed_s = self._process.cpu_s() - self._computed_s
+            what = (
+                f"the lab computed for {computed_s:.0f} s of them: much traffic, a long computation, or a loop without "
+                "a pause, in which the lab's time stands still"
+                if computed_s >= passed_s / 4
+                else f"the lab computed for {computed_s:.0f} s of them and waits, perhaps for a program that never ends"
+            )
+            print(
+                f"linklab: the script has printed nothing for {passed_s:.0f} s; {what}. Ctrl-C ends it", file=sys.stderr
+            )
+        return False
+
+
 class _Terminal:
     """Where the command was called: a terminal, or files and pipes."""
 
     def __init__(self) -> None:
         self._streams = {"output": sys.stdout.buffer, "errors": sys.stderr.buffer}
         self._prompt = b""
+        self.shown_s = 0.0
+        """When it last showed something."""
 
     def show(self, event: dict[str, str]) -> None:
         """Writes what the script wrote, byte for byte."""
+        self.shown_s = time.monotonic()
         for name, text in event.items():
             data = text.encode("latin-1")
             self._streams[name].write(data)

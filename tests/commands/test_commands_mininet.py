@@ -287,3 +287,83 @@ def test_answers_are_in_step_and_shells_that_end_are_replaced_with_every_class_o
     assert done.stderr.count("the shell of h1 has ended with 'exec true'") == 1
     assert done.stderr.count("the shell of h2 has ended") == 2
     assert "five" in done.stderr + done.stdout
+
+
+STRANGE = (
+    COMMON
+    + """
+from mininet.link import TCIntf
+
+class OwnIntf(TCIntf):
+    pass
+
+net = Mininet(switch=LinuxBridge, controller=None)
+h1, h2, h3, s1 = net.addHost("h1"), net.addHost("h2", ip="10.0.0.1/8"), net.addHost("h3"), net.addSwitch("s1")
+link = net.addLink(h1, s1, intf=OwnIntf, bw=10)
+net.addLink(h2, s1, cls=TCLink, delay=5, max_queue_size=88.2)
+net.addLink(h3, s1, bw=5)
+net.start()
+print([type(end).__name__ for end in (link.intf1, link.intf2)], "rate 10Mbit" in h1.cmd("tc class show dev h1-eth0"))
+print("fe80::" in h1.cmd("ip -6 address show h1-eth0"))
+print([h1.cmd(f"ip tunnel add {kind}9 mode {kind} remote 10.0.0.3 local 10.0.0.1") for kind in ("ipip", "gre", "sit")])
+print(net.iperf((h1, h3), port=70000, seconds=1))
+print([h1.cmd(f"modprobe {name} 2>&1; echo $?") for name in ("tcp_bbr", "sch_netem", "8021q", "ip_gre", "veth")])
+print(h1.cmd("modprobe never 2>/dev/null; echo $?"), h1.cmd("sudo -n echo as root"))
+print(h1.cmd("xterm -title x -e 'echo inside' 2>/dev/null; python3 -c 'import requests' && ryu-manager --version"))
+import numpy
+"""
+)
+
+
+def test_what_strangers_scripts_count_on_is_there_and_mistakes_are_told(virtual: Kind, tmp_path: Path) -> None:
+    done = mininet(write(tmp_path, STRANGE), "script.py")
+    assert done.stdout.split("\n") == [
+        "['OwnIntf', 'OwnIntf'] True",
+        "True",
+        "['', '', '']",
+        "['', '']",
+        str(["0\r\n"] * 5),
+        "1",
+        " as root",
+        "",
+        "inside",
+        "osken-manager 3.0.1",
+        "",
+        "",
+    ], done.stderr
+    told = (
+        *("max_queue_size=88.2 is rounded down to 88 packets", "delay=5 has no unit", "h3-s1: bw not applied"),
+        *("h1, h2: all have the address 10.0.0.1", "iperf does not listen on port 70000", "numpy is not in the lab"),
+    )
+    assert [line for line in told if line not in done.stderr] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("net.addLink(h1, h2, cls=TCLink, bw=0)", r"script\.py:\d+: h1's end of h1-h2: bw=0 lets nothing pass"),
+        ("net.addLink(h1, h2, cls=TCLink, bw='10Mbps')", r"script\.py:\d+: h1's end of h1-h2: bw="),
+    ],
+)
+def test_a_mistake_with_which_mininet_cannot_go_on_is_one_line(
+    line: str, told: str, virtual: Kind, tmp_path: Path
+) -> None:
+    text = COMMON + f"net = Mininet(controller=None)\nh1, h2 = net.addHost('h1'), net.addHost('h2')\n{line}\n"
+    done = mininet(write(tmp_path, text), "script.py")
+    assert done.returncode == 1
+    assert re.search(told, one_line(done.stderr))
+
+
+def test_a_script_in_python_2_is_named(tmp_path: Path) -> None:
+    for text in ("print 'hello'\n", "if 1:\n        x = 1\n\ty = 2\n", "try:\n    x\nexcept E, e:\n    pass\n"):
+        done = mininet(write(tmp_path, text), "script.py")
+        assert "is written for Python 2" in one_line(done.stderr)
+
+
+def test_the_first_ping_of_each_network_finds_its_switch_connected(virtual: Kind, tmp_path: Path) -> None:
+    text = COMMON + (
+        "for _ in range(3):\n    net = Mininet(topo=SingleSwitchTopo(2))\n    net.start()\n"
+        "    print(net['h1'].cmd('ping -c 1 10.0.0.2').split('time=')[1].split()[0])\n    net.stop()\n"
+    )
+    done = mininet(write(tmp_path, text), "script.py")
+    assert max(map(float, done.stdout.split())) < 100, done.stderr

@@ -168,3 +168,7 @@ def test_lines_run_on_a_host_with_files_of_its_own(virtual: Kind, tmp_path: Path
 
     with linklab.start(OwnFiles(), "virtual", folder=tmp_path) as lab:
         assert lab["h1"].cmd("a=1\necho $a") == "1\n"
+
+
+def test_sudo_runs_the_command(lab: linklab.Lab) -> None:
+    assert lab["h1"].cmd("sudo -u nobody NAME=x sh -c 'echo $NAME'") == "x\n"

@@ -84,7 +84,7 @@ def build(
     except LinklabError:
         raise
     except (Exception, SystemExit) as error:  # Mininet exits where it misses a program
-        raise LabError(f"Mininet could not build this network: {_place_of(error)}{said.first() or error}") from error
+        raise LabError(f"Mininet could not build this network: {place_of(error)}{said.first() or error}") from error
     finally:
         lg.removeHandler(said)
     # A controller is there to see what hosts ask for: with neighbours known from the start it would see no ARP.
@@ -110,7 +110,7 @@ def build(
     return [*asked.not_checked, *own_ways, *twice]
 
 
-def _place_of(error: BaseException) -> str:
+def place_of(error: BaseException) -> str:
     """Which node or link Mininet was about, by the first of its functions that says so; nothing where none does."""
     at = error.__traceback__
     while at is not None:

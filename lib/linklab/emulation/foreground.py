@@ -19,6 +19,7 @@ from pathlib import Path
 
 from linklab.emulation import startup
 from linklab.errors import LabError
+from linklab.runtime import stand_ins
 from linklab.runtime.context import Context
 
 _CHUNK = 64 * 1024
@@ -26,22 +27,7 @@ _PLACE = Path("/run/linklab")
 _LIBRARY = Path(__file__).parents[2]
 # What other people's scripts call and a lab has no use for: all run as root, and Open vSwitch starts when it is needed.
 _STAND_INS = {
-    "sudo": """\
-#!/bin/sh
-# everything in a lab runs as root already
-while [ $# -gt 0 ]; do
-    case $1 in
-        -u | -g | -p | -C | -h | -r | -t | -T | -U | -D | -R) shift 2 ;;
-        --) shift; break ;;
-        -[isEHnSkbPAB]*) shift ;;
-        -*) shift ;;
-        *=*) export "$1"; shift ;;
-        *) break ;;
-    esac
-done
-[ $# -gt 0 ] || exit 0
-exec "$@"
-""",
+    "sudo": stand_ins.PROGRAMS["sudo"],
     "ovs-vsctl": """\
 #!/bin/sh
 # Open vSwitch runs from when it is asked for

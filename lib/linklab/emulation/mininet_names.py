@@ -10,33 +10,44 @@ import inspect
 import os
 import sys
 import time
-from types import ModuleType
+import traceback
+from pathlib import Path
+from types import ModuleType, TracebackType
 from typing import Any
 
 import mininet.link
 import mininet.net
 import mininet.node
 from mininet.cli import CLI
+from mininet.link import Link, TCLink
 from mininet.log import error, output
 from mininet.net import Mininet
 
 from linklab.emulation import startup
-from linklab.emulation.build import raise_file_limit, settle
+from linklab.emulation.build import place_of, raise_file_limit, settle
 from linklab.emulation.mininet_parts import LabHost, LabIntf, LabLink, without_cpu_limits
+from linklab.emulation.namespace import as_in_mininet
 from linklab.emulation.net import LabNetwork
 from linklab.emulation.node_shell import number_prompts
 from linklab.emulation.prepare import prepare
+from linklab.emulation.topo_expectation import addresses_of_several, rings, shape_of_end
+from linklab.errors import LabError, LinklabError, NetworkError
 from linklab.units import FASTEST_TCP_MBPS
 
+_STOCK: dict[Any, Any] = {}
+"""Mininet's class of a link for each that scripts find in its place."""
+_CONTROLLER_LOOKS_S = (0.1, 0.2, 0.4, 0.8, 1.6)
 _SIGNATURE = inspect.signature(Mininet.__init__)
+_NOT_THE_SCRIPT = (str(Path(__file__).parents[1]), str(Path(mininet.net.__file__).parent))
 _MEND = "sudo apt-get install openvswitch-testcontroller"
 
 
 class PlainLink(LabLink):
     """Mininet's ``Link``, which takes bw, delay and the like, and shapes nothing."""
 
-    def __init__(self, *nodes_and_ports: Any, **params: Any) -> None:
-        super().__init__(*nodes_and_ports, **({"cls1": _PlainIntf, "cls2": _PlainIntf} | params))
+    def __init__(self, *nodes_and_ports: Any, intf: Any = None, **params: Any) -> None:
+        ends = dict.fromkeys(("cls1", "cls2"), intf or _PlainIntf)
+        super().__init__(*nodes_and_ports, **(ends | params))
 
 
 class _PlainIntf(LabIntf):
@@ -67,9 +78,37 @@ class ScriptNetwork(LabNetwork):
         raise_file_limit(len(self.nameToNode))
         return super().addHost(name, cls, **params)
 
+    def addLink(
+        self, node1: Any, node2: Any, port1: Any = None, port2: Any = None, cls: Any = None, **params: Any
+    ) -> Any:
+        """As Mininet's. What it takes and does not do is told. Raises `NetworkError` for values that it cannot take."""
+        asked, notes = {"cls": _STOCK.get(cls or self.link, cls or self.link), **params}, list[str]()
+        for number, node in ((1, node1), (2, node2)):
+            name = str(params.get(f"intfName{number}") or f"{node}'s end of {node1}-{node2}")
+            try:
+                shape_of_end(asked, number, str(node), name, notes)
+            except NetworkError as mistake:
+                if isinstance(asked.get("bw"), str) or asked.get("bw") == 0:  # Mininet cannot go on
+                    raise
+                notes.append(str(mistake))
+        for note in dict.fromkeys(notes):
+            if "not checked" not in note:  # nothing in a script is read back
+                error(f"*** {note}\n")
+        return super().addLink(node1, node2, port1, port2, cls, **params)
+
+    def iperf(self, *args: Any, **params: Any) -> list[str]:
+        """As Mininet's; without a result it says why, and its results are empty."""
+        try:
+            return super().iperf(*args, **params)
+        except LabError as failure:
+            error(f"*** {failure}\n")
+            return ["", ""]
+
     def start(self) -> None:
         """As Mininet's, and then what measurements need. Hosts ask for their neighbours, as they do in Mininet."""
+        self._tell_rings()
         super().start()
+        self._tell_addresses()
         rates = [intf.params.get("bw") or 0 for link in self.links for intf in (link.intf1, link.intf2)]
         if max(rates, default=0) > FASTEST_TCP_MBPS:
             error(
@@ -78,6 +117,29 @@ class ScriptNetwork(LabNetwork):
             )
         prepare(self, None, warm=False)
         settle(self, time.sleep)
+        self._await_controllers()
+
+    def _tell_rings(self) -> None:
+        treeless = {node.name for node in self.switches if not getattr(node, "stp", False)}
+        for line in rings([(link.intf1.node.name, link.intf2.node.name) for link in self.links], treeless):
+            error(f"*** {line}\n")
+
+    def _tell_addresses(self) -> None:
+        owners: dict[str, list[str]] = {}
+        for host in self.hosts:
+            for address in {intf.ip for intf in host.intfList() if intf.ip and intf.name != "lo" and host.inNamespace}:
+                owners.setdefault(address, []).append(host.name)
+        for line in addresses_of_several(owners):
+            error(f"*** {line}\n")
+
+    def _await_controllers(self) -> None:
+        """Waits a little until the switches of Open vSwitch have their controllers: they drop all until then."""
+        if any(not isinstance(it, mininet.node.RemoteController) for it in self.controllers):
+            waiting = [it for it in self.switches if isinstance(it, mininet.node.OVSSwitch)]
+            for pause_s in _CONTROLLER_LOOKS_S:
+                if not (waiting := [it for it in waiting if not it.connected()]):
+                    return
+                time.sleep(pause_s)
 
 
 class ScriptNetworkWithControlNet(ScriptNetwork, mininet.net.MininetWithControlNet):
@@ -91,8 +153,11 @@ def bind() -> None:
     LabHost.__name__ = "Host"  # as nodes are printed
     _show("mininet.net", Mininet=ScriptNetwork, MininetWithControlNet=ScriptNetworkWithControlNet)
     _show("mininet.link", Link=PlainLink, TCLink=LabLink, TCIntf=LabIntf)
+    _STOCK.update({PlainLink: Link, LabLink: TCLink})
     without_cpu_limits()
     number_prompts()
+    as_in_mininet()
+    sys.excepthook = _show_error
     CLI.waitForNode = _wait_for_node
 
 
@@ -103,6 +168,20 @@ def _wait_for_node(self: CLI, node: Any) -> None:
             output(node.monitor())
         except KeyboardInterrupt:
             node.sendInt()
+
+
+def _show_error(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+    """A mistake in a script is one line with its place, and every other error a traceback as ever."""
+    about = place_of(value)
+    if not isinstance(value, LinklabError):
+        sys.__excepthook__(kind, value, trace)
+        if about:
+            print(f"{about}{value}", file=sys.stderr)
+        startup.tell_missing(value)
+        return
+    places = [it for it in traceback.extract_tb(trace) if not it.filename.startswith(_NOT_THE_SCRIPT)]
+    where = f"{places[-1].filename}:{places[-1].lineno}: " if places else ""
+    print(f"linklab: {where}{value}", file=sys.stderr)
 
 
 def _show(name: str, **ours: type) -> None:

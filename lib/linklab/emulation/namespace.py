@@ -178,6 +178,17 @@ def first_namespace() -> Namespace:
     return Namespace.of_process("self")
 
 
+_as_in_mininet = False
+
+
+def as_in_mininet() -> None:
+    """From now on new namespaces have IPv6, and the devices by which ``ip tunnel`` makes tunnels."""
+    global _as_in_mininet
+    _as_in_mininet = True
+    with contextlib.suppress(OSError):
+        Path("/proc/sys/net/core/fb_tunnels_only_for_init_net").write_text("0")
+
+
 _of_other_nodes: weakref.WeakKeyDictionary[Node, Namespace] = weakref.WeakKeyDictionary()
 
 
@@ -198,7 +209,9 @@ def forget(node: Node) -> None:
 
 
 def quiet_ipv6() -> None:
-    """Switches IPv6 off in the present namespace, where the kernel has it."""
+    """Switches IPv6 off in the present namespace, where the kernel has it, unless `as_in_mininet` was said."""
+    if _as_in_mininet:
+        return
     with contextlib.suppress(FileNotFoundError):
         set_sysctl("ipv6.conf.all.disable_ipv6", "1")
 

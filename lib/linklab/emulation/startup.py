@@ -14,7 +14,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from types import ModuleType, TracebackType
 
 LINES, KEYBOARD, SEED = "LINKLAB_LINES", "LINKLAB_KEYBOARD", "LINKLAB_LAB_SEED"
 """Environment variables: the socket where lines are had, the pipe that stands for the keyboard, the lab's seed."""
@@ -29,6 +29,24 @@ def install() -> None:
     if at_keyboard:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(_Keyboard(os.environ[LINES])), errors="surrogateescape")
     sys.meta_path.insert(0, _Finder())
+    sys.excepthook = _show_error
+
+
+def _show_error(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+    """As ever, and for a module that is not there with a line on what to do."""
+    sys.__excepthook__(kind, value, trace)
+    tell_missing(value)
+
+
+def tell_missing(value: BaseException) -> None:
+    """Says where a part runs that imports what a lab has not."""
+    if isinstance(value, ModuleNotFoundError) and value.name:
+        print(
+            f"{value.name.partition('.')[0]} is not in the lab, which has Python's own, Mininet, os-ken, requests and "
+            "psutil. Let the script write its results to a file in this folder, and run the part that needs it "
+            "outside of the lab: python3, or a notebook",
+            file=sys.stderr,
+        )
 
 
 class _Keyboard(io.RawIOBase):

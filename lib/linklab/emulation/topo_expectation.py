@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +81,7 @@ def expectation_of(topo: Topo) -> Asked:
         for number, (node, other) in enumerate(((one, two), (two, one)), 1):
             name = _interface_name(info, number, node)
             _check_name(name, node)
-            shape, options = _shape_of_end(info, number, node, name, notes)
+            shape, options = shape_of_end(info, number, node, name, notes)
             if shape is not None:
                 for word in options.keys() - _TAKEN:
                     unused.setdefault(f"{word}={options[word]!r}", []).append(f"{one}-{two}")
@@ -96,7 +96,8 @@ def expectation_of(topo: Topo) -> Asked:
                 )
             )
     notes += map(_unused, sorted(unused), (unused[word] for word in sorted(unused)))
-    notes += _rings(topo, {name for name, (_, options) in classes.items() if options.get("stp")})
+    treeless = {name for name, (_, options) in classes.items() if topo.isSwitch(name) and not options.get("stp")}
+    notes += rings(topo.links(), treeless)
     expectation = Expectation(
         tuple(
             ExpectedNode(
@@ -140,13 +141,18 @@ def same_addresses(state: NetworkState, apart: Container[str]) -> Iterator[str]:
         if node.kind == "host" and node.name in apart:
             for address in {it.partition("/")[0] for each in node.interfaces for it in each.addresses}:
                 owners.setdefault(address, []).append(node.name)
+    yield from addresses_of_several(owners)
+
+
+def addresses_of_several(owners: dict[str, list[str]]) -> Iterator[str]:
+    """A line for each IPv4 address with several owners."""
     for address, names in owners.items():
         if len(names) > 1 and ":" not in address:
             yield f"{', '.join(names)}: all have the address {address}, give each one of its own"
 
 
-def _rings(topo: Topo, with_stp: set[str]) -> Iterator[str]:
-    """A line if switches without a spanning tree form a ring."""
+def rings(cables: Iterable[tuple[str, str]], treeless: Container[str]) -> Iterator[str]:
+    """A line if switches without a spanning tree (`treeless`) form a ring."""
     leader: dict[str, str] = {}
 
     def find(name: str) -> str:
@@ -154,8 +160,8 @@ def _rings(topo: Topo, with_stp: set[str]) -> Iterator[str]:
             name = above
         return name
 
-    for one, two in topo.links():
-        if all(topo.isSwitch(name) and name not in with_stp for name in (one, two)):
+    for one, two in cables:
+        if one in treeless and two in treeless:
             if find(one) == find(two):
                 yield f"{one}-{two}: closes a ring of switches without stp=True, in which a broadcast circles for ever"
                 return
@@ -174,7 +180,7 @@ def _check_name(name: str, node: str) -> None:
         )
 
 
-def _shape_of_end(
+def shape_of_end(
     info: dict[str, Any], number: int, node: str, name: str, notes: list[str]
 ) -> tuple[Shape | None, dict[str, Any]]:
     """What shapes an end of a link, None where only its class knows; and the options of that end.
@@ -208,11 +214,13 @@ def _shape(options: dict[str, Any], node: str, interface: str, notes: list[str])
     queue = options.get("max_queue_size")
     try:
         queue_packets = None if queue is None else int(queue)
-        fits = queue is None or (queue_packets == float(queue) and float(queue) >= 1)
-    except ValueError:
+        fits = queue is None or float(queue) >= 1
+    except (OverflowError, ValueError):
         fits = False
     if not fits:
         raise NetworkError(f"{interface}: max_queue_size={queue} is not a number of packets, 1 or more")
+    if queue is not None and queue_packets != float(queue):
+        notes.append(f"{interface}: max_queue_size={queue} is rounded down to {queue_packets} packets")
     # Mininet takes jitter only along with something else
     shaped = options.get("bw") is not None or options.get("delay") or loss or queue is not None
     for word in ("delay", "jitter"):

@@ -15,6 +15,8 @@ import struct
 import time
 from pathlib import Path
 
+from linklab.runtime import stand_ins
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _MS_RDONLY, _MS_NOSUID, _MS_NOATIME, _MS_BIND = 1, 2, 1024, 4096
 _SYS_PIVOT_ROOT = 155  # x86-64, the only processor of a guest
@@ -108,6 +110,7 @@ def settle(folder: str | None) -> None:
     (controls / "tcp_allowed_congestion_control").write_text(
         (controls / "tcp_available_congestion_control").read_text()
     )
+    stand_ins.lay(Path("/usr/local/bin"))
     # Linux ends some other program than the one that asks for memory, and the asker waits for that in a busy loop: on
     # virtual time for ever.
     Path("/proc/sys/vm/oom_kill_allocating_task").write_text("1")

@@ -1,0 +1,137 @@
+"""Programs that other people's scripts and habits call and that a lab answers by a few lines of its own.
+
+The lab image has none of them. They are written into /usr/local/bin when a lab boots.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_KERNEL = Path(__file__).with_name("kernel") / "lab.config"
+
+_MODPROBE = """\
+#!/bin/sh
+# all that a lab's kernel has is built in: there is nothing to load, and nothing can be removed
+for word; do
+    case $word in
+        -r | --remove) exit 0 ;;
+        -*) continue ;;
+    esac
+    name=$(echo "$word" | tr 'a-z-' 'A-Z_')
+    case $name in
+        TCP_*) name=TCP_CONG_${name#TCP_} ;;
+        SCH_*) name=NET_$name ;;
+        CLS_*) name=NET_$name ;;
+        ACT_*) name=NET_$name ;;
+        EM_*) name=NET_EMATCH_${name#EM_} ;;
+        8021Q) name=VLAN_8021Q ;;
+        BR_NETFILTER) name=BRIDGE_NETFILTER ;;
+        IP_GRE | GRE) name=NET_IPGRE ;;
+        IPIP | TUNNEL4) name=NET_IPIP ;;
+        SIT) name=IPV6_SIT ;;
+        IP6_TUNNEL) name=IPV6_TUNNEL ;;
+        IP6_GRE) name=IPV6_GRE ;;
+        IP_VTI) name=NET_IPVTI ;;
+        VRF) name=NET_VRF ;;
+        XT_*) name=NETFILTER_XT_[A-Z]*_${name#XT_} ;;
+        IPTABLE_*) name=IP_NF_${name#IPTABLE_} ;;
+        IP6TABLE_*) name=IP6_NF_${name#IP6TABLE_} ;;
+        IP_TABLES) name=IP_NF_IPTABLES ;;
+        IP6_TABLES) name=IP6_NF_IPTABLES ;;
+        TCP_PROBE | TCP_RENO) continue ;;
+    esac
+    [ -d "/sys/module/$(echo "$word" | tr - _)" ] || grep -q "^CONFIG_$name=y" {kernel} || {
+        echo "modprobe: a lab's kernel has no $word, and no modules can be loaded" >&2
+        exit 1
+    }
+    break  # what follows are the module's parameters
+done
+"""
+
+PROGRAMS = {
+    "sudo": """\
+#!/bin/sh
+# everything in a lab runs as root already
+while [ $# -gt 0 ]; do
+    case $1 in
+        -u | -g | -p | -C | -h | -r | -t | -T | -U | -D | -R) shift 2 ;;
+        --) shift; break ;;
+        -[isEHnSkbPAB]*) shift ;;
+        -*) shift ;;
+        *=*) export "$1"; shift ;;
+        *) break ;;
+    esac
+done
+[ $# -gt 0 ] || exit 0
+exec "$@"
+""",
+    "modprobe": _MODPROBE.replace("{kernel}", str(_KERNEL)),
+    "xterm": """\
+#!/bin/sh
+# there is no screen: the command runs without a window, and its output goes where the script's goes
+while [ $# -gt 0 ]; do
+    case $1 in
+        -e) shift; break ;;
+        -title | -T | -display | -geometry | -fa | -fs | -fn | -bg | -fg | -n | -name) shift; shift ;;
+        *) shift ;;
+    esac
+done
+if [ $# -eq 0 ]; then
+    echo "a lab has no screen: xterm opens no window; give the node its commands by cmd, or at Mininet's prompt" >&2
+    exit 1
+fi
+echo "a lab has no screen: xterm runs this without a window: $*" >&2
+[ $# -gt 1 ] || exec sh -c "$1"
+exec "$@"
+""",
+    "ryu-manager": """\
+#!/bin/sh
+# os-ken is Ryu carried on: names alone differ
+exec python3 -c '
+import importlib, importlib.abc, importlib.util, sys
+class Ryu(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name, path, target=None):
+        if name == "ryu" or name.startswith("ryu."):
+            return importlib.util.spec_from_loader(name, self, is_package=True)
+    def create_module(self, spec):
+        try:
+            return importlib.import_module("os_ken" + spec.name[3:])
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("os-ken, which stands for Ryu in a lab, has no " + spec.name, name=spec.name)
+    def exec_module(self, module):
+        if module.__name__ == "os_ken.base.app_manager":
+            module.RyuApp = module.OSKenApp
+sys.meta_path.insert(0, Ryu())
+sys.argv[0] = "osken-manager"
+import ryu.base.app_manager
+from os_ken.cmd.manager import main
+sys.exit(main())
+' "$@"
+""",
+}
+"""What each of them does, as a script."""
+
+_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+# Python's requests cannot be imported without a list of authorities. This one's key was thrown away.
+_NOBODY = """\
+-----BEGIN CERTIFICATE-----
+MIIBlzCCAT2gAwIBAgIUJy5ZCn7SzI6agI8/M+VaiYZpmVcwCgYIKoZIzj0EAwIw
+IDEeMBwGA1UEAwwVYSBsYWIgaGFzIG5vIEludGVybmV0MCAXDTI2MTEyNjIxMDEx
+NFoYDzIxMjYxMTAyMjEwMTE0WjAgMR4wHAYDVQQDDBVhIGxhYiBoYXMgbm8gSW50
+ZXJuZXQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASTVQA6Noon6Gnn7KPsYaKe
+C7CQXsv+HZU0B24HvfnJaAc/EN1peDMrbxjcOTGQuc2xTDt32cS4oU8qWHzSfQTh
+o1MwUTAdBgNVHQ4EFgQUTwsGbgCV14KDajIyCD1ENiQadjkwHwYDVR0jBBgwFoAU
+TwsGbgCV14KDajIyCD1ENiQadjkwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQD
+AgNIADBFAiBPOiGPHdjo6HLKGOEFC6IGs6DL+eQYAEYRbYUKVuE1SgIhAPkGtanV
+fm/aWPHgnMRQxqxmLp1+HWv3Q7NqvGHT/JzL
+-----END CERTIFICATE-----
+"""
+
+
+def lay(folder: Path) -> None:
+    """Writes the programs into a folder of a guest, and what libraries look for when they are imported."""
+    for name, text in PROGRAMS.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    _CERTIFICATES.parent.mkdir(parents=True, exist_ok=True)
+    _CERTIFICATES.write_text(_NOBODY)
