@@ -72,7 +72,7 @@ def test_both_directions_are_expected_and_one_sided_requests_are_kept() -> None:
         ({"max_queue_size": "many"}, "1 or more"),
         ({"loss": 101}, "percentage"),
         ({"max_queue_size": 0}, "1 or more"),
-        ({"max_queue_size": 2.5}, "1 or more"),
+        ({"max_queue_size": 0.5}, "1 or more"),
         ({"delay": "10 m"}, "write it like"),
         ({"intfName1": "a-very-long-interface"}, "Linux allows 15"),
     ],
@@ -140,6 +140,7 @@ def test_a_parameter_of_many_links_is_named_once() -> None:
         ({"delay": 15}, "h1-eth0: delay=15 has no unit: 15 us, as tc takes it, and not 15ms"),
         ({"delay": "2.5"}, "h1-eth0: delay=2.5 has no unit: 2.5 us"),
         ({"delay": "5ms", "jitter": 1}, "h1-eth0: jitter=1 has no unit: 1 us"),
+        ({"max_queue_size": 88.2}, "h1-eth0: max_queue_size=88.2 is rounded down to 88 packets"),
     ],
 )
 def test_a_delay_without_a_unit_is_named(options: dict[str, object], told: str) -> None:
