@@ -42,7 +42,7 @@ from linklab.notebooks.starters import SUFFIX
 
 ROOT: Final = Path(__file__).parents[1]
 SECRET: Final = b"the secret of no course"
-STUDENTS: Final = 2000
+STUDENTS: Final = 2500
 """So many ids that each of the 307 shapes of a network is among their networks."""
 MEASURING: Final = ("03", "04", "05", "06", "07", "11", "12", "13")
 """Labs whose measurements depend on the student's network."""
