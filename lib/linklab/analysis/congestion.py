@@ -79,7 +79,7 @@ def cubic_gap_s(full_packets: float, rtt_s: float) -> tuple[float, float]:
     kept = BETA * full_packets
     least = cubic_k_s(full_packets, kept) - cubic_k_s(_HEARD_LATE_PACKETS, 0)
     lower = (1 + BETA) / 2 * full_packets
-    most = cubic_k_s(lower, kept) + cubic_k_s(full_packets + 1, lower)
+    most = cubic_k_s(lower, kept) + cubic_k_s(full_packets + _HEARD_LATE_PACKETS, lower)
     return max(0.0, least), most + 3 * rtt_s
 
 
