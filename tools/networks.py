@@ -50,8 +50,6 @@ _LIMIT_S: Final = 1800
 _KEPT: Final = 12
 _NUMBER: Final = r"(-?[\d.]+(?:e[-+]?\d+)?)"
 _INTERVAL: Final = re.compile(rf"^{_NUMBER} to {_NUMBER}\b")
-_TRIED_THERE: Final = re.compile(r'{"\$":"foreign"|\.py"')
-"""Functions, labs and programs: what is judged with them cannot be judged again elsewhere."""
 _FOUND: Final = re.compile(rf"^{_NUMBER}(?!\S)")
 
 
@@ -180,12 +178,19 @@ def _kept(name: str, check: Callable[..., Result], calls: list[dict[str, Any]]) 
         result = check(*positional, **named)
         told: dict[str, Any] = {"check": name, "said": _said(result)}
         values = {"positional": to_text(list(positional)), "named": to_text(named)}
-        if not any(_TRIED_THERE.search(text) for text in values.values()):
+        if not any(_is_tried(text) for text in values.values()):
             told |= values
         calls.append(told)
         return result
 
     return called
+
+
+def _is_tried(values: str) -> bool:
+    """Whether a function, a lab or a program is among the values: a check that tries it cannot do so elsewhere."""
+    given = json.loads(values)
+    every = given if isinstance(given, list) else [value for _, value in given["items"]]
+    return '{"$":"foreign"' in values or any(isinstance(it, str) and it.endswith(".py") for it in every)
 
 
 def _said(result: Result) -> list[list[str]]:
