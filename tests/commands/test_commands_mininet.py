@@ -367,3 +367,48 @@ def test_the_first_ping_of_each_network_finds_its_switch_connected(virtual: Kind
     )
     done = mininet(write(tmp_path, text), "script.py")
     assert max(map(float, done.stdout.split())) < 100, done.stderr
+
+
+RYU = """
+from ryu.base import app_manager
+from ryu.controller import ofp_event
+from ryu.controller.handler import CONFIG_DISPATCHER, set_ev_cls
+from ryu.ofproto import ofproto_v1_3
+
+class Hub(app_manager.RyuApp):
+    OFP_VERSIONS = [ofproto_v1_3.OFP_VERSION]
+
+    @set_ev_cls(ofp_event.EventOFPSwitchFeatures, CONFIG_DISPATCHER)
+    def begin(self, event):
+        switch = event.msg.datapath
+        ofproto, parser = switch.ofproto, switch.ofproto_parser
+        flood = parser.OFPInstructionActions(
+            ofproto.OFPIT_APPLY_ACTIONS, [parser.OFPActionOutput(ofproto.OFPP_FLOOD)]
+        )
+        switch.send_msg(parser.OFPFlowMod(datapath=switch, match=parser.OFPMatch(), instructions=[flood]))
+"""
+
+
+@pytest.mark.large
+def test_an_application_for_ryu_runs_by_its_name(virtual: Kind, tmp_path: Path) -> None:
+    (tmp_path / "hub.py").write_text(RYU)
+    text = COMMON + (
+        "import subprocess, time\nfrom functools import partial\nfrom mininet.node import OVSSwitch, RemoteController\n"
+        "running = subprocess.Popen(['ryu-manager', 'hub.py'], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)\n"
+        "time.sleep(5)\nremote = partial(RemoteController, ip='127.0.0.1', port=6653)\n"
+        "ovs = partial(OVSSwitch, protocols='OpenFlow13')\n"
+        "net = Mininet(topo=SingleSwitchTopo(2), switch=ovs, controller=remote)\n"
+        "net.start()\ntime.sleep(2)\nprint(net.pingAll())\nrunning.kill()\n"
+    )
+    done = mininet(write(tmp_path, text), "script.py")
+    assert done.stdout == "0.0\n", done.stderr
+
+
+@pytest.mark.large
+def test_silence_is_told_and_ctrl_c_ends_what_computes(virtual: Kind, tmp_path: Path) -> None:
+    write(tmp_path, "while True: pass\n")
+    with Terminal(tmp_path, "mininet", "script.py") as terminal:
+        terminal.wait_for("the script has printed nothing for 10 s; the lab computed for")
+        terminal.interrupt()
+        assert terminal.end() != 0
+        assert terminal.left() == {}
