@@ -16,23 +16,17 @@ RUN apt-get update \
 
 # Of this stage only /opt/linklab and /var/lib/linklab go on.
 FROM python AS made
-# A lab image that `linklab image pack` made: its address with #sha256= and its checksum. Without one it is built here,
-# kernels and all, which takes a quarter of an hour or more.
+# A lab image that `linklab image pack` made: its address with #sha256= and its checksum. Without one it is put together
+# here, which takes a minute or two.
 ARG LINKLAB_IMAGE=
 WORKDIR /kit
 COPY requirements.txt pyproject.toml setup.py MANIFEST.in README.md LICENSE ./
-COPY vagrant/apt-packages.txt vagrant/apt-packages.txt
 COPY labs labs
 COPY solutions/simpleperf.py solutions/simpleperf.py
 COPY lib lib
 RUN python3 -m venv /opt/linklab \
     && /opt/linklab/bin/pip install --no-cache-dir --constraint requirements.txt . jupyterhub
-RUN if [ -z "$LINKLAB_IMAGE" ]; then \
-        apt-get update \
-        && apt-get install -y --no-install-recommends \
-            $(sed -n '/^== kernel/,/^== tests/s/^\([a-z][^ ]*\).*/\1/p' vagrant/apt-packages.txt) \
-        && /opt/linklab/bin/linklab image build; \
-    fi \
+RUN if [ -z "$LINKLAB_IMAGE" ]; then /opt/linklab/bin/linklab image build; fi \
     && mkdir /var/lib/linklab \
     && cp -a "$(/opt/linklab/bin/linklab image path)" /var/lib/linklab/image
 

@@ -14,7 +14,7 @@ endef
 export start_image
 
 .DEFAULT_GOAL := help
-.PHONY: help lab hub test test-quick test-thorough test-vagrant docs bench studies networks doctor notebooks check release-check clean install install-quietly install-tests install-tests-quietly
+.PHONY: help lab hub test test-quick test-thorough test-vagrant docs bench studies networks doctor notebooks check release-check kernels clean install install-quietly install-tests install-tests-quietly
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,8 +73,11 @@ doctor: install-quietly ## try what works on this machine and what does not
 notebooks: install-quietly ## make the notebooks of labs/ and solutions/ anew from their source
 	@$(BIN)/linklab notebooks build
 
-release-check: install-tests-quietly ## all that must hold before a release gets its tag (about half an hour)
-	@bash .ci/parts $(BIN) tree version words generated image licences wheels install docs
+release-check: install-tests-quietly ## all that must hold before a release gets its tag (about an hour)
+	@bash .ci/parts $(BIN) tree version words generated kernels image licences wheels install docs
+
+kernels: install-quietly ## compile the lab's two kernels anew and compare them with the committed ones (half an hour)
+	@$(BIN)/python -m tools.kernels
 
 clean: ## remove what make has made in this folder (the lab image: linklab image clean)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .ipynb_checkpoints build dist lib/*.egg-info

@@ -17,7 +17,7 @@ doctor=yes
 changed=
 for word in "$@"; do
     case $word in
-        --tests) sections+="native kernel tests hub " ;; # they try JupyterHub too
+        --tests) sections+="native tests hub " ;; # they try JupyterHub too
         --vagrant) sections+="vagrant " ;;
         --vagrant-arm64) sections+="vagrant vagrant-arm64 " ;;
         --hub) sections+="hub " ;;
@@ -231,7 +231,7 @@ check_machine
 if [[ -n $vm && ! -w $repo ]]; then
     fail "$(id -un) ($(id -u)) cannot write the shared folder $repo of user $(stat -c %u "$repo"): on the laptop, LINKLAB_SYNCED_FOLDER=nfs vagrant reload --provision"
 fi
-image_at_hand || sections+="native kernel "
+image_at_hand || sections+="native "
 install_packages
 check_python
 allow_bubblewrap

@@ -260,8 +260,6 @@ class Lab:
     def info(self) -> dict[str, str]:
         """What runs here: kind, clock, kernel and seed of the lab, and the versions of the tools in it."""
         about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release, "seed": str(self.seed)}
-        if self.process.kind.has_image:
-            about["kernel patches"] = f"lacking: {self.process.kernel_lacks}" if self.process.kernel_lacks else "all"
         return about | self._tool_versions
 
     def stop(self) -> None:
@@ -398,10 +396,6 @@ def start(
         print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
     ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
     ran["seed"] = str(lab.seed)
-    if process.kind.has_image:
-        ran["patched"] = "no" if process.kernel_lacks else "yes"
-    if lab.clock == "virtual" and process.kernel_lacks:
-        print(f"This lab's kernel is {process.kernel_lacks} (linklab image status)", file=sys.stderr)
     record.publish(record.LAB_MIME, ran)
     return lab
 

@@ -20,7 +20,6 @@ from linklab.errors import LabError
 from linklab.network import TWO_HOSTS
 from linklab.runtime import backends, bwrap
 from linklab.runtime.backends import Kind
-from linklab.runtime.image.find import About, Built, Image
 
 from .terminal import Terminal
 
@@ -158,31 +157,6 @@ def test_no_kernel_for_virtual_time(monkeypatch: pytest.MonkeyPatch, building: b
     monkeypatch.setattr(platform, "machine", lambda: machine)
     found = doctor._lab("lab on virtual time", TWO_HOSTS, "guest", "virtual")
     assert (found.works, found.needed, found.detail, found.fix) == (False, False, "no kernel for virtual time", fix)
-
-
-@pytest.mark.parametrize(
-    ("patches", "works", "said"),
-    [
-        (
-            ("clock", "random"),
-            True,
-            "with clock.patch, random.patch, line.patch, memory.patch: a lab gives the same digits",
-        ),
-        (("random",), False, "Linux 7.3.4 without clock.patch: labs will be slower, and their last digits may"),
-        ((), False, "without random.patch: a lab's seed will not reach its kernel's own random numbers"),
-    ],
-)
-def test_an_image_with_an_unpatched_kernel_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patches: tuple[str, ...], works: bool, said: str
-) -> None:
-    built = Built("linux", "7.3.4", "linux-source-7.3", "7.3.4-1", "hash", (*patches, "line", "memory"))
-    about = About("key", "13 (trixie)", "3.13", (built,), (), ())
-    monkeypatch.setattr(doctor, "find_image", lambda: Image(tmp_path, about))
-    found = doctor._image()
-    assert found is not None
-    assert (found.works, found.needed) == (works, False)
-    assert said in found.detail
-    assert bool(found.fix) is not works
 
 
 def test_an_image_that_is_not_there_is_left_to_its_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +13,6 @@ from mininet.topo import Topo
 import linklab
 from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
 from linklab.lab import Completed, lab_process
-from linklab.measure import PingFlow, run
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
 from linklab.runtime.backends import Kind
 
@@ -429,26 +427,6 @@ def test_at_home_one_line_says_that_the_lab_has_no_folder(
     with linklab.start(TWO_HOSTS, "virtual"):
         said = capsys.readouterr().err
     assert f"{tmp_path} holds more than a lab may write to, so it has no folder of this machine" in said
-
-
-@pytest.mark.parametrize("patches", [("clock", "random"), ("random",), ()])
-def test_a_kernel_without_our_changes_is_said_wherever_digits_are_promised(
-    virtual: Kind,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    patches: tuple[str, ...],
-) -> None:
-    assert virtual.image is not None
-    about = virtual.image.about
-    kernels = (replace(about.kernels[0], patches=(*patches, "line", "memory")), *about.kernels[1:])
-    image = replace(virtual.image, about=replace(about, kernels=kernels))
-    monkeypatch.setattr("linklab.lab.choose", lambda *_: replace(virtual, image=image))
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
-        assert run(lab, PingFlow("h1", "h2", 1)).origin.patched is (patches == ("clock", "random"))
-        said, told = capsys.readouterr().err, lab.info()["kernel patches"]
-    for name in ("clock", "random"):
-        assert (f"without {name}.patch" in said) is (f"without {name}.patch" in told) is (name not in patches)
 
 
 def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:

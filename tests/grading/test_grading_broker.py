@@ -28,7 +28,6 @@ class Pretended:
     """A lab process that answers by itself."""
 
     kernel_release = "6.1"
-    kernel_lacks = ""
     python = sys.version_info[:2]
     reads = True
     made: ClassVar[list[Pretended]] = []

@@ -16,7 +16,7 @@ from linklab.errors import LinklabError
 from linklab.hub import machine
 from linklab.hub.machine import hand_out, places, prepare, refuse
 from linklab.runtime.image import init
-from linklab.runtime.image.find import About, Built, Image
+from linklab.runtime.image.find import About, Image
 
 ROOT = Path(__file__).parents[2]
 root_alone = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as a hub does: sudo make test")
@@ -30,8 +30,7 @@ def an_image(folder: Path, kernel: str) -> Image:
     shutil.copy(init.__file__, folder / "root/usr/lib/linklab/init.py")
     (folder / "linux").write_text(kernel)
     (folder / "vmlinuz-qemu").write_text(kernel)
-    built = Built("linux", "7.3.4", "", "", "", ("clock", "random"))
-    about = About(kernel, "13 (trixie)", "3.13", (built,), (), ())
+    about = About(kernel, "13 (trixie)", "3.13", {"version": "7.3.4"}, (), ())
     (folder / "image.json").write_text(about.text())
     return Image(folder, about)
 

@@ -49,7 +49,7 @@ def test_make_alone_lists_every_target() -> None:
     listed = re.findall(r"^  make (\S+)", done.stdout, re.MULTILINE)
     assert listed == [
         *("help", "lab", "hub", "test", "test-quick", "test-thorough", "test-vagrant", "docs"),
-        *("bench", "studies", "networks", "check", "doctor", "notebooks", "release-check", "clean"),
+        *("bench", "studies", "networks", "check", "doctor", "notebooks", "release-check", "kernels", "clean"),
     ]
 
 

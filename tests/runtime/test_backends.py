@@ -15,7 +15,7 @@ from linklab.runtime.backends import Kind, KindName, choose
 from linklab.runtime.image.find import About, Image
 from linklab.units import AnyClock
 
-IMAGE = Image(Path("/image"), About("key", "13", "3.13", (), (), ()))
+IMAGE = Image(Path("/image"), About("key", "13", "3.13", {}, (), ()))
 
 
 @pytest.fixture

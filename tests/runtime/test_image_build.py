@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
 import os
@@ -17,10 +18,9 @@ import pytest
 from linklab.errors import LabError
 from linklab.runtime.image import build, debian, find, tree
 from linklab.runtime.image.running import Status, StatusFile, build_lock
-from linklab.runtime.kernel import build as kernel_build
-from linklab.runtime.kernel.build import Kernel, Kernels, Record, Unfit
-from linklab.runtime.kernel.config import FLAVOURS
+from linklab.runtime.kernel.config import FLAVOURS, Flavour
 from tests.runtime.test_image_debian import deb
+from tests.runtime.test_image_find import MANIFEST
 
 PYTHON = {"./usr/bin/python3.13": "Python", "./usr/lib/python3.13/os.py": "", "./var/run/": None}
 SHELL = {"./bin/sh": "shell", "./usr/bin/mawk": "awk", "./etc/init.d/sh": "service"}
@@ -34,28 +34,14 @@ def listed(archive: Path, name: str, version: str, files: dict[str, str | None])
     return debian.Package(name, version, f"pool/{path.name}", len(content), hashlib.sha256(content).hexdigest())
 
 
-def kernels_in(folder: Path, version: str = "7.3.4") -> Kernels:
-    """Return kernels as if they had been made of a source."""
-    folder.mkdir(exist_ok=True)
-    made = []
-    for flavour in FLAVOURS:
-        path = folder / flavour.file
-        path.write_text(f"{flavour.name} {version}")
-        source = f"linux-source-{version.rpartition('.')[0]}"
-        record = Record(source, f"{version}-1", version, flavour.configuration_hash(), "gcc 12.2.0", flavour.patches)
-        made.append(Kernel(flavour, path, record))
-    return tuple(made)
-
-
 @pytest.fixture
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An archive in a folder, kernels, and a cache of the test's own."""
+    """An archive in a folder, kernels of a few bytes, and a cache of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("LINKLAB_IMAGE", raising=False)
     monkeypatch.setenv("LINKLAB_DEBIAN", (tmp_path / "archive").as_uri())
-    kernels = kernels_in(tmp_path / "kernel")
-    monkeypatch.setattr(build, "finished_kernels", lambda package, version: kernels)
-    monkeypatch.setattr(debian, "pinned_linux", lambda: [linux("linux-source-7.3", "7.3.4-1")])
+    monkeypatch.setattr(build, "manifest", lambda: MANIFEST)
+    monkeypatch.setattr(build, "kernel_bytes", lambda flavour: f"{flavour.name} 7.3.4".encode())
     monkeypatch.setattr(build, "verify", lambda image: None)
     monkeypatch.setattr(build, "compile_python", lambda image: None)
     monkeypatch.setattr(build, "list_libraries", lambda root: None)
@@ -97,10 +83,7 @@ def test_an_image_is_built_and_found(packages: list[debian.Package]) -> None:
     assert image.kernel.stat().st_mode & 0o777 == 0o755
     assert image.kernel.read_text() == "user-mode Linux 7.3.4"
     assert image.qemu_kernel.read_text() == "Linux for QEMU 7.3.4"
-    assert [(kernel.file, kernel.source, kernel.patches) for kernel in image.about.kernels] == [
-        ("linux", "linux-source-7.3", ("clock", "random", "line", "memory")),
-        ("vmlinuz-qemu", "linux-source-7.3", ("random", "clock-qemu", "rest", "copy")),
-    ]
+    assert image.about.kernels == MANIFEST
     assert image.about.python == "3.13"
     assert image.about.replaced == ()
     assert [part for _, part in steps] == sorted(part for _, part in steps)
@@ -113,7 +96,7 @@ def test_all_licences_are_in_an_image_and_where_the_sources_are(packages: list[d
     documents = image.root / "usr/share/doc"
     assert (documents / "tiny/copyright").read_text() == "L"
     kernels = (documents / "linklab-kernel/copyright").read_text()
-    assert "Linux 7.3.4, made from Debian's packages" in kernels
+    assert "Linux 7.3.4, made from Debian's package" in kernels
     assert "- linux: " in kernels
     assert "changes: clock, random, line, memory\n" in kernels
     assert {package.source for package in image.about.packages} == {"small"}
@@ -161,152 +144,26 @@ def test_what_was_fetched_stays_where_it_is_asked_for_or_the_build_fails(
     assert len(list((folder / "packages").iterdir())) == 2
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_another_kernel_gives_another_image(packages: list[debian.Package], tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_another_kernel_gives_another_image(
+    packages: list[debian.Package], monkeypatch: pytest.MonkeyPatch, flavour: Flavour
+) -> None:
     first = built()
-    (tmp_path / "kernel" / FLAVOURS[number].file).write_text("another")
+    other = copy.deepcopy(MANIFEST)
+    other["kernels"][flavour.file]["sha256"] = "another"
+    monkeypatch.setattr(build, "manifest", lambda: other)
     assert built().about.key != first.about.key
 
 
-def test_a_kernel_of_another_source_than_listed_is_said(
-    packages: list[debian.Package], monkeypatch: pytest.MonkeyPatch
+def test_an_image_in_which_no_lab_runs_is_not_kept(
+    packages: list[debian.Package], monkeypatch: pytest.MonkeyPatch, run: Callable[..., list[str]]
 ) -> None:
-    monkeypatch.setattr(debian, "pinned_linux", lambda: [linux("linux-source-7.5", "7.5.1-1")])
-    assert built().about.replaced == ("linux-source-7.3 7.3.4-1 (listed: linux-source-7.5 7.5.1-1)",)
-
-
-# Which source is taken
-
-
-def linux(name: str, version: str) -> debian.Package:
-    return debian.Package(name, version, f"pool/{name}_{version}.deb", 5, "0" * 64)
-
-
-@pytest.fixture
-def suites(monkeypatch: pytest.MonkeyPatch, archive: Path) -> dict[str, debian.Package]:
-    """What the archive's suites have now; each has what Linklab's list names."""
-    listed = [linux("linux-source-7.3", "7.3.4-1"), linux("linux-source-6.12", "6.12.9-1")]
-    now = dict(zip(debian.LINUX_SUITES, listed, strict=True))
-    monkeypatch.setattr(debian, "pinned_linux", lambda: listed)
-    monkeypatch.setattr(debian, "newest_linux", lambda base, suite, folder: now[suite])
-    return now
-
-
-def test_the_listed_sources_are_tried_and_newer_ones_after_each(
-    suites: dict[str, debian.Package], tmp_path: Path
-) -> None:
-    def tried() -> list[str]:
-        return [f"{source.package} {source.version}" for source in build.linux_sources(tmp_path)]
-
-    assert tried() == ["linux-source-7.3 7.3.4-1", "linux-source-6.12 6.12.9-1"]
-    suites[debian.LINUX_SUITES[0]] = linux("linux-source-7.5", "7.5.1-1")
-    suites[debian.LINUX_SUITES[1]] = linux("linux-source-6.12", "6.12.10-1")
-    assert tried() == [
-        "linux-source-7.3 7.3.4-1", "linux-source-7.5 7.5.1-1",
-        "linux-source-6.12 6.12.9-1", "linux-source-6.12 6.12.10-1",
-    ]  # fmt: skip
-
-
-def test_the_archive_is_not_asked_for_newer_ones_while_the_listed_serves(
-    suites: dict[str, debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(debian, "newest_linux", None)  # a call would fail
-    assert next(iter(build.linux_sources(tmp_path))).package == "linux-source-7.3"
-
-
-def test_a_source_is_fetched_and_one_that_is_gone_unfit(
-    suites: dict[str, debian.Package], archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = b"source" * 100
-    package = debian.Package(
-        "linux-source-7.3", "7.3.4-1", "pool/linux.deb", len(content), hashlib.sha256(content).hexdigest()
-    )
-    monkeypatch.setattr(debian, "pinned_linux", lambda: [package, package])
-    (archive / "pool").mkdir(parents=True)
-    (archive / "pool/linux.deb").write_bytes(content)
-    source = next(iter(build.linux_sources(tmp_path)))
-    parts: list[float] = []
-    assert source.fetch(tmp_path, parts.append).read_bytes() == content
-    assert parts[-1] == 1.0
-    (archive / "pool/linux.deb").unlink()
-    (tmp_path / "other").mkdir()
-    with pytest.raises(Unfit, match=r"^the archive has linux-source-7\.3 7\.3\.4-1 no longer$"):
-        source.fetch(tmp_path / "other", parts.append)
-
-
-def compiled(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Have kernels there at once, in the place of compiling."""
-    monkeypatch.setattr(build, "finished_kernels", kernel_build.finished_kernels)
-    for name in ("check_tools", "check_space"):
-        monkeypatch.setattr(kernel_build, name, lambda *_: None)
-
-    def make(_: kernel_build.Build, source: kernel_build.Source) -> Kernels:
-        return kernels_in(folder / source.package, source.version.partition("-")[0])
-
-    monkeypatch.setattr(kernel_build.Build, "_make", make)
-
-
-def test_kernels_on_which_no_lab_runs_are_said_and_those_of_the_next_source_taken(
-    packages: list[debian.Package],
-    suites: dict[str, debian.Package],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    compiled(monkeypatch, tmp_path)
-
     def verify(image: find.Image) -> None:
-        if image.about.kernel_version == "7.3.4":
-            raise Unfit("no lab runs on Linux 7.3.4: the lab did not answer")
+        raise LabError(f"no lab runs on Linux {image.about.kernel_version}: hung")
 
     monkeypatch.setattr(build, "verify", verify)
-    said: list[str] = []
-    steps: list[tuple[str, float]] = []
-    image = build.build_image(lambda message, part: steps.append((message, part)), said.append)
-    assert image.about.kernel_version == "6.12.9"
-    assert said == [
-        "linux-source-7.3 7.3.4-1: no lab runs on Linux 7.3.4: the lab did not answer; "
-        "trying linux-source-6.12 6.12.9-1"
-    ]
-    assert [path.name for path in find.cache_folder().glob("*/image.json")] == ["image.json"], "no half of an image"
-    assert image.about.replaced == ("linux-source-6.12 6.12.9-1 (listed: linux-source-7.3 7.3.4-1)",)
-    assert steps[-1] == ("the lab image is ready", 1.0)
-
-
-def test_where_labs_run_on_no_kernel_the_reason_is_said(
-    packages: list[debian.Package],
-    suites: dict[str, debian.Package],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run: Callable[..., list[str]],
-) -> None:
-    compiled(monkeypatch, tmp_path)
-
-    def verify(image: find.Image) -> None:
-        raise Unfit(f"no lab runs on Linux {image.about.kernel_version}: hung")
-
-    monkeypatch.setattr(build, "verify", verify)
-    (line,) = run("build")
-    log = kernel_build.cache_folder() / "build.log"
-    assert line == (
-        f"linklab: no kernel could be built (linux-source-6.12 6.12.9-1: no lab runs on Linux 6.12.9: hung): see {log}"
-    )
-    assert not list(kernel_build.cache_folder().glob("*/kernel.json"))
-
-
-def test_a_machine_that_boots_no_lab_is_not_the_sources_fault(
-    packages: list[debian.Package],
-    suites: dict[str, debian.Package],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run: Callable[..., list[str]],
-) -> None:
-    compiled(monkeypatch, tmp_path)
-
-    def verify(image: find.Image) -> None:
-        raise LabError("bubblewrap is missing")
-
-    monkeypatch.setattr(build, "verify", verify)
-    assert run("build") == ["linklab: bubblewrap is missing"]
+    assert run("build") == ["linklab: no lab runs on Linux 7.3.4: hung"]
+    assert not list(find.cache_folder().glob("*/image.json"))
 
 
 def test_what_a_killed_build_left_is_removed(packages: list[debian.Package]) -> None:

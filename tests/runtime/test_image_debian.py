@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
 import shutil
 import subprocess
 import tarfile
@@ -78,7 +77,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         debian.BEFORE.name: "Package: iperf3\nVersion: 3.12\nFilename: x\nSize: 1\nSHA256: 0\n\n"
         "Package: ping\nVersion: 1\n",
     }
-    monkeypatch.setattr(debian, "_listed", lambda base, suite, *_: debian.read_index(found[suite]))
+    monkeypatch.setattr(debian, "listed", lambda base, suite, *_: debian.read_index(found[suite]))
     monkeypatch.setattr(debian, "wanted", lambda text=TEXT, real=debian.wanted: real(text))
     return found
 
@@ -189,31 +188,12 @@ def test_the_archive_is_the_one_of_apt_or_the_one_named(monkeypatch: pytest.Monk
         debian.archive()
 
 
-def test_the_kernels_source_is_pinned_newest_first_and_for_each_suite() -> None:
-    found = debian.pinned_linux()
-    assert len(found) == len(debian.LINUX_SUITES) == 2
-    assert [package.name for package in found] == sorted(
-        (package.name for package in found), key=debian._series, reverse=True
-    )
-    assert all(re.fullmatch(r"linux-source-[0-9.]+", package.name) for package in found)
-
-
-def test_the_newest_source_is_the_one_with_the_highest_number(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    names = ["linux-source", "linux-source-6.9", "linux-source-6.12", "linux-source-6.12-rt", "linux-doc-7.0"]
-    stanzas = [f"Package: {name}\nVersion: 1\nFilename: p\nSize: 5\nSHA256: {'0' * 64}\n" for name in names]
-    monkeypatch.setattr(debian, "_listed", lambda *_: debian.read_index("\n".join(stanzas)))
-    assert debian.newest_linux("http://archive", "trixie", tmp_path).name == "linux-source-6.12"
-    monkeypatch.setattr(debian, "_listed", lambda *_: debian.read_index(stanzas[0]))
-    with pytest.raises(LabError, match="suite trixie has no package linux-source-"):
-        debian.newest_linux("http://archive", "trixie", tmp_path)
-
-
 def test_without_apt_or_debians_key_the_newest_packages_are_not_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(debian, "_KEYRINGS", ())
     with pytest.raises(LabError, match="sudo apt-get install apt debian-archive-keyring"):
-        debian.newest_linux("http://archive", "trixie", tmp_path)
+        debian.fetch_index("http://archive", tmp_path)
 
 
 def test_private_settings_keep_lists_apart_and_clear_the_machines_hooks(tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
-"""The kernels' configurations: what they ask for, their hashes, and what a build lacks."""
+"""The kernels' configurations, and the compiled kernels that come with Linklab."""
 
 from __future__ import annotations
 
+import lzma
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from linklab.errors import LabError
+from linklab.runtime.image import debian
 from linklab.runtime.kernel import config
 from linklab.runtime.kernel.config import FLAVOURS, QEMU, USER_MODE, missing_options, options, required_options
 
@@ -61,3 +65,29 @@ def test_the_configurations_have_what_the_labs_are_about() -> None:
             assert required.get(f"CONFIG_{name}") == "y", (flavour.name, name)
         assert "CONFIG_PROC_SYSCTL" not in required
     assert "CONFIG_HOSTFS" not in options(QEMU.configuration_text()), "what only user-mode Linux has"
+
+
+def test_the_kernels_are_compiled_from_this_configuration_and_these_patches() -> None:
+    """Whoever changes them makes the kernels anew: `python -m tools.kernels write`."""
+    kernels = config.manifest()["kernels"]
+    assert {name: each["configuration"] for name, each in kernels.items()} == {
+        flavour.file: flavour.configuration_hash() for flavour in FLAVOURS
+    }
+
+
+def test_the_kernels_are_compiled_from_the_pinned_source_with_the_pinned_compiler() -> None:
+    pinned = {each.name: each for each in debian.pinned(Path("tools/kernels.lock").read_text("utf-8"))}
+    source, compiler = config.manifest()["source"], config.manifest()["compiler"]
+    assert pinned[source["package"]].version == source["version"]
+    assert pinned[source["package"]].sha256 == source["sha256"]
+    assert pinned[compiler["package"]].version == compiler["version"]
+
+
+def test_a_damaged_kernel_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert config.kernel_bytes(USER_MODE).startswith(b"\x7fELF")
+    monkeypatch.setattr(config, "files", lambda package: tmp_path)
+    monkeypatch.setattr(config, "manifest", lambda: {"kernels": {USER_MODE.file: {"sha256": "0" * 64}}})
+    for content in (b"cut off", lzma.compress(b"another kernel")):
+        (tmp_path / f"{USER_MODE.file}.xz").write_bytes(content)
+        with pytest.raises(LabError, match="install Linklab again"):
+            config.kernel_bytes(USER_MODE)

@@ -21,7 +21,7 @@ from linklab.runtime.qemu import root, snapshot
 from linklab.runtime.qemu.gdb import Gdb
 from linklab.runtime.qemu.machine import Machine, Qemu
 
-IMAGE = Image(Path("/nonexistent"), About("key", "13 (trixie)", "3.13", (), (), ()))
+IMAGE = Image(Path("/nonexistent"), About("key", "13 (trixie)", "3.13", {}, (), ()))
 
 
 def _write(path: Path, text: str) -> None:

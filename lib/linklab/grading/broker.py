@@ -191,7 +191,7 @@ class Broker:
                 {
                     "number": number, "name": process.kind.name, "clock": process.kind.clock, "clock_s": began_s,
                     "kernel": process.kernel_release, "memory_mb": guest_memory_mb(),
-                    "lacks": process.kernel_lacks, "python": process.python,
+                    "python": process.python,
                 },
                 _HELLO_S,
             )  # fmt: skip

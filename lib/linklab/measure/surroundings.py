@@ -88,7 +88,6 @@ class Surroundings:
             virtual_s=self.fidelity.virtual_s,
             wall_s=self.fidelity.wall_s,
             seed=lab.seed,
-            patched=not lab.process.kernel_lacks if lab.process.kind.has_image else None,
         )
 
 

@@ -25,7 +25,7 @@ from typing import Any, Literal, get_args
 from linklab.errors import LabError
 from linklab.runtime.boot import DATE_S
 from linklab.runtime.image.find import Image, find_image
-from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
+from linklab.runtime.kernel.config import runs_user_mode_linux
 from linklab.runtime.qemu.machine import find_qemu
 from linklab.units import AnyClock, Clock
 
@@ -74,11 +74,6 @@ class Kind:
     def has_image(self) -> bool:
         """Return True where the lab boots from the lab image, and so with its kernel, tools and Python."""
         return self.name != "native"
-
-    @property
-    def kernel_lacks(self) -> str:
-        """Which of Linklab's changes its kernel lacks and what that means, in one line; empty where it has all."""
-        return self.image.kernel_lacks(QEMU if self.name == "qemu" else USER_MODE) if self.image else ""
 
     def command(self, channel_fd: int, private: str, seed: int) -> list[str]:
         """Return the lab's own command. ``private`` is the folder of what it is made of and of its own files; ``seed``

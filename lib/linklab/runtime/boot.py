@@ -152,11 +152,8 @@ def exact_timers() -> None:
 
 
 def seed_kernel(seed: int) -> None:
-    """Let the kernel draw all its random numbers from `seed` from now on, whatever it drew while it booted. A kernel
-    that lacks Linklab's random.patch cannot, and the notebook has said so (`runtime.image.find.Image.kernel_lacks`).
-    """
-    with contextlib.suppress(OSError):
-        Path("/sys/module/random/parameters/seed").write_text(str(seed))
+    """Let the kernel draw all its random numbers from `seed` from now on, whatever it drew while it booted."""
+    Path("/sys/module/random/parameters/seed").write_text(str(seed))
 
 
 def set_date() -> None:

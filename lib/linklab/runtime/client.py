@@ -86,13 +86,6 @@ class LabProcess:
         return self.transport.about.kernel_release
 
     @property
-    def kernel_lacks(self) -> str:
-        """Which of Linklab's changes the kernel of a guest lacks, and what that means, in one line; empty where it has
-        them all, and for a native lab.
-        """
-        return self.transport.about.lacks
-
-    @property
     def python(self) -> tuple[int, int]:
         """The version of the Python in the lab, as in (3, 13)."""
         return self.transport.about.python

@@ -41,14 +41,12 @@ _KILLED = re.compile(r"Killed process \d{1,10} \(([^()]{1,64})\)")
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a lab when it has booted. `clock_s` is its own clock then, `lacks` says which of Linklab's
-    changes a guest's kernel is without, and what that means; it is empty where it has them all. `python` is the version
-    of the lab's own Python.
+    """What is known of a lab when it has booted. `clock_s` is its own clock then, `python` the version of its own
+    Python.
     """
 
     kind: Kind
     kernel_release: str
-    lacks: str
     clock_s: float
     memory_mb: int
     python: tuple[int, int]
@@ -131,7 +129,7 @@ class Spawned:
         finally:
             os.close(info)
         python = (ready["python"][0], ready["python"][1])
-        self.about = About(kind, ready["kernel"], kind.kernel_lacks, ready["clock_s"], memory_mb, python)
+        self.about = About(kind, ready["kernel"], ready["clock_s"], memory_mb, python)
         self._traces = bool(self._group) and _traces(self._group)
         self.pause()
 
@@ -247,7 +245,7 @@ class Borrowed:
             self.number = int(ready["number"])
             lent = Kind(ready["name"], ready["clock"])
             python = (ready["python"][0], ready["python"][1])
-            self.about = About(lent, ready["kernel"], ready["lacks"], ready["clock_s"], ready["memory_mb"], python)
+            self.about = About(lent, ready["kernel"], ready["clock_s"], ready["memory_mb"], python)
         except (ChannelClosed, ChannelTimeout):
             self._ours.close()
             raise LabError("no lab could be had here: the lender did not answer") from None

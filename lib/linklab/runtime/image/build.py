@@ -1,21 +1,23 @@
-"""Building a lab image: kernels, packages fetched and unpacked, settled, its Python compiled, booted, published.
+"""Building a lab image: packages fetched and unpacked, settled, kernels added, its Python compiled, booted, published.
 
 No program of Debian's is run for the packages but the image's own ldconfig and Python, no root is needed, and the same
-packages and the same kernels give the same files to the byte. A build that was stopped keeps the packages that it
-fetched, and goes on with a kernel where it was.
+packages give the same files to the byte. A build that was stopped keeps the packages that it fetched.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 
@@ -25,7 +27,6 @@ from linklab.runtime.image import debian, elf, tree
 from linklab.runtime.image.find import (
     FORMAT,
     About,
-    Built,
     Image,
     Packed,
     being_built,
@@ -36,26 +37,16 @@ from linklab.runtime.image.find import (
 )
 from linklab.runtime.image.running import Status, StatusFile, build_lock
 from linklab.runtime.image.verify import verify
-from linklab.runtime.kernel.build import (
-    Kernels,
-    Source,
-    Unfit,
-    build_kernels,
-    check_machine,
-    ensure_folder,
-    finished_kernels,
-)
-from linklab.runtime.kernel.config import USER_MODE
+from linklab.runtime.kernel.config import FLAVOURS, USER_MODE, kernel_bytes, manifest, runs_user_mode_linux
 
 Progress = Callable[[str, float], None]
 Say = Callable[[str], None]
 
 NEEDED_BYTES = 700 * 10**6
 _WAIT_S = 0.5
+_FETCHED_AT_ONCE = 8
 # Share of the whole at which each stage begins, where the kernels are there already.
 _FETCH_AT, _UNPACK_AT, _SETTLE_AT, _COMPILE_AT, _DONE_AT = 0.02, 0.30, 0.75, 0.78, 0.99
-_KERNELS_SHARE = 0.9
-"""Share of the bar that the kernels' build takes where they have to be made."""
 
 _DROPPED = re.compile(
     r"""usr/share/(man|info|locale|lintian|bug|doc-base|bash-completion|zsh|fish|gdb|gettext|menu|applications|icons
@@ -90,7 +81,7 @@ _DOCUMENTS = re.compile(r"\./usr/share/doc/[^/]+$")
 """A package's documents. Where that is a link, its licence lies in the folder of another package of the same source."""
 _LICENCE = "usr/share/doc/{}/copyright"
 _KERNELS_LICENCE = """\
-The lab kernels are Linux {about.kernel_version}, made from Debian's packages of its source with configurations and
+The lab kernels are Linux {about.kernel_version}, made from Debian's package of its source with configurations and
 changes that come with Linklab, in lib/linklab/runtime/kernel:
 
 {kernels}
@@ -157,29 +148,29 @@ _GROUPS = (("frrvty", 101, ("frr",)),)
 
 
 def build_image(
-    progress: Progress,
-    say: Say = lambda line: None,
-    *,
-    jobs: int | None = None,
-    low_priority: bool = False,
-    keep: bool = False,
+    progress: Progress, say: Say = lambda line: None, *, low_priority: bool = False, keep: bool = False
 ) -> Image:
     """Build the lab image, and return it; one of the same packages and kernels that is there already is not built
     again.
 
     ``progress`` is called with what is being done and the fraction done, from 0 to 1; ``say`` with single remarks, one
-    line each. ``keep``: keep the packages that were fetched, and the kernels' source and objects. The kernels are built
-    first where there are none. While another process builds, this one waits and reports the other's progress.
+    line each. ``keep``: keep the packages that were fetched. While another process builds, this one waits and reports
+    the other's progress.
 
-    Raises `LabError`: no archive, no network, no space, no place where programs may run, or no kernel that labs run on.
+    Raises `LabError`: no archive, no network, no space, no place where programs may run, or an image that no lab runs
+    in.
     """
-    check_machine()
-    folder = ensure_folder(cache_folder())
+    if not runs_user_mode_linux():
+        raise LabError(
+            f"a lab image is built on Linux with x86-64, and this is {platform.system()} on {platform.machine()}: "
+            "name one built elsewhere in LINKLAB_IMAGE, or use vagrant up"
+        )
+    folder = tree.ensure_folder(cache_folder())
     waiting = False
     while True:
         with build_lock(folder) as lock:
             if lock is not None:
-                return _build(folder, lock, progress, say, jobs, low_priority, keep)
+                return _build(folder, progress, say, low_priority, keep)
         if not waiting:
             say("another process is building the lab image: waiting for it")
             waiting = True
@@ -188,9 +179,7 @@ def build_image(
         time.sleep(_WAIT_S)
 
 
-def _build(
-    folder: Path, lock: int, progress: Progress, say: Say, jobs: int | None, low_priority: bool, keep: bool
-) -> Image:
+def _build(folder: Path, progress: Progress, say: Say, low_priority: bool, keep: bool) -> Image:
     _check_place(folder)
     if low_priority:
         os.nice(19 - os.nice(0))
@@ -200,68 +189,21 @@ def _build(
         status.write(message, fraction)
         progress(message, fraction)
 
-    def image_of(kernels: Kernels, begin: float) -> Image:
-        key = image_key(debian.lock_text(), [kernel.path for kernel in kernels])
-        if done := next((image for image in finished_images() if image.about.key == key), None):
-            return done
-        try:
-            _check_space(folder)
-            built = Build(folder, key, kernels, lambda message, part: report(message, begin + part * (1 - begin)), say)
-            return built.make(debian.pinned())
-        except OSError as error:
-            raise tree.full(error, folder, NEEDED_BYTES) from error
-
+    key = image_key(debian.lock_text())
+    image = next((image for image in finished_images() if image.about.key == key), None)
     try:
-        listed = debian.pinned_linux()[0]
-        if kernels := finished_kernels(listed.name, listed.version):
-            done = image_of(kernels, 0.0)
-        else:
-            done = build_kernels(
-                linux_sources(folder),
-                lambda kernels: image_of(kernels, _KERNELS_SHARE),
-                lock,
-                lambda message, part: report(message, part * _KERNELS_SHARE),
-                say,
-                jobs=jobs,
-                low_priority=low_priority,
-                keep=keep,
-            )
+        if image is None:
+            _check_space(folder)
+            image = Build(folder, key, report, say).make(debian.pinned())
+    except OSError as error:
+        raise tree.full(error, folder, NEEDED_BYTES) from error
     finally:
         status.remove()
     if not keep:
         for name in ("packages", "apt"):
             shutil.rmtree(folder / name, ignore_errors=True)
     progress("the lab image is ready", 1.0)
-    return done
-
-
-def linux_sources(folder: Path) -> Iterator[Source]:
-    """Yield the packages with Linux's source in the order in which they are tried: of each of Debian's suites the one
-    that Linklab's list names, and then the newest. ``folder`` takes the lists of packages.
-    """
-    base = debian.archive()
-    for suite, listed in zip(debian.LINUX_SUITES, debian.pinned_linux(), strict=True):
-        yield _source(listed, base)
-        newest = debian.newest_linux(base, suite, folder / "apt")
-        if newest != listed:
-            yield _source(newest, base)
-
-
-def _source(package: debian.Package, base: str) -> Source:
-    def fetch(folder: Path, on_part: Callable[[float], None]) -> Path:
-        come = 0
-
-        def on_bytes(count: int) -> None:
-            nonlocal come
-            come += count
-            on_part(min(come / package.size, 1.0))
-
-        try:
-            return debian.fetch(package, base, folder, on_bytes)
-        except debian.Gone as gone:
-            raise Unfit(str(gone)) from gone
-
-    return Source(package.name, package.version, fetch)
+    return image
 
 
 def _check_place(folder: Path) -> None:
@@ -280,25 +222,25 @@ def _check_space(folder: Path, free_bytes: int | None = None) -> None:
         )
 
 
-def image_key(lock: str, kernels: Iterable[Path]) -> str:
+def image_key(lock: str) -> str:
     """Return the name of an image: one for each list of packages, kernels, and way of putting them together."""
-    digest = hashlib.sha256(f"{FORMAT}\n{lock}".encode())
-    for part in (
-        *kernels,
-        *(Path(str(files(__package__).joinpath(name))) for name in ("build.py", "elf.py", "tree.py", "init.py")),
-    ):
-        digest.update(hashlib.sha256(part.read_bytes()).digest())
+    kernels = manifest()["kernels"]
+    digest = hashlib.sha256(
+        "\n".join([str(FORMAT), lock, *(kernels[each.file]["sha256"] for each in FLAVOURS)]).encode()
+    )
+    for name in ("build.py", "elf.py", "tree.py", "init.py"):
+        digest.update(hashlib.sha256(files(__package__).joinpath(name).read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 
 class Build:
-    """One run: makes the image ``key`` in ``folder`` of kernels and of packages."""
+    """One run: makes the image ``key`` in ``folder``."""
 
-    def __init__(self, folder: Path, key: str, kernels: Kernels, report: Progress, say: Say) -> None:
-        self.folder, self.key, self.kernels, self.report, self.say = folder, key, kernels, report, say
+    def __init__(self, folder: Path, key: str, report: Progress, say: Say) -> None:
+        self.folder, self.key, self.report, self.say = folder, key, report, say
 
     def make(self, packages: list[debian.Package]) -> Image:
-        """Fetch, unpack, settle, compile, boot and publish; return the image. Raises `Unfit` where no lab runs."""
+        """Fetch, unpack, settle, compile, boot and publish; return the image. Raises `LabError` where no lab runs."""
         for left in self.folder.glob(".build-*"):
             shutil.rmtree(left, ignore_errors=True)
         fetched, replaced = self._fetch(packages)
@@ -310,8 +252,8 @@ class Build:
             settle(root)
             drop_libraries(root)
             list_libraries(root)
-            for kernel in self.kernels:
-                shutil.copyfile(kernel.path, part / kernel.flavour.file)
+            for flavour in FLAVOURS:
+                (part / flavour.file).write_bytes(kernel_bytes(flavour))
             python = _python(root)
             about = self._about(python, packed, replaced)
             (part / "image.json").write_text(about.text(), "utf-8")
@@ -338,25 +280,37 @@ class Build:
         base = debian.archive()
         all_bytes, come = sum(package.size for package in packages), 0
         message = f"fetching {len(packages)} packages of Debian {debian.RELEASE.number} ({all_bytes / 1e6:.0f} MB)"
-        index: debian.Index | None = None
-        found, replaced = [], []
+        counting = threading.Lock()
 
         def on_bytes(count: int) -> None:
             nonlocal come
-            come += count
-            self.report(message, _FETCH_AT + min(come / all_bytes, 1) * (_UNPACK_AT - _FETCH_AT))
+            with counting:
+                come += count
+                self.report(message, _FETCH_AT + min(come / all_bytes, 1) * (_UNPACK_AT - _FETCH_AT))
 
-        for package in packages:
+        def fetch(package: debian.Package) -> Path | None:
             try:
-                found.append(debian.fetch(package, base, folder, on_bytes))
+                return debian.fetch(package, base, folder, on_bytes)
             except debian.Gone:
+                return None
+
+        pool = ThreadPoolExecutor(_FETCHED_AT_ONCE)
+        try:
+            fetched = list(pool.map(fetch, packages))
+        finally:
+            pool.shutdown(cancel_futures=True)
+        index: debian.Index | None = None
+        found, replaced = [], []
+        for package, path in zip(packages, fetched, strict=True):
+            if path is None:
                 index = index or debian.fetch_index(base, self.folder / "apt")
                 newer = index.latest(package.name)
                 try:
-                    found.append(debian.fetch(newer, base, folder, on_bytes))
+                    path = debian.fetch(newer, base, folder, on_bytes)
                 except debian.Gone as gone:
                     raise LabError(f"{gone}, though its own list names it: try again later") from gone
                 replaced.append(f"{package.name} {newer.version} (listed: {package.version})")
+            found.append(path)
         if replaced:
             self.say(f"the archive has newer packages than Linklab's list, so digits may differ: {', '.join(replaced)}")
         return found, replaced
@@ -373,19 +327,11 @@ class Build:
         return sorted(packed, key=lambda package: package.name)
 
     def _about(self, python: str, packed: list[Packed], replaced: list[str]) -> About:
-        records = [(kernel.flavour.file, kernel.record) for kernel in self.kernels]
-        listed, (_, made) = debian.pinned_linux()[0], records[0]
-        if (made.source, made.source_version) != (listed.name, listed.version):
-            source = f"{made.source} {made.source_version} (listed: {listed.name} {listed.version})"
-            replaced = [*replaced, source]
         return About(
             key=self.key,
             debian=f"{debian.RELEASE.number} ({debian.RELEASE.name})",
             python=python,
-            kernels=tuple(
-                Built(file, made.kernel_version, made.source, made.source_version, made.config_hash, made.patches)
-                for file, made in records
-            ),
+            kernels=manifest(),
             packages=tuple(packed),
             replaced=tuple(replaced),
         )
@@ -432,10 +378,8 @@ def add_licence(root: Path, about: About) -> None:
         raise LabError(f"the image would lack the licence of {', '.join(missing)}: mend packages.txt, or build.py")
     path = root / _LICENCE.format("linklab-kernel")
     path.parent.mkdir(parents=True)
-    kernels = "\n".join(
-        f"- {kernel.file}: {kernel.source} {kernel.source_version}, changes: {', '.join(kernel.patches) or 'none'}"
-        for kernel in about.kernels
-    )
+    source = "{package} {version}".format_map(about.kernels["source"])
+    kernels = "\n".join(f"- {each.file}: {source}, changes: {', '.join(each.patches)}" for each in FLAVOURS)
     path.write_text(_KERNELS_LICENCE.format(about=about, kernels=kernels), "utf-8")
 
 
@@ -540,7 +484,7 @@ def start_background_build() -> bool:
     outlives this process.
     Raises `LabError` when the cache folder cannot be written.
     """
-    ensure_folder(cache_folder())
+    tree.ensure_folder(cache_folder())
     if being_built() or settings.image():
         return False
     try:

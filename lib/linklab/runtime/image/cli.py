@@ -19,14 +19,11 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from linklab import options
 from linklab.errors import LabError
 from linklab.runtime.image import debian, file, tree, wheel
 from linklab.runtime.image.build import background_log, build_image
 from linklab.runtime.image.find import Image, being_built, cache_folder, find_image, finished_images
 from linklab.runtime.image.running import Status, build_lock
-from linklab.runtime.kernel import build as kernel_build
-from linklab.runtime.kernel.config import FLAVOURS
 from linklab.signals import interrupted_once
 
 if TYPE_CHECKING:
@@ -40,9 +37,8 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``image`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser("image", help="build the image that labs boot, or tell about it")
     actions = parser.add_subparsers(dest="image_action", required=True, metavar="ACTION")
-    build = actions.add_parser("build", help="build it, and its kernels before it (goes on where one was stopped)")
-    build.add_argument("--jobs", type=options.count, metavar="N", help="compilers at once (default: one per CPU)")
-    build.add_argument("--keep", action="store_true", help="keep packages, and the kernels' source and objects (1 GB)")
+    build = actions.add_parser("build", help="build it (goes on where one was stopped)")
+    build.add_argument("--keep", action="store_true", help="keep the packages that were fetched")
     build.add_argument("--background", action="store_true", help="at low priority; leave at once if there is an image")
     pack = actions.add_parser("pack", help="write the image to one file, to carry it to other machines")
     pack.add_argument("file", type=Path, help=f"the file to write, linklab-image{file.SUFFIX} for instance")
@@ -50,9 +46,9 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     made.add_argument("folder", type=Path, help="the folder to write it into")
     actions.add_parser("status", help="which images there are, and how far a running build is")
     actions.add_parser("path", help="print the image's folder")
-    lock = actions.add_parser("lock", help="pin Debian's newest packages and kernel sources")
+    lock = actions.add_parser("lock", help="pin Debian's newest packages")
     lock.add_argument("--file", type=Path, help="write this file (default: packages.lock of this Linklab)")
-    actions.add_parser("clean", help="remove all images and kernels, and all that unfinished builds kept")
+    actions.add_parser("clean", help="remove all images, and all that unfinished builds kept")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,14 +88,11 @@ def _build(arguments: argparse.Namespace) -> int:
     if arguments.background and (found := _found()):
         print(found.folder)
         return 0
-    if arguments.jobs is not None:
-        options.refuse_jobs(arguments.jobs, "compilers")
     try:
         with interrupted_once(), _reporter(arguments.background) as reports:
             image = build_image(
                 reports.progress,
                 reports.say,
-                jobs=arguments.jobs,
                 low_priority=arguments.background,
                 keep=arguments.keep,
             )
@@ -130,9 +123,6 @@ def _status() -> int:
     if being_built():
         status = Status.read(cache_folder())
         print(f"a build runs{f': {status.fraction:.0%}, {status.message} (process {status.pid})' if status else ''}")
-        print(f"log of the kernels' build: {kernel_build.cache_folder() / 'build.log'}")
-    elif any((kernel_build.cache_folder() / "work").glob("*/source.deb")):
-        print("a build was begun and stopped: linklab image build goes on with it")
     elif background_log().is_file() and (lines := background_log().read_text("utf-8").splitlines()):
         print(f"the last build in the background said: {lines[-1]}")
     for image in finished_images():
@@ -145,9 +135,6 @@ def _status() -> int:
         return 1
     about = image.about
     print(f"labs boot: {image.folder}")
-    for flavour in FLAVOURS:
-        if lacks := image.kernel_lacks(flavour):
-            print(f"{flavour.name} is {lacks}")
     print(f"{len(about.packages)} packages, Python {about.python}; their licences are in it, {about.licences}")
     print(f"the names and versions of their sources: {image.folder / 'image.json'} (docs/image.md says where they are)")
     for replaced in about.replaced:
@@ -160,23 +147,19 @@ def _lock(path: Path | None) -> int:
     wanted = debian.wanted()
     base, folder = debian.archive(), cache_folder() / "apt"
     packages = debian.fetch_index(base, folder).resolve(wanted)
-    linux = [debian.newest_linux(base, suite, folder) for suite in debian.LINUX_SUITES]
     try:
         debian.write_lock(packages, path)
-        debian.write_lock(linux, path.with_name(debian.LINUX_LOCK))
     except OSError as error:
         raise LabError(f"{path} cannot be written ({error.strerror}): name another with --file") from error
     print(f"{path}: {len(packages)} packages, {sum(package.size for package in packages) / 1e6:.0f} MB")
-    print(f"{path.with_name(debian.LINUX_LOCK)}: {', '.join(f'{each.name} {each.version}' for each in linux)}")
     return 0
 
 
 def _clean() -> int:
-    with build_lock(kernel_build.ensure_folder(cache_folder())) as lock:
+    with build_lock(tree.ensure_folder(cache_folder())) as lock:
         if lock is None:
             raise LabError("a build of the lab image runs: end it first (linklab image status names its process)")
-        for folder in (kernel_build.cache_folder(), cache_folder()):
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(cache_folder(), ignore_errors=True)
     return 0
 
 

@@ -1,8 +1,7 @@
 """Debian's packages for an image: which ones, pinned by their checksums, fetched from an archive, and read.
 
 ``packages.txt`` says what is wanted and what is left out, ``packages.lock`` what that comes to: one a line, with its
-version, its path in the archive, its size in bytes and its SHA-256; ``packages.linux`` says the same of the kernels'
-source. Nothing of the machine's own dpkg is used.
+version, its path in the archive, its size in bytes and its SHA-256. Nothing of the machine's own dpkg is used.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import hashlib
 import http.client
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 import urllib.error
@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from linklab.errors import LabError
-from linklab.runtime.kernel.build import ensure_folder
-from linklab.runtime.kernel.programs import environment, find_program
+from linklab.runtime.image import tree
 
 
 class Release(NamedTuple):
@@ -35,12 +34,7 @@ class Release(NamedTuple):
 
 
 RELEASE, BEFORE = Release("trixie", "13"), Release("bookworm", "12")
-LOCK, LINUX_LOCK = "packages.lock", "packages.linux"
-LINUX_SUITES = (f"{RELEASE.name}-backports", RELEASE.name)
-"""Where Linux's source comes from: from 6.16 on (``seccomp=on``) a lab is several times faster. The release's own
-is for where the newer one gives no kernel.
-"""
-_LINUX = re.compile(r"^linux-source-(\d+(?:\.\d+)+)$")
+LOCK = "packages.lock"
 _OLDER, _LEFT_OUT = f"== of Debian {BEFORE.number} ==", "== left out =="
 _HEAD = "# Made by `linklab image lock` from packages.txt: name, version, path, size in bytes, SHA-256.\n"
 _KEYRINGS = tuple(
@@ -121,9 +115,11 @@ def archive() -> str:
         if not re.match(r"(https?|file)://", named):
             raise LabError(f"LINKLAB_DEBIAN is {named}, which is no address: {_SET_ARCHIVE}")
         return named.rstrip("/")
-    if find_program("apt-get"):
+    if shutil.which("apt-get"):
         words = Apt().words("apt-get", "indextargets", "--format", _TARGETS)
-        said = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False).stdout
+        said = subprocess.run(
+            words, capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}, check=False
+        ).stdout
         if address := archive_of(said):
             return address
     raise LabError(f"this machine's apt knows no archive of Debian: {_SET_ARCHIVE}")
@@ -282,26 +278,27 @@ def fetch_index(base: str, folder: Path) -> Index:
     Raises `LabError` where this machine has no apt or no key of Debian, the archive does not answer, or the release
     before lacks one of them.
     """
-    index = _listed(base, RELEASE.name, folder)
+    index = listed(base, RELEASE.name, folder)
     if older := wanted().older:
-        before = Index(_listed(base, BEFORE.name, folder / BEFORE.name).packages, BEFORE)
+        before = Index(listed(base, BEFORE.name, folder / BEFORE.name).packages, BEFORE)
         for name in older:
             before.latest(name)
             index.packages[name] = before.packages[name]
     return index
 
 
-def _listed(base: str, suite: str, folder: Path) -> Index:
+def listed(base: str, suite: str, folder: Path) -> Index:
+    """Fetch one suite's list of packages. Raises `LabError` as `fetch_index` does."""
     keyring = next((path for path in _KEYRINGS if path.is_file()), None)
-    if keyring is None or find_program("apt-get") is None:
+    if keyring is None or shutil.which("apt-get") is None:
         raise LabError("the newest packages are found with apt: sudo apt-get install apt debian-archive-keyring")
     stanza = (
         f"Types: deb\nURIs: {base}\nSuites: {suite}\nComponents: main\nArchitectures: amd64\nSigned-By: {keyring}\n"
     )
-    ensure_folder(folder)
+    tree.ensure_folder(folder)
     apt = Apt(private_settings(folder, stanza))
     for words in (apt.words("apt-get", "-q", "--error-on=any", "update"), apt.words("apt-cache", "dumpavail")):
-        done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False)
+        done = subprocess.run(words, capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}, check=False)
         if done.returncode != 0:
             telling = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or [f"{words[0]} failed"]
             raise LabError(f"the packages of Debian ({suite}) cannot be listed ({telling[0]}): check the network")
@@ -346,29 +343,6 @@ def private_settings(folder: Path, sources: str) -> Path:
     settings = folder / "apt.conf"
     settings.write_text("\n".join(lines) + "\n", "utf-8")
     return settings
-
-
-def pinned_linux() -> list[Package]:
-    """Return the packages with Linux's source of ``packages.linux``, one for each of `LINUX_SUITES`, in their order."""
-    found = pinned(files(__package__).joinpath(LINUX_LOCK).read_text("utf-8"))
-    return sorted(found, key=lambda package: _series(package.name), reverse=True)
-
-
-def newest_linux(base: str, suite: str, folder: Path) -> Package:
-    """Return the newest package with Linux's source of one of Debian's suites.
-
-    Raises `LabError` as `fetch_index` does, and where the suite has none.
-    """
-    index = _listed(base, suite, folder / suite)
-    names = [name for name in index.packages if _LINUX.match(name)]
-    if not names:
-        raise LabError(f"Debian's suite {suite} has no package linux-source-*: try again later")
-    return index.latest(max(names, key=_series))
-
-
-def _series(name: str) -> tuple[int, ...]:
-    match = _LINUX.match(name)
-    return tuple(map(int, match[1].split("."))) if match else ()
 
 
 @contextmanager

@@ -30,6 +30,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 from platformdirs import user_cache_dir
@@ -40,9 +41,9 @@ from linklab.errors import LabError
 from linklab.lock import locked
 from linklab.runtime.image import init, tree
 from linklab.runtime.image.running import Status, build_is_running
-from linklab.runtime.kernel.config import QEMU, USER_MODE, WITHOUT, Flavour, runs_user_mode_linux
+from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
 
-FORMAT = 4
+FORMAT = 5
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
 _LIBRARY = "/usr/lib/linklab/library"
 """Where guests have Linklab; tracebacks name its modules so."""
@@ -64,32 +65,18 @@ class Packed:
 
 
 @dataclass(frozen=True)
-class Built:
-    """A kernel in an image, and what it was made from: the source package, the configuration's hash, and which of
-    Linklab's changes the source took.
-    """
-
-    file: str
-    version: str
-    source: str
-    source_version: str
-    config_hash: str
-    patches: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class About:
     """``image.json``: what an image was made from.
 
-    ``key`` names all that it was made from; ``kernels`` has that of user-mode Linux first, then QEMU's; ``replaced``
-    the packages that are newer than Linklab's list of them says, as the archive had the listed version no longer.
-    ``licences`` is where in the image the packages' licences are.
+    ``key`` names all that it was made from; ``kernels`` is the kernels' manifest (`linklab.runtime.kernel.config`);
+    ``replaced`` has the packages that are newer than Linklab's list of them says, as the archive had the listed version
+    no longer. ``licences`` is where in the image the packages' licences are.
     """
 
     key: str
     debian: str
     python: str
-    kernels: tuple[Built, ...]
+    kernels: dict[str, Any]
     packages: tuple[Packed, ...]
     replaced: tuple[str, ...]
     licences: str = "/usr/share/doc/*/copyright"
@@ -97,7 +84,7 @@ class About:
     @property
     def kernel_version(self) -> str:
         """The version of its kernels, which are of one source."""
-        return self.kernels[0].version
+        return str(self.kernels["version"])
 
     def text(self) -> str:
         """Return this as ``image.json``."""
@@ -115,9 +102,6 @@ class About:
                     "update the older of the two, or run linklab image build"
                 )
             document["packages"] = tuple(Packed(**package) for package in document["packages"])
-            document["kernels"] = tuple(
-                Built(**kernel | {"patches": tuple(kernel["patches"])}) for kernel in document["kernels"]
-            )
             document["replaced"] = tuple(document["replaced"])
             return cls(**document)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -157,14 +141,6 @@ class Image:
         versions = {package.name: package.version for package in self.about.packages}
         found = {tool: versions.get(package, "missing") for tool, package in names.items()}
         return {"kernel": self.about.kernel_version, "python": self.about.python} | found
-
-    def kernel_lacks(self, flavour: Flavour) -> str:
-        """Return which of Linklab's changes one of its kernels lacks and what that means, in one line; empty where it
-        has all.
-        """
-        patches = next(kernel.patches for kernel in self.about.kernels if kernel.file == flavour.file)
-        lacks = [name for name in flavour.patches if name not in patches]
-        return "; ".join(f"without {name}.patch: {WITHOUT[name]}" for name in lacks)
 
 
 def cache_folder() -> Path:
@@ -335,7 +311,7 @@ def _none_yet() -> str:
         status = Status.read(folder)
         done = f" ({status.fraction:.0%} done)" if status else ""
         return f"the lab image is being built{done}: wait for it with linklab image build"
-    return "no lab image yet: run linklab image build (once, about a quarter of an hour), or name one in LINKLAB_IMAGE"
+    return "no lab image yet: run linklab image build (once, about a minute), or name one in LINKLAB_IMAGE"
 
 
 # Linklab itself

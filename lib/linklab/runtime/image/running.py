@@ -63,8 +63,7 @@ class StatusFile:
 def build_lock(folder: Path) -> AbstractContextManager[int | None]:
     """Give the lock's file descriptor, or None when another build holds it. Never waits.
 
-    Compilers are started with this descriptor: so the lock is free only once the last one of a build that was killed
-    has ended, and no two builds ever write to the same objects. Raises `LabError` where the folder cannot be written.
+    Raises `LabError` where the folder cannot be written.
     """
     return locked(folder / "lock", wait=False)
 

@@ -148,3 +148,15 @@ def full(error: OSError, folder: Path, needed_bytes: int) -> OSError | LabError:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return LabError(f"cannot write to {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to")
     return error
+
+
+def ensure_folder(folder: Path) -> Path:
+    """Make a folder with its parents. Raises `LabError` where that is not allowed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise LabError(
+            f"cannot make the folder {folder} ({reason}): set XDG_CACHE_HOME to a folder you may write to"
+        ) from error
+    return folder

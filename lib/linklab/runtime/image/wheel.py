@@ -53,7 +53,7 @@ def make(image: Image, folder: Path, progress: Callable[[float], None] = lambda 
     stem = f"linklab_image-{__version__}"
     wheel = folder / f"{stem}-{_TAG}.whl"
     sources = "\n".join(f"- {each.name} {each.version}: {each.source} {each.source_version}" for each in about.packages)
-    sources += "".join(f"\n- {each.file} {each.version}: {each.source} {each.source_version}" for each in about.kernels)
+    sources += "\n- kernels {version}: {source[package]} {source[version]}".format_map(about.kernels)
     filled = {"version": __version__, "about": about, "name": name, "sources": sources, "count": len(about.packages)}
     texts = {
         "linklab_image/__init__.py": _MODULE.format(**filled),

@@ -1,25 +1,26 @@
-"""The two kernels of a lab: what each is made of, its hash, and whether a build has all of it."""
+"""The two kernels of a lab: what each is made of, and the compiled ones that come with Linklab.
+
+``kernels.json`` beside this module says what the packed kernels were made from; ``make kernels`` makes them anew.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import lzma
 import platform
 import re
 import sys
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
+
+from linklab.errors import LabError
 
 _OPTION = re.compile(r"^(CONFIG_\w+)=(\S+)$")
 _OPTIONAL = re.compile(r"^# -- Optional\b")
 _SHARED = "lab.config"
 _NO_STRING_INSTRUCTIONS = "unrolled_loop:256:noalign,libcall:-1:noalign"
-WITHOUT = {
-    "clock": "labs will be slower, and their last digits may differ",
-    "random": "a lab's seed will not reach its kernel's own random numbers",
-    "memory": "programs in labs will start more slowly",
-    "copy": "labs on QEMU will be slower, and their last digits may differ",
-}
-"""What a kernel without a patch of Linklab's is like; it is not made without one that stands not here."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Flavour:
     """One of the two kernels that are made of one source.
 
     ``file`` is its name in an image, ``arch``, ``target`` and ``words`` what make is told, ``made`` the file that make
-    makes, ``objects`` how many it compiles for it (for the progress bar alone).
+    makes.
     """
 
     name: str
@@ -37,7 +38,6 @@ class Flavour:
     made: str
     options_file: str
     patches: tuple[str, ...]
-    objects: int
     words: tuple[str, ...] = ()
 
     def configuration_text(self) -> str:
@@ -45,9 +45,7 @@ class Flavour:
         return "\n".join(_text(name) for name in (self.options_file, _SHARED))
 
     def configuration_hash(self) -> str:
-        """Return a hash of the options, of the patches, and of what the compiler is told: a reworded comment must not
-        cost anybody a quarter of an hour of compiling.
-        """
+        """Return a hash of the options, of the patches, and of what the compiler is told, without their comments."""
         lines = sorted(f"{name}={value}" for name, value in options(self.configuration_text()).items())
         for patch in self.patches:
             lines += [line for line in patch_text(patch).splitlines() if line[:1] in ("+", "-")]
@@ -63,7 +61,6 @@ USER_MODE = Flavour(
     made="linux",
     options_file="uml.config",
     patches=("clock", "random", "line", "memory"),
-    objects=1290,
 )
 QEMU = Flavour(
     name="Linux for QEMU",
@@ -73,7 +70,6 @@ QEMU = Flavour(
     made="arch/x86/boot/bzImage",
     options_file="qemu.config",
     patches=("random", "clock-qemu", "rest", "copy"),
-    objects=1370,
     # String instructions are thought to be slow in QEMU, which was not measured apart: see copy.patch.
     words=(f"KCFLAGS=-mmemset-strategy={_NO_STRING_INSTRUCTIONS} -mmemcpy-strategy={_NO_STRING_INSTRUCTIONS}",),
 )
@@ -87,6 +83,26 @@ def runs_user_mode_linux() -> bool:
 
 PATCHES = tuple(dict.fromkeys(patch for flavour in FLAVOURS for patch in flavour.patches))
 """All changes to a source; each says itself what it is for. No two change one file, so one tree has them all."""
+
+
+def manifest() -> dict[str, Any]:
+    """Return ``kernels.json``: the kernels' version, source, compiler and licence, and of each its configuration's hash
+    and the SHA-256 of its bytes.
+    """
+    found: dict[str, Any] = json.loads(_text("kernels.json"))
+    return found
+
+
+def kernel_bytes(flavour: Flavour) -> bytes:
+    """Return a compiled kernel that comes with Linklab. Raises `LabError` where its file is damaged."""
+    packed = files(__package__).joinpath(f"{flavour.file}.xz").read_bytes()
+    try:
+        content = lzma.decompress(packed)
+    except lzma.LZMAError:
+        content = b""
+    if hashlib.sha256(content).hexdigest() != manifest()["kernels"][flavour.file]["sha256"]:
+        raise LabError(f"the kernel {flavour.file}.xz that comes with Linklab is damaged: install Linklab again")
+    return content
 
 
 def patch_text(name: str) -> str:

@@ -51,7 +51,7 @@ class Emulated:
             except _Damaged as damaged:
                 raise LabError(f"the lab did not start in QEMU: {damaged}") from None
         python = (ready["python"][0], ready["python"][1])
-        self.about = About(kind, ready["kernel"], kind.kernel_lacks, ready["clock_s"], memory_mb, python)
+        self.about = About(kind, ready["kernel"], ready["clock_s"], memory_mb, python)
 
     def _start(self, kept: Snapshot, folder: Path | None, reads: list[Path], seed: int, confined: bool) -> Message:
         self._folders = Folders(folder, reads, "host")
