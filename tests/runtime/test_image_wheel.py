@@ -49,7 +49,7 @@ def test_its_metadata_names_all_sources(tmp_path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         text = archive.read(name).decode()
-    assert "- iproute2 6.15.0-1: iproute2 6.15.0-1\n- linux 7.3.4: linux-source-7.3 7.3.4-1\n" in text
+    assert "- iproute2 6.15.0-1: iproute2 6.15.0-1\n- kernels 7.3.4: linux-source-7.3 7.3.4-1\n" in text
     assert "/usr/share/doc/*/copyright" in text
 
 
