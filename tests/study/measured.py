@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,31 +11,31 @@ from typing import Any
 import pandas
 
 from linklab.published import mtu, video
-from linklab.published.mtu import ROWS as MTU_ROWS
-from linklab.published.video import ROWS as VIDEO_ROWS
 from linklab.study import study_by_name
 from linklab.study.claims import Judged, judged
 from linklab.study.mtu.claims import JUDGES as MTU_JUDGES
-from linklab.study.mtu.runs import MTU
+from linklab.study.mtu.claims import printed as printed_mtu
 from linklab.study.table import Table, read_table
 from linklab.study.video.claims import JUDGES as VIDEO_JUDGES
+from linklab.study.video.claims import printed as printed_video
 from linklab.study.video.runs import VIDEO
 
 DATA = Path(__file__).with_name("data")
 CLAIMS = {"mtu": (mtu.CLAIMS, MTU_JUDGES), "video": (video.CLAIMS, VIDEO_JUDGES)}
 """What each study claims, and who judges it."""
+PRINTED: Mapping[str, Table] = {"mtu": printed_mtu("real"), "video": printed_video("real")}
 
 
 @cache
 def short(study: str) -> Table:
-    """The table of a study's short form."""
-    return read_table(study_by_name(study).short_form(), DATA)
+    """The table of a study's short form, with every repeat twice: nothing is left to chance."""
+    return repeated(read_table(study_by_name(study).short_form(), DATA), 2)
 
 
 @cache
 def busy_film() -> Table:
     """A film of 13 Mbit/s over links of 10 and 100 Mbit/s."""
-    return replace(read_table(VIDEO, DATA), missing=())  # its levels are others than the study's
+    return repeated(read_table(VIDEO, DATA), 2)  # its levels are others than the study's
 
 
 def on(claim: str, table: Table, hardware: Table | None = None, *, partial: bool = False) -> Judged:
@@ -58,36 +59,8 @@ def changed(table: Table, factor: float, **levels: Any) -> Table:
     return replace(table, frame=frame)
 
 
-def twice(table: Table) -> Table:
-    """The table with every repeat a second time, as repeat 2."""
-    return replace(table, frame=pandas.concat([table.frame, table.frame.assign(repeat=2)], ignore_index=True))
-
-
-def real_mtu() -> Table:
-    """The MTU study's own real network, as a researcher's table."""
-    rows: list[tuple[Any, ...]] = []
-    for row in MTU_ROWS:
-        if row.platform == "real":
-            name, _, unit = row.quantity.rpartition("_")
-            levels = ("real", row.frame_bytes, f"{row.link_mbps}/{row.traffic_mbps}", "gt", "Catalyst 3560", 1000)
-            for which, value in (("mean", row.mean), ("min", row.minimum), ("max", row.maximum)):
-                rows.append((*levels, 1, "", None, f"{name}_{which}_{unit}", value, row.unit))
-    return _table(MTU, rows)
-
-
-def real_video() -> Table:
-    """The multimedia study's own real network, as a researcher's table."""
-    rows: list[tuple[Any, ...]] = []
-    for row in VIDEO_ROWS:
-        if row.platform == "real":
-            levels = (row.link_mbps, "VLC", "none", "Catalyst 3560", "theirs", 50)
-            for which in ("mean", "minimum", "maximum"):
-                value = getattr(row, which).value
-                rows.append((*levels, 1, "", None, f"{row.quantity}_{which}", value, row.unit))
-    return _table(VIDEO, rows)
-
-
-def _table(study: Any, rows: list[tuple[Any, ...]]) -> Table:
-    columns = [*study.factors, "repeat", "of", "number", "metric", "value", "unit"]
-    frame = pandas.DataFrame(rows, columns=columns, dtype=object)
-    return Table(study, frame.astype({"repeat": "int64", "number": "Int64", "value": "float64"}))
+def repeated(table: Table, count: int) -> Table:
+    """The table with its first repeat so many times."""
+    once = table.frame[table.frame["repeat"] == 1]
+    copies: Sequence[pandas.DataFrame] = [once.assign(repeat=number + 1) for number in range(count)]
+    return replace(table, frame=pandas.concat(copies, ignore_index=True), missing=())

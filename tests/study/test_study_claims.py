@@ -42,6 +42,26 @@ def test_a_verdict_follows_the_numbers(rate_mbps: float, verdict: str) -> None:
     assert (found.verdict, found.because) == (verdict, f"{rate_mbps} Mbit/s")
 
 
+def test_what_leaves_both_is_open() -> None:
+    (found,) = judged([FAST], {"fast": lambda given: Finding(None, "7 of 10")}, {"made-up": measured(11)})
+    assert found.verdict == "open"
+
+
+def test_a_claim_about_hardware_is_judged_by_what_the_paper_printed_unless_other_numbers_are_given() -> None:
+    ours, printed = {"made-up": measured(11)}, {"made-up": measured(8)}
+    (real,) = judged([REAL], {"real": slower}, ours, printed=printed)
+    assert (real.verdict, real.because) == (
+        "reproduced",
+        "by the paper's own hardware numbers: 8 against 11 Mbit/s",
+    )
+    (real,) = judged([REAL], {"real": slower}, ours, {"made-up": measured(12)}, printed=printed)
+    assert (real.verdict, real.because) == ("not reproduced", "by the hardware's numbers: 12 against 11 Mbit/s")
+    (found,) = judged([FAST], {"fast": fast}, ours, printed=printed)
+    assert found.because == "11 Mbit/s; by the paper's own hardware numbers not reproduced: 8 Mbit/s"
+    lacking = {"made-up": measured(8).select(size=2)}
+    assert judged([FAST], {"fast": fast}, ours, printed=lacking)[0].because == "11 Mbit/s"
+
+
 def test_a_claim_about_hardware_is_judged_by_the_hardwares_numbers_alone() -> None:
     ours = {"made-up": measured(11)}
     without = judged([FAST, REAL], JUDGES, ours)[1]

@@ -341,7 +341,7 @@ _TRIES: Final = 4
 _THREADS: Final = "4"
 """A fixed number: x264 gives other bits with another one."""
 _PCR_MS: Final = "70"
-"""The stream tells the time every 70 ms, and packets in between are spread evenly, as by VLC, the study's tool."""
+"""The stream tells the time every 70 ms, and packets in between are spread evenly."""
 TRANSPORT_STREAM: Final = (
     *("-fflags", "+bitexact", "-f", "mpegts", "-pcr_period", _PCR_MS, "-muxdelay", "0", "-muxpreload", "0"),
 )

@@ -180,8 +180,8 @@ def proportional_shares(offered_mbps: tuple[float, ...], rate_mbps: float) -> tu
 
 _NO_TIME: Final = "on virtual time a switch in the kernel hands a packet on at once"
 _LINKS_ALONE: Final = "on virtual time nothing but the links has a rate"
-_CISCO: Final = "needs numbers of a Cisco switch and of software switches on the same testbed"
-_CARDS: Final = "depends on network cards and their drivers: needs numbers of PCs that switch"
+_CISCO: Final = "the paper prints no number: needs those of a Cisco switch and of software switches on the same testbed"
+_CARDS: Final = "the paper prints no number, and it depends on network cards and their drivers: needs PCs that switch"
 CLAIMS: Final = (
     Claim(
         "switch-cisco-rtt",
@@ -270,7 +270,7 @@ CLAIMS: Final = (
         "On the router on a stick the Cisco switch carries nearly all of the additional flow for large payloads.",
         "5.2.2, figures 23 and 24; 6",
         "hardware",
-        "needs numbers of a Cisco switch",
+        "the paper prints no number: needs those of a Cisco switch",
     ),
     Claim(
         "switch-bottleneck-full",
@@ -278,13 +278,15 @@ CLAIMS: Final = (
         "5.2.3, figure 25",
         "either",
         "sum of the shares at T for every setting, as frames, compared with the link's rate",
+        by_construction=f"{_LINKS_ALONE}, and senders that offer more than it never pause; with a queue of one packet "
+        "(queue_packets=1) it comes out otherwise",
     ),
     Claim(
         "switch-two-proportional",
         "At 10 Mbit/s with two senders each gets a share in proportion to what it offers.",
         "5.2.3, figure 25",
         "hardware",
-        "depends on how the senders' cards pace packets: needs numbers of PCs that send and of a switch",
+        "the paper prints no number, and it depends on how the senders' cards pace packets: needs PCs and a switch",
     ),
     Claim(
         "switch-two-fast-unstable",
@@ -299,7 +301,7 @@ CLAIMS: Final = (
         "With three senders the software switches share in proportion; at 10 Mbit/s they differ for 8/8/8 only.",
         "5.2.3, figures 27 and 28",
         "hardware",
-        "depends on how the senders' cards pace packets: needs numbers of PCs that send and of a switch",
+        "the paper prints no number, and it depends on how the senders' cards pace packets: needs PCs and a switch",
     ),
     Claim(
         "switch-cisco-unfair",

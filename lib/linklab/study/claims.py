@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.published.claims import Claim
+from linklab.study.chance import Outcome
 from linklab.study.table import Table
 
-Verdict = Literal["reproduced", "not reproduced", "decided by construction", "not testable here"]
+Verdict = Literal["reproduced", "not reproduced", "open", "decided by construction", "not testable here"]
+"""Open: what was measured leaves both possible."""
+_PRINTED: Final = "the paper's own hardware"
 Tables = Mapping[str, Table]
 """The tables of the studies that a page needs, by the study's name; see `compared` for a second one of a study."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What measured tables say of a claim. Raises MeasurementError where ``because`` has no number."""
+    """What measured tables say of a claim: whether it ``holds``, None where that is open.
 
-    holds: bool
+    Raises MeasurementError where ``because`` has no number.
+    """
+
+    holds: Outcome
     because: str
 
     def __post_init__(self) -> None:
@@ -65,12 +71,14 @@ def judged(
     tables: Tables,
     hardware: Tables | None = None,
     *,
+    printed: Tables | None = None,
     partial: bool = False,
 ) -> tuple[Judged, ...]:
     """Return each claim with its verdict, in order.
 
-    A claim about hardware is judged by the hardware's tables, where they are given and have what it needs, else it is
-    not testable here. A claim about either is judged by our tables; what the hardware's say of it stands in the reason.
+    A claim about hardware is judged by the hardware's tables, where they are given, else by the numbers that the paper
+    ``printed`` of its own; where these lack what it needs it is not testable here. A claim about either is judged by
+    our tables; what the hardware's say of it stands in the reason.
     Not testable here is a claim on points that are missing in our tables, and, with `partial`, on what else they
     lack, as those of own levels do.
     Raises MeasurementError for a claim that can be judged and has no judge, a judge of no claim, and, unless
@@ -82,10 +90,19 @@ def judged(
     known = {claim.id for claim in claims}
     if unknown := [name for name in judges if name not in known]:
         raise MeasurementError(f"judges of no claim: {', '.join(unknown)}")
-    return tuple(_judge(claim, judges.get(claim.id), tables, hardware or {}, partial) for claim in claims)
+    real = _Hardware(hardware, "the hardware's") if hardware else _Hardware(printed or {}, _PRINTED)
+    return tuple(_judge(claim, judges.get(claim.id), tables, real, partial) for claim in claims)
 
 
-def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: Tables, partial: bool) -> Judged:
+@dataclass(frozen=True)
+class _Hardware:
+    """Tables of hardware, and whose numbers they have."""
+
+    tables: Tables
+    whose: str
+
+
+def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardware, partial: bool) -> Judged:
     if claim.not_testable:
         return Judged(claim, "not testable here", claim.not_testable)
     if claim.about == "hardware":
@@ -93,7 +110,7 @@ def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: Tables, 
     if judge is None:
         raise MeasurementError(f"claim {claim.id} has no judge: give one, or say why it is not testable")
     try:
-        finding = judge(both(tables, hardware))
+        finding = judge(both(tables, hardware.tables))
     except MeasurementError as lacking:
         if not partial:
             raise
@@ -104,26 +121,26 @@ def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: Tables, 
     return Judged(claim, _verdict(finding.holds), because)
 
 
-def _by_hardware(claim: Claim, judge: Judge, tables: Tables, hardware: Tables) -> str:
+def _by_hardware(claim: Claim, judge: Judge, tables: Tables, hardware: _Hardware) -> str:
     """Return what the hardware's tables say of a claim that both can show; nothing where none was given."""
-    if claim.about != "either" or not hardware:
+    if claim.about != "either" or not hardware.tables:
         return ""
     try:
-        finding = judge(both(hardware, tables))
+        finding = judge(both(hardware.tables, tables))
     except MeasurementError as lacking:
-        return f"; the hardware's numbers do not suffice: {lacking}"
-    return f"; by the hardware's numbers {_verdict(finding.holds)}: {finding.because}"
+        return "" if hardware.whose == _PRINTED else f"; {hardware.whose} numbers do not suffice: {lacking}"
+    return f"; by {hardware.whose} numbers {_verdict(finding.holds)}: {finding.because}"
 
 
-def _judge_hardware(claim: Claim, judge: Judge | None, tables: Tables, hardware: Tables) -> Judged:
-    if judge is None or not hardware:
+def _judge_hardware(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardware) -> Judged:
+    if judge is None or not hardware.tables:
         return Judged(claim, "not testable here", claim.test)
     try:
-        finding = judge(both(hardware, tables))
+        finding = judge(both(hardware.tables, tables))
     except MeasurementError as lacking:
-        return Judged(claim, "not testable here", f"the hardware's numbers do not suffice: {lacking}")
-    return Judged(claim, _verdict(finding.holds), f"by the hardware's numbers: {finding.because}")
+        return Judged(claim, "not testable here", f"{hardware.whose} numbers do not suffice: {lacking}")
+    return Judged(claim, _verdict(finding.holds), f"by {hardware.whose} numbers: {finding.because}")
 
 
-def _verdict(holds: bool) -> Verdict:
-    return "reproduced" if holds else "not reproduced"
+def _verdict(holds: Outcome) -> Verdict:
+    return "open" if holds is None else "reproduced" if holds else "not reproduced"

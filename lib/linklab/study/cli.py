@@ -198,7 +198,8 @@ def _show(study: Study) -> None:
     if study.source:
         print(f"source: {study.source}")
     points = study.points()
-    print(f"{len(points)} points: {len(points) // study.repeats} combinations, each measured {study.repeats} times")
+    combinations = len({point.levels for point in points})
+    print(f"{len(points)} points: {combinations} combinations, each measured up to {study.repeats} times")
     print("factors:")
     for factor, levels in study.factors.items():
         print(f"  {factor}: {', '.join(map(str, levels))}")

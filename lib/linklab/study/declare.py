@@ -137,8 +137,8 @@ class Study:
     """A study, as data; `linklab.study.run` carries it out.
 
     ``testbed``: the name of a network in the catalogue, or a function that gives a Network or Testbed for a point.
-    ``factors``: the levels of each by name. All combinations are measured, but those that ``belongs`` denies, each
-    ``repeats`` times, every one in a fresh lab whose seed is the number of the repeat (or what ``seed`` says of the
+    ``factors``: the levels of each by name. All combinations are measured ``repeats`` times, but the points that
+    ``belongs`` denies, every one in a fresh lab whose seed is the number of the repeat (or what ``seed`` says of the
     point): repeats are independent samples, and the same ones when the study is run again. A setting that does not
     change is a factor with one level.
     ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
@@ -181,15 +181,16 @@ class Study:
 
         Raises MeasurementError where no combination belongs to the study.
         """
-        combinations = [
-            Point(self.name, tuple(zip(self.factors, levels, strict=True)))
+        points = [
+            Point(self.name, tuple(zip(self.factors, levels, strict=True)), number + 1)
             for levels in product(*self.factors.values())
+            for number in range(self.repeats)
         ]
         with in_one_line(f"study {self.name}: its belongs failed"):
-            belonging = [point for point in combinations if self.belongs is None or self.belongs(point)]
+            belonging = tuple(point for point in points if self.belongs is None or self.belongs(point))
         if not belonging:
             raise MeasurementError(f"study {self.name}: no combination of its levels belongs to it")
-        return tuple(replace(point, repeat=number + 1) for point in belonging for number in range(self.repeats))
+        return belonging
 
     def place(self, point: Point) -> Testbed:
         """Return the testbed of a point. Raises MeasurementError, naming the point, where there can be none."""

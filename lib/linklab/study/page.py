@@ -72,7 +72,8 @@ class Page:
     """A page, as data. ``name`` is its file's, without ending.
 
     ``judges`` has a judge for each claim that can be judged, ``grids``, ``figures`` and ``values`` are functions of the
-    tables, by the names that the template uses; ``published`` is what it finds under that name.
+    tables, by the names that the template uses; ``published`` is what it finds under that name. ``printed`` are tables
+    of the numbers that the paper printed of its own hardware, by the study's name.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Page:
     figures: Mapping[str, Callable[[Tables], Picture]] = field(default_factory=dict)
     values: Mapping[str, Callable[[Tables], str]] = field(default_factory=dict)
     published: Mapping[str, Any] = field(default_factory=dict)
+    printed: Tables = field(default_factory=dict)
 
 
 def read_tables(page: Page, folder: Path) -> dict[str, Table]:
@@ -138,6 +140,8 @@ class _Making:
         known = {
             "title": page.title,
             "value": self.value,
+            "largest": self.largest,
+            "least": self.least,
             "spread": self.spread,
             "values": _Called(page.values, both(self._tables, self._hardware)),
             "grid": self.grid,
@@ -172,6 +176,14 @@ class _Making:
         """The mean over repeats."""
         return self._lookup(study, metric, levels).mean
 
+    def largest(self, study: str, metric: str, /, **levels: Any) -> float:
+        """The largest of all repeats."""
+        return self._lookup(study, metric, levels).high
+
+    def least(self, study: str, metric: str, /, **levels: Any) -> float:
+        """The least of all repeats."""
+        return self._lookup(study, metric, levels).low
+
     def spread(self, study: str, metric: str, /, digits: int = 4, **levels: Any) -> str:
         """The mean over repeats, with least and largest."""
         return spread(self._lookup(study, metric, levels), digits)
@@ -199,7 +211,9 @@ class _Making:
     @functools.cached_property
     def _judged(self) -> dict[str, Judged]:
         page = self._page
-        all_of = judged(page.claims, page.judges, self._tables, self._hardware, partial=self._partial)
+        all_of = judged(
+            page.claims, page.judges, self._tables, self._hardware, printed=page.printed, partial=self._partial
+        )
         return {each.claim.id: each for each in all_of}
 
     def _of(self, claim: str) -> Judged:
@@ -239,6 +253,7 @@ def overview(study: Study, key: str, table: Table, paper: Page | None = None) ->
         figures={metric.name: functools.partial(_series_of, key, metric) for metric in metrics},
         values={"what": lambda tables: _what(tables[key])},
         published={"figures": [metric.name for metric in metrics], "claims": bool(paper and paper.claims)},
+        printed=paper.printed if paper else {},
     )
 
 
@@ -427,8 +442,11 @@ def provenance(tables: Tables, hardware: Tables) -> str:
     durations; then what the labs ran on.
     """
     rows = [_origin(name, table) for name, table in tables.items()]
-    rows += [(*_place(name, table), "given by its owner", "-", "-", "-", "-") for name, table in hardware.items()]
-    columns = ("table", "rows", "digest", "measured", "clock", "seeds", "the labs' own time", "wall time")
+    rows += [(*_place(name, table), "given by its owner", *"-----") for name, table in hardware.items()]
+    columns = (
+        "table", "rows", "digest", "measured", "made by image, code", "clock", "seeds", "the labs' own time",
+        "wall time",
+    )  # fmt: skip
     ran = {
         ", ".join(f"{what} {version}" for what, version in lab.items() if what not in ("clock", "seed"))
         for table in tables.values()
@@ -446,6 +464,7 @@ def _origin(name: str, table: Table) -> tuple[str, ...]:
     return (
         *_place(name, table),
         str(about.get("date", "unknown"))[:10],
+        ", ".join(about.get("made_by", {}).get(part, "unknown") for part in ("image", "code")),
         str(about.get("clock", "unknown")),
         _range(seeds),
         _duration(about.get("lab_s_of_all_points")),

@@ -1,8 +1,8 @@
 """A real video stream through a lab: RTP over UDP in real pace, captured at both ends and read by scapy.
 
-Two senders. ``paced`` sends RTP packets that ffmpeg made, each at the time that its timestamp names, which is how VLC,
-the multimedia study's tool, spreads packets. ``ffmpeg`` is ``ffmpeg -re`` itself: it looks at the clock every 10 ms
-(version 5; from 6.1 on it sleeps to the instant) and sends all packets of a picture back to back.
+Two senders. ``paced`` sends RTP packets that ffmpeg made, each at the time that its timestamp names, so that they
+are spread evenly. ``ffmpeg`` is ``ffmpeg -re`` itself: it looks at the clock every 10 ms (version 5; from 6.1 on it
+sleeps to the instant) and sends all packets of a picture back to back.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _FIRST_S: Final = 20.0
 class VideoFlow(FlowOf["VideoResult"]):
     """A video from `source` to `destination`, RTP over UDP. `video` is what `encoded` gives; no JSON form has it.
 
-    ``sender``: ``"paced"`` sends each packet when the stream's clock says, as VLC does; ``"ffmpeg"`` is ``ffmpeg -re``,
+    ``sender``: ``"paced"`` sends each packet when the stream's clock says; ``"ffmpeg"`` is ``ffmpeg -re``,
     which sends the packets of a picture one behind the other. Raises MeasurementError for another sender or port.
     """
 

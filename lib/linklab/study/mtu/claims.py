@@ -3,24 +3,33 @@
 Each claim about Mininet is judged in the setting that is nearest to the paper's: two hosts across a switch that asks a
 learning controller (where the table has one), and packets that leave one by one, since its generator reaches a rate by
 the delay between frames (section III.B). What another sender, switch or path gives stands in the reasons.
+
+Each repeat is judged by itself: of "usually" every run of every repeat counts, of all other claims every repeat.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import chain
 from statistics import fmean
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from linklab.analysis.packets import real_mbps
 from linklab.errors import MeasurementError
+from linklab.published.claims import Platform
+from linklab.published.mtu import ROWS
+from linklab.study.chance import Share, share
 from linklab.study.claims import Finding, Judge, Tables, compared
 from linklab.study.declare import BRIDGE, OPENFLOW, Level
-from linklab.study.mtu.runs import DIRECT, GRE, GREEDY, PACED, rates_mbps
-from linklab.study.table import Table, Values
+from linklab.study.mtu.runs import DIRECT, GRE, GREEDY, MTU, PACED, rates_mbps
+from linklab.study.table import Table, table_of_rows
+
+if TYPE_CHECKING:
+    import pandas
 
 _CLOSE: Final = 0.01
 """What is called the same: as the study prints three digits."""
@@ -30,19 +39,24 @@ _LAST_DIGIT_MS: Final = 0.001
 """The study prints jitter to this digit."""
 _BEGINNING: Final = 10
 """How many packets are the very beginning."""
+_FIGURE_16: Final = (7999, "100/10")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One size at one pair of rates, in one setting; ``table`` has that setting's rows alone."""
+    """One size at one pair of rates, in one repeat of one setting; ``table`` has that repeat's rows alone."""
 
     table: Table
     frame_bytes: Level
     rates: str
 
-    def of(self, metric: str) -> Values:
-        """Return the repeats' values of a metric. Raises MeasurementError as `Table.lookup` does."""
+    def of(self, metric: str) -> float:
+        """Return the value of a metric. Raises MeasurementError as `Table.lookup` does."""
         return _lookup(self, metric)
+
+    def series(self, metric: str) -> pandas.DataFrame:
+        """Return a numbered metric. Raises MeasurementError as `Table.series` does."""
+        return self.table.series(metric, frame_bytes=self.frame_bytes, rates=self.rates)
 
     @property
     def link_mbps(self) -> float:
@@ -65,14 +79,38 @@ class Run:
         return f"{self.frame_bytes} bytes at {self.rates}"
 
 
-@lru_cache(maxsize=1024)
-def _lookup(run: Run, metric: str) -> Values:
-    return run.table.lookup(metric, frame_bytes=run.frame_bytes, rates=run.rates)
+Numbers = Mapping[str, float]
+"""What decides on a claim in one repeat, by run or by the rates of several."""
 
 
-@lru_cache(maxsize=64)
-def _select(table: Table, setting: tuple[tuple[str, Level], ...]) -> Table:
-    return table.select(**dict(setting))
+@dataclass(frozen=True)
+class _Question:
+    """What a claim asks of each repeat: its ``numbers``, whether one ``holds``, how many have to (all, any, or each run
+    counts by itself: None), and what is told of the numbers of all repeats.
+    """
+
+    numbers: Callable[[list[Run]], Numbers]
+    holds: Callable[[float], bool]
+    needs: Callable[[Iterable[bool]], bool] | None
+    tell: Callable[[Sequence[Numbers]], str]
+
+    def share(self, repeats: Sequence[Numbers]) -> Share:
+        """Return in how many repeats, or runs, it holds."""
+        return _share(repeats, self.holds, self.needs)
+
+
+def _share(
+    repeats: Sequence[Numbers], holds: Callable[[float], bool], needs: Callable[[Iterable[bool]], bool] | None = all
+) -> Share:
+    outcomes = [[holds(number) for number in numbers.values()] for numbers in repeats]
+    found = chain.from_iterable(outcomes) if needs is None else map(needs, outcomes)
+    measured = ([numbers[name] for numbers in repeats if name in numbers] for name in repeats[0])
+    return share(found, *measured, what="runs" if needs is None else "repeats")
+
+
+@lru_cache(maxsize=8192)
+def _lookup(run: Run, metric: str) -> float:
+    return run.table.lookup(metric, frame_bytes=run.frame_bytes, rates=run.rates).same
 
 
 @lru_cache(maxsize=64)
@@ -90,14 +128,19 @@ def _setting(table: Table) -> dict[str, Level]:
     return setting
 
 
-def runs_of(table: Table, setting: Mapping[str, Level]) -> list[Run]:
-    """Return the runs of one setting. Raises MeasurementError where there is none."""
-    chosen = _select(table, tuple(setting.items()))
-    pairs = chosen.runs("frame_bytes", "rates")
-    if not pairs:
-        told = " ".join(f"{factor}={level}" for factor, level in setting.items())
+def repeats_of(table: Table, setting: Mapping[str, Level]) -> list[list[Run]]:
+    """Return the runs of each repeat in one setting. Raises MeasurementError where there is none."""
+    return _repeats(table, tuple(setting.items()))
+
+
+@lru_cache(maxsize=64)
+def _repeats(table: Table, setting: tuple[tuple[str, Level], ...]) -> list[list[Run]]:
+    chosen = table.select(**dict(setting))
+    if not chosen.runs("frame_bytes", "rates"):
+        told = " ".join(f"{factor}={level}" for factor, level in setting)
         raise MeasurementError(f"the table of study {table.study.name} has no run with {told}: {table.study.command}")
-    return [Run(chosen, frame_bytes, str(rates)) for frame_bytes, rates in pairs]
+    each = [chosen.select(repeat=repeat) for repeat in sorted(set(chosen.frame["repeat"]))]
+    return [[Run(it, size, str(rates)) for size, rates in it.runs("frame_bytes", "rates")] for it in each]
 
 
 def _full(runs: list[Run]) -> list[Run]:
@@ -107,198 +150,225 @@ def _full(runs: list[Run]) -> list[Run]:
     return full
 
 
-def _groups(runs: list[Run]) -> list[list[Run]]:
-    """Return runs that differ in their frames' size alone. Raises MeasurementError where there are none."""
+def _groups(runs: list[Run]) -> dict[str, list[Run]]:
+    """Return runs that differ in their frames' size alone, by rates. Raises MeasurementError where there are none."""
     found: dict[str, list[Run]] = {}
     for run in runs:
         found.setdefault(run.rates, []).append(run)
-    groups = [group for group in found.values() if len(group) > 1]
+    groups = {rates: group for rates, group in found.items() if len(group) > 1}
     if not groups:
         raise MeasurementError("the table has one size of frames only: measure a second one (--set frame_bytes=...)")
     return groups
 
 
-def _judge_mininet(holds: Callable[[list[Run]], bool], tell: Callable[[list[Run]], str], tables: Tables) -> Finding:
+def _judge_mininet(question: _Question, tables: Tables) -> Finding:
     """Judge by the paper's setting, and tell what other senders, switches and paths give where the table has them."""
     table = tables["mtu"]
     nearest = _setting(table)
-    runs = runs_of(table, nearest)
-    told = {_name(nearest): tell(runs)}
+
+    def asked(setting: Mapping[str, Level]) -> tuple[Share, str]:
+        repeats = [question.numbers(runs) for runs in repeats_of(table, setting)]
+        found = question.share(repeats)
+        name = ", ".join(str(setting[factor]) for factor in ("sending", "switch", "form"))
+        return found, f"{name}: {found}, {question.tell(repeats)}"
+
+    verdict, words = asked(nearest)
+    told = [words]
     bridge = {**nearest, "switch": BRIDGE}
     for other in ({**nearest, "sending": GREEDY}, bridge, {**bridge, "sending": GREEDY}, {**bridge, "form": GRE}):
         with contextlib.suppress(MeasurementError):  # a table of own levels need not have it
-            told.setdefault(_name(other), tell(runs_of(table, other)))
-    return Finding(holds(runs), "; ".join(f"{name}: {each}" for name, each in told.items()))
+            told.append(asked(other)[1])
+    return Finding(verdict.holds, "; ".join(dict.fromkeys(told)))
 
 
-def _name(setting: Mapping[str, Level]) -> str:
-    return ", ".join(map(str, (setting["sending"], setting["switch"], setting["form"])))
+def _each(repeats: Sequence[Numbers]) -> list[tuple[float, str]]:
+    """Return all numbers of all repeats, each with what it is of."""
+    return [(number, name) for numbers in repeats for name, number in numbers.items()]
 
 
-def _too_fast(runs: list[Run]) -> list[Run]:
-    return [run for run in _full(runs) if run.of("bandwidth_max_mbps").low > (1 + _CLOSE) * run.link_mbps]
+def _largest(repeats: Sequence[Numbers]) -> tuple[float, str]:
+    return max(_each(repeats))
 
 
-def _first_packets(runs: list[Run]) -> str:
-    most = max(_full(runs), key=lambda run: run.of("bandwidth_max_mbps").high / run.link_mbps)
-    return (
-        f"{len(_too_fast(runs))} of {len(_full(runs))} full runs, at most {most.of('bandwidth_max_mbps').high:.1f} "
-        f"Mbit/s with {most.name}"
-    )
+def _least(repeats: Sequence[Numbers]) -> tuple[float, str]:
+    return min(_each(repeats))
 
 
-def _off(run: Run) -> float:
-    """Return by which share the lasting bandwidth is off the traffic's rate, in any repeat."""
-    return max(abs(value / run.traffic_mbps - 1) for value in run.of("bandwidth_settled_mbps").values)
+def _most_of_link(runs: list[Run]) -> Numbers:
+    return {run.name: run.of("bandwidth_max_mbps") / run.link_mbps for run in _full(runs)}
 
 
-def _settles(runs: list[Run]) -> str:
-    worst = max(runs, key=_off)
-    return f"{100 * _off(worst):.2f} % off at most, with {worst.name}"
+def _off(runs: list[Run]) -> Numbers:
+    """Return by which share the lasting bandwidth is off the traffic's rate."""
+    return {run.name: abs(run.of("bandwidth_settled_mbps") / run.traffic_mbps - 1) for run in runs}
 
 
-def _least(run: Run) -> float:
-    """Return the least bandwidth as a share of the traffic's rate."""
-    return run.of("bandwidth_min_mbps").low / run.traffic_mbps
+def _least_of_traffic(runs: list[Run]) -> Numbers:
+    return {run.name: run.of("bandwidth_min_mbps") / run.traffic_mbps for run in _full(runs)}
 
 
-def _start_below(runs: list[Run]) -> str:
-    run = min(_full(runs), key=_least)
-    return f"least {_least(run) * run.traffic_mbps:.2f} Mbit/s, with {run.name}"
+def _bandwidth_spread(runs: list[Run]) -> Numbers:
+    """Return by which share of the traffic's rate the lasting bandwidths of sizes differ."""
+    return {
+        rates: _range([run.of("bandwidth_settled_mbps") for run in group]) / group[0].traffic_mbps
+        for rates, group in _groups(runs).items()
+    }
 
 
-def _bandwidth_spread(runs: list[Run]) -> float:
-    """Return by which share of the traffic's rate the lasting bandwidths of sizes differ at most."""
-    return max(_spread(group, "bandwidth_settled_mbps") / group[0].traffic_mbps for group in _groups(runs))
-
-
-def _jitter_spread_ms(runs: list[Run]) -> float:
-    """Return by how much the lasting jitters of sizes differ at most: the means of the second half of the packets.
+def _jitter_spread_ms(runs: list[Run]) -> Numbers:
+    """Return by how much the lasting jitters of sizes differ: the means of the second half of the packets.
 
     A late beginning divided by the number of packets, which the study does not tell, is no part of them.
     """
-    return max(
-        max(high for _, high in found) - min(low for low, _ in found)
-        for found in ([_lasting_jitter_ms(run) for run in group] for group in _groups(runs))
-    )
+    return {rates: _range(list(map(_lasting_jitter_ms, group))) for rates, group in _groups(runs).items()}
 
 
-def _lasting_jitter_ms(run: Run) -> tuple[float, float]:
-    """Return the mean jitter of the second half of the packets, the least and the largest of repeats."""
-    series = run.table.series("jitter_ms", frame_bytes=run.frame_bytes, rates=run.rates)
-    half = series[series["number"] > series["number"].max() / 2]
-    return float(half["low"].mean()), float(half["high"].mean())
+def _lasting_jitter_ms(run: Run) -> float:
+    series = run.series("jitter_ms")
+    return float(series[series["number"] > series["number"].max() / 2]["mean"].mean())
 
 
-def _jitter_size(runs: list[Run]) -> str:
-    whole_ms = max(_spread(group, "jitter_mean_ms") for group in _groups(runs))
-    return (
-        f"lasting jitter differs by {_jitter_spread_ms(runs):.4f} ms between sizes at most, of all by {whole_ms:.4f} ms"
-    )
-
-
-def _spread(runs: list[Run], metric: str) -> float:
-    values = [value for run in runs for value in run.of(metric).values]
+def _range(values: list[float]) -> float:
     return max(values) - min(values)
 
 
-def _largest_first(run: Run) -> bool:
-    largest = run.of("jitter_max_ms").high
-    series = run.table.series("jitter_ms", frame_bytes=run.frame_bytes, rates=run.rates)
-    return largest >= _LAST_DIGIT_MS and series[series["number"] <= _BEGINNING]["low"].max() >= largest
+def _largest_at_start(runs: list[Run]) -> Numbers:
+    """Return of figure 16's run the largest jitter in ms; less than nothing where a later packet has it."""
+    run = next((run for run in runs if (run.frame_bytes, run.rates) == _FIGURE_16), None)
+    if run is None:
+        raise MeasurementError(f"the table has no {_FIGURE_16[0]} bytes at {_FIGURE_16[1]}, figure 16's run")
+    largest_ms, series = run.of("jitter_max_ms"), run.series("jitter_ms")
+    first_ms = series[series["number"] <= _BEGINNING]["mean"].max()
+    return {run.name: largest_ms if first_ms >= largest_ms else -largest_ms}
 
 
-def _jitter_start(runs: list[Run]) -> str:
-    most = max(runs, key=lambda run: run.of("jitter_max_ms").high)
-    return (
-        f"{sum(map(_largest_first, runs))} of {len(runs)} runs, largest {most.of('jitter_max_ms').high:.4f} ms with "
-        f"{most.name}"
-    )
+def _above_cable(runs: list[Run]) -> Numbers:
+    """Return by which share the lasting bandwidth is above what a cable carries."""
+    carries_mbps = {run: real_mbps(int(run.frame_bytes), run.link_mbps) for run in _full(runs)}
+    return {run.name: run.of("bandwidth_settled_mbps") / mbps - 1 for run, mbps in carries_mbps.items()}
 
 
-def _above_cable_mbps(run: Run) -> float:
-    return run.of("bandwidth_settled_mbps").low - real_mbps(int(run.frame_bytes), run.link_mbps)
+def _times(repeats: Sequence[Numbers]) -> str:
+    return "at most {:.3f} times the link's rate, with {}".format(*_largest(repeats))
 
 
-def _over_capacity(runs: list[Run]) -> str:
-    run = min(_full(runs), key=_above_cable_mbps)
-    carries = real_mbps(int(run.frame_bytes), run.link_mbps)
-    return f"{run.of('bandwidth_settled_mbps').low:.2f} Mbit/s with {run.name}, where a cable carries {carries:.2f}"
+def _percent(words: str, of: Callable[[Sequence[Numbers]], tuple[float, str]]) -> Callable[[Sequence[Numbers]], str]:
+    def tell(repeats: Sequence[Numbers]) -> str:
+        number, name = of(repeats)
+        return words.format(f"{100 * number:.2f} %", name)
+
+    return tell
 
 
-def _pairs(tables: Tables) -> list[tuple[Run, Run]]:
-    """Return the runs of a real network, each with ours of the same size and rates in the paper's setting.
+_QUESTIONS: Final[Mapping[str, _Question]] = {
+    "mtu-first-packets": _Question(_most_of_link, lambda it: it > 1 + _CLOSE, None, _times),
+    "mtu-settles": _Question(_off, lambda it: it < _CLOSE, all, _percent("{} off at most, with {}", _largest)),
+    "mtu-start-below": _Question(
+        _least_of_traffic, lambda it: it < 0.5, any, _percent("least {} of the rate, with {}", _least)
+    ),
+    "mtu-bandwidth-size": _Question(
+        _bandwidth_spread, lambda it: it < _CLOSE, all, _percent("{} between sizes at most, at {}", _largest)
+    ),
+    "mtu-jitter-size": _Question(
+        _jitter_spread_ms,
+        lambda it: it >= _LAST_DIGIT_MS,
+        any,
+        lambda repeats: "lasting jitter differs by {:.4f} ms between sizes at most, at {}".format(*_largest(repeats)),
+    ),
+    "mtu-jitter-start": _Question(
+        _largest_at_start,
+        lambda it: it >= _LAST_DIGIT_MS,
+        all,
+        lambda repeats: "largest {:.4f} ms, with {}".format(*max((abs(it), name) for it, name in _each(repeats))),
+    ),
+    "mtu-over-capacity": _Question(
+        _above_cable, lambda it: it > 0, all, _percent("{} more than a cable carries at least, with {}", _least)
+    ),
+}
+
+
+def _pairs(metric: str, tables: Tables) -> list[list[tuple[Run, float, float]]]:
+    """Return, for each repeat of ours in the paper's setting, its runs that a real network has too, each with a metric
+    of the real network (the mean of its repeats) and with ours.
 
     Raises MeasurementError where the two have no run in common.
     """
     real, mine = tables["mtu"], tables[compared("mtu")]
-    ours = {(run.frame_bytes, run.rates): run for run in runs_of(mine, _setting(mine))}
+    known = {(size, str(rates)) for size, rates in real.runs("frame_bytes", "rates")}
     found = [
-        (Run(real, size, str(rates)), ours[size, str(rates)])
-        for size, rates in real.runs("frame_bytes", "rates")
-        if (size, str(rates)) in ours
+        [
+            (run, real.lookup(metric, frame_bytes=run.frame_bytes, rates=run.rates).mean, run.of(metric))
+            for run in runs
+            if (run.frame_bytes, run.rates) in known
+        ]
+        for runs in repeats_of(mine, _setting(mine))
     ]
-    if not found:
+    if not all(found):
         raise MeasurementError("no run of the hardware has a size and rates that ours have")
     return found
 
 
-def _gap(pair: tuple[Run, Run]) -> float:
-    """Return by which share the real network's mean bandwidth is off ours."""
-    real, ours = (run.of("bandwidth_mean_mbps").mean for run in pair)
-    return abs(real / ours - 1)
+def _beside(found: Sequence[Numbers], holds: Callable[[float], bool], tell: str) -> Finding:
+    """Return whether all numbers of a repeat hold, in most repeats."""
+    shown = _share(found, holds)
+    return Finding(shown.holds, f"{shown}; {tell.format(*_largest(found))}")
+
+
+def _gaps(tables: Tables) -> list[dict[str, tuple[bool, float]]]:
+    """Return for each repeat by which share the real network's mean bandwidth is off ours, and whether it is full."""
+    return [
+        {run.name: (run.full, abs(real / ours - 1)) for run, real, ours in pairs}
+        for pairs in _pairs("bandwidth_mean_mbps", tables)
+    ]
 
 
 def _light_load(tables: Tables) -> Finding:
-    gaps = {full: [_gap(pair) for pair in _pairs(tables) if pair[0].full is full] for full in (False, True)}
-    if not all(gaps.values()):
-        raise MeasurementError("a light and a full load are needed")
-    light, full = (fmean(gaps[filled]) for filled in (False, True))
-    return Finding(light < full, f"{100 * light:.2f} % off ours at light load, {100 * full:.2f} % at full load")
+    found = []
+    for repeat in _gaps(tables):
+        gaps = {full: [gap for filled, gap in repeat.values() if filled is full] for full in (False, True)}
+        if not all(gaps.values()):
+            raise MeasurementError("a light and a full load are needed")
+        found.append({"on average": 100 * (fmean(gaps[False]) - fmean(gaps[True]))})
+    return _beside(found, lambda it: it < 0, "{:+.2f} % nearer at full load than at light load at most")
 
 
 def _bandwidth_near(tables: Tables) -> Finding:
-    off = max(map(_gap, _pairs(tables)))
-    return Finding(off <= _NEAR, f"mean bandwidth is {100 * off:.2f} % off ours at most")
+    found = [{name: 100 * gap for name, (_, gap) in repeat.items()} for repeat in _gaps(tables)]
+    return _beside(found, lambda it: it <= 100 * _NEAR, "mean bandwidth is {:.2f} % off ours at most, with {}")
 
 
 def _real_less(tables: Tables) -> Finding:
-    pairs = [pair for pair in _pairs(tables) if pair[0].full]
-    if not pairs:
-        raise MeasurementError("a full link is needed")
-    less = [
-        real.name for real, ours in pairs if real.of("bandwidth_mean_mbps").high < ours.of("bandwidth_mean_mbps").low
+    found = [
+        {run.name: 100 * (real / ours - 1) for run, real, ours in pairs if run.full}
+        for pairs in _pairs("bandwidth_mean_mbps", tables)
     ]
-    return Finding(len(less) == len(pairs), f"in {len(less)} of {len(pairs)} runs that fill the link")
+    if not all(found):
+        raise MeasurementError("a full link is needed")
+    return _beside(found, lambda it: it < 0, "mean bandwidth is {:+.2f} % above ours at most, with {}")
 
 
 def _jitter_real(tables: Tables) -> Finding:
-    pairs = _pairs(tables)
-    more = [real.name for real, ours in pairs if real.of("jitter_mean_ms").low > ours.of("jitter_mean_ms").high]
-    return Finding(len(more) == len(pairs), f"in {len(more)} of {len(pairs)} runs")
+    found = [{run.name: ours - real for run, real, ours in pairs} for pairs in _pairs("jitter_mean_ms", tables)]
+    return _beside(found, lambda it: it < 0, "ours is {:+.4f} ms above it at most, with {}")
+
+
+def printed(platform: Platform) -> Table:
+    """Return the numbers that the study printed of its real network, or of its Mininet, as a table."""
+    rows = []
+    for row in ROWS:
+        if row.platform == platform:
+            name, _, unit = row.quantity.rpartition("_")
+            levels = {"form": platform, "frame_bytes": row.frame_bytes, "rates": f"{row.link_mbps}/{row.traffic_mbps}",
+                      "sending": "gt", "switch": "Catalyst 3560", "packets": 1000}  # fmt: skip
+            for which, value in (("mean", row.mean), ("min", row.minimum), ("max", row.maximum)):
+                rows.append({**levels, "repeat": 1, "of": "", "number": None, "metric": f"{name}_{which}_{unit}",
+                             "value": value, "unit": row.unit})  # fmt: skip
+    return table_of_rows(MTU, rows)
 
 
 JUDGES: Final[Mapping[str, Judge]] = MappingProxyType(
     {
-        "mtu-first-packets": partial(
-            _judge_mininet, lambda runs: 2 * len(_too_fast(runs)) > len(_full(runs)), _first_packets
-        ),
-        "mtu-settles": partial(_judge_mininet, lambda runs: max(map(_off, runs)) < _CLOSE, _settles),
-        "mtu-start-below": partial(_judge_mininet, lambda runs: min(map(_least, _full(runs))) < 0.5, _start_below),
-        "mtu-bandwidth-size": partial(
-            _judge_mininet,
-            lambda runs: _bandwidth_spread(runs) < _CLOSE,
-            lambda runs: f"{100 * _bandwidth_spread(runs):.2f} % between sizes at most",
-        ),
-        "mtu-jitter-size": partial(
-            _judge_mininet,
-            lambda runs: _jitter_spread_ms(runs) >= _LAST_DIGIT_MS,
-            _jitter_size,
-        ),
-        "mtu-jitter-start": partial(_judge_mininet, lambda runs: all(map(_largest_first, runs)), _jitter_start),
-        "mtu-over-capacity": partial(
-            _judge_mininet, lambda runs: min(map(_above_cable_mbps, _full(runs))) > 0, _over_capacity
-        ),
+        **{claim: partial(_judge_mininet, question) for claim, question in _QUESTIONS.items()},
         "mtu-light-load": _light_load,
         "mtu-bandwidth-near": _bandwidth_near,
         "mtu-real-less": _real_less,

@@ -13,7 +13,7 @@ from linklab.show.packets import first_packets, frames, largest_by_run
 from linklab.study.claims import Tables
 from linklab.study.declare import BRIDGE, OPENFLOW
 from linklab.study.mtu.burst import BURST, BYTE, HTB
-from linklab.study.mtu.claims import JUDGES
+from linklab.study.mtu.claims import JUDGES, printed
 from linklab.study.mtu.gre import FRAGMENTS, GRE_STUDY, LARGER, ROOMS
 from linklab.study.mtu.runs import CABLE, DIRECT, GRE, GREEDY, MTU, PACED
 from linklab.study.page import Grid, Page, Picture
@@ -41,6 +41,7 @@ _SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "paced, GRE": {"form": GRE, "sending": PACED, "switch": BRIDGE},
 }
 """Our columns: how packets are sent, and over what."""
+_LARGEST: Final = "Ours: the largest of any packet in any repeat."
 
 
 def _by_run(quantity: MtuQuantity) -> Callable[[Tables], Grid]:
@@ -56,7 +57,8 @@ def _by_run(quantity: MtuQuantity) -> Callable[[Tables], Grid]:
             theirs = [_interval(it.mean, it.minimum, it.maximum) for it in known]
             rows.append((str(known[0].figure), f"{size} at {link}/{traffic}", *theirs, *ours))
         columns = ("figure", "bytes at link/traffic", "real, published", "Mininet, published", *_SETTINGS)
-        return Grid(columns, tuple(rows), f"Mean (least to largest), in {known[0].unit}.")
+        note = f"Mean (least to largest) in {known[0].unit}; ours: of all packets of all repeats together."
+        return Grid(columns, tuple(rows), note)
 
     return grid
 
@@ -64,7 +66,8 @@ def _by_run(quantity: MtuQuantity) -> Callable[[Tables], Grid]:
 def _summary(table: Table, metrics: Sequence[str], size: int, rates: str, setting: Mapping[str, Any]) -> str:
     if not len(table.select(frame_bytes=size, rates=rates, **setting)):
         return "-"  # a greedy sender has no light load, and a cable is of interest where it is full
-    return _interval(*(table.lookup(it, frame_bytes=size, rates=rates, **setting).mean for it in metrics))
+    mean, least, most = (table.lookup(it, frame_bytes=size, rates=rates, **setting) for it in metrics)
+    return _interval(mean.mean, least.low, most.high)
 
 
 def _interval(mean: float, least: float, largest: float) -> str:
@@ -100,12 +103,12 @@ def _first(tables: Tables) -> Grid:
     mtu, burst, rows = tables["mtu"], tables["burst"], []
     for size in FRAME_BYTES:
         most = [
-            mtu.lookup("bandwidth_max_mbps", frame_bytes=size, rates="10/10", **_SETTINGS[it]).mean
+            mtu.lookup("bandwidth_max_mbps", frame_bytes=size, rates="10/10", **_SETTINGS[it]).high
             for it in ("paced, bridge", "greedy, bridge", "paced, controller")
         ]
-        none = burst.lookup("bandwidth_max_mbps", shaper=HTB, burst=BYTE, frame_bytes=size).mean
+        none = burst.lookup("bandwidth_max_mbps", shaper=HTB, burst=BYTE, frame_bytes=size).high
         passed = [
-            burst.lookup("burst_bytes", shaper=HTB, burst=it, frame_bytes=size).mean for it in (MININET_BURST, BYTE)
+            burst.lookup("burst_bytes", shaper=HTB, burst=it, frame_bytes=size).high for it in (MININET_BURST, BYTE)
         ]
         known = find(size, 10, 10, "bandwidth_mbps", "virtual").maximum
         rows.append((str(size), f"{known:g}", *(f"{it:.2f}" for it in (*most, none)), *(f"{it:.0f}" for it in passed)))
@@ -113,7 +116,7 @@ def _first(tables: Tables) -> Grid:
         "bytes", "Mininet, published", "paced, bridge", "greedy, bridge", "paced, controller",
         "greedy, bucket of one byte", "bytes at once, Mininet's bucket", "bytes at once, bucket of one byte",
     )  # fmt: skip
-    return Grid(columns, tuple(rows), "Largest bandwidth at 10/10 in Mbit/s, since the first packet.")
+    return Grid(columns, tuple(rows), f"Largest bandwidth at 10/10 in Mbit/s, since the first packet. {_LARGEST}")
 
 
 def _light(tables: Tables) -> Grid:
@@ -122,7 +125,7 @@ def _light(tables: Tables) -> Grid:
     for size in FRAME_BYTES:
         known = [find(size, 100, 10, quantity, "virtual").maximum for quantity in ("bandwidth_mbps", "jitter_ms")]
         ours = [
-            tables["mtu"].lookup(metric, frame_bytes=size, rates="100/10", **_SETTINGS[setting]).mean
+            tables["mtu"].lookup(metric, frame_bytes=size, rates="100/10", **_SETTINGS[setting]).high
             for setting in ("paced, bridge", "paced, controller")
             for metric in ("bandwidth_max_mbps", "jitter_max_ms")
         ]
@@ -131,7 +134,7 @@ def _light(tables: Tables) -> Grid:
         "bytes", "Mininet, published (Mbit/s)", "its jitter (ms)", "paced, bridge (Mbit/s)", "its jitter (ms)",
         "paced, controller (Mbit/s)", "its jitter (ms)",
     )  # fmt: skip
-    return Grid(columns, tuple(rows), "Largest bandwidth and jitter at 100/10.")
+    return Grid(columns, tuple(rows), f"Largest bandwidth and jitter at 100/10. {_LARGEST}")
 
 
 def _computed(tables: Tables) -> Grid:
@@ -141,7 +144,7 @@ def _computed(tables: Tables) -> Grid:
         most, jitter_ms = (find(size, 10, 10, it, "virtual").maximum for it in ("bandwidth_mbps", "jitter_ms"))
         early_ms = [transmission_ms(size, 10) - packets * transmission_ms(size, most) for packets in (1, 2)]
         ours = [
-            tables["mtu"].lookup("bandwidth_counted_max_mbps", frame_bytes=size, rates="10/10", **_SETTINGS[it]).mean
+            tables["mtu"].lookup("bandwidth_counted_max_mbps", frame_bytes=size, rates="10/10", **_SETTINGS[it]).high
             for it in ("paced, bridge", "greedy, bridge")
         ]
         rows.append(
@@ -151,7 +154,7 @@ def _computed(tables: Tables) -> Grid:
         "bytes", "Mininet's largest (Mbit/s)", "then packet 2 is early by (ms)", "the same, first packet counted",
         "Mininet's largest jitter (ms)", "ours, first packet counted, paced (Mbit/s)", "the same, greedy",
     )  # fmt: skip
-    return Grid(columns, tuple(rows), "Runs at 10/10.")
+    return Grid(columns, tuple(rows), f"Runs at 10/10. {_LARGEST}")
 
 
 def _overhead(tables: Tables) -> Grid:
@@ -179,7 +182,7 @@ def _captured(gre: Table, of: str, size: int, room: str) -> list[float]:
 
 def _first_picture(tables: Tables) -> Picture:
     def line(table: Table, size: int, **levels: Any) -> list[tuple[int, float]]:
-        found = table.series("bandwidth_mbps", frame_bytes=size, **levels)
+        found = table.series("bandwidth_mbps", frame_bytes=size, repeat=1, **levels)
         return list(zip(found["number"], found["mean"], strict=True))
 
     panels = {
@@ -190,8 +193,8 @@ def _first_picture(tables: Tables) -> Picture:
         }
         for size in FRAME_BYTES
     }
-    return _drawn("first-packets", "Bandwidth since the first packet on a link of 10 Mbit/s, by its possible causes.",
-                  first_packets(panels, 10))  # fmt: skip
+    caption = "Bandwidth since the first packet on a link of 10 Mbit/s, by its possible causes, in the first repeat."
+    return _drawn("first-packets", caption, first_packets(panels, 10))
 
 
 def _jitter_picture(tables: Tables) -> Picture:
@@ -201,11 +204,11 @@ def _jitter_picture(tables: Tables) -> Picture:
     }
     for label in ("paced, controller", "paced, GRE"):
         values[label] = [
-            tables["mtu"].lookup("jitter_max_ms", frame_bytes=size, rates=f"{link}/{traffic}", **_SETTINGS[label]).mean
+            tables["mtu"].lookup("jitter_max_ms", frame_bytes=size, rates=f"{link}/{traffic}", **_SETTINGS[label]).high
             for size, link, traffic in _RUNS
         ]
     runs = [f"{size}\n{link}/{traffic}" for size, link, traffic in _RUNS]
-    return _drawn("jitter", "Largest jitter of paced packets. What is below 0.0001 ms stands on the line.",
+    return _drawn("jitter", "Largest jitter of paced packets in any repeat. Below 0.0001 ms is on the line.",
                   largest_by_run(runs, values, "largest jitter (ms)", least=1e-4))  # fmt: skip
 
 
@@ -252,5 +255,6 @@ PAGE: Final = Page(
         "overhead": _overhead,
     },
     figures={"first": _first_picture, "jitter": _jitter_picture, "gre": _gre_picture},
+    printed={MTU.name: printed("real")},
     published={"find": find, "inconsistencies": published.INCONSISTENCIES, "sizes": tuple(FRAME_BYTES)},
 )

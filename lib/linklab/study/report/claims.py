@@ -5,30 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from linklab.errors import MeasurementError
 from linklab.network import COURSE, bottleneck, path, rtt_floor_ms
+from linklab.study.chance import by_repeat, difference, every, share
 from linklab.study.claims import Finding, Judge, Tables
-from linklab.study.report.runs import LINKS, PARALLEL, PATHS, SHARED, ends, pairs_of
+from linklab.study.report.runs import EXPLANATIONS, LINKS, OFFSET_S, PARALLEL, PATHS, SHARED, ends, pairs_of
 from linklab.study.table import Values
 
 _LINKS_OF: Final = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": LINKS}
-_SIGNIFICANT: Final = 0.05
 _FAIR: Final = 0.95
 _CLOSE: Final = 0.90
 """Of a link's rate, what is close to it: the report itself has 95 %."""
 _LONGER_MS: Final = 5.0
 TWO, THREE, CROSSING, APART = SHARED
+_PLAIN: Final[Mapping[str, Any]] = {factor: plain for factor, (plain, _) in EXPLANATIONS.items()}
 
 
 def judge_udp_lossless(tables: Tables) -> Finding:
     """Judge that nothing is lost below the path's rate."""
     lost = {
-        asked: tables["report-udp"].lookup("lost_packets", between="h1-h4", asked=asked).high
+        f"lost at {asked}": tables["report-udp"].lookup("lost_packets", between="h1-h4", asked=asked)
         for asked in ("20M", "25M", "27M")
     }
-    return Finding(max(lost.values()) == 0, _listed({f"lost at {it}": value for it, value in lost.items()}, "", 0))
+    found = share((not any(each) for each in by_repeat(list(lost.values()))), *(it.values for it in lost.values()))
+    return Finding(found.holds, f"{found}; at most {_listed({name: it.high for name, it in lost.items()}, '', 0)}")
 
 
 def judge_udp_full_rate(tables: Tables) -> Finding:
@@ -38,8 +39,12 @@ def judge_udp_full_rate(tables: Tables) -> Finding:
         f"{between} at {asked}": tables["report-udp"].lookup("loss_percent", between=between, asked=asked)
         for between, asked in cases
     }
-    near = all(abs(it.mean - printed) <= 1 for it, printed in zip(lost.values(), cases.values(), strict=True))
-    return Finding(near, _listed({name: it.mean for name, it in lost.items()}, " % lost", 1))
+    near = (
+        all(abs(it - printed) <= 1 for it, printed in zip(each, cases.values(), strict=True))
+        for each in by_repeat(list(lost.values()))
+    )
+    found = share(near, *(it.values for it in lost.values()))
+    return Finding(found.holds, f"{found}; {_listed({name: it.mean for name, it in lost.items()}, ' % lost', 1)}")
 
 
 def judge_udp_one_more(tables: Tables) -> Finding:
@@ -84,14 +89,20 @@ def judge_path_processing(tables: Tables) -> Finding:
 
 def judge_shared_rtt(tables: Tables) -> Finding:
     """Judge round trips under load by those of idle paths."""
-    more_ms = {
-        f"{name} in test {test}": shared(tables, "rtt_mean_ms", pairs, name).mean - _idle_ms(tables, name)
+    loaded = {
+        (test, name): shared(tables, "rtt_mean_ms", pairs, name)
         for test, pairs in enumerate(SHARED, 1)
         for name in pairs_of(pairs)
     }
-    least, most = min(more_ms, key=lambda it: more_ms[it]), max(more_ms, key=lambda it: more_ms[it])
-    because = f"{more_ms[least]:.1f} ms ({least}) to {more_ms[most]:.1f} ms ({most}) more than idle"
-    return Finding(more_ms[least] >= _LONGER_MS, because)
+    by_repeat(list(loaded.values()))
+    more_ms = {
+        f"{name} in test {test}": [it - _idle_ms(tables, name) for it in values.values]
+        for (test, name), values in loaded.items()
+    }
+    found = share((min(each) >= _LONGER_MS for each in zip(*more_ms.values(), strict=True)), *more_ms.values())
+    least, most = min(more_ms, key=lambda it: min(more_ms[it])), max(more_ms, key=lambda it: max(more_ms[it]))
+    because = f"{min(more_ms[least]):.1f} ms ({least}) to {max(more_ms[most]):.1f} ms ({most}) more than idle"
+    return Finding(found.holds, f"{found}; {because}")
 
 
 def judge_shared_fair(tables: Tables) -> Finding:
@@ -107,35 +118,39 @@ def judge_parallel_fair(tables: Tables) -> Finding:
 def judge_three_rtt(tables: Tables) -> Finding:
     """Judge whether a third pair makes round trips longer."""
     two, three = (_mean_of_pairs(tables, "rtt_mean_ms", pairs) for pairs in (TWO, THREE))
-    return Finding(_exceeds(three, two), f"{_interval(three)} ms with three pairs, {_interval(two)} with two")
+    found = difference(three, two)
+    because = f"{_interval(three)} ms with three pairs, {_interval(two)} with two; difference {found} ms"
+    return Finding(found.holds, because)
 
 
 def judge_three_throughput(tables: Tables) -> Finding:
     """Judge whether a third pair leaves each less."""
     two, three = (_mean_of_pairs(tables, "throughput_mbps", pairs) for pairs in (TWO, THREE))
-    return Finding(_exceeds(two, three), f"{_interval(three)} Mbit/s each of three pairs, {_interval(two)} of two")
+    found = difference(two, three)
+    because = f"{_interval(three)} Mbit/s each of three pairs, {_interval(two)} of two; difference {found} Mbit/s"
+    return Finding(found.holds, because)
 
 
 def judge_parallel_less(tables: Tables) -> Finding:
     """Judge whether a second connection of one host leaves the others less."""
     others = ("h2-h5", "h3-h6")
     without, beside = (_mean_of_pairs(tables, "throughput_mbps", pairs, others) for pairs in (THREE, PARALLEL))
+    found = difference(without, beside)
     because = f"{_interval(beside)} Mbit/s each next to two connections of h1, {_interval(without)} next to one"
-    return Finding(_exceeds(without, beside), because)
+    return Finding(found.holds, f"{because}; difference {found} Mbit/s")
 
 
 def judge_apart_throughput(tables: Tables) -> Finding:
     """Judge by its link's rate what each of two pairs on different links gets, and what the other one takes from it."""
-    holds, words = True, []
+    shares, words = [], []
     for name in pairs_of(APART):
-        together_mbps = shared(tables, "throughput_mbps", APART, name).mean
+        together = shared(tables, "throughput_mbps", APART, name)
         alone_mbps = shared(tables, "throughput_mbps", name, name).mean
-        holds &= together_mbps >= max(_CLOSE * rate_mbps(name), 0.98 * alone_mbps)
-        share = f"{100 * together_mbps / rate_mbps(name):.1f} % of the rate"
-        words.append(
-            f"{name}: {share}" + (f", {100 * together_mbps / alone_mbps:.1f} % of alone" if alone_mbps else "")
-        )
-    return Finding(holds, "; ".join(words))
+        enough_mbps = max(_CLOSE * rate_mbps(name), 0.98 * alone_mbps)
+        shares.append(share([it >= enough_mbps for it in together.values], together.values))
+        of_alone = f", {100 * together.mean / alone_mbps:.1f} % of alone" if alone_mbps else ""
+        words.append(f"{name}: {shares[-1]}, {100 * together.mean / rate_mbps(name):.1f} % of the rate{of_alone}")
+    return Finding(every(it.holds for it in shares), "; ".join(words))
 
 
 def judge_apart_router(tables: Tables) -> Finding:
@@ -185,14 +200,15 @@ def rate_mbps(between: str) -> float:
     return bottleneck(path(COURSE, source, destination)).rate_mbps or 0.0
 
 
-def alone(tables: Tables, metric: str, between: str) -> Values:
-    """Return what a pair had of a metric in test cases 2 and 3, each alone."""
-    return tables["report-alone"].lookup(metric, between=between)
+def alone(tables: Tables, metric: str, between: str, **explained: Any) -> Values:
+    """Return what a pair had of a metric in test cases 2 and 3, each alone; ``explained``: see `EXPLANATIONS`."""
+    return tables["report-alone"].lookup(metric, between=between, **{**_PLAIN, **explained})
 
 
-def shared(tables: Tables, metric: str, pairs: str, of: str = "") -> Values:
+def shared(tables: Tables, metric: str, pairs: str, of: str = "", **explained: Any) -> Values:
     """Return what pairs, or one ``of`` them, had of a metric in test cases 4 and 5, side by side."""
-    return tables["report-shared"].lookup(metric, pairs=pairs, of=of)
+    levels: dict[str, Any] = {**_PLAIN, "start_offset_s": OFFSET_S, **explained}
+    return tables["report-shared"].lookup(metric, pairs=pairs, of=of, **levels)
 
 
 def _idle_ms(tables: Tables, between: str) -> float:
@@ -204,37 +220,25 @@ def _idle_ms(tables: Tables, between: str) -> float:
 
 
 def _shares_of_rate(tables: Tables, names: Sequence[str], least: float) -> Finding:
-    shares = {it: alone(tables, "throughput_mbps", it).mean / rate_mbps(it) for it in names}
-    holds = all(least <= share < 1 for share in shares.values())
-    return Finding(holds, _listed({it: 100 * share for it, share in shares.items()}, " % of the rate", 1))
+    shares = {it: [value / rate_mbps(it) for value in alone(tables, "throughput_mbps", it).values] for it in names}
+    found = {it: share([least <= each < 1 for each in values], values) for it, values in shares.items()}
+    words = (f"{it}: {found[it]}, {100 * fmean(values):.1f} % of the rate" for it, values in shares.items())
+    return Finding(every(it.holds for it in found.values()), "; ".join(words))
 
 
 def _fair(tests: Mapping[str, str], tables: Tables) -> Finding:
-    found = {name: shared(tables, "jain_index", pairs) for name, pairs in tests.items()}
-    words = "; ".join(f"{name}: {it.mean:.3f} ({it.low:.3f} to {it.high:.3f})" for name, it in found.items())
-    return Finding(min(it.mean for it in found.values()) >= _FAIR, words)
+    values = {name: shared(tables, "jain_index", pairs) for name, pairs in tests.items()}
+    found = {name: share([each >= _FAIR for each in it.values], it.values) for name, it in values.items()}
+    words = (
+        f"{name}: {found[name]} reach {_FAIR}, {it.mean:.3f} ({it.low:.3f} to {it.high:.3f})"
+        for name, it in values.items()
+    )
+    return Finding(every(it.holds for it in found.values()), "; ".join(words))
 
 
-def _mean_of_pairs(tables: Tables, metric: str, pairs: str, of: Sequence[str] = ()) -> tuple[float, ...]:
+def _mean_of_pairs(tables: Tables, metric: str, pairs: str, of: Sequence[str] = ()) -> list[float]:
     """Return the mean over the pairs, for each repeat. Raises MeasurementError where repeats of pairs are missing."""
-    each = [shared(tables, metric, pairs, name).values for name in of or pairs_of(pairs)]
-    if len(set(map(len, each))) > 1:
-        raise MeasurementError(f"{metric} of {pairs}: not every pair has all repeats")
-    return tuple(fmean(values) for values in zip(*each, strict=True))
-
-
-def _exceeds(more: Sequence[float], fewer: Sequence[float]) -> bool:
-    """Return True if the mean of `more` is the larger one, by Welch's t test at 5 %.
-
-    Raises MeasurementError for fewer than two repeats of either.
-    """
-    if (least := min(len(more), len(fewer))) < 2:
-        raise MeasurementError(f"Welch's t test is over two repeats or more: {least} is there")
-    from scipy import stats  # type: ignore[import-untyped]  # it takes half a second to load
-
-    if len(set(more)) == len(set(fewer)) == 1:
-        return more[0] > fewer[0]
-    return bool(stats.ttest_ind(more, fewer, equal_var=False, alternative="greater").pvalue < _SIGNIFICANT)
+    return [fmean(each) for each in by_repeat([shared(tables, metric, pairs, it) for it in of or pairs_of(pairs)])]
 
 
 def _interval(values: Sequence[float]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from linklab.network import COURSE, goodput_ceiling_mbps, path
@@ -12,7 +14,19 @@ from linklab.show.chart import BLACK, VERMILLION, chart, label_axes, legend, pan
 from linklab.study.claims import Tables
 from linklab.study.page import Grid, Page, Picture, fixed, spread
 from linklab.study.report.claims import APART, JUDGES, alone, floor_ms, shared
-from linklab.study.report.runs import LINKS, PARALLEL, PATHS, SHARED, STUDIES, ends, pairs_of
+from linklab.study.report.runs import (
+    ASKED,
+    BY_HAND_S,
+    EXPLANATIONS,
+    LINKS,
+    ON,
+    PARALLEL,
+    PATHS,
+    SHARED,
+    STUDIES,
+    ends,
+    pairs_of,
+)
 from linklab.study.table import Values
 
 if TYPE_CHECKING:
@@ -22,6 +36,10 @@ if TYPE_CHECKING:
 
 _TESTS: Final = {**{(4, test): pairs for test, pairs in enumerate(SHARED, 1)}, (5, 1): PARALLEL}
 """By test case and test."""
+_QUANTITIES: Final[tuple[tuple[PublishedQuantity, str, str, int], ...]] = (
+    ("rtt_ms", "rtt_mean_ms", "RTT (ms)", 1),
+    ("throughput_mbps", "throughput_mbps", "TCP (Mbit/s)", 2),
+)
 _OURS: Final = {"color": "#0067AD", "marker": "o", "markersize": 5, "linestyle": "none", "markerfacecolor": "white"}
 _REPORT: Final = {"color": VERMILLION, "marker": "D", "markersize": 6, "linestyle": "none"}
 
@@ -107,6 +125,45 @@ def apart_grid(tables: Tables) -> Grid:
         found.append((name, fixed(floor_ms(name), 0), *cells))
     columns = ("pair", "idle RTT: theory (ms)", "alone", "together", "TCP alone (Mbit/s)", "together")
     return Grid(columns, tuple(found))
+
+
+def explained_grid(tables: Tables) -> Grid:
+    """Return what each explanation makes of the numbers that the report has otherwise, and all of them together."""
+    arp, offload, by_hand = {"arp": ASKED}, {"offload": ON}, {"start_offset_s": BY_HAND_S}
+    found = []
+    for quantity, metric, unit, digits in _QUANTITIES:
+        for name in (*LINKS, *PATHS):
+            ours = [
+                fixed(alone(tables, metric, name, **it).mean, digits) for it in ({}, arp, offload, {**arp, **offload})
+            ]
+            theirs = fixed(_printed(name, quantity), digits)
+            found.append((f"{name}, {unit}", theirs, *ours[:3], "-", ours[3]))
+        for (case, test), pairs in _TESTS.items():
+            if printed := [row.value for row in rows(case, test) if row.quantity == quantity]:  # no pings in case 5
+                of_all = sum if quantity == "throughput_mbps" else fmean
+                each = [
+                    of_all(shared(tables, metric, pairs, name, **it).mean for name in pairs_of(pairs))
+                    for it in ({}, arp, offload, by_hand, {**arp, **offload, **by_hand})
+                ]
+                name = f"test {case}.{test}, {'sum' if of_all is sum else 'mean of pairs'}, {unit}"
+                found.append((name, *(fixed(it, digits) for it in (of_all(printed), *each))))
+    columns = (
+        "number", "report", "ours", "addresses asked for (ARP)", "segments joined (offload)",
+        f"starts {BY_HAND_S:g} s apart", "all together",
+    )  # fmt: skip
+    return Grid(columns, tuple(found), "Ours: means of the repeats.")
+
+
+def _arp_ms(tables: Tables) -> str:
+    """Return by how much asking for addresses makes the round trip from h1 to h4 longer."""
+    asked, known = (alone(tables, "rtt_mean_ms", "h1-h4", arp=it).mean for it in EXPLANATIONS["arp"][::-1])
+    return fixed(asked - known, 1)
+
+
+def _three_ms(explained: Mapping[str, str], tables: Tables) -> str:
+    """Return the mean round trip of three pairs on L2."""
+    three = SHARED[1]
+    return fixed(fmean(shared(tables, "rtt_mean_ms", three, it, **explained).mean for it in pairs_of(three)), 1)
 
 
 def rtt_figure(tables: Tables) -> Picture:
@@ -237,11 +294,18 @@ REPORT_PAGE: Final = Page(
         "shared": shared_grid,
         "fairness": fairness_grid,
         "apart": apart_grid,
+        "explained": explained_grid,
     },
     figures={
         "rtt": rtt_figure,
         "throughput": throughput_figure,
         "sharing": sharing_figure,
+    },
+    values={
+        "arp_ms": _arp_ms,
+        "frames_ms": partial(_three_ms, {}),
+        "joined_ms": partial(_three_ms, {"offload": ON}),
+        "report_ms": lambda _: fixed(fmean(row.value for row in rows(4, 2) if row.quantity == "rtt_ms"), 1),
     },
     published={"inconsistencies": INCONSISTENCIES},
 )

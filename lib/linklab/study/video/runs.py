@@ -1,9 +1,9 @@
 """The multimedia study: a video over six testbeds, and what became of it packet by packet.
 
-The study and its numbers: `linklab.published.video`. It had one sender, VLC, which spreads packets evenly:
-``paced`` is its like. ``ffmpeg`` is another player's way to send the same video. ``frame`` takes the burst out of the
-WAN link's token bucket: what is left of a difference is not Mininet's shaper. With ``openflow`` a learning controller
-decides for the switches, as in the study's Mininet (its figure 7 has a controller).
+The study and its numbers: `linklab.published.video`. It had one sender, VLC, and does not say how it spaces packets.
+``paced`` spreads them evenly; ``ffmpeg`` is another player's way to send the same video. ``frame`` takes the burst out
+of the WAN link's token bucket: what is left of a difference is not Mininet's shaper. With ``openflow`` a learning
+controller decides for the switches, as in the study's Mininet (its figure 7 has a controller).
 """
 
 from __future__ import annotations

@@ -1,0 +1,145 @@
+"""Each claim has two achievable configurations with different outcomes, or is decided by construction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.study.catalogue import PAGES
+from linklab.study.claims import Judged, judged
+from linklab.study.report.runs import REPORT_ALONE, REPORT_SHARED, REPORT_UDP
+from linklab.study.switches.claims import CISCO
+from linklab.study.table import Table, read_table
+
+from .measured import PRINTED, busy_film, changed, repeated, short
+from .report_variants import FOLDER, VARIANTS
+from .test_study_switches_claims import CISCO_WINS, tables
+
+DOCS = Path(__file__).parents[2] / "docs" / "studies" / "data"
+PAPERS = {"form": "direct", "sending": "paced", "switch": "openflow"}
+Configuration = Callable[[], tuple[Mapping[str, Table], Mapping[str, Table] | None]]
+"""Tables of ours, and of hardware beside them."""
+
+
+def mtu(**settings: Any) -> Configuration:
+    return lambda: ({"mtu": short("mtu").select(**settings)}, None)
+
+
+def mtu_beside(hardware: Callable[[], Table]) -> Configuration:
+    return lambda: ({"mtu": short("mtu")}, {"mtu": hardware()})
+
+
+def ours_as_hardware(**settings: Any) -> Configuration:
+    return mtu_beside(lambda: short("mtu").select(**{**PAPERS, **settings}))
+
+
+def spacing(shaper: str) -> Configuration:
+    return lambda: ({"video": short("video").select(shaper=shaper)}, None)
+
+
+def film(*changes: tuple[float, str], **levels: Any) -> Configuration:
+    """Hardware's film is ours, but for some metrics."""
+
+    def make() -> tuple[Mapping[str, Table], Mapping[str, Table]]:
+        hardware = short("video").select(sender="paced", shaper="htb", switch="bridge")
+        for factor, metric in changes:
+            hardware = changed(hardware, factor, metric=metric, **levels)
+        return {"video": short("video")}, {"video": hardware}
+
+    return make
+
+
+def variant(name: str) -> Configuration:
+    """A network like the course's."""
+    study = VARIANTS[name]
+    return lambda: ({study.name: read_table(study, FOLDER / name)}, None)
+
+
+@cache
+def course() -> tuple[Mapping[str, Table], None]:
+    """The course network, as the page has it."""
+    return {study.name: read_table(study, DOCS) for study in (REPORT_UDP, REPORT_ALONE, REPORT_SHARED)}, None
+
+
+def switches(**hardware: Any) -> Configuration:
+    given = {**CISCO_WINS, **hardware}
+    return lambda: (tables(), tables((CISCO, "ovs", "lisa"), **given))
+
+
+UNFAIR = {CISCO: 0.4, "ovs": 0.5, "lisa": 0.5}
+OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
+    "mtu-first-packets": (mtu(frame_bytes=7999), mtu(switch="bridge")),
+    "mtu-settles": (mtu(), mtu(form="gre")),
+    "mtu-start-below": (mtu(), mtu(switch="bridge")),
+    "mtu-bandwidth-size": (mtu(), mtu(form="gre")),
+    "mtu-jitter-size": (mtu(sending="greedy", switch="bridge"), mtu()),
+    "mtu-jitter-start": (mtu(), mtu(switch="bridge")),
+    "mtu-light-load": (mtu_beside(lambda: PRINTED["mtu"]), ours_as_hardware()),
+    "mtu-bandwidth-near": (
+        mtu_beside(lambda: PRINTED["mtu"]),
+        mtu_beside(lambda: changed(PRINTED["mtu"], 0.9, metric="bandwidth_mean_mbps")),
+    ),
+    "mtu-real-less": (mtu_beside(lambda: PRINTED["mtu"]), ours_as_hardware()),
+    "mtu-jitter-real": (mtu_beside(lambda: PRINTED["mtu"]), ours_as_hardware(switch="bridge")),
+    "video-bandwidth-alike": (film(), film((1.2, "bandwidth_kbps_mean"))),
+    "video-wan-alike": (film(), film((1.2, "bandwidth_kbps_maximum"), link_mbps=2)),
+    "video-devices-real": (film(), film((1.2, "bandwidth_kbps_minimum"), link_mbps=10)),
+    "video-wan-spacing": (spacing("htb"), spacing("frame")),
+    "video-delay-range": (film((0.01, "delay_ms_minimum"), (10, "delay_ms_maximum")), film()),
+    "video-jitter-real": (film((1e5, "jitter_ms_mean"), (1e5, "jitter_ms_maximum")), film((0.01, "jitter_ms_maximum"))),
+    "video-jitter-low": (film((0.01, "jitter_ms_maximum")), film((1e5, "jitter_ms_maximum"))),
+    "report-udp-lossless": (course, variant("udp-slower-l2")),
+    "report-udp-full-rate": (course, variant("udp-faster-links")),
+    "report-link-throughput": (course, variant("alone-misconfigured")),
+    "report-path-throughput": (variant("alone-deep-queues"), course),
+    "report-shared-rtt": (course, variant("shared-short-queues")),
+    "report-shared-fair": (variant("shared-slow-access"), course),
+    "report-three-rtt": (course, variant("shared-far-hosts")),
+    "report-three-throughput": (course, variant("shared-slow-access")),
+    "report-apart-throughput": (course, variant("shared-h8-at-r2")),
+    "report-parallel-fair": (course, variant("shared-slow-access")),
+    "report-parallel-less": (course, variant("shared-slow-access")),
+    "switch-cisco-rtt": (switches(), switches(rtt={CISCO: 1.1})),
+    "switch-ethernet-near": (switches(), switches(rtt={CISCO: 0.5})),
+    "switch-flat-rtt-intra": (switches(), switches(flat=False)),
+    "switch-flat-rtt-inter": (switches(), switches(flat=False)),
+    "switch-cisco-throughput": (switches(), switches(more={CISCO: 0.95})),
+    "switch-all-alike-fast": (switches(), switches(more={CISCO: 1.3})),
+    "switch-stick-full": (switches(more={CISCO: 1.25, "ovs": 1.2, "lisa": 1.2}), switches()),
+    "switch-two-proportional": (switches(), switches(unfair=UNFAIR)),
+    "switch-three-proportional": (switches(), switches(unfair=UNFAIR)),
+    "switch-cisco-unfair": (switches(), switches(unfair=UNFAIR)),
+}
+"""By claim: a configuration on which it is reproduced, and one on which it is not."""
+
+
+def test_every_claim_is_in_the_table_or_decided_by_construction() -> None:
+    claims = [claim for page in PAGES.values() for claim in page.claims]
+    assert set(OUTCOMES) == {claim.id for claim in claims if not claim.by_construction}
+
+
+@pytest.mark.parametrize("claim", OUTCOMES)
+def test_a_claim_comes_out_both_ways(claim: str) -> None:
+    assert [_judged(claim, it).verdict for it in OUTCOMES[claim]] == ["reproduced", "not reproduced"]
+
+
+def _judged(claim: str, configuration: Configuration) -> Judged:
+    ours, hardware = configuration()
+    (page,) = (page for page in PAGES.values() if claim in page.judges)
+    asked = [each for each in page.claims if each.id == claim]
+    (found,) = judged(asked, {claim: page.judges[claim]}, ours, hardware, partial=True)
+    return found
+
+
+def test_what_is_decided_by_construction_names_where_it_comes_out_otherwise() -> None:
+    """A film of more than 10 Mbit/s, and cables that count preamble and gap."""
+    for claim, ours in (
+        ("video-10-or-100", busy_film()),
+        ("mtu-over-capacity", repeated(short("mtu"), 2).select(form="gre")),
+    ):
+        (page,) = (page for page in PAGES.values() if claim in page.judges)
+        assert page.judges[claim]({page.name: ours}).holds is False
