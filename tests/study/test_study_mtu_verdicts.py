@@ -119,6 +119,11 @@ def test_how_many_packets_we_send_does_not_decide_on_jitter() -> None:
     assert on("mtu-jitter-size", late).verdict == REPRODUCED
 
 
+def test_how_many_packets_we_send_does_not_decide_beside_hardware() -> None:
+    """The wait for a controller is part of a mean over all packets, the less the more packets are sent."""
+    assert verdicts(changed(short("mtu"), 0.8, metric="bandwidth_mean_mbps")) == EXPECTED
+
+
 def test_what_the_study_says_of_real_networks_is_not_judged_by_ours() -> None:
     """The sentence at the end of IV.3 compares Mininet with a real network's capacity, and not with its link's."""
     (claim,) = (it for it in CLAIMS if it.id == "mtu-over-capacity")
