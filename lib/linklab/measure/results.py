@@ -32,7 +32,7 @@ class Origin:
     `network` is the network as it was read back right before, `machine` what the lab ran on, `linklab` the version,
     `started_at` the machine's date (ISO 8601, UTC). `virtual_s` is how long the run took by the lab's clock, and
     `wall_s` on the wall, `seed` where the lab's random numbers come from. They are None in results of an earlier
-    Linklab.
+    Linklab; `patched`, whether a guest's kernel had all of Linklab's changes, is set in those alone.
     """
 
     tool: str
@@ -45,6 +45,7 @@ class Origin:
     virtual_s: float | None = None
     wall_s: float | None = None
     seed: int | None = None
+    patched: bool | None = None
 
 
 @dataclass(frozen=True)
