@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
 
 if TYPE_CHECKING:
@@ -106,6 +105,8 @@ def capture(
     switch's name. Raises MeasurementError where tcpdump is missing, does not know the interface or the expression,
     or did not keep up with the packets: half a capture is none. At an exception nothing is left running.
     """
+    from linklab.emulation import service  # reading a capture needs no lab
+
     number = next(_numbers)
     path = f"/tmp/linklab-capture-{number}.pcap"
     words = (
