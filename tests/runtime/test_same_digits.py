@@ -93,7 +93,7 @@ def test_a_notebook_that_comes_late_shows_in_no_digit(virtual: Kind, lab_folder:
                 time.sleep(late_s)
 
             transport.resume = resume_early  # type: ignore[method-assign]
-            result = run(lab, TcpFlow("h1", "h3", 2))
+            result = run(lab, TcpFlow("h1", "h4", 2))
             return [result.throughput_mbps, lab.now()]
 
     assert sent(0.0) == sent(0.5)
