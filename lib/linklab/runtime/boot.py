@@ -24,7 +24,7 @@ _MNT_DETACH = 2
 _PR_SET_TIMERSLACK = 29
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 DATE_S = 2_082_758_400
-"""When every lab on virtual time boots, in seconds since 1970: at the begin of 2036 (UTC). Later than any file that
+"""When every lab on virtual time boots, in seconds since 1970: on 1 January 2036 (UTC). Later than any file that
 comes into a lab, or make and tar would complain of files from the future; earlier than the instants at which seconds of
 32 bits begin anew (NTP's on 7 February 2036, Unix' in 2038).
 """
