@@ -255,12 +255,13 @@ def _judged(run: Run, network: str, call: Mapping[str, str]) -> list[list[str]]:
     module = importlib.import_module(f"linklab.labs.lab{run.lab[:2]}")
     positional: Any = Reader().read(call["positional"])
     named: Any = Reader().read(call["named"])
-    with using(_network(network)):
+    with using(network_of(network)):
         return _said(getattr(module, call["check"])(*positional, **named))
 
 
 @functools.cache
-def _network(text: str) -> Network:
+def network_of(text: str) -> Network:
+    """The network whose variant file has this text; the plain course network for none."""
     if not text:
         return COURSE
     with tempfile.TemporaryDirectory() as place:

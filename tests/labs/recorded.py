@@ -10,16 +10,15 @@ import functools
 import importlib
 import json
 import lzma
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from linklab.course import FILE, read_variant, using
+from linklab.course import using
 from linklab.grade import Check, Outcome, Result
 from linklab.grade.predictions import Predictions, Sketch, remark
 from linklab.grading.values import Reader
-from linklab.network import COURSE, Network
+from tools.networks import network_of
 
 _FILE = Path(__file__).with_name("recorded.jsonl.xz")
 _NARROW = Path(__file__).with_name("narrow.jsonl.xz")
@@ -58,13 +57,13 @@ class Recorded:
         reader = Reader()
         lab = importlib.import_module(f"linklab.labs.{self.lab}")
         if self.is_prediction:
-            with using(_network(self.network)):
+            with using(network_of(self.network)):
                 given: list[object] = reader.read(self.positional)  # type: ignore[assignment]
                 return _said_of(lab.PREDICTIONS, self._name, given[0])
         function = getattr(lab, self.check)
         positional: list[object] = reader.read(self.positional)  # type: ignore[assignment]
         named: dict[str, object] = reader.read(self.named)  # type: ignore[assignment]
-        with using(_network(self.network)):
+        with using(network_of(self.network)):
             found = function(*positional, **named)
         assert isinstance(found, Result)
         return found
@@ -103,13 +102,3 @@ _NONE = Predictions("", {})
 def _all(path: Path) -> tuple[Recorded, ...]:
     with lzma.open(path, "rt", encoding="utf-8") as file:
         return tuple(Recorded(number, *json.loads(line)) for number, line in enumerate(file, 1))
-
-
-@functools.cache
-def _network(variant: str) -> Network:
-    if not variant:
-        return COURSE
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, FILE)
-        path.write_text(variant, "utf-8")
-        return read_variant(path)

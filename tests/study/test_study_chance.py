@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.study.chance import Share, by_repeat, difference, every, outcome, share
+from linklab.study.chance import ShareOfRuns, by_repeat, difference, every, outcome, share
 from linklab.study.table import Values
 
 
@@ -16,7 +16,7 @@ from linklab.study.table import Values
 def test_a_share_has_the_interval_of_clopper_and_pearson_and_three_outcomes(
     hits: int, low: float, high: float, holds: bool | None
 ) -> None:
-    found = Share(hits, 10, chance=True)
+    found = ShareOfRuns(hits, 10, chance=True)
     assert found.interval == pytest.approx((low, high), abs=1e-4)
     assert found.holds is holds
 

@@ -23,7 +23,7 @@ Outcome = bool | None
 
 
 @dataclass(frozen=True)
-class Share:
+class ShareOfRuns:
     """In how many repeats (``what``) something holds. ``chance``: they differ in what they measured, and not in their
     seeds alone.
 
@@ -56,7 +56,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Difference:
+class MeanDifference:
     """By how much one mean exceeds another, with the interval of Welch's t test. Its outcome is whether it does."""
 
     mean: float
@@ -83,7 +83,7 @@ def every(outcomes: Iterable[Outcome]) -> Outcome:
     return False if False in found else None if None in found else True
 
 
-def share(outcomes: Iterable[bool], *measured: Sequence[float], what: str = "repeats") -> Share:
+def share(outcomes: Iterable[bool], *measured: Sequence[float], what: str = "repeats") -> ShareOfRuns:
     """Return in how many repeats something holds. ``measured``: of each setting what its repeats measured, which says
     whether chance has a hand; one repeat does not say it. Several settings counted together make the interval wider
     than it need be, and never narrower (W. Hoeffding, 1956).
@@ -91,10 +91,10 @@ def share(outcomes: Iterable[bool], *measured: Sequence[float], what: str = "rep
     found = list(outcomes)
     alike = all(len(values) > 1 and math.isclose(min(values), max(values), rel_tol=_EXACT, abs_tol=_EXACT**2)
                 for values in measured)  # fmt: skip
-    return Share(sum(found), len(found), not alike, what)
+    return ShareOfRuns(sum(found), len(found), not alike, what)
 
 
-def difference(more: Sequence[float], fewer: Sequence[float]) -> Difference:
+def difference(more: Sequence[float], fewer: Sequence[float]) -> MeanDifference:
     """Return by how much the mean of `more` exceeds that of `fewer`.
 
     Raises MeasurementError for fewer than two repeats of either.
@@ -105,9 +105,9 @@ def difference(more: Sequence[float], fewer: Sequence[float]) -> Difference:
 
     mean = fmean(more) - fmean(fewer)
     if len(set(more)) == len(set(fewer)) == 1:
-        return Difference(mean, mean, mean)
+        return MeanDifference(mean, mean, mean)
     found = stats.ttest_ind(more, fewer, equal_var=False).confidence_interval(CONFIDENCE)
-    return Difference(mean, float(found.low), float(found.high))
+    return MeanDifference(mean, float(found.low), float(found.high))
 
 
 def by_repeat(each: Sequence[Values]) -> list[tuple[float, ...]]:

@@ -22,7 +22,7 @@ from linklab.analysis.packets import real_mbps
 from linklab.errors import MeasurementError
 from linklab.published.claims import Platform
 from linklab.published.mtu import ROWS
-from linklab.study.chance import Share, share
+from linklab.study.chance import ShareOfRuns, share
 from linklab.study.claims import Finding, Judge, Tables, compared
 from linklab.study.declare import BRIDGE, OPENFLOW, Level
 from linklab.study.mtu.runs import DIRECT, GRE, GREEDY, MTU, PACED, rates_mbps
@@ -94,14 +94,14 @@ class _Question:
     needs: Callable[[Iterable[bool]], bool] | None
     tell: Callable[[Sequence[Numbers]], str]
 
-    def share(self, repeats: Sequence[Numbers]) -> Share:
+    def share(self, repeats: Sequence[Numbers]) -> ShareOfRuns:
         """Return in how many repeats, or runs, it holds."""
         return _share(repeats, self.holds, self.needs)
 
 
 def _share(
     repeats: Sequence[Numbers], holds: Callable[[float], bool], needs: Callable[[Iterable[bool]], bool] | None = all
-) -> Share:
+) -> ShareOfRuns:
     outcomes = [[holds(number) for number in numbers.values()] for numbers in repeats]
     found = chain.from_iterable(outcomes) if needs is None else map(needs, outcomes)
     measured = ([numbers[name] for numbers in repeats if name in numbers] for name in repeats[0])
@@ -166,7 +166,7 @@ def _judge_mininet(question: _Question, tables: Tables) -> Finding:
     table = tables["mtu"]
     nearest = _setting(table)
 
-    def asked(setting: Mapping[str, Level]) -> tuple[Share, str]:
+    def asked(setting: Mapping[str, Level]) -> tuple[ShareOfRuns, str]:
         repeats = [question.numbers(runs) for runs in repeats_of(table, setting)]
         found = question.share(repeats)
         name = ", ".join(str(setting[factor]) for factor in ("sending", "switch", "form"))
