@@ -93,7 +93,7 @@ def _know_types(_: Sphinx) -> None:
 def _need_labs(_: Sphinx) -> None:
     """Refuse to build where no lab starts: what the pages show is what their code prints."""
     try:
-        choose("virtual")
+        choose()
     except LinklabError as error:
         sys.exit(f"linklab: the site's examples are run in labs, and none starts here: {error}")
 

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,13 +98,6 @@ def _fixture_scopes(item: pytest.Item) -> Iterator[tuple[str, str]]:
             yield name, definitions[-1].scope
 
 
-def _kind_or_skip(clock: str, name: str | None = None) -> Kind:
-    try:
-        return choose(clock, name)  # type: ignore[arg-type]
-    except LabError as error:
-        pytest.skip(f"needs a lab on {clock} time: {error}")
-
-
 @pytest.fixture(autouse=True)
 def first_hints() -> None:
     """Has each test's checks fail for the first time."""
@@ -126,32 +119,11 @@ def signals_as_before() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def virtual() -> Kind:
-    """The kind for virtual time; skips with what is missing."""
-    return _kind_or_skip("virtual", "guest")
-
-
-@pytest.fixture
-def virtual_time(virtual: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labs that choose their clock themselves take the virtual one."""
-    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
-
-
-@pytest.fixture(scope="session")
-def real() -> Kind:
-    """The guest in real time; skips with what is missing."""
-    return _kind_or_skip("real", "guest")
-
-
-@pytest.fixture(scope="session")
-def native() -> Kind:
-    """The native kind; skips without root or passwordless sudo."""
-    return _kind_or_skip("real", "native")
-
-
-@pytest.fixture(scope="session")
-def every_kind(request: pytest.FixtureRequest) -> Callable[[str], Kind]:
-    """By name: virtual, real, native."""
-    return lambda name: request.getfixturevalue(name)
+    """User-mode Linux; skips with what is missing."""
+    try:
+        return choose("guest")
+    except LabError as error:
+        pytest.skip(f"needs a lab in user-mode Linux: {error}")
 
 
 SESSION = f"linklab-test-{uuid.uuid4().hex}"
@@ -176,7 +148,6 @@ def lab_processes() -> dict[int, str]:
 
 
 def _marked_inside(folder: Path) -> bool:
-    """A native lab's processes are root's, who alone may look there: tests of another user know them by their words."""
     with contextlib.suppress(PermissionError):
         return SESSION.encode() in (folder / "environ").read_bytes() or SESSION in os.readlink(folder / "cwd")
     return False

@@ -60,7 +60,7 @@ _COPYLEFT: Final = re.compile(r"\b(?<!L)A?GPL|(?<!Lesser )General Public License
 _ALIEN: Final = re.compile(r"\.(?:min|bundle)\.(?:js|css)$")
 _LAB: Final = (
     "import linklab; from linklab.network import TWO_HOSTS\n"
-    "with linklab.start(TWO_HOSTS, 'virtual') as lab:\n"
+    "with linklab.start(TWO_HOSTS) as lab:\n"
     "    print(lab['h1'].cmd(f\"ping -c 2 {lab['h2'].address}\"))\n"
 )
 

@@ -173,10 +173,8 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     shell.add_argument("host", nargs="?", help="h1, r2, ...; root is the lab itself (default: the first host)")
     shell.add_argument("--network", metavar="NAME", help="start this network of the catalogue: course, two-hosts")
     shell.add_argument("--lab", metavar="TEXT", help="the running lab whose name or process number has this in it")
-    shell.add_argument("--clock", choices=["virtual", "real"], help="for a lab that is started")
     shell.set_defaults(run=_shell)
     mininet = commands.add_parser("mininet", help="run a Mininet script as it is, or mn, in a lab")
-    mininet.add_argument("--clock", choices=["auto", "virtual", "real"], default="auto")
     mininet.add_argument("--seed", type=int, default=0, help="another one, other losses (default: 0)")
     mininet.add_argument("script", help="a Python script, mn, or another program")
     mininet.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
@@ -226,11 +224,11 @@ def _shell(arguments: argparse.Namespace) -> int:
     need_system(linux=True)
     from linklab.shell import shell
 
-    return shell(arguments.host, arguments.network, arguments.clock, lab_name=arguments.lab)
+    return shell(arguments.host, arguments.network, lab_name=arguments.lab)
 
 
 def _mininet(arguments: argparse.Namespace) -> int:
     need_system()
     from linklab.mininet_script import run
 
-    return run([arguments.script, *arguments.arguments], arguments.clock, arguments.seed)
+    return run([arguments.script, *arguments.arguments], arguments.seed)

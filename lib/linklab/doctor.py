@@ -1,4 +1,4 @@
-"""The doctor: tries everything a lab needs, by doing it, and says what mends what does not work."""
+"""The doctor: tries what a lab needs, starts one, and says what mends what does not work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -21,28 +20,16 @@ import nbformat as untyped_nbformat
 from linklab import lab
 from linklab.discovery import hand_on
 from linklab.errors import LinklabError
-from linklab.network import TWO_HOSTS, End, Host, Link, Network, Switch, rtt_floor_ms
+from linklab.network import TWO_HOSTS, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import bwrap, container
-from linklab.runtime.backends import KindName, guest_memory_mb, native
-from linklab.runtime.image.find import being_built, find_image
+from linklab.runtime.backends import guest_memory_mb
+from linklab.runtime.image.find import being_built
 from linklab.runtime.kernel.config import runs_user_mode_linux
-from linklab.runtime.qemu.machine import qemu_is_here
 from linklab.settings import number
-from linklab.units import Clock, SwitchName
 
 nbformat: Any = untyped_nbformat
 INSTALL = "make lab (it installs what is missing), or as root: bash vagrant/provision.sh"
-_TOOLS = {
-    "mnexec": "mininet",
-    "iperf3": "iperf3",
-    "brctl": "bridge-utils",
-    "tc": "iproute2",
-    "ping": "iputils-ping",
-    "traceroute": "traceroute",
-    "ifconfig": "net-tools",
-}
-_NATIVE_TOOLS = "tools of native labs"
 _LIMIT_S = 60
 _WORKS = "it works"
 _SUBMISSION = {
@@ -56,22 +43,13 @@ with linklab.start(TWO_HOSTS) as lab:
     "check-simpleperf": 'simpleperf.check_step("simpleperf.py", "transfer").require()',
 }
 """The cells of a submission, by name."""
-_NATIVE_FIX = "nothing where another kind of lab works; else what the middle column says"
-_SWITCHED = Network(
-    name="doctor",
-    nodes=(Host("h1"), Host("h2"), Switch("s1")),
-    links=(
-        Link(End("h1", "h1-eth0", "10.0.0.1/24"), End("s1", "s1-eth1"), delay_ms=5, rate_mbps=10, queue_packets=50),
-        Link(End("h2", "h2-eth0", "10.0.0.2/24"), End("s1", "s1-eth2"), delay_ms=5, rate_mbps=10, queue_packets=50),
-    ),
-)
 
 
 @dataclass(frozen=True)
 class Finding:
     """One thing tried. `fix` is the one command or step that mends it; empty where nothing needs mending.
 
-    `needed` findings make labs impossible when they fail; the others cost a kind of lab or a convenience.
+    `needed` findings make labs impossible when they fail.
     """
 
     what: str
@@ -93,28 +71,11 @@ def examine() -> Iterator[Finding]:
     if not machine.works:
         return  # advice about packages is of no use on another system
     yield _python()
-    if sys.platform == "linux":
-        yield _tools()
     if found := _wrong_setting():
         yield found
     if sys.platform == "linux":
         yield _confinement()
-    if found := _image():
-        yield found
-    kind: KindName = "guest" if runs_user_mode_linux() else "qemu"
-    virtual = _lab("lab on virtual time", TWO_HOSTS, kind, "virtual")
-    yield virtual
-    if kind == "guest":
-        yield _lab("lab in real time, in user-mode Linux", TWO_HOSTS, "guest", "real")
-        if qemu_is_here():
-            yield _lab("lab on virtual time, in QEMU", TWO_HOSTS, "qemu", "virtual")
-    if sys.platform == "linux":
-        yield _lab("lab in real time, native", TWO_HOSTS, "native", "real")
-    if virtual.works:
-        yield _lab("Open vSwitch in the kernel", _SWITCHED, kind, "virtual", "ovs")
-        yield _lab("Open vSwitch in user space", _SWITCHED, kind, "virtual", "ovs-user")
-        if kind == "guest":
-            yield _lab("guest that traces, for linklab check", TWO_HOSTS, "guest", "virtual", traced=True)
+    yield _lab()
 
 
 def examine_grading() -> Iterator[Finding]:
@@ -177,9 +138,8 @@ def _grading_fix(reason: str) -> str:
 
 
 def healthy(findings: list[Finding]) -> bool:
-    """Whether labs can be used here: all that is needed works, and at least one kind of lab."""
-    labs = [finding for finding in findings if finding.what.startswith("lab ")]
-    return all(finding.works for finding in findings if finding.needed) and any(found.works for found in labs)
+    """Return True where labs can be used here: all that is needed works."""
+    return all(finding.works for finding in findings if finding.needed)
 
 
 def _good(what: str, detail: str, *, needed: bool = False) -> Finding:
@@ -195,14 +155,14 @@ def _machine() -> Finding:
     if sys.platform not in ("linux", "darwin"):
         return _bad("machine", f"{what}; labs need Linux or macOS", "WSL2, or vagrant up", needed=True)
     if not runs_user_mode_linux():
-        return _good("machine", f"{what}: labs on virtual time run in QEMU", needed=True)
+        return _good("machine", f"{what}: labs run in QEMU", needed=True)
     return _good("machine", f"{what}, Linux {platform.release()}", needed=True)
 
 
 def _python() -> Finding:
     version = platform.python_version()
     if importlib.util.find_spec("mininet") is None:
-        detail = f"Python {version} does not see the distribution's Mininet"
+        detail = f"Python {version} does not see Mininet"
         return _bad("Python and Mininet", detail, INSTALL, needed=True)
     missing = [name for name in ("jupyterlab", "matplotlib", "ipywidgets") if importlib.util.find_spec(name) is None]
     if missing:
@@ -210,18 +170,6 @@ def _python() -> Finding:
     from mininet.net import VERSION
 
     return _good("Python and Mininet", f"Python {version}, Mininet {VERSION}", needed=True)
-
-
-def _tools() -> Finding:
-    missing = [package for program, package in _TOOLS.items() if shutil.which(program, path=_search_path()) is None]
-    if missing:
-        fix = f"sudo apt-get install {' '.join(missing)}"
-        return _bad(_NATIVE_TOOLS, f"missing: {', '.join(missing)}", fix)
-    return _good(_NATIVE_TOOLS, ", ".join(_TOOLS))
-
-
-def _search_path() -> str:
-    return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def _wrong_setting() -> Finding | None:
@@ -273,66 +221,38 @@ def _setting(name: str) -> str | None:
         return None
 
 
-def _image() -> Finding | None:
-    """What guests boot. None where there is none: its lab says so."""
-    try:
-        found = find_image()
-    except LinklabError:
-        return None
-    return _good("lab image", f"Debian {found.about.debian}, Linux {found.about.kernel_version}")
-
-
-def _lab(
-    what: str,
-    network: Network,
-    kind: KindName,
-    clock: Clock,
-    switch: SwitchName = "bridge",
-    *,
-    traced: bool = False,
-) -> Finding:
-    """Starts a small network with a delay, and asks for a ping that comes back no sooner than light would.
+def _lab() -> Finding:
+    """Start a small network with a delay, and ask for a ping that comes back no sooner than light would.
 
     The lab has a folder of its own, wherever the doctor is called.
     """
-    target = network.address_of("h2")
-    floor_ms = rtt_floor_ms(path(network, "h1", "h2"))
+    floor_ms = rtt_floor_ms(path(TWO_HOSTS, "h1", "h2"))
     try:
-        if kind == "native":
-            native(with_netem=True)
         with (
             tempfile.TemporaryDirectory(prefix="linklab-") as folder,
-            lab.start(
-                network, clock, kind=kind, switch=switch, folder=folder, wall_limit_s=_LIMIT_S, traced=traced
-            ) as running,
+            lab.start(TWO_HOSTS, folder=folder, wall_limit_s=_LIMIT_S) as running,
         ):
-            said = running["h1"].cmd(f"ping -c 3 -i 0.2 {target}")
-            release = running.process.kernel_release
+            said = running["h1"].cmd(f"ping -c 3 -i 0.2 {TWO_HOSTS.address_of('h2')}")
+            ran = f"{running.kind}, Linux {running.process.kernel_release}"
     except (LinklabError, OSError) as error:
-        return _bad(what, str(error), _fix(kind, clock, str(error)))
+        return _bad("lab", str(error), _fix(str(error)), needed=True)
     match = re.search(r"3 received.*?= ([\d.]+)/([\d.]+)/", said, re.DOTALL)
     if match is None:
-        return _bad(
-            what,
-            f"ping was not answered: {(said.split() and said.splitlines()[-1]) or 'it said nothing'}",
-            "linklab shell --network two-hosts shows more",
-        )
+        words = (said.splitlines() or ["it said nothing"])[-1]
+        fix = "linklab shell --network two-hosts shows more"
+        return _bad("lab", f"ping was not answered: {words}", fix, needed=True)
     if float(match[1]) < floor_ms - 0.01:
-        return _bad(
-            what, f"ping took {match[1]} ms and must take {floor_ms:g}", "this kernel's netem cannot be trusted"
-        )
-    return _good(what, f"netem and ping work, RTT {match[2]} ms of {floor_ms:g}, Linux {release}")
+        detail = f"ping took {match[1]} ms and must take {floor_ms:g}"
+        return _bad("lab", detail, "this kernel's netem cannot be trusted", needed=True)
+    return _good("lab", f"netem and ping work, RTT {match[2]} ms of {floor_ms:g} ({ran})", needed=True)
 
 
-def _fix(kind: str, clock: str, reason: str) -> str:
-    if kind == "native":
-        return _NATIVE_FIX
+def _fix(reason: str) -> str:
+    """Return the command that mends why a lab did not start."""
     if "QEMU" in reason and "install" in reason:
         return reason.partition(": ")[2]
     if "bubblewrap" in reason:
         return "sudo apt-get install bubblewrap"
-    if "allow ptrace" in reason:
-        return "what the middle column says; or say linklab check --where loopback"
     if being_built():
         return "wait: the lab image is being built (linklab image status)"
     if not runs_user_mode_linux():

@@ -22,12 +22,10 @@ from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
 from linklab.runtime import attach, transport
-from linklab.runtime.backends import VARIABLE as KIND_VARIABLE
-from linklab.runtime.backends import Kind, KindName, choose
+from linklab.runtime.backends import KindName, choose, refuse_unknown
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
-from linklab.runtime.image.find import being_built
 from linklab.signals import Held
-from linklab.units import AnyClock, Clock, SwitchName
+from linklab.units import Clock, SwitchName
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
@@ -43,8 +41,7 @@ the memory of who reads them.
 """
 _READ_BYTES, _WRITE_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024
 """A guest, whose memory is small, holds several copies of a piece. One that is written is a request that acts."""
-_SLICE_S = 0.2
-_LONGEST_SLICE_S = {"real": _SLICE_S, "virtual": 60.0}
+_SLICE_S, _LONGEST_SLICE_S = 0.2, 60.0
 _LONGEST_TURN_S = 1.0
 _REST_S = 0.005
 
@@ -165,8 +162,8 @@ class Lab:
 
     @property
     def clock(self) -> Clock:
-        """``virtual``: time passes only while the lab works, and jumps when all wait. ``real``: as on the wall."""
-        return self.process.kind.clock
+        """``virtual``: time passes only while the lab works, and jumps when all wait."""
+        return "virtual"
 
     @property
     def seed(self) -> int:
@@ -175,7 +172,7 @@ class Lab:
 
     @property
     def kind(self) -> KindName:
-        """``guest`` (user-mode Linux), ``qemu`` (a machine played by QEMU) or ``native`` (this machine's kernel)."""
+        """``guest`` (user-mode Linux) or ``qemu`` (a machine played by QEMU)."""
         return self.process.kind.name
 
     @property
@@ -225,7 +222,7 @@ class Lab:
         return NetworkState.from_json(self.process.call(service.state, reads=True))
 
     def sleep(self, seconds: float) -> None:
-        """Lets `seconds` of the lab's time pass. On virtual time that takes none of yours."""
+        """Let `seconds` of the lab's time pass. That takes none of yours."""
         self.process.call(service.sleep, seconds)
 
     def now(self) -> float:
@@ -258,8 +255,8 @@ class Lab:
         return self.process.call(service.tool_versions, reads=True)
 
     def info(self) -> dict[str, str]:
-        """What runs here: kind, clock, kernel and seed of the lab, and the versions of the tools in it."""
-        about = {"kind": self.kind, "clock": self.clock, "kernel": self.process.kernel_release, "seed": str(self.seed)}
+        """What runs here: kind, kernel and seed of the lab, and the versions of the tools in it."""
+        about = {"kind": self.kind, "kernel": self.process.kernel_release, "seed": str(self.seed)}
         return about | self._tool_versions
 
     def stop(self) -> None:
@@ -274,7 +271,7 @@ class Lab:
 
     def __repr__(self) -> str:
         what = "running" if self.process.running else "stopped"
-        return f"<lab {self.name}: {what}, {self.kind}, {self.clock} time, Linux {self.process.kernel_release}>"
+        return f"<lab {self.name}: {what}, {self.kind}, Linux {self.process.kernel_release}>"
 
 
 def names_of(process: LabProcess) -> list[str]:
@@ -300,7 +297,7 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
     """Runs what `linklab shell` asks for from another terminal, and yields what it prints.
 
     It runs in slices of the lab's time, and between two the notebook has its turn. In a command that is silent they
-    become longer and rarer: on virtual time nothing else keeps the lab, and this machine, from running hot.
+    become longer and rarer: nothing else keeps the lab, and this machine, from running hot.
     """
     turn_s: list[float] = []
 
@@ -309,7 +306,6 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
         turn_s.append(time.monotonic())
         return turn_s[-1] - turn_s[0] > _LONGEST_TURN_S
 
-    longest_s = _LONGEST_SLICE_S[process.kind.clock]
     slice_s, rest_s = _SLICE_S, _REST_S
     process.call(service.begin_command, node, command)
     running = True
@@ -321,7 +317,9 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
                 return
             turn_s.clear()
             piece, running = process.call(service.continue_command, node, slice_s, stop=long_enough)
-            slice_s, rest_s = (_SLICE_S, _REST_S) if piece else (min(2 * slice_s, longest_s), min(2 * rest_s, _SLICE_S))
+            slice_s, rest_s = (
+                (_SLICE_S, _REST_S) if piece else (min(2 * slice_s, _LONGEST_SLICE_S), min(2 * rest_s, _SLICE_S))
+            )
             yield piece
             time.sleep(rest_s)  # a lock is no queue: without a pause this thread would have it again at once
     finally:
@@ -331,7 +329,7 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
 
 def start(
     network: Network | Topo,
-    clock: AnyClock = "auto",
+    clock: str | None = None,
     *,
     switch: SwitchName = "bridge",
     controller: str | type | Callable[..., Any] | None = None,
@@ -346,9 +344,9 @@ def start(
 ) -> Lab:
     """Starts a network in a lab process of its own, reads it back, and returns the handle on it.
 
-    `network` is a `linklab.network.Network` or a Mininet `Topo`. `clock` ``auto`` takes virtual time where the
-    lab image is there, else real time, and says so. `folder` is the only one the lab may write to: the present one
-    unless that is your home, above it, or the system's. `verify=False` skips the comparison with what was asked for.
+    `network` is a `linklab.network.Network` or a Mininet `Topo`. `folder` is the only one the lab may write to: the
+    present one unless that is your home, above it, or the system's. `verify=False` skips the comparison with what was
+    asked for.
     `wall_limit_s` ends a lab that computes that long in real time without an answer. What a Topo asks of Mininet that
     cannot be read back is told in one line on stderr, and stands in `Lab.not_checked`.
 
@@ -356,15 +354,17 @@ def start(
     the lab (``"osken-manager learning.py"``), or a Controller class of Mininet's. What it prints is in the lab's file
     ``/tmp/c0.log``.
 
-    All random numbers of a lab come from `seed`, a whole number: which packets a link loses and, on virtual time, the
-    kernel's own (ports, sequence numbers, the hashing of fq_codel and ECMP, /dev/urandom). The same seed gives the
-    same digits again, and seeds 1, 2, 3 give independent samples.
+    All random numbers of a lab come from `seed`, a whole number: which packets a link loses, and the kernel's own
+    (ports, sequence numbers, the hashing of fq_codel and ECMP, /dev/urandom). The same seed gives the same digits
+    again, and seeds 1, 2, 3 give independent samples.
 
     `reads` are folders of this machine that the lab may read besides; what is written there is lost.
 
     `untrusted` is for code that nobody trusts: it refuses where only a container's walls confine the lab. `traced` is
     for programs that nobody trusts in a guest whose own word is believed: none can become its kernel, and their system
     calls take 1.6 times as long. The digits are the same.
+
+    `clock` has no use any more, since every lab runs on virtual time; what older notebooks give gets one line.
 
     Raises `LabError` with what is missing and what mends it, or naming the first difference between the network
     asked for and the one the kernel has; `NetworkError` for a network that cannot exist.
@@ -373,6 +373,7 @@ def start(
         raise LabError(
             f"{network.__name__} is a class and no network yet: start({network.__name__}()), with parentheses"
         )
+    _refuse_clock(clock or os.environ.get("LINKLAB_CLOCK"))
     name = network.name if isinstance(network, Network) else type(network).__name__
     topology = network if isinstance(network, Network) else _as_data(network)
     process: LabProcess | None = None
@@ -382,7 +383,7 @@ def start(
             planned = computing.submit(expected_state, network) if isinstance(network, Network) else None
             places = _readable(reads)
             process = lab_process(
-                clock, kind, writable(folder), wall_limit_s, seed, untrusted=untrusted, traced=traced, reads=places
+                kind, writable(folder), wall_limit_s, seed, untrusted=untrusted, traced=traced, reads=places
             )
         expected = planned.result() if planned else None
         not_checked = process.call(service.build, topology, expected, switch, verify, controller)
@@ -394,10 +395,17 @@ def start(
         raise
     if lab.not_checked:
         print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
-    ran = {"linklab": __version__, "kind": lab.kind, "clock": lab.clock, "kernel": process.kernel_release}
-    ran["seed"] = str(lab.seed)
+    ran = {"linklab": __version__, "kind": lab.kind, "kernel": process.kernel_release, "seed": str(lab.seed)}
     record.publish(record.LAB_MIME, ran)
     return lab
+
+
+def _refuse_clock(clock: str | None) -> None:
+    """Tell an older notebook what has changed. Raises `LabError` where it asks for real time."""
+    if clock == "real":
+        raise LabError("real time is gone: every lab runs on virtual time, so leave clock and LINKLAB_CLOCK away")
+    if clock is not None:
+        print("Every lab runs on virtual time now: leave clock and LINKLAB_CLOCK away", file=sys.stderr)
 
 
 def _as_data(network: object) -> Topo:
@@ -411,7 +419,6 @@ def _as_data(network: object) -> Topo:
 
 
 def lab_process(
-    clock: AnyClock,
     kind: KindName | None,
     folder: Path | None,
     wall_limit_s: float,
@@ -426,12 +433,10 @@ def lab_process(
     """
     if isinstance(wall_limit_s, bool) or not isinstance(wall_limit_s, int | float) or not wall_limit_s > 0:
         raise LabError(f"wall_limit_s is {wall_limit_s!r}: choose a number of seconds above 0")
-    asked = os.environ.get("LINKLAB_CLOCK", clock) if clock == "auto" else clock
+    refuse_unknown(kind)
     if transport.VARIABLE in os.environ:
-        return LabProcess.borrow(os.environ[transport.VARIABLE], asked, kind, wall_limit_s, seed)
-    chosen = replace(choose(asked, kind), traced=traced)  # type: ignore[arg-type]
-    if clock == "auto" and chosen.clock == "real":
-        _tell_why_real(chosen, named=kind == "native")
+        return LabProcess.borrow(os.environ[transport.VARIABLE], wall_limit_s, seed)
+    chosen = replace(choose(kind), traced=traced)
     return LabProcess.spawn(chosen, folder, wall_limit_s, untrusted=untrusted, seed=seed, reads=reads)
 
 
@@ -476,17 +481,3 @@ def _readable(reads: Iterable[str | Path]) -> list[Path]:
     if isinstance(reads, str | bytes | os.PathLike) or not isinstance(reads, Iterable):
         raise LabError(f'reads is {quoted(reads)}: write a list of folders, as in reads=["data"]')
     return [_resolved(place, "reads") for place in reads]
-
-
-def _tell_why_real(chosen: Kind, *, named: bool) -> None:
-    if os.environ.get("LINKLAB_CLOCK") == "real":
-        return
-    how = "build the lab image: linklab image build"
-    if chosen.name == "native" and (named or os.environ.get(KIND_VARIABLE) == "native"):
-        how = 'leave kind="native" away' if named else f"leave {KIND_VARIABLE}=native away"
-    elif being_built():
-        how = "the lab image is still being built: linklab image status"
-    print(
-        f"This lab runs in real time, so what you measure also depends on this machine. For virtual time {how}",
-        file=sys.stderr,
-    )

@@ -13,7 +13,7 @@ from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.runtime.backends import KindName
 from linklab.runtime.client import LabProcess
-from linklab.units import Clock, SwitchName
+from linklab.units import SwitchName
 
 
 class Labs:
@@ -30,7 +30,6 @@ class Labs:
     def start(
         self,
         network: Any,
-        clock: Clock = "virtual",
         switch: SwitchName = "bridge",
         kind: KindName | None = None,
         seed: int = 0,
@@ -42,7 +41,6 @@ class Labs:
         """
         lab = linklab.start(
             network,
-            clock,
             switch=switch,
             controller=controller,
             kind=kind,
@@ -58,13 +56,12 @@ class Labs:
     def lab(
         self,
         network: Any,
-        clock: Clock = "virtual",
         switch: SwitchName = "bridge",
         seed: int = 0,
         controller: str | None = None,
     ) -> Iterator[Lab]:
         """A lab for the time of a block. Raises LabError, as `start`."""
-        lab = self.start(network, clock, switch, seed=seed, controller=controller)
+        lab = self.start(network, switch, seed=seed, controller=controller)
         try:
             yield lab
         finally:

@@ -13,11 +13,9 @@ from linklab.emulation import service
 from linklab.errors import LabError
 from linklab.lab import lab_process, writable
 from linklab.runtime.client import LabProcess
-from linklab.units import AnyClock
 
 _SILENCE_LIMIT_S = 3600.0
 """In real time: longer than in a notebook, since a script may ping 64 hosts in silence, and a person is there."""
-_FOR_EVER_S = 1e9
 _QUIET_S = 10.0
 _OF_PYTHON_2 = re.compile(
     rb"""^\s*(?:print\s+(?:["'%\w]|>>)|exec\s+["'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)|\b0[0-7]+\b|<>""",
@@ -26,7 +24,7 @@ _OF_PYTHON_2 = re.compile(
 """What Python 2 takes and Python 3 does not."""
 
 
-def run(words: list[str], clock: AnyClock = "auto", seed: int = 0) -> int:
+def run(words: list[str], seed: int = 0) -> int:
     """Runs a script with its arguments in a lab of its own, at this terminal, and returns its exit status.
 
     The script may write to the present folder. Lines that it reads come from standard input, and the lab's time stands
@@ -41,11 +39,9 @@ def run(words: list[str], clock: AnyClock = "auto", seed: int = 0) -> int:
     if script is not None:
         lies = (script.absolute().parent, script.resolve().parent)
         places += [place for place in dict.fromkeys(lies) if not place.is_relative_to(here)]
-    process = lab_process(clock, None, folder, _SILENCE_LIMIT_S, seed, reads=places)
+    process = lab_process(None, folder, _SILENCE_LIMIT_S, seed, reads=places)
     with process:
-        command = _command(words, script, in_guest=process.kind.has_image)
-        if process.kind.clock == "real":
-            process.wall_limit_s = _FOR_EVER_S  # it may well sleep for an hour, and a person can press Ctrl-C
+        command = _command(words, script)
         terminal = _Terminal()
         together = os.fstat(1) == os.fstat(2)
         process.call(service.start_foreground, command, str(here), together, stop=_Silence(process, terminal).tell)
@@ -62,17 +58,16 @@ def _script(name: str) -> Path | None:
     return None
 
 
-def _command(words: list[str], script: Path | None, *, in_guest: bool) -> list[str]:
+def _command(words: list[str], script: Path | None) -> list[str]:
     """The words that start it in the lab: a Python script by the lab's Python, another one by what it names."""
-    python = "python3" if in_guest else sys.executable
     if script is None:
-        return [python, "/usr/bin/mn", *words[1:]]
+        return ["python3", "/usr/bin/mn", *words[1:]]
     with script.open("rb") as file:
         first = file.readline(200)
     if first.startswith(b"#!") and b"python" not in first:
         return [*first[2:].decode(errors="replace").split(), *words]
     _check_python(script)
-    return [python, *words]
+    return ["python3", *words]
 
 
 def _check_python(script: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 RESULT_MIME: Final = "application/vnd.linklab.result+json"
 """The checks of a question: `linklab.grade.Result.to_json`, and the Linklab that made it under ``linklab``."""
 LAB_MIME: Final = "application/vnd.linklab.lab+json"
-"""What a lab ran on: ``linklab``, ``kind``, ``clock``, ``kernel``."""
+"""What a lab ran on: ``linklab``, ``kind``, ``kernel``."""
 PROGRESS_MIME: Final = "application/vnd.linklab.progress+json"
 """With the list of what is done (`linklab.grade.progress`), which is for the page alone: nothing but the version."""
 REPLAY_MIME: Final = "application/vnd.linklab.replay+json"

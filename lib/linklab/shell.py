@@ -12,14 +12,13 @@ from linklab.emulation.service import ROOT
 from linklab.errors import LabError
 from linklab.network import by_name
 from linklab.runtime.attach import Visit, running_labs
-from linklab.units import Clock
 
 DEFAULT_NETWORK = "course"
 _HELP = """Commands run on {host}. `on HOST` goes to another: {hosts} (root is the lab itself).
 Ctrl-C ends a command, a & behind it leaves it running, Ctrl-D ends the shell."""
 
 
-def shell(host: str | None, network: str | None, clock: Clock | None, *, lab_name: str | None = None) -> int:
+def shell(host: str | None, network: str | None, *, lab_name: str | None = None) -> int:
     """Visits the newest running lab, or starts `network` where none runs or one is named. Raises `LabError`.
 
     `lab_name` is part of the name of the lab to visit, as `running_labs` gives it. The commands come from standard
@@ -34,8 +33,8 @@ def shell(host: str | None, network: str | None, clock: Clock | None, *, lab_nam
         print(f"This is {name}{more}; it goes on when you leave.", file=sys.stderr)
         with contextlib.closing(Visit(address)) as visit:
             return _converse(name, host, visit)
-    with lab.start(by_name(network or DEFAULT_NETWORK), clock or "auto") as running:
-        print(f"This is a new lab, {running.name}, in {running.clock} time; it ends with the shell.", file=sys.stderr)
+    with lab.start(by_name(network or DEFAULT_NETWORK)) as running:
+        print(f"This is a new lab, {running.name}; it ends with the shell.", file=sys.stderr)
         with contextlib.closing(Visit(running.listener.address)) as visit:
             return _converse(running.name, host, visit)
 

@@ -34,7 +34,7 @@ ALWAYS = ("2 ping L1", "3 TCP h1-h9", "4 h1-h4+h2-h5+h3-h6", "5 h1-h4x2+h2-h5+h3
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(COURSE, "virtual", folder=tmp_path_factory.mktemp("expect")) as lab:
+    with linklab.start(COURSE, folder=tmp_path_factory.mktemp("expect")) as lab:
         yield lab
 
 
@@ -78,7 +78,7 @@ def test_links_with_a_cable_s_overhead_do_as_expected(
     make: Callable[[float], Network], rate_mbps: float, ends: tuple[str, str], virtual: Kind, tmp_path: Path
 ) -> None:
     tcp_s, udp_s = (10, 5) if rate_mbps == 10 else (4, 2)
-    with linklab.start(make(rate_mbps), "virtual", folder=tmp_path) as lab:
+    with linklab.start(make(rate_mbps), folder=tmp_path) as lab:
         path = measured_path(make(rate_mbps), *ends, lab.state())
         (idle,) = at_once(lab, [PingFlow(*ends, 20)]).results
         transfer, pings = at_once(lab, [TcpFlow(*ends, tcp_s), PingFlow(*ends, tcp_s, 1.0)]).results

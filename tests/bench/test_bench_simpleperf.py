@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.backends import Kind
 from tools.bench import simpleperf
 from tools.bench.part import Record, Settings, Verdict
 
@@ -43,19 +42,3 @@ def test_a_checkout_without_solutions(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(simpleperf, "REFERENCE", tmp_path / "simpleperf.py")
     with pytest.raises(LabError, match="from a checkout"):
         simpleperf.measure(Settings(folder=tmp_path), print, print)
-
-
-@pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough
-@pytest.mark.usefixtures("nothing_left")
-def test_all_three_move_data(real: Kind, lab_folder: Path) -> None:
-    kept: list[Record] = []
-    simpleperf.measure(Settings(quick=True, folder=lab_folder), lambda line: None, kept.append)
-    assert [record["connections"] for record in kept if "connections" in record] == [1, 5]
-    many, one = (record for record in kept if "chunks" in record)
-    assert one["throughput_mbps"] == pytest.approx(many["throughput_mbps"], rel=0.01)
-    assert [row[0] for row in simpleperf.report(kept, Settings()).tables[1].rows] == ["128", "1"]
-    for record in kept[:2]:
-        assert set(record["mbps"]) == {"simpleperf", "iperf3 -l 1000", "iperf3"}
-        assert min(record["mbps"].values()) > 1

@@ -47,29 +47,19 @@ def test_without_user_mode_linux_virtual_time_needs_qemu(
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: processor)
     monkeypatch.setenv("LINKLAB_QEMU", "/nonexistent/qemu")
-    assert main(["mininet", "--clock", "virtual", "mn"]) == 1
+    assert main(["mininet", "mn"]) == 1
     assert "install QEMU (Debian: apt install qemu-system-x86, macOS: brew install qemu)" in capsys.readouterr().err
 
 
 def test_a_kind_of_lab_that_there_is_not(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("LINKLAB_KIND", "docker")
     assert main(["shell", "--network", "two-hosts"]) == 1
-    assert "kind 'docker' is unknown: say guest, qemu, native" in one_line(capsys.readouterr().err)
+    assert "kind 'docker' is unknown: say guest, qemu" in one_line(capsys.readouterr().err)
 
 
 def test_unknown_network(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["shell", "--network", "internet"]) == 1
     assert "internet" in one_line(capsys.readouterr().err)
-
-
-def test_an_unknown_clock(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("LINKLAB_CLOCK", "sundial")
-    assert main(["shell", "--network", "two-hosts"]) == 1
-    assert "clock 'sundial' is unknown: say 'auto', 'real' or 'virtual'" in one_line(capsys.readouterr().err)
-    with pytest.raises(SystemExit) as status:
-        main(["shell", "--clock", "sundial"])
-    assert status.value.code == 2
-    assert "invalid choice: 'sundial'" in one_line(capsys.readouterr().err)
 
 
 def test_what_the_system_refuses_is_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,6 +96,5 @@ def test_no_kind_of_lab_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
         raise LabError("no lab image was found: linklab image build")
 
     monkeypatch.setattr(backends, "find_image", none)
-    monkeypatch.setattr(backends, "native", none)
     assert main(["shell", "--network", "two-hosts"]) == 1
     assert one_line(capsys.readouterr().err).endswith("linklab image build")

@@ -44,7 +44,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Runs ``linklab run`` in a folder of the test's own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / ".ipython"))
-    monkeypatch.delenv("LINKLAB_CLOCK", raising=False)
     return lambda *words: main(["run", *map(str, words)])
 
 
@@ -67,27 +66,13 @@ def test_cells_that_raise(run: Callable[..., int], tmp_path: Path, capsys: pytes
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize(("clock", "how"), [("virtual", "--clock"), ("real", "--clock"), ("virtual", "environment")])
-def test_the_clock_is_the_labs_and_stands_in_the_copy(
-    virtual: Kind,
-    real: Kind,
-    run: Callable[..., int],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    clock: str,
-    how: str,
-) -> None:
-    path = notebook(tmp_path / "lab.ipynb", START, "print(lab.clock, lab.info()['kernel'])")
+def test_what_the_lab_ran_on_stands_in_the_copy(virtual: Kind, run: Callable[..., int], tmp_path: Path) -> None:
+    path = notebook(tmp_path / "lab.ipynb", START, "print(lab.info()['kernel'])")
     before = path.read_bytes()
-    words = ["--clock", clock] if how == "--clock" else []
-    if how == "environment":
-        monkeypatch.setenv("LINKLAB_CLOCK", clock)
-    assert run(path, *words, "--output", tmp_path / "deep" / "er") == 0
+    assert run(path, "--output", tmp_path / "deep" / "er") == 0
     copy = tmp_path / "deep" / "er" / "lab.ipynb"
     metadata: dict[str, Any] = json.loads(copy.read_text())["metadata"]["linklab"]
-    ran = outputs(copy)
-    assert ran.startswith(f"{metadata['clock']} {metadata['kernel']}")
-    assert metadata["clock"] == clock
+    assert outputs(copy).startswith(metadata["kernel"])
     assert metadata["linklab"] == __version__
     assert {"mininet", "iperf3", "iproute2", "ping", "python", "kind", "run_at"} <= set(metadata)
     assert path.read_bytes() == before, "the notebook itself stays as it was"

@@ -229,19 +229,6 @@ def test_as_many_jobs_as_cores_notebooks_and_memory_bear(monkeypatch: pytest.Mon
     assert pool.how_many(None, 10) == 1
 
 
-def test_a_clock_that_is_none(
-    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = notebook(tmp_path / "a.ipynb", "1")
-    with pytest.raises(SystemExit):
-        run(path, "--clock", "sundial")
-    assert "invalid choice: 'sundial'" in one_line(capsys.readouterr().err)
-    monkeypatch.setenv("LINKLAB_CLOCK", "sundial")
-    assert run(path) == 1
-    assert "LINKLAB_CLOCK is 'sundial'" in one_line(capsys.readouterr().err)
-    assert not (tmp_path / "executed").exists()
-
-
 def test_a_wrong_file_among_many_is_found_before_any_is_run(
     run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

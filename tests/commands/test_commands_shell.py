@@ -30,7 +30,7 @@ NOBODY = 65534
 
 @pytest.fixture(scope="module")
 def running(virtual: Kind) -> Iterator[Lab]:
-    with linklab.start(TWO_HOSTS, "virtual") as lab:
+    with linklab.start(TWO_HOSTS) as lab:
         yield lab
 
 
@@ -123,7 +123,7 @@ def test_a_visitor_killed_during_a_command_leaves_the_lab_usable(running: Lab, t
 @pytest.mark.lab
 def test_a_visitor_during_the_end_of_the_lab_is_told(virtual: Kind, tmp_path: Path) -> None:
     with (
-        linklab.start(TWO_HOSTS, "virtual") as lab,
+        linklab.start(TWO_HOSTS) as lab,
         Terminal(tmp_path, "shell", "--lab", name_of(lab.listener)) as visitor,
     ):
         visitor.type("ping 10.0.0.2 | grep --line-buffered seq=7")

@@ -93,7 +93,7 @@ def start_lab_in_a_notebook(port: int, token: str, runtime: Path) -> None:
     client.start_channels(hb=False)  # a busy machine misses heartbeats, and they would be taken for the end
     try:
         client.wait_for_ready(timeout=600)
-        code = "import linklab; from linklab.network import TWO_HOSTS; lab = linklab.start(TWO_HOSTS, 'virtual')"
+        code = "import linklab; from linklab.network import TWO_HOSTS; lab = linklab.start(TWO_HOSTS)"
         reply = client.execute_interactive(code, timeout=600)
         assert reply["content"]["status"] == "ok", reply["content"]
     finally:

@@ -103,9 +103,7 @@ def loses_nothing(lab: linklab.Lab) -> bool:
 
 @pytest.mark.thorough
 def test_a_students_controller_forwards_in_a_tree_and_what_it_prints_can_be_read(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(
-        TreeTopo(2, 2), "virtual", switch="ovs", controller=f"{_RUN} learning.py", folder=apps(tmp_path)
-    ) as lab:
+    with linklab.start(TreeTopo(2, 2), switch="ovs", controller=f"{_RUN} learning.py", folder=apps(tmp_path)) as lab:
         assert loses_nothing(lab)
         assert "00:00:00:00:00:01 is behind port 1 of s2" in lab.read_file("/tmp/c0.log").decode()
         flows = lab["s2"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s2")
@@ -115,7 +113,7 @@ def test_a_students_controller_forwards_in_a_tree_and_what_it_prints_can_be_read
 @pytest.mark.large
 def test_a_controller_opens_a_ring_and_time_goes_on(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(
-        Ring(), "virtual", switch="ovs", controller=f"{_RUN} spanning.py", folder=apps(tmp_path), wall_limit_s=120
+        Ring(), switch="ovs", controller=f"{_RUN} spanning.py", folder=apps(tmp_path), wall_limit_s=120
     ) as lab:
         lab.sleep(60)
         assert loses_nothing(lab)
@@ -135,13 +133,13 @@ def test_open_vswitchs_own_controller(virtual: Kind, tmp_path: Path, controller:
             Link(End("h2", "h2-eth0", "10.0.0.2/24"), End("s1", "s1-eth2")),
         ),
     )
-    with linklab.start(network, "virtual", switch="ovs", controller=controller, folder=tmp_path) as lab:
+    with linklab.start(network, switch="ovs", controller=controller, folder=tmp_path) as lab:
         assert lab["s1"].cmd("ovs-vsctl get-fail-mode s1").strip() == "secure"
         assert " 0% packet loss" in lab["h1"].cmd("ping -c 2 10.0.0.2")
 
 
 def test_without_a_controller_switches_still_learn_by_themselves(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(TreeTopo(1, 2), "virtual", switch="ovs", folder=tmp_path) as lab:
+    with linklab.start(TreeTopo(1, 2), switch="ovs", folder=tmp_path) as lab:
         assert lab["s1"].cmd("ovs-vsctl get-fail-mode s1").strip() == "standalone"
         assert loses_nothing(lab)
 
@@ -159,9 +157,9 @@ def test_a_controller_that_does_not_work_is_named_with_its_last_words(
     virtual: Kind, tmp_path: Path, words: str, reason: str
 ) -> None:
     with pytest.raises(LabError, match=reason):
-        linklab.start(TreeTopo(1, 2), "virtual", switch="ovs", controller=words, folder=tmp_path)
+        linklab.start(TreeTopo(1, 2), switch="ovs", controller=words, folder=tmp_path)
 
 
 def test_a_bridge_has_no_controller(virtual: Kind, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="say switch='ovs'"):
-        linklab.start(TreeTopo(1, 2), "virtual", controller="ovs-testcontroller ptcp:6653", folder=tmp_path)
+        linklab.start(TreeTopo(1, 2), controller="ovs-testcontroller ptcp:6653", folder=tmp_path)

@@ -34,7 +34,7 @@ sleep 1; echo end
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("commands")) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("commands")) as lab:
         yield lab
 
 
@@ -166,7 +166,7 @@ def test_lines_run_on_a_host_with_files_of_its_own(virtual: Kind, tmp_path: Path
         def build(self) -> None:
             self.addHost("h1", privateDirs=["/tmp"])
 
-    with linklab.start(OwnFiles(), "virtual", folder=tmp_path) as lab:
+    with linklab.start(OwnFiles(), folder=tmp_path) as lab:
         assert lab["h1"].cmd("a=1\necho $a") == "1\n"
 
 

@@ -105,7 +105,7 @@ def _tc_is_new() -> bool:
 
 
 def test_what_is_read_over_netlink_is_what_iproute2_shows(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(COURSE, "virtual", folder=tmp_path) as lab:
+    with linklab.start(COURSE, folder=tmp_path) as lab:
         lab["h1"].cmd("ip addr add 192.168.7.1/24 dev h1-eth0; ip link set dev h1-eth0 mtu 1400")
         lab["r2"].cmd("tc qdisc change dev r2-eth2 parent 5:1 handle 10: netem delay 3.2ms loss 0.3% limit 12")
         lab["r3"].cmd("ip route add 172.16.0.0/12 via 10.0.6.2; ip route add blackhole 192.0.2.0/24")
@@ -131,7 +131,7 @@ def _short(destination: str) -> str:
 
 
 def inside(function: Callable[..., Any], kind: Kind, folder: Path) -> Any:
-    with linklab.start(TWO_HOSTS, kind.clock, folder=folder) as lab:
+    with linklab.start(TWO_HOSTS, folder=folder) as lab:
         return lab.call(function)
 
 

@@ -35,7 +35,7 @@ def rtts_ms(lab: linklab.Lab, source: str, target: str, count: int) -> list[floa
 def test_the_course_network_measures_the_same_on_every_switch(
     virtual: Kind, lab_folder: Path, switch: SwitchName
 ) -> None:
-    with linklab.start(COURSE, "virtual", switch=switch, folder=lab_folder) as lab:
+    with linklab.start(COURSE, switch=switch, folder=lab_folder) as lab:
         if switch in DATAPATH:
             assert root(lab, "ovs-vsctl list-br").split() == ["s1", "s2"]
             assert root(lab, "ovs-vsctl get bridge s1 datapath_type").strip() == DATAPATH[switch]
@@ -56,7 +56,7 @@ def test_the_course_network_measures_the_same_on_every_switch(
 @pytest.mark.parametrize("switch", ["ovs", "ovs-user"])
 def test_open_vswitch_itself_forwards(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
     """Its datapath has flows with the packets in them, and lost none on the way up to the daemon."""
-    with linklab.start(COURSE, "virtual", switch=switch, folder=lab_folder) as lab:
+    with linklab.start(COURSE, switch=switch, folder=lab_folder) as lab:
         answered = rtts_ms(lab, "h1", "10.0.0.3", 20)
         flows = root(lab, "ovs-appctl dpctl/dump-flows")
         shown = root(lab, "ovs-appctl dpctl/show")
@@ -72,7 +72,7 @@ def test_open_vswitch_itself_forwards(virtual: Kind, lab_folder: Path, switch: S
 @pytest.mark.usefixtures("nothing_left")
 def test_labs_with_daemons_of_their_own_run_side_by_side(virtual: Kind, lab_folder: Path) -> None:
     kinds: tuple[SwitchName, ...] = ("ovs", "ovs-user", "ovs", "bridge")
-    labs = [linklab.start(COURSE, "virtual", switch=kind, folder=lab_folder) for kind in kinds]
+    labs = [linklab.start(COURSE, switch=kind, folder=lab_folder) for kind in kinds]
     try:
         root(labs[0], "ovs-vsctl del-br s1")
         assert root(labs[0], "ovs-vsctl list-br").split() == ["s2"]
@@ -90,7 +90,7 @@ def test_labs_with_daemons_of_their_own_run_side_by_side(virtual: Kind, lab_fold
 
 def test_the_daemons_are_the_labs_not_the_machines(virtual: Kind, lab_folder: Path) -> None:
     before = {each.name for each in Path("/run").iterdir()}
-    with linklab.start(COURSE, "virtual", switch="ovs", folder=lab_folder) as lab:
+    with linklab.start(COURSE, switch="ovs", folder=lab_folder) as lab:
         assert "ovs-vswitchd" in root(lab, "ps -eo comm")
         assert "db.sock" in root(lab, "ls /run/openvswitch")
         assert {each.name for each in Path("/run").iterdir()} == before
@@ -99,7 +99,7 @@ def test_the_daemons_are_the_labs_not_the_machines(virtual: Kind, lab_folder: Pa
 @pytest.mark.usefixtures("nothing_left")
 def test_an_idle_network_is_silent(virtual: Kind, lab_folder: Path) -> None:
     """A bridge that snoops on multicast joins a group itself, and its reports came in the midst of measurements."""
-    with linklab.start(COURSE, "virtual", folder=lab_folder) as lab:
+    with linklab.start(COURSE, folder=lab_folder) as lab:
         captures = [lab[host].popen(f"timeout 400 tcpdump -nei {host}-eth0 2>/dev/null") for host in ("h1", "h9")]
         lab.sleep(300)
         lab["h1"].cmd("ping -c 1 10.0.5.2")

@@ -31,7 +31,7 @@ def answered(lab: linklab.Lab, source: str, address: str) -> bool:
 @pytest.mark.parametrize("switch", some(KINDS, "bridge", "ovs"))
 @pytest.mark.parametrize("network", [l3_switch(10), router_on_a_stick(10)], ids=["l3-switch", "stick"])
 def test_vlans_are_built_and_read_back(virtual: Kind, lab_folder: Path, switch: SwitchName, network: Network) -> None:
-    with linklab.start(network, "virtual", switch=switch, folder=lab_folder) as lab:
+    with linklab.start(network, switch=switch, folder=lab_folder) as lab:
         assert first_difference(expected_state(network), lab.state()) is None
         assert answered(lab, "h1", "10.0.10.2")
         assert answered(lab, "h1", "10.0.20.3")
@@ -43,7 +43,7 @@ def test_vlans_are_built_and_read_back(virtual: Kind, lab_folder: Path, switch: 
 @pytest.mark.parametrize("switch", some(KINDS, "bridge", "ovs"))
 def test_a_port_in_the_wrong_vlan_is_read_back(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
     network = router_on_a_stick(10)
-    with linklab.start(network, "virtual", switch=switch, folder=lab_folder) as lab:
+    with linklab.start(network, switch=switch, folder=lab_folder) as lab:
         if switch == "bridge":
             lab["s1"].cmd("bridge vlan del dev s1-eth2 vid 10; bridge vlan add dev s1-eth2 vid 20 pvid untagged")
             lab["s1"].cmd("bridge vlan del dev s1-eth5 vid 20")
@@ -61,7 +61,7 @@ def test_a_port_in_the_wrong_vlan_is_read_back(virtual: Kind, lab_folder: Path, 
 
 
 def test_the_bridge_tool_says_the_same(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(l3_switch(10), "virtual", folder=lab_folder) as lab:
+    with linklab.start(l3_switch(10), folder=lab_folder) as lab:
         said = json.loads(lab["s1"].cmd("bridge -j vlan"))
         links = lab["s1"].cmd("ip -d link show s1.20")
     vlans = {port["ifname"]: [(it["vlan"], sorted(it.get("flags", []))) for it in port["vlans"]] for port in said}
@@ -84,14 +84,14 @@ def test_what_is_not_as_asked_is_refused(virtual: Kind, lab_folder: Path, monkey
     )  # fmt: skip
     monkeypatch.setattr("linklab.lab.expected_state", lambda _: replace(plan, nodes=wrong))
     with pytest.raises(LabError, match="the network is not as asked: s1-eth1 on s1: VLAN 10, expected VLAN 20"):
-        linklab.start(network, "virtual", folder=lab_folder)
+        linklab.start(network, folder=lab_folder)
 
 
 def test_a_switch_without_vlans_has_none(virtual: Kind, lab_folder: Path) -> None:
     plain = replace(l3_switch(10), vlans=None, subnets=(), nodes=l3_switch(10).nodes[:2] + l3_switch(10).nodes[4:],
                     links=l3_switch(10).links[:2])  # fmt: skip
     for switch in KINDS:
-        with linklab.start(plain, "virtual", switch=switch, folder=lab_folder) as lab:
+        with linklab.start(plain, switch=switch, folder=lab_folder) as lab:
             assert {it.vlans for node in lab.state().nodes for it in node.interfaces} == {None}
 
 
@@ -101,7 +101,7 @@ def test_a_cable_serialises_each_frame_tag_included(virtual: Kind, lab_folder: P
     from linklab.network.theory import cable_rtt_ms
 
     network = router_on_a_stick(10)
-    with linklab.start(network, "virtual", switch=switch, folder=lab_folder) as lab:
+    with linklab.start(network, switch=switch, folder=lab_folder) as lab:
         found = {L: run(lab, EchoFlow("h1", "h3", 20, payload_bytes=L)) for L in (100, 1440)}
     for payload, result in found.items():
         right = cable_rtt_ms(network, "h1", "h3", payload)

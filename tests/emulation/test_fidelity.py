@@ -61,7 +61,7 @@ def check(found: Found) -> None:
 
 @pytest.fixture(scope="module")
 def idle(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Found:
-    with linklab.start(COURSE, "virtual", folder=tmp_path_factory.mktemp("idle")) as lab:
+    with linklab.start(COURSE, folder=tmp_path_factory.mktemp("idle")) as lab:
         return measure(lab)
 
 
@@ -86,19 +86,10 @@ def busy_core(lab: linklab.Lab) -> Iterator[None]:
 
 @pytest.mark.large
 def test_virtual_time_gives_the_same_digits_on_a_busy_core(idle: Found, virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(COURSE, "virtual", folder=tmp_path) as lab, busy_core(lab):
+    with linklab.start(COURSE, folder=tmp_path) as lab, busy_core(lab):
         loaded = measure(lab, ON_A_BUSY_CORE)
     show(f"virtual time, {LOOPS_PER_CORE} busy loops on the lab's core", loaded)
     check(loaded)
     for name in loaded:
         # three digits; a comparison of rounded numbers would fail where a value lies on the edge of a rounding
         assert loaded[name][:2] == pytest.approx(idle[name][:2], rel=0.005), name
-
-
-@pytest.mark.thorough
-def test_real_time_for_the_contrast(real: Kind, tmp_path: Path) -> None:
-    """Prints what the same measurements give in real time; only that the tools worked is checked."""
-    with linklab.start(COURSE, "real", kind="guest", folder=tmp_path) as lab:
-        found = measure(lab)
-    show("real time (not asserted)", found)
-    assert set(found) == {row.name for row in ROWS.values()}

@@ -36,7 +36,7 @@ OUTSIDE = "192.0.2.3"
 
 @pytest.fixture(scope="module")
 def whole_lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(BORDER, "virtual", folder=tmp_path_factory.mktemp("border")) as lab:
+    with linklab.start(BORDER, folder=tmp_path_factory.mktemp("border")) as lab:
         yield lab
 
 

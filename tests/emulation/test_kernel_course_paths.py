@@ -54,7 +54,7 @@ CHAIN = ("r1", "r2", "r3")
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(PATHS, "virtual", folder=tmp_path_factory.mktemp("paths")) as lab:
+    with linklab.start(PATHS, folder=tmp_path_factory.mktemp("paths")) as lab:
         yield lab
 
 

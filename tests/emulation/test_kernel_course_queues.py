@@ -41,7 +41,7 @@ CEILING_MBPS = 10 * 1448 / 1514
 
 @pytest.fixture(scope="module")
 def whole_lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(NECK, "virtual", folder=tmp_path_factory.mktemp("neck")) as lab:
+    with linklab.start(NECK, folder=tmp_path_factory.mktemp("neck")) as lab:
         yield lab
 
 

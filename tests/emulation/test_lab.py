@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +11,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
-from linklab.lab import Completed, lab_process
+from linklab.lab import Completed
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
 from linklab.runtime.backends import Kind
 
@@ -32,7 +31,7 @@ SWITCHED = Network(
 
 @pytest.fixture(scope="module")
 def course(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(COURSE, "virtual", folder=tmp_path_factory.mktemp("course")) as lab:
+    with linklab.start(COURSE, folder=tmp_path_factory.mktemp("course")) as lab:
         yield lab
 
 
@@ -52,7 +51,7 @@ def test_every_pair_of_hosts_is_answered(course: linklab.Lab) -> None:
 
 
 def test_arp_is_warm_the_first_ping_is_as_fast_as_the_second(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
         assert "20.0/20.0/20.0" in lab["h1"].cmd("ping -c 2 10.0.0.2 | sed -E 's/([0-9]\\.[0-9])[0-9]*/\\1/g'")
 
 
@@ -110,15 +109,6 @@ def test_files_go_in_and_out(course: linklab.Lab) -> None:
         course.read_file("/no/such")
 
 
-def test_a_ping_in_a_young_guest_keeps_its_interval_in_real_time(real: Kind, tmp_path: Path) -> None:
-    """While its clock says 0 s, ping takes it for not set, and waits for nothing between two pings."""
-    with linklab.start(TWO_HOSTS, "real", kind="guest", folder=tmp_path) as lab:
-        said = lab["h1"].cmd(f"ping -i 0.2 -c 6 {lab['h2'].address}")
-    took = re.search(r"6 received, .*time (\d+)ms", said)
-    assert took is not None, said
-    assert int(took[1]) >= 900
-
-
 def test_call_runs_with_the_real_mininet(course: linklab.Lab) -> None:
     def look(net: Any, name: str) -> list[Any]:
         from mininet.net import Mininet
@@ -140,7 +130,7 @@ def test_an_unknown_node_is_named_with_those_that_are_there(course: linklab.Lab)
 
 
 def test_a_second_lab_does_not_meet_the_first(course: linklab.Lab, tmp_path: Path) -> None:
-    with linklab.start(COURSE, "virtual", folder=tmp_path) as other:
+    with linklab.start(COURSE, folder=tmp_path) as other:
         other["r1"].cmd("ip link set r1-eth1 down")
         other.write_file("/tmp/mine", "x")
         assert "100% packet loss" in other["h1"].cmd("ping -c 1 -W 1 10.0.5.2")
@@ -151,7 +141,7 @@ def test_a_second_lab_does_not_meet_the_first(course: linklab.Lab, tmp_path: Pat
 
 @pytest.mark.parametrize("switch", ["bridge", "ovs", "ovs-user"])
 def test_every_kind_of_switch(virtual: Kind, tmp_path: Path, switch: Literal["bridge", "ovs", "ovs-user"]) -> None:
-    with linklab.start(SWITCHED, "virtual", switch=switch, folder=tmp_path) as lab:
+    with linklab.start(SWITCHED, switch=switch, folder=tmp_path) as lab:
         said = lab["h1"].cmd("ping -c 20 -i 0.2 -s 1000 10.0.0.2")
     assert int(said.split(" received")[0].split()[-1]) >= 18
     assert 6.0 <= float(said.rpartition("= ")[2].split("/")[0]) < 6.5
@@ -167,7 +157,7 @@ class StudentsTopo(Topo):  # type: ignore[misc]
 
 
 def test_a_students_own_topo_is_built_and_read_back(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(StudentsTopo(), "virtual", folder=tmp_path) as lab:
+    with linklab.start(StudentsTopo(), folder=tmp_path) as lab:
         state = lab.state()
         assert " 0% packet loss" in lab["h1"].cmd("ping -c 1 10.0.0.9")
     near, far = state.interface("h1", "h1-eth0"), state.interface("h2", "h2-eth0")
@@ -201,23 +191,10 @@ def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, t
             process.call(service.build, TWO_HOSTS, expected_state(TWO_HOSTS), "bridge", True, None)
 
 
-def test_a_native_lab_without_netem_never_measures(native: Kind, tmp_path: Path) -> None:
-    from linklab.runtime import backends
-
-    try:
-        backends.native(with_netem=True)
-    except LabError:
-        with pytest.raises(LabError, match="netem"):
-            linklab.start(TWO_HOSTS, "real", kind="native", folder=tmp_path)
-        return
-    with linklab.start(TWO_HOSTS, "real", kind="native", folder=tmp_path) as lab:
-        assert float(lab["h1"].cmd("ping -c 3 10.0.0.2").rpartition("= ")[2].split("/")[0]) >= 20.0
-
-
 def test_a_shell_that_ignores_interrupts_is_replaced_with_a_word(
     virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
         with pytest.raises(LabTimeout):
             lab["h1"].cmd("trap '' INT; while true; do sleep 1; done", timeout_s=1)
         assert "the shell of h1 has ended" in "".join(capsys.readouterr())
@@ -228,10 +205,10 @@ def test_a_shell_that_ignores_interrupts_is_replaced_with_a_word(
 def test_what_cannot_be_started_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="start a Network or a Mininet Topo, not str"):
         linklab.start("course")
-    with pytest.raises(LabError, match="clock 'fast' is unknown"):
-        linklab.start(TWO_HOSTS, "fast")  # type: ignore[arg-type]
-    with pytest.raises(LabError, match="native labs have no virtual time"):
-        linklab.start(TWO_HOSTS, "virtual", kind="native")
+    with pytest.raises(LabError, match="real time is gone"):
+        linklab.start(TWO_HOSTS, "real")
+    with pytest.raises(LabError, match="native labs are gone"):
+        linklab.start(TWO_HOSTS, kind="native")  # type: ignore[arg-type]
     with pytest.raises(LabError, match="is not a folder"):
         linklab.start(TWO_HOSTS, folder=tmp_path / "missing")
     with pytest.raises(LabError, match="holds more than a lab may write to"):
@@ -267,30 +244,19 @@ def test_what_a_lab_cannot_be_started_with_is_one_clear_line(
     assert "\n" not in str(caught.value)
 
 
+def test_the_clock_of_an_older_notebook_gets_a_line(
+    virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path):
+        assert capsys.readouterr().err.startswith("Every lab runs on virtual time now")
+
+
 def test_a_current_folder_that_was_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     with pytest.raises(LabError, match="the current folder was removed: change to another one, or say folder= in full"):
         linklab.start(TWO_HOSTS)
-
-
-def test_who_asks_for_a_native_lab_is_not_told_to_build_an_image(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("LINKLAB_CLOCK", raising=False)
-    monkeypatch.setattr("linklab.lab.choose", lambda *_: Kind("native", "real"))
-    monkeypatch.setattr("linklab.lab.LabProcess.spawn", lambda *_, **__: None)
-    for kind, variable, how in (
-        ("native", None, 'leave kind="native" away'),
-        (None, "native", "leave LINKLAB_KIND=native away"),
-        (None, None, "linklab image"),
-    ):
-        monkeypatch.setenv("LINKLAB_KIND", variable) if variable else monkeypatch.delenv("LINKLAB_KIND", raising=False)
-        lab_process("auto", kind, tmp_path, 60, 0)  # type: ignore[arg-type]
-        said = capsys.readouterr().err
-        assert "what you measure also depends on this machine. For virtual time " in said
-        assert how in said
 
 
 @pytest.mark.parametrize(
@@ -330,12 +296,12 @@ def test_which_part_of_a_network_cannot_be_built_is_said(
     virtual: Kind, tmp_path: Path, options: dict[str, Any], which: str
 ) -> None:
     with pytest.raises(LabError, match=f"^Mininet could not build this network: {which}") as caught:
-        linklab.start(Pair(**options), "virtual", folder=tmp_path)
+        linklab.start(Pair(**options), folder=tmp_path)
     assert "\n" not in str(caught.value)
 
 
 def test_two_hosts_with_one_address_are_told_of(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(Pair(address="10.0.0.2/8", bandwidht=3), "virtual", folder=tmp_path) as lab:
+    with linklab.start(Pair(address="10.0.0.2/8", bandwidht=3), folder=tmp_path) as lab:
         assert lab.not_checked == (
             "h1-h2: bandwidht=3 not applied, Mininet's links take no bandwidht",
             "h1, h2: all have the address 10.0.0.2, give each one of its own",
@@ -344,7 +310,7 @@ def test_two_hosts_with_one_address_are_told_of(virtual: Kind, tmp_path: Path) -
 
 def test_a_queue_of_50_packets_holds_50_packets(virtual: Kind, tmp_path: Path) -> None:
     """TCP must not join segments: 50 frames of 1514 bytes on 10 Mbit/s are 60.6 ms, and the way back takes 10."""
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
         server = lab["h2"].popen("iperf3 -s -1")
         lab["h2"].wait_listening(5201)
         client = lab["h1"].popen("iperf3 -c 10.0.0.2 -t 8")
@@ -371,7 +337,7 @@ def test_a_node_says_its_addresses_and_a_command_its_exit_status(course: linklab
     ping = course["h1"].run(f"ping -c 1 {course['h2'].address}")
     assert (ping.returncode, " 0% packet loss" in ping.output) == (0, True)
     assert course["root"].run("id -un").output == "root\n"
-    with linklab.start(Switched(), "virtual", folder=tmp_path) as lab:
+    with linklab.start(Switched(), folder=tmp_path) as lab:
         assert lab.network is None
         assert lab["h1"].address == "10.0.0.1"
         with pytest.raises(LabError, match="s1 has no address: ask for a host or a router"):
@@ -386,7 +352,7 @@ def test_a_command_may_print_anything(course: linklab.Lab) -> None:
 
 
 def test_errors_can_be_told_apart(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
         with pytest.raises(UnknownNode, match="choose one of h1, h2"):
             lab["h9"]
         with pytest.raises(LabTimeout, match="was not done after 2 s"):
@@ -414,7 +380,7 @@ class Pressed(Topo):  # type: ignore[misc]
 
 def test_ctrl_c_while_a_network_is_built_is_no_fault_of_the_network(virtual: Kind, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="it was interrupted inside the lab, and not from here"):
-        linklab.start(Pressed(), "virtual", folder=tmp_path)
+        linklab.start(Pressed(), folder=tmp_path)
 
 
 def test_at_home_one_line_says_that_the_lab_has_no_folder(
@@ -424,15 +390,15 @@ def test_at_home_one_line_says_that_the_lab_has_no_folder(
     assert virtual.image is not None
     monkeypatch.setenv("LINKLAB_IMAGE", str(virtual.image.folder))
     monkeypatch.setenv("HOME", str(tmp_path))
-    with linklab.start(TWO_HOSTS, "virtual"):
+    with linklab.start(TWO_HOSTS):
         said = capsys.readouterr().err
     assert f"{tmp_path} holds more than a lab may write to, so it has no folder of this machine" in said
 
 
 def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:
-    lab = linklab.start(TWO_HOSTS, "virtual", folder=tmp_path)
+    lab = linklab.start(TWO_HOSTS, folder=tmp_path)
     process = lab.process
-    lab = linklab.start(TWO_HOSTS, "virtual", folder=tmp_path)
+    lab = linklab.start(TWO_HOSTS, folder=tmp_path)
     assert not process.running
     assert lab.process.running
     lab.stop()
@@ -440,7 +406,7 @@ def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:
 
 def test_an_unknown_switch_is_refused(virtual: Kind, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="switch 'hub' is unknown: say one of bridge, ovs, ovs-user"):
-        linklab.start(TWO_HOSTS, "virtual", switch="hub", folder=tmp_path)  # type: ignore[arg-type]
+        linklab.start(TWO_HOSTS, switch="hub", folder=tmp_path)  # type: ignore[arg-type]
 
 
 def test_a_file_larger_than_a_message_comes_out_and_goes_in(course: linklab.Lab) -> None:
@@ -453,7 +419,7 @@ def test_a_file_larger_than_a_message_comes_out_and_goes_in(course: linklab.Lab)
 
 
 def test_a_file_that_changes_on_this_side_is_read_anew(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
         for text in ("one", "two"):
             (tmp_path / "notes.txt").write_text(text)
             assert lab.read_file(str(tmp_path / "notes.txt")).decode() == text

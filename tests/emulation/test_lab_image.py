@@ -31,12 +31,12 @@ def image(monkeypatch: pytest.MonkeyPatch) -> Image:
 
 
 def test_the_course_network_on_the_image(image: Image, tmp_path: Path) -> None:
-    with linklab.start(COURSE, "virtual", folder=tmp_path) as lab:
+    with linklab.start(COURSE, folder=tmp_path) as lab:
         assert lab.info()["python"].startswith(image.about.python)
         said = lab["h1"].cmd(f"ping -c 5 -i 0.2 {COURSE.address_of('h4')}")
         assert "5 received" in said
         first = run(lab, TcpFlow("h1", "h4", 2))
-    with linklab.start(COURSE, "virtual", folder=tmp_path) as lab:
+    with linklab.start(COURSE, folder=tmp_path) as lab:
         assert lab.info()["clock"] == "virtual"  # as many requests as before: each has random numbers of its own
         assert lab["h1"].cmd(f"ping -c 5 -i 0.2 {COURSE.address_of('h4')}") == said
         second = run(lab, TcpFlow("h1", "h4", 2))
@@ -47,7 +47,7 @@ def test_the_course_network_on_the_image(image: Image, tmp_path: Path) -> None:
 
 def test_iperf3_sends_a_number_of_bytes(image: Image, tmp_path: Path) -> None:
     """One whose threads compute while they wait would do so for ever: no virtual time passes meanwhile."""
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path, wall_limit_s=60) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path, wall_limit_s=60) as lab:
         server = lab["h2"].popen("iperf3 -s -1")
         lab["h2"].wait_listening(5201)
         assert "receiver" in lab["h1"].cmd(f"iperf3 -c {TWO_HOSTS.address_of('h2')} -n 1M")
@@ -56,7 +56,7 @@ def test_iperf3_sends_a_number_of_bytes(image: Image, tmp_path: Path) -> None:
 
 def test_frr_lets_its_shell_in(image: Image, tmp_path: Path) -> None:
     """It asks PAM, of which the image has one module."""
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
         lab.write_file("/etc/frr/r/frr.conf", "ip route 10.9.0.0/16 blackhole\n")
         lab.write_file("/etc/frr/r/daemons", "vtysh_enable=yes\n")
         lab.write_file("/etc/frr/r/vtysh.conf", "service integrated-vtysh-config\n")
@@ -70,7 +70,7 @@ def test_frr_lets_its_shell_in(image: Image, tmp_path: Path) -> None:
 @pytest.mark.parametrize("switch", ["ovs", "ovs-user"])
 def test_open_vswitch_on_the_image(image: Image, tmp_path: Path, switch: str) -> None:
     switched = replace(TWO_HOSTS)
-    with linklab.start(switched, "virtual", switch=switch, folder=tmp_path) as lab:  # type: ignore[arg-type]
+    with linklab.start(switched, switch=switch, folder=tmp_path) as lab:  # type: ignore[arg-type]
         assert "1 received" in lab["h1"].cmd(f"ping -c 1 {TWO_HOSTS.address_of('h2')}")
 
 
@@ -79,7 +79,7 @@ def test_it_sees_nothing_else_of_this_machine(image: Image, tmp_path: Path) -> N
     folder.mkdir()
     (tmp_path / "secret").write_text("secret")
     (folder / "given").write_text("given")
-    with linklab.start(TWO_HOSTS, "virtual", folder=folder) as lab:
+    with linklab.start(TWO_HOSTS, folder=folder) as lab:
         assert lab["h1"].cmd(f"ls {tmp_path}").split() == ["mine"]
         assert lab["h1"].cmd(f"cat {folder}/given; echo new > {folder}/new") == "given"
         assert lab["h1"].cmd("ls /home /root").split() == ["/home:", "/root:"]
@@ -113,4 +113,4 @@ def test_an_image_of_another_version_is_refused(image: Image, tmp_path: Path, mo
     (tmp_path / "root/usr/lib/linklab/init.py").write_text("another\n")
     monkeypatch.setenv("LINKLAB_IMAGE", str(tmp_path))
     with pytest.raises(LabError, match="made for another version of Linklab: run linklab image build"):
-        linklab.start(TWO_HOSTS, "virtual", folder=tmp_path)
+        linklab.start(TWO_HOSTS, folder=tmp_path)

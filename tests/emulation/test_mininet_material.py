@@ -25,7 +25,7 @@ pytestmark = pytest.mark.lab
 def tiny(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
     """Two hosts on a switch, at 10 Mbit/s. Only for what changes nothing."""
     topo = SingleSwitchTopo(2, lopts={"bw": 10})
-    with linklab.start(topo, "virtual", folder=tmp_path_factory.mktemp("tiny")) as lab:
+    with linklab.start(topo, folder=tmp_path_factory.mktemp("tiny")) as lab:
         yield lab
 
 
@@ -143,7 +143,7 @@ class Links(Topo):  # type: ignore[misc]
 
 
 def test_links_that_mininet_accepts(virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with linklab.start(Links(), "virtual", folder=tmp_path) as lab:
+    with linklab.start(Links(), folder=tmp_path) as lab:
         state, told_of = lab.state(), 0
         for number, (options, shape, told) in enumerate(LINKS):
             what = _words(options)
@@ -171,7 +171,7 @@ def _ends(number: int) -> tuple[tuple[str, str], tuple[str, str]]:
     "options", [{"bw": 10, "gro": True}, {"bw": 10, "disable_gro": False}, {"gro": True, "cls1": TCIntf}]
 )
 def test_receive_offload_is_on_where_it_was_asked_for(virtual: Kind, tmp_path: Path, options: dict[str, Any]) -> None:
-    with linklab.start(Cable(**options), "virtual", folder=tmp_path) as lab:
+    with linklab.start(Cable(**options), folder=tmp_path) as lab:
         assert _end(lab, "h1", "h1-eth0").offloads_on == ("generic-receive-offload",)
         assert _end(lab, "h2", "h2-eth0").offloads_on == ()
 
@@ -215,7 +215,7 @@ class Hosts(Topo):  # type: ignore[misc]
 
 
 def test_hosts_that_make_their_own_interfaces(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(Hosts(cls=VlanHost, vlan=7), "virtual", folder=tmp_path) as lab:
+    with linklab.start(Hosts(cls=VlanHost, vlan=7), folder=tmp_path) as lab:
         assert reaches(lab, "h1", "10.0.0.2")
         assert not reaches(lab, "h1", "10.0.0.3")
         assert reaches(lab, "h3", "10.0.0.4")
@@ -239,7 +239,7 @@ def test_hosts_that_make_their_own_interfaces(virtual: Kind, tmp_path: Path) -> 
     ids=lambda value: _words(value) if isinstance(value, dict) else "",
 )
 def test_hosts_of_classes_of_mininets(virtual: Kind, tmp_path: Path, options: dict[str, Any], told: str | None) -> None:
-    with linklab.start(Hosts(**options), "virtual", folder=tmp_path) as lab:
+    with linklab.start(Hosts(**options), folder=tmp_path) as lab:
         assert reaches(lab, "h1", "10.0.0.2")
         assert reaches(lab, "h3", "10.0.0.1")
         assert lab["h1"].popen("echo hello").wait() == 0
@@ -256,7 +256,7 @@ def test_a_host_in_the_first_namespace(virtual: Kind, tmp_path: Path) -> None:
             self.addLink(self.addHost("h1", inNamespace=False), switch, bw=10)
             self.addLink(self.addHost("h2"), switch)
 
-    with linklab.start(Shared(), "virtual", folder=tmp_path) as lab:
+    with linklab.start(Shared(), folder=tmp_path) as lab:
         assert reaches(lab, "h2", "10.0.0.1")
         assert reaches(lab, "h1", "10.0.0.2")
         assert "s1-eth1" in lab["h1"].cmd("ls /sys/class/net")
@@ -273,7 +273,7 @@ def test_a_host_called_root_is_the_one_that_answers(virtual: Kind, tmp_path: Pat
     def shell(lab: linklab.Lab) -> str:
         return lab["root"].cmd("ls /sys/class/net")
 
-    with linklab.start(WithRoot(), "virtual", folder=tmp_path) as lab:
+    with linklab.start(WithRoot(), folder=tmp_path) as lab:
         assert "root-eth0" in shell(lab)
         assert reaches(lab, "root", "10.0.0.2")
     assert "s1-eth1" in shell(tiny)
@@ -286,7 +286,7 @@ def test_a_host_called_root_is_the_one_that_answers(virtual: Kind, tmp_path: Pat
     "cls", [OVSSwitch, partial(OVSSwitch, failMode="standalone"), OVSBridge, UserSwitch, LinuxBridge]
 )
 def test_a_switch_of_a_class_of_mininets(virtual: Kind, tmp_path: Path, cls: Any) -> None:
-    with linklab.start(SingleSwitchTopo(2, sopts={"cls": cls}), "virtual", folder=tmp_path) as lab:
+    with linklab.start(SingleSwitchTopo(2, sopts={"cls": cls}), folder=tmp_path) as lab:
         assert reaches(lab, "h1", "10.0.0.2")
         server = lab["h2"].popen("iperf3 -s -1")
         lab["h2"].wait_listening(5201)
@@ -308,7 +308,7 @@ class Ring(Topo):  # type: ignore[misc]
 
 @pytest.mark.parametrize("cls", [LinuxBridge, OVSBridge])
 def test_a_ring_of_switches_with_a_spanning_tree(virtual: Kind, tmp_path: Path, cls: type) -> None:
-    with linklab.start(Ring(cls=cls, stp=True), "virtual", folder=tmp_path) as lab:
+    with linklab.start(Ring(cls=cls, stp=True), folder=tmp_path) as lab:
         lab.sleep(40)  # twice the forward delay, and a while
         assert all(reaches(lab, "h1", f"10.0.0.{number}") for number in (2, 3))
         lab["h1"].cmd("ip neigh flush all")
@@ -317,7 +317,7 @@ def test_a_ring_of_switches_with_a_spanning_tree(virtual: Kind, tmp_path: Path, 
 
 
 def test_a_ring_without_a_spanning_tree_starts_and_is_told_of(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(Ring(), "virtual", folder=tmp_path) as lab:
+    with linklab.start(Ring(), folder=tmp_path) as lab:
         assert len(lab.nodes) == 6
     assert [line.partition(":")[2] for line in lab.not_checked] == [
         " closes a ring of switches without stp=True, in which a broadcast circles for ever"
@@ -329,7 +329,7 @@ def test_a_ring_without_a_spanning_tree_starts_and_is_told_of(virtual: Kind, tmp
 
 def changed(virtual: Kind, folder: Path, change: Callable[[Any], Any]) -> Any:
     """What `change` returns, in a lab of three hosts that is read back and stopped afterwards, as Mininet stops it."""
-    with linklab.start(SingleSwitchTopo(3), "virtual", folder=folder) as lab:
+    with linklab.start(SingleSwitchTopo(3), folder=folder) as lab:
         result = lab.call(change)
         names = {node.name for node in lab.state().nodes}
         assert names == set(lab.nodes)
@@ -395,7 +395,7 @@ def test_a_host_joins_and_is_of_use(virtual: Kind, tmp_path: Path) -> None:
         net["s1"].cmd(f"brctl addif s1 {link.intf2.name}")
         h9.configDefault()
 
-    with linklab.start(SingleSwitchTopo(2), "virtual", folder=tmp_path) as lab:
+    with linklab.start(SingleSwitchTopo(2), folder=tmp_path) as lab:
         with pytest.raises(LabError, match="no node 'h9' here: choose one of h1, h2, s1"):
             lab["h9"]
         lab.call(join)

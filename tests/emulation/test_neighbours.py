@@ -18,13 +18,13 @@ HOSTS = 60
 
 @pytest.fixture(scope="module")
 def many(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(SingleSwitchTopo(HOSTS), "virtual", folder=tmp_path_factory.mktemp("many")) as lab:
+    with linklab.start(SingleSwitchTopo(HOSTS), folder=tmp_path_factory.mktemp("many")) as lab:
         yield lab
 
 
 @pytest.fixture
 def four(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(SingleSwitchTopo(4), "virtual", folder=tmp_path_factory.mktemp("four")) as lab:
+    with linklab.start(SingleSwitchTopo(4), folder=tmp_path_factory.mktemp("four")) as lab:
         yield lab
 
 

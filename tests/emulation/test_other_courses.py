@@ -104,7 +104,7 @@ def start_frr(lab: linklab.Lab, name: str, daemon: str, configuration: str) -> N
 def test_ospf_by_frr_finds_routes_when_the_standard_says_and_others_when_a_link_fails(
     virtual: Kind, lab_folder: Path
 ) -> None:
-    with linklab.start(Triangle(), "virtual", folder=lab_folder) as lab:
+    with linklab.start(Triangle(), folder=lab_folder) as lab:
         for name in ("r1", "r2", "r3"):
             start_frr(lab, name, "ospfd", "router ospf\n network 10.0.0.0/8 area 0\n")
         started = lab.now()
@@ -138,7 +138,7 @@ def test_bgp_by_frr_takes_the_shortest_path_of_systems_and_a_longer_one_when_a_l
         "r2": {"10.0.12.1": 65001, "10.0.23.2": 65003},
         "r3": {"10.0.13.1": 65001, "10.0.23.1": 65002},
     }
-    with linklab.start(Triangle(), "virtual", folder=lab_folder) as lab:
+    with linklab.start(Triangle(), folder=lab_folder) as lab:
         for number, (name, others) in enumerate(neighbours.items(), start=1):
             lines = [f"router bgp 6500{number}", " no bgp ebgp-requires-policy"]
             lines += [f" neighbor {address} remote-as {system}" for address, system in others.items()]
@@ -157,7 +157,7 @@ def test_bgp_by_frr_takes_the_shortest_path_of_systems_and_a_longer_one_when_a_l
 
 
 def test_a_router_translates_addresses_for_a_home_network(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(HomeNetwork(), "virtual", folder=lab_folder) as lab:
+    with linklab.start(HomeNetwork(), folder=lab_folder) as lab:
         assert lost_percent(lab["home"].cmd("ping -c 2 203.0.113.10")) == 100
         assert lab["router"].cmd("iptables -t nat -A POSTROUTING -o router-out -j MASQUERADE") == ""
         watched = lab["outside"].popen("tcpdump -n -l -i any -c 2 icmp")
@@ -184,7 +184,7 @@ def test_a_stateful_firewall_lets_out_what_it_does_not_let_in(virtual: Kind, lab
             }
         }
     """
-    with linklab.start(HomeNetwork(), "virtual", folder=lab_folder) as lab:
+    with linklab.start(HomeNetwork(), folder=lab_folder) as lab:
         lab["outside"].cmd("ip route add 192.168.0.0/24 via 203.0.113.1")
         before = lab["outside"].cmd("ping -c 2 192.168.0.10")
         lab.write_file("rules.nft", rules)
@@ -196,7 +196,7 @@ def test_a_stateful_firewall_lets_out_what_it_does_not_let_in(virtual: Kind, lab
 
 def test_flows_of_a_switch_make_a_firewall(virtual: Kind, lab_folder: Path) -> None:
     """As controllers install them: TCP and ARP pass, everything else is dropped."""
-    with linklab.start(OneSwitch(), "virtual", switch="ovs", folder=lab_folder) as lab:
+    with linklab.start(OneSwitch(), switch="ovs", folder=lab_folder) as lab:
         before = lab["h1"].cmd("ping -c 2 10.0.0.2")
         for flow in ("priority=10,arp,actions=normal", "priority=10,tcp,actions=normal", "priority=5,actions=drop"):
             assert lab["s1"].cmd(f"ovs-ofctl add-flow s1 '{flow}'") == ""

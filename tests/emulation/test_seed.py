@@ -67,7 +67,7 @@ def arrivals(net: Any, loss_percent: float, frames: int) -> list[list[bool]]:
 
 def test_each_packet_of_many_links_is_lost_as_often_as_asked_for(virtual: Kind, lab_folder: Path) -> None:
     """netem's random numbers came from the seeds 1, 2, 3 ...: the first packets of all links were lost together."""
-    with linklab.start(Pairs(), "virtual", folder=lab_folder) as lab:
+    with linklab.start(Pairs(), folder=lab_folder) as lab:
         for percent in LEVELS_PERCENT:
             arrived = lab.call(arrivals, percent, FRAMES)
             interfaces = len(arrived)
@@ -83,7 +83,7 @@ def test_each_packet_of_many_links_is_lost_as_often_as_asked_for(virtual: Kind, 
 
 def drawn(lab_folder: Path, seed: int) -> dict[str, Any]:
     """What a lab with this seed draws: shares of twelve flows in fq_codel with 16 queues, ports, random bytes."""
-    with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder, seed=seed) as lab:
+    with linklab.start(TWO_HOSTS, folder=lab_folder, seed=seed) as lab:
         server = lab["h2"].popen("iperf3 -s -1 -i 0")
         lab["h2"].wait_listening(5201)
         for queue in ("root handle 1: tbf rate 10mbit burst 3000 limit 30000", "parent 1: fq_codel flows 16"):
@@ -109,7 +109,7 @@ LOSSY = replace(TWO_HOSTS, name="lossy", links=(replace(TWO_HOSTS.links[0], loss
 
 def lost(lab_folder: Path, seed: int) -> list[int]:
     """Which of 40 pings are lost in a lab with this seed."""
-    with linklab.start(LOSSY, "virtual", folder=lab_folder, seed=seed) as lab:
+    with linklab.start(LOSSY, folder=lab_folder, seed=seed) as lab:
         result = measure.run(lab, measure.PingFlow("h1", "h2", count=40))
     assert measure.load_result(result.to_json()).origin.seed == seed
     return [number for number, rtt_ms in enumerate(result.rtt_ms) if rtt_ms is None]
@@ -149,12 +149,12 @@ def test_what_is_no_seed_is_refused_in_one_line(virtual: Kind, lab_folder: Path,
 
 
 def test_a_lab_says_its_seed(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder, seed=2**64 - 1) as lab:
+    with linklab.start(TWO_HOSTS, folder=lab_folder, seed=2**64 - 1) as lab:
         assert (lab.seed, lab.info()["seed"]) == (2**64 - 1, str(2**64 - 1))
 
 
 def test_every_kind_of_result_names_the_seed(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder, seed=3) as lab:
+    with linklab.start(TWO_HOSTS, folder=lab_folder, seed=3) as lab:
         origins = [
             measure.run(lab, measure.TrainFlow("h1", "h2", 5, 100)).origin,
             measure.run(lab, measure.EchoFlow("h1", "h2", count=2)).origin,

@@ -34,7 +34,7 @@ class Star(Topo):
         for name in self.names:
             self.addLink(self.addHost(name), switch, cls=TCLink, bw=10, delay=f"{5}ms")
 
-lab = linklab.start(Star(hosts=3), "virtual", folder=FOLDER)
+lab = linklab.start(Star(hosts=3), folder=FOLDER)
 print("answered:", lab["h1"].cmd("ping -c 1 10.0.0.3"))
 lab.stop()
 """
@@ -84,7 +84,7 @@ def _routed(router: Any) -> Topo:
 
 @pytest.mark.lab
 def test_a_host_class_of_a_students_own_goes_along_as_its_source(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(_routed(LinuxRouter), "virtual", folder=tmp_path) as lab:
+    with linklab.start(_routed(LinuxRouter), folder=tmp_path) as lab:
         assert lab["h1"].run("ping -c 1 10.0.2.2").returncode == 0
 
 

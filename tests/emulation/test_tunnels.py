@@ -29,7 +29,7 @@ def test_ports_belong_together_by_their_addresses() -> None:
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(GRE, "virtual", folder=tmp_path_factory.mktemp("gre")) as lab:
+    with linklab.start(GRE, folder=tmp_path_factory.mktemp("gre")) as lab:
         yield lab
 
 
@@ -63,7 +63,7 @@ def test_the_overhead_of_38_bytes_is_in_the_capture_outside(lab: linklab.Lab) ->
 def test_open_vswitch_carries_frames_through_it_too(
     virtual: Kind, tmp_path: Path, switch: Literal["ovs", "ovs-user"]
 ) -> None:
-    with linklab.start(GRE, "virtual", switch=switch, folder=tmp_path) as lab:
+    with linklab.start(GRE, switch=switch, folder=tmp_path) as lab:
         assert run(lab, TrainFlow("h1", "h2", 4, payload_bytes(1518))).received == 4
 
 
@@ -72,13 +72,13 @@ def test_without_room_outside_there_are_fragments_and_without_room_inside_nothin
     virtual: Kind, tmp_path: Path
 ) -> None:
     cut = mtu_gre(1518, 10, outside_mtu_bytes=1500)
-    with linklab.start(cut, "virtual", folder=tmp_path) as lab:
+    with linklab.start(cut, folder=tmp_path) as lab:
         with capture(lab, "pc1", "pc1-eth0") as outside:
             assert run(lab, TrainFlow("h1", "h2", 3, payload_bytes(1518))).received == 3
         assert [packet.wirelen for packet in outside.packets] == [1514, 72] * 3
         assert [it.name for it in layers(outside.packets[1])] == ["Ethernet", "IPv4", "data"]
     narrow = replace(cut, tunnels=(replace(cut.tunnels[0], mtu_bytes=1462, fragments=False),))
-    with linklab.start(narrow, "virtual", folder=tmp_path) as lab:
+    with linklab.start(narrow, folder=tmp_path) as lab:
         with capture(lab, "pc1", "pc1-eth0") as outside:
             assert run(lab, TrainFlow("h1", "h2", 3, payload_bytes(1518))).received == 0
             assert run(lab, TrainFlow("h1", "h2", 3, payload_bytes(1480))).received == 3

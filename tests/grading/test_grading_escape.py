@@ -114,7 +114,7 @@ def _programs(lab: Lab) -> Iterator[Path]:
 
 def test_a_program_of_an_ordinary_guest_can_make_system_calls_of_this_machine(virtual: Kind, lab_folder: Path) -> None:
     """So that the next test can fail: the probe finds the hole where there is one."""
-    with start(places.NETWORK, "virtual", folder=lab_folder) as lab:
+    with start(places.NETWORK, folder=lab_folder) as lab:
         if any("\nTracerPid:\t0\n" not in (folder / "status").read_text() for folder in _programs(lab)):
             pytest.skip("this machine's guests run by ptrace alone")
         assert _host_call(lab) == (0, "ready\n42\n")

@@ -61,7 +61,7 @@ class Pretended:
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[Broker]:
     """A broker that nobody asks for labs."""
-    made = Broker(tmp_path / "labs", Kind("guest", "virtual"), tmp_path, 60.0)
+    made = Broker(tmp_path / "labs", Kind("guest"), tmp_path, 60.0)
     yield made
     made.close()
 

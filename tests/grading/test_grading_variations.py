@@ -60,7 +60,6 @@ def _shown(book: Any) -> dict[str, str]:
 
 def both(cases: Sequence[Variation], setup: str, files: Mapping[str, str], folder: Path, monkeypatch: Any) -> None:
     """Asserts that all cases get the verdict that they should, and the same one at home and in class."""
-    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
     (folder / "home").mkdir()
     home = at_home(notebook(cases, setup), files, folder / "home")
     statuses = [graded(cell).status for cell in home.cells if kind_of(cell) == "check"]

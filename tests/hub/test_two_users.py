@@ -279,7 +279,6 @@ def alone(folder: Path) -> Path:
     done = subprocess.run(
         [sys.executable, "-m", "linklab", "run", LAB, "--output", "executed"],
         cwd=folder / "work",
-        env={**os.environ, "LINKLAB_CLOCK": "virtual"},
         capture_output=True,
         text=True,
         check=False,

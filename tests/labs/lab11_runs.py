@@ -59,7 +59,7 @@ def _make() -> None:
     from linklab.labs.lab11.functions import read_ss_text
 
     made: dict[str, Any] = {"samples": [], "controls": {}, "queues": {}, "together": {}}
-    with linklab.start(lab11.the_network(), "virtual") as lab:
+    with linklab.start(lab11.the_network()) as lab:
         server = lab["h3"].popen("iperf3 -s -1")
         lab["h3"].wait_listening(5201)
         client = lab["h1"].popen(f"iperf3 -c {lab['h3'].address} -t 20 -C reno --cport 6000")

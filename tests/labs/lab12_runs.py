@@ -73,7 +73,7 @@ def _make() -> None:
 
     made: dict[str, Any] = {"plain": {}, "unseen": {queue: {} for queue in QUEUES}}
     replace = "tc qdisc replace dev r1-eth2 parent 5:1"
-    with linklab.start(lab12.the_network(), "virtual") as lab:
+    with linklab.start(lab12.the_network()) as lab:
         for name, what in DISCIPLINES.items():
             if what:
                 assert not lab["r1"].cmd(f"{replace} {what}")

@@ -34,7 +34,7 @@ _nbformat: Any = nbformat
 def _environment(**variables: str) -> dict[str, str]:
     package = str(Path(linklab.__file__).parents[1])
     kept = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    return kept | {"PYTHONPATH": package, "LINKLAB_CLOCK": "virtual"} | variables
+    return kept | {"PYTHONPATH": package} | variables
 
 
 def _linklab(folder: Path, *words: str) -> str:

@@ -202,7 +202,7 @@ def test_a_function_of_its_files_runs_inside_a_lab(mine: Path, tmp_path: Path) -
 import linklab
 from linklab.labs import lab50
 from linklab.network import TWO_HOSTS
-with linklab.start(TWO_HOSTS, "virtual") as lab:
+with linklab.start(TWO_HOSTS) as lab:
     print(lab.call(lab50.hosts))
 """
     done = _python(code, tmp_path, **{VARIABLE: "my-labs"})

@@ -14,7 +14,7 @@ from linklab.network import by_name
 
 @pytest.fixture(scope="module")
 def lab(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return start(by_name("two-hosts"), "virtual", folder=tmp_path_factory.mktemp("capture"))
+    return start(by_name("two-hosts"), folder=tmp_path_factory.mktemp("capture"))
 
 
 @pytest.mark.lab

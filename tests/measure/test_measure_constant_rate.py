@@ -110,7 +110,7 @@ def test_a_sender_that_fell_behind_in_real_time_is_not_trusted(late_ms: float, o
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(fairness(10, 2), "virtual", folder=tmp_path_factory.mktemp("rate")) as lab:
+    with linklab.start(fairness(10, 2), folder=tmp_path_factory.mktemp("rate")) as lab:
         yield lab
 
 
@@ -146,7 +146,7 @@ def test_shares_are_near_proportion_out_of_step_and_far_from_it_in_step(lab: lin
     one, two = (it.throughput_mbps for it in loose)
     assert (one + two) * 1536 / 1470 == pytest.approx(10, rel=0.01)
     assert 0.15 < one / (one + two) < 0.3
-    with linklab.start(fairness(10, 2), "virtual", folder=tmp_path, seed=2) as another:
+    with linklab.start(fairness(10, 2), folder=tmp_path, seed=2) as another:
         other = measured(another)
     assert [it.inside_packets for it in other] != [it.inside_packets for it in loose]
     first, second = measured(lab, dither=False)

@@ -75,7 +75,7 @@ def test_flows_that_cannot_be_are_refused(make: Callable[[], EchoFlow]) -> None:
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(l3_switch(100), "virtual", folder=tmp_path_factory.mktemp("echo")) as lab:
+    with linklab.start(l3_switch(100), folder=tmp_path_factory.mktemp("echo")) as lab:
         yield lab
 
 
@@ -90,7 +90,7 @@ def test_a_round_trip_is_serialisation_and_repeats_agree(lab: linklab.Lab, desti
 
 @pytest.mark.lab
 def test_over_ipv6_a_round_trip_carries_a_header_of_40_bytes(virtual: Kind, tmp_path: Any) -> None:
-    with linklab.start(l3_switch(100), "virtual", folder=tmp_path) as lab:
+    with linklab.start(l3_switch(100), folder=tmp_path) as lab:
         for number in (1, 2):
             lab[f"h{number}"].cmd(
                 f"echo 0 > /proc/sys/net/ipv6/conf/h{number}-eth0/disable_ipv6;"
@@ -152,7 +152,7 @@ def test_cards_that_hold_interrupts_back(
     virtual: Kind, tmp_path: Any, how: Any, interval_us: float, expected: tuple[float, float]
 ) -> None:
     with (
-        linklab.start(l3_switch(100), "virtual", folder=tmp_path) as lab,
+        linklab.start(l3_switch(100), folder=tmp_path) as lab,
         moderated(lab, ("s1-eth1", "s1-eth2"), interval_us, how),
     ):
         found = [run(lab, EchoFlow("h1", "h2", 20, payload_bytes=L)).rtt_mean_ms for L in (750, 1440)]
@@ -164,7 +164,7 @@ def test_what_comes_late_is_lost_and_lengthens_no_wait(virtual: Kind, tmp_path: 
     """Each answer comes during the next exchange."""
     (link,) = TWO_HOSTS.links
     far = replace(TWO_HOSTS, links=(replace(link, delay_ms=250),))
-    with linklab.start(far, "virtual", folder=tmp_path) as lab:
+    with linklab.start(far, folder=tmp_path) as lab:
         result = run(lab, EchoFlow("h1", "h2", 6, wait_s=0.3))
     assert result.rtt_ms == (None,) * 6
     assert result.total_ms == pytest.approx(6 * 300, abs=1)

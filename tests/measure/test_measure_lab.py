@@ -23,7 +23,7 @@ WAY = path(TWO_HOSTS, "h1", "h2")
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("measure")) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
         yield lab
 
 
@@ -59,7 +59,7 @@ def test_udp_loses_nothing_below_the_rate_and_the_excess_above(lab: linklab.Lab)
 def test_udp_that_iperf3_cannot_send_is_refused(virtual: Kind, lab_folder: Path) -> None:
     """It was returned without a word: 60 of 500 Mbit/s over an idle link of 1 Gbit/s."""
     fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
-    with linklab.start(fast, "virtual", folder=lab_folder) as lab:
+    with linklab.start(fast, folder=lab_folder) as lab:
         said = r"h1 sent 60\.\d+ of the 500 Mbit/s .* cannot send 43,163 datagrams a second; choose larger"
         with pytest.raises(MeasurementError, match=said):
             run(lab, UdpFlow("h1", "h2", 500, 1))
@@ -80,7 +80,7 @@ class Pairs(Topo):  # type: ignore[misc]
 def test_two_flows_fill_a_fast_link_without_delay(virtual: Kind, lab_folder: Path) -> None:
     """They got 105 of 239 Mbit/s: the servers read each segment by itself, and each look at the clock took 16 us."""
     flows = [TcpFlow("h1", "h3", 2, congestion="reno"), TcpFlow("h2", "h4", 2, congestion="reno")]
-    with linklab.start(Pairs(), "virtual", folder=lab_folder) as lab:
+    with linklab.start(Pairs(), folder=lab_folder) as lab:
         found = at_once(lab, flows).results
     assert sum(it.throughput_mbps for it in found if isinstance(it, TcpResult)) == pytest.approx(238, rel=0.01)
 
@@ -89,7 +89,7 @@ def test_tcp_that_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folde
     """It was returned without a word: 107 Mbit/s over an idle link of 1 Gbit/s."""
     fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
     refused = pytest.raises(MeasurementError, match="programs held it back")
-    with linklab.start(fast, "virtual", folder=lab_folder) as lab, refused:
+    with linklab.start(fast, folder=lab_folder) as lab, refused:
         run(lab, TcpFlow("h1", "h2", 1, congestion="reno"))
 
 
@@ -154,7 +154,7 @@ def test_nothing_to_measure_is_said(lab: linklab.Lab) -> None:
 
 
 def test_a_missing_tool_is_named_with_the_fix(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as bare:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as bare:
         bare["h1"].cmd("rm /usr/bin/iperf3")  # the guest's own copy of the root: the machine keeps its iperf3
         with pytest.raises(MeasurementError, match="sudo apt-get install iperf3"):
             run(bare, TcpFlow("h1", "h2", 1))

@@ -54,7 +54,7 @@ def test_flows_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.lab
 def test_a_page_takes_two_round_trips_an_object_and_curl_gets_one_too(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(access(COURSE), "virtual", folder=tmp_path) as lab:
+    with linklab.start(access(COURSE), folder=tmp_path) as lab:
         one = run(lab, PageFlow("h2", "h3", 3))
         short = run(lab, PageFlow("h2", "h3", 3, objects=2, object_bytes=100))
         assert isinstance(one, PageResult)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.lab
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("prober")) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("prober")) as lab:
         yield lab
 
 

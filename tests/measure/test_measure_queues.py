@@ -99,7 +99,7 @@ def test_json_and_back() -> None:
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(dumbbell(COURSE), "virtual", folder=tmp_path_factory.mktemp("queues")) as lab:
+    with linklab.start(dumbbell(COURSE), folder=tmp_path_factory.mktemp("queues")) as lab:
         yield lab
 
 
@@ -123,7 +123,7 @@ def _traces(folder: Path) -> list[Any]:
     """Every digit of windows, round trips and queue of the three controls, in a lab of its own."""
     folder.mkdir()
     found: list[Any] = []
-    with linklab.start(dumbbell(COURSE), "virtual", folder=folder) as lab:
+    with linklab.start(dumbbell(COURSE), folder=folder) as lab:
         for control in ("reno", "cubic", "bbr"):
             looks = SocketsFlow("h2", "h4", 2), QueueFlow("r1", "h4", 2)
             both = at_once(lab, [TcpFlow("h2", "h4", 2, congestion=control), *looks])

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mininet.topo import SingleSwitchTopo
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import GRE, Dot1Q, Ether
 from scapy.utils import PcapNgReader
@@ -29,7 +28,7 @@ CROSSING = [
 
 def crossing(folder: Path, record: bool) -> tuple[AtOnce, float]:
     """Lab 06's crossing flows in a fresh lab, and how long they took by the lab's clock."""
-    with start(COURSE, "virtual", folder=folder) as lab:
+    with start(COURSE, folder=folder) as lab:
         run = at_once(lab, CROSSING, record=record)
         fidelity = run.fidelity
         assert fidelity is not None
@@ -138,7 +137,7 @@ def test_the_json_form_leaves_it_out(crossed: tuple[AtOnce, float]) -> None:
 
 @pytest.fixture(scope="module")
 def lab(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    return start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("recorded"))
+    return start(TWO_HOSTS, folder=tmp_path_factory.mktemp("recorded"))
 
 
 def echoes(lab: Lab, count: int = 3) -> None:
@@ -188,7 +187,7 @@ def test_a_packet_that_its_own_host_drops_is_known(lab: Lab) -> None:
 
 @pytest.mark.lab
 def test_a_random_loss_is_told_from_a_full_queue(virtual: None, lab_folder: Path) -> None:
-    with start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
+    with start(TWO_HOSTS, folder=lab_folder) as lab:
         lab["h1"].cmd("tc qdisc change dev h1-eth0 handle 10: netem delay 10ms limit 50 loss 20%")
         run = at_once(lab, [PingFlow("h1", "h2", count=50, interval_s=0.1)], record=True)
         recording = recording_of(run)
@@ -200,7 +199,7 @@ def test_a_random_loss_is_told_from_a_full_queue(virtual: None, lab_folder: Path
 
 @pytest.mark.lab
 def test_what_netem_duplicates_is_sent_twice(virtual: None, lab_folder: Path) -> None:
-    with start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
+    with start(TWO_HOSTS, folder=lab_folder) as lab:
         lab["h1"].cmd("tc qdisc change dev h1-eth0 handle 10: netem delay 10ms limit 50 duplicate 30%")
         run = at_once(lab, [PingFlow("h1", "h2", count=20, interval_s=0.1)], record=True)
         assert run.fidelity is not None
@@ -215,7 +214,7 @@ def test_what_netem_duplicates_is_sent_twice(virtual: None, lab_folder: Path) ->
 @pytest.mark.lab
 @pytest.mark.parametrize("ecn", [False, True])
 def test_queue_management_is_named_and_its_marks_are_seen(ecn: bool, virtual: None, lab_folder: Path) -> None:
-    with start(COURSE, "virtual", folder=lab_folder) as lab:
+    with start(COURSE, folder=lab_folder) as lab:
         codel = f"codel limit 200 target 5ms {'ecn' if ecn else 'noecn'}"
         lab["r2"].cmd(f"tc qdisc replace dev r2-eth2 parent 5:1 handle 20: {codel}")
         for name in ("h1", "h4"):
@@ -239,7 +238,7 @@ def test_queue_management_is_named_and_its_marks_are_seen(ecn: bool, virtual: No
 def test_tunnels_and_vlans(name: str, hosts: tuple[str, str] | None, virtual: None, lab_folder: Path) -> None:
     network = by_name(name)
     source, destination = hosts or [node.name for node in network.nodes if isinstance(node, Host)][:2]
-    with start(network, "virtual", folder=lab_folder) as lab:
+    with start(network, folder=lab_folder) as lab:
         recording = recording_of(at_once(lab, [PingFlow(source, destination, count=2)], record=True))
     assert not any(hop.lost for hop in recording.hops)
     hops = Counter(hop.packet for hop in recording.hops)
@@ -249,7 +248,7 @@ def test_tunnels_and_vlans(name: str, hosts: tuple[str, str] | None, virtual: No
 
 @pytest.mark.lab
 def test_what_a_node_discards_is_told(virtual: None, lab_folder: Path) -> None:
-    with start(COURSE, "virtual", folder=lab_folder) as lab, recorded(lab) as recording:
+    with start(COURSE, folder=lab_folder) as lab, recorded(lab) as recording:
         lab["r2"].cmd("ip route del 10.0.5.0/24")
         lab["h1"].cmd("ping -c 2 -i 0.2 10.0.5.2")
         lab["h1"].cmd("ping -c 1 10.0.2.2")
@@ -295,7 +294,7 @@ def left_behind(net: Any) -> list[str]:
     ],
 )
 def test_half_a_recording_is_none(pings: int, says: str, virtual: None, lab_folder: Path) -> None:
-    with start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
+    with start(TWO_HOSTS, folder=lab_folder) as lab:
         lab.call(make_small)
         with pytest.raises(LabError) as refused, recorded(lab):
             lab["h1"].cmd(f"ping -c {pings} -i 0.01 10.0.0.2")
@@ -309,16 +308,6 @@ def make_small(net: Any) -> None:
     from linklab.emulation import recorder
 
     recorder._ring_bytes = lambda: 65536
-
-
-@pytest.mark.lab
-def test_a_native_lab_cannot(native: None, lab_folder: Path) -> None:
-    says = "shares this machine's kernel and cannot record"
-    with start(SingleSwitchTopo(2), "real", folder=lab_folder, kind="native", verify=False) as lab:
-        with pytest.raises(LabError, match=says), recorded(lab):
-            pass
-        with pytest.raises(LabError, match=says):
-            at_once(lab, [PingFlow("h1", "h2", count=1)], record=True)
 
 
 def test_a_fingerprint_stays_on_the_path_and_differs_from_packet_to_packet() -> None:

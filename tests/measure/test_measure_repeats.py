@@ -112,7 +112,7 @@ def test_a_ping_that_nobody_answers_has_no_median() -> None:
 @pytest.mark.lab
 def test_on_virtual_time_repeats_differ_by_their_start_alone(virtual: Kind, tmp_path: Path) -> None:
     flows: list[Flow] = [TcpFlow("h1", "h2", 3), PingFlow("h1", "h2", 5)]
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
         found = repeated(lab, flows, 3)
         assert len(found.runs) == 3
         assert deviation_share(found.spreads[0].values) < 0.025

@@ -22,7 +22,7 @@ CEILING_MBPS = goodput_ceiling_mbps(path(TWO_HOSTS, "h1", "h2"))
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("measure")) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
         yield lab
 
 

@@ -91,7 +91,7 @@ def test_flows_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("sockets")) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("sockets")) as lab:
         yield lab
 
 

@@ -38,7 +38,7 @@ FLOWS = (
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("measure")) as lab:
+    with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
         yield lab
 
 
@@ -155,6 +155,6 @@ def test_an_error_of_the_watcher_is_raised_when_the_tools_have_ended(lab: linkla
 def test_watching_changes_no_digit(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> None:
     found = []
     for watcher in (None, Until(99)):
-        with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path_factory.mktemp("measure")) as lab:
+        with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
             found.append(run(lab, TcpFlow("h1", "h2", 5), on_progress=watcher).throughput_mbps)
     assert found[0] == found[1]

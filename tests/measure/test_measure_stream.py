@@ -99,7 +99,7 @@ def video(tmp_path_factory: pytest.TempPathFactory) -> Video:
 
 
 def sent(video: Video, folder: Path, sender: str, link_mbps: float = 0.9, *, one_frame: bool = False) -> VideoResult:
-    with linklab.start(video_network(3, link_mbps), "virtual", folder=folder) as lab:
+    with linklab.start(video_network(3, link_mbps), folder=folder) as lab:
         if one_frame:
             bucket_of_one_frame(lab, "r1", "r1-eth1", link_mbps, 1370)
         result = run(lab, VideoFlow("h1", "h2", video, sender))  # type: ignore[arg-type]
@@ -143,7 +143,7 @@ def test_a_bucket_of_one_frame_lets_no_packets_come_closer(virtual: Kind, video:
 
 @pytest.mark.lab
 def test_what_cannot_be_streamed_is_one_line(virtual: Kind, video: Video, tmp_path: Path) -> None:
-    with linklab.start(video_network(3, 8, loss_percent=100), "virtual", folder=tmp_path) as lab:
+    with linklab.start(video_network(3, 8, loss_percent=100), folder=tmp_path) as lab:
         with pytest.raises(MeasurementError, match=r"nothing of the video arrived at h2, of \d+ packets"):
             run(lab, VideoFlow("h1", "h2", video))
         with pytest.raises(LabError, match="no node 'h7'"):

@@ -63,7 +63,7 @@ def test_trains_that_cannot_be_are_refused(make: Callable[[], TrainFlow]) -> Non
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(COURSE, "virtual", folder=tmp_path_factory.mktemp("train")) as lab:
+    with linklab.start(COURSE, folder=tmp_path_factory.mktemp("train")) as lab:
         yield lab
 
 
@@ -107,7 +107,7 @@ def test_a_node_that_is_not_there_and_no_way_are_said(lab: linklab.Lab) -> None:
 @pytest.mark.lab
 def test_a_train_takes_the_time_that_the_network_needs(virtual: Kind, tmp_path: Path) -> None:
     """2000 frames of 7999 bytes need 12.8 s at 10 Mbit/s, and nobody told the sender."""
-    with linklab.start(mtu_direct(7999, 10), "virtual", folder=tmp_path) as lab:
+    with linklab.start(mtu_direct(7999, 10), folder=tmp_path) as lab:
         result = run(lab, TrainFlow("h1", "h2", 2000, payload_bytes(7999)))
     assert result.received == 2000
     assert result.arrivals_s[-1] > 12
@@ -115,17 +115,7 @@ def test_a_train_takes_the_time_that_the_network_needs(virtual: Kind, tmp_path: 
 
 @pytest.mark.lab
 def test_paced_packets_leave_at_equal_times_the_first_one_too(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(mtu_direct(1518, 100), "virtual", folder=tmp_path) as lab:
+    with linklab.start(mtu_direct(1518, 100), folder=tmp_path) as lab:
         result = run(lab, TrainFlow("h1", "h2", 20, payload_bytes(1518), gap_us=121.44))
     gaps_s = [late - early for early, late in pairwise(result.departure_s)]
     assert gaps_s == pytest.approx([121.44e-6] * 19, abs=1e-6)
-
-
-@pytest.mark.lab
-def test_a_train_in_real_time(real: Kind, tmp_path: Path) -> None:
-    """No bound on its gaps: this machine may be busy. Its shape is that of virtual time."""
-    with linklab.start(COURSE, "real", folder=tmp_path) as lab:
-        result = run(lab, TrainFlow("h1", "h4", 20))
-    assert result.origin.clock == "real"
-    assert result.received >= 2
-    assert result.arrivals_s[0] >= 0.03

@@ -105,7 +105,6 @@ def test_a_clock_that_stops_too_early_is_the_one_thing_left_of_step_two(virtual:
 
 def _errors(folder: str, work: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, dict[str, str]]:
     """A notebook of that folder, run with the program that lies beside it there, and what its failed cells said."""
-    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
     shutil.copy(ROOT / folder / NAME, work)
     notebook = read(f"{folder}/02-simpleperf.ipynb")
     return notebook, run(notebook, work).errors

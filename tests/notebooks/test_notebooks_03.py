@@ -9,7 +9,7 @@ import pytest
 
 from tests.notebooks.run_notebook import graded, read, run, shown
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
 NAME = "03-udp-bandwidth"
 
 

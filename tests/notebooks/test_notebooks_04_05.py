@@ -14,7 +14,7 @@ from linklab.network import COURSE
 from linklab.published.report import rows
 from tests.notebooks.run_notebook import graded, run_with_simpleperf, shown
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
 NAMES = ("04-link-latency", "05-path-latency")
 ADDRESSES = {"L1": "10.0.1.2", "L2": "10.0.3.2", "L3": "10.0.6.2"}
 NOT_IN_THE_STARTER = "not measured yet: fill in the cells above and run them"
@@ -66,7 +66,7 @@ def _measured(folder: Path, case: int) -> tuple[list[Comparison], AtOnce]:
     """What a lab's tables have of a test case, measured in a lab of its own."""
     ways = {row.name: (row.source, row.destination) for row in rows(case)}
     folder.mkdir()
-    with linklab.start(COURSE, "virtual", folder=folder) as lab:
+    with linklab.start(COURSE, folder=folder) as lab:
         pings, transfers = {}, {}
         for name, (source, destination) in ways.items():
             where = ADDRESSES.get(name)

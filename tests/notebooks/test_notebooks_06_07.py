@@ -15,7 +15,7 @@ from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, repeated
 from linklab.network import COURSE
 from tests.notebooks.run_notebook import ROOT, graded, run_with_simpleperf, shown
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
 NAMES = ("06-multiplexing", "07-parallel-connections")
 
 
@@ -86,7 +86,7 @@ def _measured(folder: Path) -> tuple[list[Any], list[float]]:
     pairs = [("h1", "h4"), ("h2", "h5"), ("h3", "h6")]
     many = [flow for pair in pairs for flow in (PingFlow(*pair, 8, 1.0), SimpleperfFlow(*pair, duration_s=8))]
     several = [SimpleperfFlow("h1", "h4", 8, streams=2), SimpleperfFlow("h2", "h5", 8), SimpleperfFlow("h3", "h6", 8)]
-    with linklab.start(COURSE, "virtual", folder=folder) as lab:
+    with linklab.start(COURSE, folder=folder) as lab:
         first, more = at_once(lab, many), repeated(lab, several, 2)
     means = [it.rtt_mean_ms for it in pings(first).values() if it.rtt_mean_ms is not None]
     return [_seen(first), [_seen(run) for run in more.runs]], means
@@ -107,7 +107,7 @@ def test_a_simpleperf_without_parallel_connections_is_told_and_replaced(
     broken = text.replace('"-P"', '"-Q"')
     assert broken != text
     file = tmp_path / "simpleperf.py"
-    with linklab.start(COURSE, "virtual", folder=tmp_path) as lab:
+    with linklab.start(COURSE, folder=tmp_path) as lab:
         file.write_text(broken)
         assert multiplexing.own_parallel_simpleperf(lab, file) is None
         assert "For -P it is Linklab's own after all: " in capsys.readouterr().out

@@ -10,7 +10,7 @@ import pytest
 from linklab.labs.lab09 import figures as video_figures
 from tests.notebooks.run_notebook import graded, read, run, shown
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
 NAME = "09-video"
 
 

@@ -11,7 +11,7 @@ import pytest
 from linklab.labs.lab11 import figures
 from tests.notebooks.run_notebook import graded, read, run, shown
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
 NAME = "11-congestion-control"
 
 

@@ -10,7 +10,7 @@ import pytest
 from linklab.labs.lab12 import figures
 from tests.notebooks.run_notebook import graded, read, run, shown
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
 NAME = "12-queue-management"
 
 

@@ -58,7 +58,7 @@ def test_no_step_passes_before_it_is_done(done: int, virtual: Kind, tmp_path: Pa
 
 @pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.usefixtures("virtual_time")
+@pytest.mark.usefixtures("virtual")
 def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: Path) -> None:
     shutil.copy(ROOT / "labs" / PROGRAM, tmp_path)
     starter = read(f"labs/{NAME}.ipynb")
@@ -72,7 +72,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
 
 @pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.usefixtures("virtual_time")
+@pytest.mark.usefixtures("virtual")
 def test_the_solution_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     shutil.copy(ROOT / "solutions" / PROGRAM, tmp_path)
     solution = read(f"solutions/{NAME}.ipynb")

@@ -19,7 +19,7 @@ FINISHED = (ROOT / "solutions" / "simpleperf.py").read_text()
 
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(COURSE, "virtual", folder=tmp_path_factory.mktemp("own")) as lab:
+    with linklab.start(COURSE, folder=tmp_path_factory.mktemp("own")) as lab:
         yield lab
 
 

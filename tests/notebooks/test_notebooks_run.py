@@ -12,7 +12,7 @@ from linklab.network import TWO_HOSTS
 from tests.notebooks.run_notebook import graded, read, run, shown
 from tests.thorough import some_cases
 
-pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("virtual_time")]
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("virtual")]
 
 NAMES = ("00-start-here", "01-router-network")
 

@@ -118,7 +118,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab
     shutil.copy(ROOT / "solutions" / "simpleperf.py", shared)
     shutil.copy(ROOT / "labs" / "simpleperf.py", shared / "starter.py")
     (shared / "endless.py").write_text("import time\nprint('on')\ntime.sleep(3600)\n")
-    with linklab.start(TWO_HOSTS, "virtual", folder=shared) as running:
+    with linklab.start(TWO_HOSTS, folder=shared) as running:
         yield running
 
 

@@ -93,7 +93,7 @@ def results() -> Iterator[dict[str, Any]]:
         measure.VideoFlow("h1", "h2", video=measure.encoded(short)),
         measure.PageFlow("h1", "h2", 2),
     ]
-    with linklab.start(TWO_HOSTS, "virtual") as lab:
+    with linklab.start(TWO_HOSTS) as lab:
         for flow in flows:
             yield measure.run(lab, flow).to_json()
         looks = [measure.SocketsFlow("h1", "h2", 2, 1), measure.QueueFlow("h1", "h2", 2, 1)]

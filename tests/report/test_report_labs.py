@@ -20,7 +20,6 @@ pytestmark = pytest.mark.lab
 
 
 def executed(path: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> LabRecord:
-    monkeypatch.setenv("LINKLAB_CLOCK", "virtual")
     notebook = run(read(path), folder).notebook
     return lab_of(notebook, Path(path).name, datetime.datetime.now(datetime.UTC))
 

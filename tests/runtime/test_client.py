@@ -1,4 +1,4 @@
-"""One lab process of each kind: requests, errors, time, limits, files."""
+"""One lab process: requests, errors, time, limits, files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,6 @@ from linklab.runtime.context import BEAT_NS
 from linklab.runtime.transport import Spawned
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
-KINDS = ["virtual", "real", "native"]
-OF_EACH_KERNEL = ["virtual", pytest.param("real", marks=pytest.mark.thorough), "native"]
-"""For what does not hang on the clock: a guest in real time is the same kernel, agent and channel."""
 
 
 def _monotonic(context: Any) -> float:
@@ -35,22 +31,20 @@ def _monotonic(context: Any) -> float:
     return time.monotonic()
 
 
-@pytest.mark.parametrize("name", OF_EACH_KERNEL)
-def test_a_request_is_answered_with_data(every_kind: Callable[[str], Kind], lab_folder: Path, name: str) -> None:
-    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
+def test_a_request_is_answered_with_data(virtual: Kind, lab_folder: Path) -> None:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         assert lab.call(lambda context, n: ["x" * n, {"n": n}, None], 200_000) == ["x" * 200_000, {"n": 200_000}, None]
         assert lab.call(lambda context, text: len(text), "y" * 100_000) == 100_000
 
 
-@pytest.mark.parametrize("name", OF_EACH_KERNEL)
-def test_the_lab_is_root_in_its_own_world(every_kind: Callable[[str], Kind], lab_folder: Path, name: str) -> None:
+def test_the_lab_is_root_in_its_own_world(virtual: Kind, lab_folder: Path) -> None:
     def look(context: Any) -> list[Any]:
         import os
         import socket
 
         return [os.getuid(), sorted(name for _, name in socket.if_nameindex() if name == "lo" or "veth" in name)]
 
-    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         assert lab.call(look) == [0, ["lo"]]
 
 
@@ -128,12 +122,8 @@ def test_busy_waiting_ends_at_the_limit_and_says_why(virtual: Kind, lab_folder: 
         lab.call(_monotonic)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(
-    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str
-) -> None:
+def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(virtual: Kind, lab_folder: Path, tmp_path: Path) -> None:
     """In a process of its own, which gets a real SIGINT while the lab waits."""
-    kind = every_kind(name)
     program = f"""
         import os, signal, sys, threading
         from pathlib import Path
@@ -148,7 +138,7 @@ def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(
         def interrupt(event):
             os.kill(os.getpid(), signal.SIGINT)
 
-        with LabProcess.spawn(choose({kind.clock!r}, {kind.name!r}), Path({str(lab_folder)!r})) as lab:
+        with LabProcess.spawn(choose("guest"), Path({str(lab_folder)!r})) as lab:
             try:
                 lab.call(wait, on_event=interrupt)
             except KeyboardInterrupt:
@@ -164,10 +154,7 @@ def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(
     assert done.stdout.strip() == "interrupted 42", done.stderr
 
 
-@pytest.mark.parametrize("name", OF_EACH_KERNEL[:2])
-def test_rm_rf_in_a_guest_leaves_the_host_whole(
-    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str
-) -> None:
+def test_rm_rf_in_a_guest_leaves_the_host_whole(virtual: Kind, lab_folder: Path, tmp_path: Path) -> None:
     """Only the lab folder is there, even for a guest that mounts all that it can reach of the host."""
     precious = tmp_path / "precious"
     precious.write_text("keep me")
@@ -194,7 +181,7 @@ def test_rm_rf_in_a_guest_leaves_the_host_whole(
             sh("rm -rf /etc /boot"),
         ]
 
-    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         mounted, options, parts, there, _, overwritten, *_ = lab.call(destroy, str(precious), str(lab_folder))
         assert not lab.call(lambda context: __import__("os").path.exists("/etc/hostname"))
     assert mounted == "0"
@@ -204,29 +191,7 @@ def test_rm_rf_in_a_guest_leaves_the_host_whole(
     assert list(lab_folder.iterdir()) == []
 
 
-def test_native_labs_cannot_write_the_hosts_files_either(native: Kind, lab_folder: Path, tmp_path: Path) -> None:
-    precious = tmp_path / "precious"
-    precious.write_text("keep me")
-
-    def destroy(context: Any, target: str) -> str:
-        from pathlib import Path
-
-        try:
-            Path(target).unlink()
-        except OSError as error:
-            return str(error.strerror)
-        return "gone"
-
-    with LabProcess.spawn(native, lab_folder) as lab:
-        assert lab.call(destroy, "/etc/hostname") == "Read-only file system"
-        assert lab.call(destroy, str(precious)) != "gone"
-    assert precious.exists()
-
-
-@pytest.mark.parametrize("name", OF_EACH_KERNEL)
-def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(
-    every_kind: Callable[[str], Kind], lab_folder: Path, name: str
-) -> None:
+def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(virtual: Kind, lab_folder: Path) -> None:
     """A program edited between two cells runs as edited, not as it was when the lab first read it."""
 
     def read(context: Any, path: str) -> str:
@@ -241,7 +206,7 @@ def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(
 
     file = lab_folder / "simpleperf.py"
     file.write_text("first")
-    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         assert lab.call(read, str(file)) == "first"
         file.write_text("second, longer")
         assert lab.call(read, str(file)) == "second, longer"
@@ -323,7 +288,7 @@ program = struct.pack("HxxxxxxP", 4, ctypes.addressof(kept := ctypes.create_stri
 libc = ctypes.CDLL(None)
 assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
 assert libc.prctl(22, 2, program) == 0  # PR_SET_SECCOMP, a filter
-kind = choose("virtual", "guest")
+kind = choose("guest")
 with LabProcess.spawn(kind, None) as lab:
     print("an ordinary guest runs")
 try:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,7 +40,7 @@ def own_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.lab
-@pytest.mark.usefixtures("virtual_time", "nothing_left")
+@pytest.mark.usefixtures("virtual", "nothing_left")
 def test_a_lab_gives_the_same_digits_and_leaves_nothing(own_tmp: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with linklab.start(COURSE) as lab:
         assert "bwrap" not in "".join(lab_processes().values())
@@ -56,11 +56,8 @@ def test_a_lab_gives_the_same_digits_and_leaves_nothing(own_tmp: Path, monkeypat
 
 @pytest.mark.lab
 @pytest.mark.usefixtures("nothing_left", "own_tmp")
-@pytest.mark.parametrize("name", ["virtual", "real"])
-def test_the_labs_folder_alone_is_the_containers(
-    every_kind: Callable[[str], Kind], name: str, lab_folder: Path, tmp_path: Path
-) -> None:
-    with LabProcess.spawn(every_kind(name), lab_folder) as lab:
+def test_the_labs_folder_alone_is_the_containers(virtual: Kind, lab_folder: Path, tmp_path: Path) -> None:
+    with LabProcess.spawn(virtual, lab_folder) as lab:
         lab.call(_write, [str(lab_folder / "kept"), str(tmp_path / "lost")])
         assert lab.call(_devices) == [], "no way out to the container's network"
     assert (lab_folder / "kept").read_text() == "x"
@@ -83,7 +80,7 @@ _NOTEBOOK = """
 import sys
 import linklab
 from linklab.network import TWO_HOSTS
-lab = linklab.start(TWO_HOSTS, "virtual", folder=sys.argv[1], verify=False)
+lab = linklab.start(TWO_HOSTS, folder=sys.argv[1], verify=False)
 lab["h2"].popen("sleep 1000 & sleep 1000")
 lab["h1"].cmd("true")
 print(lab.process.group_pid, flush=True)
@@ -92,7 +89,7 @@ sys.stdin.read()
 
 
 @pytest.mark.lab
-@pytest.mark.usefixtures("virtual_time")
+@pytest.mark.usefixtures("virtual")
 @pytest.mark.parametrize("victim", ["notebook", "guest"])
 def test_killed_it_leaves_nothing(own_tmp: Path, lab_folder: Path, victim: str) -> None:
     before = lab_processes()

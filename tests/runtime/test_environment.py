@@ -16,7 +16,7 @@ from linklab.runtime.backends import Kind
 @pytest.mark.lab
 def test_programs_on_a_node_are_asked_for_no_colours(virtual: Kind, nothing_left: None) -> None:
     """A node's shell has a terminal, and Debian 13's ip colours what it says to one: addresses could not be read."""
-    with linklab.start(TWO_HOSTS, "virtual") as lab:
+    with linklab.start(TWO_HOSTS) as lab:
         assert lab["h1"].cmd("echo $NO_COLOR $TERM").split() == ["1", "dumb"]
         assert "\x1b" not in lab["h1"].cmd("ip address")
 
@@ -30,5 +30,5 @@ def test_a_program_may_import_packages_that_lie_elsewhere_than_where_python_puts
     monkeypatch.setattr(sysconfig, "get_paths", lambda: usual | {"purelib": str(tmp_path / "nowhere")})
     program = tmp_path / "simpleperf.py"
     program.write_text("import prettytable\nraise SystemExit(f'found {prettytable.PrettyTable.__name__}')\n")
-    with linklab.start(TWO_HOSTS, "virtual") as lab, pytest.raises(linklab.LinklabError, match="found PrettyTable"):
+    with linklab.start(TWO_HOSTS) as lab, pytest.raises(linklab.LinklabError, match="found PrettyTable"):
         run(lab, SimpleperfFlow("h1", "h2", 1, program=program))

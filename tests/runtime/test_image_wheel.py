@@ -149,7 +149,7 @@ def test_a_lab_starts_from_a_wheel_outside_of_the_clone(installed: Path, tmp_pat
         "class Two(Topo):\n"
         "    def build(self):\n"
         "        self.addLink(self.addHost('h1'), self.addHost('h2'), bw=10, delay='5ms')\n"
-        "with linklab.start(Two(), 'virtual') as lab:\n"
+        "with linklab.start(Two()) as lab:\n"
         "    print(lab['h1'].cmd('ping -c 2 10.0.0.2'))\n"
         "    print(run(lab, SimpleperfFlow('h1', 'h2', 1)).throughput_mbps)\n"
     )

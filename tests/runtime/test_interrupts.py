@@ -98,11 +98,9 @@ def _clear(lab: linklab.Lab) -> None:
     assert lab.call(_length, LONG) == len(LONG)
 
 
-@pytest.fixture(params=["virtual", "real"])
-def lab(request: pytest.FixtureRequest, every_kind: Callable[[str], Kind], tmp_path: Path) -> Iterator[linklab.Lab]:
-    every_kind(request.param)
-    clock = "virtual" if request.param == "virtual" else "real"
-    with linklab.start(TWO_HOSTS, clock, kind="guest", folder=tmp_path) as running:  # type: ignore[arg-type]
+@pytest.fixture
+def lab(virtual: Kind, tmp_path: Path) -> Iterator[linklab.Lab]:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as running:
         yield running
 
 
@@ -128,10 +126,10 @@ def test_at_random_moments_of_everything(lab: linklab.Lab, times: int) -> None:
 def test_at_random_moments_of_start(virtual: Kind, tmp_path: Path, times: int, nothing_left: None) -> None:
     chance = random.Random(16)
     started_s = time.monotonic()
-    linklab.start(TWO_HOSTS, "virtual", folder=tmp_path).stop()
+    linklab.start(TWO_HOSTS, folder=tmp_path).stop()
     took_s = time.monotonic() - started_s
     for _ in range(times):
-        _tried(chance, lambda: linklab.start(TWO_HOSTS, "virtual", folder=tmp_path).stop(), took_s)
+        _tried(chance, lambda: linklab.start(TWO_HOSTS, folder=tmp_path).stop(), took_s)
 
 
 def test_pressed_twice_it_means_once(virtual: Kind, tmp_path: Path) -> None:

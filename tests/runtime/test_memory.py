@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +21,11 @@ SEVERAL = (
 SAID = "the lab ran out of its 192 MB of memory and ended python3: let programs in it use less, or set LINKLAB_GUEST"
 
 
-@pytest.fixture(params=["virtual", pytest.param("real", marks=pytest.mark.thorough)])  # one kernel, two clocks
-def lab(
-    request: pytest.FixtureRequest,
-    every_kind: Callable[[str], Kind],
-    lab_folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Lab]:
+@pytest.fixture
+def lab(virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     """A lab of little memory, which is soon full."""
-    kind = every_kind(request.param)
     monkeypatch.setenv("LINKLAB_GUEST_MB", "192")
-    with linklab.start(TWO_HOSTS, kind.clock, kind="guest", folder=lab_folder) as lab:
+    with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
         yield lab
 
 
@@ -81,10 +75,10 @@ def test_a_lab_that_dies_of_it_says_so(lab: Lab) -> None:
 @pytest.mark.lab
 def test_a_lab_can_have_more(virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     much = "python3 -c 'print(len(bytes(1) * 540_000_000))'"
-    with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
+    with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
         assert "540000000" not in lab["h1"].cmd(much)
     monkeypatch.setenv("LINKLAB_GUEST_MB", "768")
-    with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
+    with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
         assert "540000000" in lab["h1"].cmd(much)
 
 

@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.slow]
 def can_run() -> None:
     """Skips these tests with the reason where no lab starts in QEMU."""
     try:
-        choose("virtual", "qemu")
+        choose("qemu")
     except LabError as error:
         pytest.skip(str(error))
 
@@ -45,7 +45,7 @@ def lab(tmp_path: Path) -> Iterator[LabProcess]:
 
 def started(network: Network, folder: Path | None = None, kind: KindName = "qemu", seed: int = 0) -> LabProcess:
     """A lab with a network."""
-    process = LabProcess.spawn(choose("virtual", kind), folder, seed=seed)
+    process = LabProcess.spawn(choose(kind), folder, seed=seed)
     process.call(service.build, network, expected_state(network), "bridge", True, None)
     return process
 
@@ -137,7 +137,7 @@ def test_neither_a_long_request_nor_files_show_in_any_digit(idle: list[Any], tmp
 def test_digits_are_those_of_user_mode_linux(idle: list[Any]) -> None:
     """But for ping's whole time: a program may take some microseconds more to start (docs/speed.md)."""
     try:
-        choose("virtual", "guest")
+        choose("guest")
     except LabError as error:
         pytest.skip(str(error))
     (pings, *others), (same_pings, *same_others) = idle, measured(kind="guest")

@@ -84,7 +84,7 @@ def test_a_notebook_that_comes_late_shows_in_no_digit(virtual: Kind, lab_folder:
     """The lab looks for the request some ten thousand times meanwhile."""
 
     def sent(late_s: float) -> list[float]:
-        with linklab.start(COURSE, "virtual", folder=lab_folder) as lab:
+        with linklab.start(COURSE, folder=lab_folder) as lab:
             transport = lab.process.transport
             resume = transport.resume
 
@@ -103,7 +103,7 @@ def test_a_program_comes_as_far_however_long_the_notebook_takes(virtual: Kind, l
     """Started by one request, it is ready when the next one comes: it does not run on while the lab waits for that."""
 
     def looks(wait_s: float) -> list[str]:
-        with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
+        with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
             program = lab["h1"].popen("python3 -c 'import json, time; print(time.monotonic_ns()); time.sleep(0.5)'")
             time.sleep(wait_s)
             lab["h2"].cmd("true")
@@ -137,7 +137,7 @@ def _clock_ns(net: Any) -> int:
 def _received(folder: Path, repeats: int, *, traced: bool = False) -> list[tuple[int, int]]:
     """Bytes received by TCP and over how many seconds, as the receiver says."""
     found = []
-    with linklab.start(TWO_HOSTS, "virtual", folder=folder, traced=traced) as lab:
+    with linklab.start(TWO_HOSTS, folder=folder, traced=traced) as lab:
         for _ in range(repeats):
             server = lab["h2"].popen("iperf3 -s -1")
             lab["h2"].wait_listening(5201)
@@ -162,7 +162,7 @@ def test_flows_that_meet_share_in_another_way_when_they_meet_again(lab_folder: P
 
     def shares(seed: int) -> list[list[float]]:
         flows = [TcpFlow(source, target, duration_s=TCP_S) for source, target in (("h1", "h4"), ("h2", "h5"))]
-        with linklab.start(COURSE, "virtual", folder=lab_folder, seed=seed) as lab:
+        with linklab.start(COURSE, folder=lab_folder, seed=seed) as lab:
             runs = [at_once(lab, flows) for _ in range(2)]
         return [[it.throughput_mbps for it in transfers(run)] for run in runs]
 
@@ -192,7 +192,7 @@ def test_how_many_modules_python_loads_to_build_makes_no_difference(virtual: Kin
     """Each takes a guest a little of its time, and another version of Python, or of Linklab, loads others."""
 
     def clocks_s(*modules: str) -> list[float]:
-        with linklab.start(Pair(modules), "virtual", folder=lab_folder) as lab:
+        with linklab.start(Pair(modules), folder=lab_folder) as lab:
             found_s = [lab.process.clock_s]
             for _ in range(2):
                 lab.process.call(service.counters, True)
@@ -223,7 +223,7 @@ def test_a_program_that_seeds_itself_from_the_date_gives_the_same_digits_another
     program = "import random, time; random.seed(int(time.time())); print(random.random())"
 
     def printed() -> str:
-        with linklab.start(TWO_HOSTS, "virtual", folder=lab_folder) as lab:
+        with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
             return lab["h1"].cmd(f"python3 -c '{program}'")
 
     first = printed()
@@ -246,7 +246,7 @@ def test_looking_at_a_lab_changes_no_digit(virtual: Kind, lab_folder: Path, swit
     ticking = "import time\nwhile True: time.sleep(0.00037); print(time.monotonic_ns(), time.time_ns())"
 
     def digits(looks: int) -> tuple[Any, ...]:
-        with linklab.start(mtu_direct(1518, 10), "virtual", switch=switch, folder=lab_folder) as lab:
+        with linklab.start(mtu_direct(1518, 10), switch=switch, folder=lab_folder) as lab:
             programs = [lab["h2"].popen("iperf3 -s -1"), lab["h1"].popen(["python3", "-uc", ticking])]
             lab["h2"].wait_listening(5201)
             programs.append(lab["h1"].popen(f"iperf3 -J -i 0.1 -t 1 -c {lab['h2'].address}"))

@@ -22,20 +22,18 @@ from linklab.runtime.backends import Kind
 from linklab.runtime.printed import KEPT_BYTES
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
-REAL = pytest.param("real", marks=pytest.mark.thorough)
-"""What is printed, and how Ctrl-C comes, does not hang on a guest's clock; tests/runtime/test_client.py has both."""
-KINDS = ["virtual", REAL, "native"]
+
+
 PLAIN = Network(
     "plain",
     nodes=(Host("h1"), Host("h2")),
     links=(Link(End("h1", "h1-eth0", "10.0.0.1/24"), End("h2", "h2-eth0", "10.0.0.2/24")),),
 )
-"""Without netem, which the kernel of a native lab may lack."""
 
 
 @pytest.fixture
 def lab(virtual: Kind, lab_folder: Path) -> Iterator[linklab.Lab]:
-    with linklab.start(PLAIN, "virtual", folder=lab_folder) as running:
+    with linklab.start(PLAIN, folder=lab_folder) as running:
         yield running
 
 
@@ -61,12 +59,10 @@ def _speak(net: Any) -> None:
 SPOKEN = "print\nchild\nits error\nstderr\noutput\nwarn\ninfo\n*** h1 : ('echo cmdPrint',)\ncmdPrint\nlast\n"
 
 
-@pytest.mark.parametrize("name", KINDS)
 def test_all_that_is_printed_comes_back_in_order(
-    every_kind: Callable[[str], Kind], lab_folder: Path, capsys: pytest.CaptureFixture[str], name: str
+    virtual: Kind, lab_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kind = every_kind(name)
-    with linklab.start(PLAIN, kind.clock, kind=kind.name, folder=lab_folder, verify=False) as lab:
+    with linklab.start(PLAIN, folder=lab_folder, verify=False) as lab:
         capsys.readouterr()
         lab.call(_speak)
         assert capsys.readouterr().out == SPOKEN
@@ -92,18 +88,14 @@ def test_what_a_child_prints_later_comes_with_a_later_answer(
     assert capsys.readouterr().out == "late\n"
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_flood_is_cut_with_a_word(
-    every_kind: Callable[[str], Kind], lab_folder: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_a_flood_is_cut_with_a_word(virtual: Kind, lab_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def flood(net: Any) -> None:
         import subprocess
 
         subprocess.run("yes | head -c 30000000", shell=True, check=True)
         print("not kept")
 
-    kind = every_kind(name)
-    with linklab.start(PLAIN, kind.clock, kind=kind.name, folder=lab_folder, verify=False) as lab:
+    with linklab.start(PLAIN, folder=lab_folder, verify=False) as lab:
         capsys.readouterr()
         lab.call(flood)
         out = capsys.readouterr().out
@@ -122,20 +114,11 @@ INTERRUPTED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "traced"),
-    [
-        ("virtual", False),
-        pytest.param("real", False, marks=pytest.mark.thorough),
-        ("native", False),
-        pytest.param("virtual", True, marks=pytest.mark.thorough),
-    ],
-)
+@pytest.mark.parametrize("traced", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
-    every_kind: Callable[[str], Kind], lab_folder: Path, tmp_path: Path, name: str, traced: bool
+    virtual: Kind, lab_folder: Path, tmp_path: Path, traced: bool
 ) -> None:
     """In a process of its own, which gets a real SIGINT while the lab works."""
-    kind = every_kind(name)
     program = f"""
         import os, signal, sys, threading, time
         from pathlib import Path
@@ -162,8 +145,8 @@ def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
             time.sleep(0.5)
             os.kill(os.getpid(), signal.SIGINT)
 
-        asked = dict(kind={kind.name!r}, folder=Path({str(lab_folder)!r}), verify=False, traced={traced})
-        with linklab.start(PLAIN, {kind.clock!r}, **asked) as lab:
+        asked = dict(folder=Path({str(lab_folder)!r}), verify=False, traced={traced})
+        with linklab.start(PLAIN, **asked) as lab:
             for words in {INTERRUPTED!r}:
                 threading.Thread(target=press).start()
                 try:
@@ -244,30 +227,18 @@ def _busy(net: Any) -> None:
 
 
 def test_a_busy_loop_is_called_one_and_the_lab_lives_on(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(PLAIN, "virtual", folder=lab_folder, wall_limit_s=3) as lab:
+    with linklab.start(PLAIN, folder=lab_folder, wall_limit_s=3) as lab:
         with pytest.raises(LabError, match=r"silent for 3 s of real time.* computed for .* busy loop.* is in _busy"):
             lab.call(_busy)
         assert lab["h1"].cmd("echo well").strip() == "well"
 
 
 def test_a_loop_that_cannot_be_interrupted_ends_the_lab(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(PLAIN, "virtual", folder=lab_folder) as lab:
+    with linklab.start(PLAIN, folder=lab_folder) as lab:
         lab.process.wall_limit_s = 1.0
         with pytest.raises(LabError, match=r"and was ended.* computed for .* busy loop"):
             lab.call(lambda net: sum(iter(int, 1)))
         assert not lab.process.running
-
-
-@pytest.mark.parametrize("name", ["real", "native"])
-def test_in_real_time_who_waits_is_told_at_the_wall_limit(
-    every_kind: Callable[[str], Kind], lab_folder: Path, name: str
-) -> None:
-    kind = every_kind(name)
-    with linklab.start(PLAIN, kind.clock, kind=kind.name, folder=lab_folder, verify=False) as lab:
-        lab.process.wall_limit_s = 1.0
-        with pytest.raises(LabError, match=r"(?s)computed for only .* and waited.*'cat'.* whose other end 'tee'"):
-            lab.call(_each_other)
-        assert lab["h1"].cmd("echo well").strip() == "well"
 
 
 def test_ctrl_c_while_a_request_is_sent_loses_nothing(lab: linklab.Lab, monkeypatch: pytest.MonkeyPatch) -> None:

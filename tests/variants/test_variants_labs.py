@@ -18,7 +18,7 @@ from linklab.network.variants import variant
 from tests.notebooks.run_notebook import ROOT, graded, read, run
 from tests.thorough import some
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual_time")]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
 SECRET = b"a course secret for trials"
 LABS = {
     "01-router-network": "ada",

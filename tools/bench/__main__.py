@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     output: Path = arguments.output
     earlier = _records(arguments.against) if arguments.against else []
     _need_writable(output)
-    choose("virtual", "guest")
+    choose("guest")
     began_s = time.monotonic()
 
     def say(line: str) -> None:

@@ -17,7 +17,7 @@ from linklab.lab_group import Labs
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import LabProcess
 from linklab.study.declare import Point
-from linklab.units import Clock, SwitchName
+from linklab.units import SwitchName
 
 Record = dict[str, Any]
 """One thing measured, as JSON data: what it was measured under, and numbers with their units in the keys."""
@@ -205,18 +205,17 @@ class Crew(Labs):
     def start(
         self,
         network: Any,
-        clock: Clock = "virtual",
         switch: SwitchName = "bridge",
         kind: KindName | None = "guest",
         seed: int = 0,
         controller: str | None = None,
     ) -> Lab:
         """A lab in a guest, as `linklab.start` makes it. Raises `LabError`."""
-        return super().start(network, clock, switch, kind, seed, controller)
+        return super().start(network, switch, kind, seed, controller)
 
-    def boot(self, clock: Clock = "virtual") -> LabProcess:
+    def boot(self) -> LabProcess:
         """A lab process without a network. Raises `LabError`."""
-        process = LabProcess.spawn(choose(clock, "guest"), self.folder, _WALL_LIMIT_S)
+        process = LabProcess.spawn(choose("guest"), self.folder, _WALL_LIMIT_S)
         self.watch(process)
         return process
 

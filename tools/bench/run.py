@@ -41,7 +41,7 @@ def about_machine() -> dict[str, str]:
 
 def _kernel(clock: str) -> str:
     try:
-        kind = choose(clock, "guest")  # type: ignore[arg-type]
+        kind = choose("guest")
     except LabError as error:
         return f"none: {error}"
     if kind.image is None:

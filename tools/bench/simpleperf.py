@@ -41,7 +41,7 @@ def measure(settings: Settings, say: Say, keep: Keep) -> None:
     rounds = 2 if settings.quick else 6
     (settings.folder / "simpleperf.py").write_text(REFERENCE.read_text("utf-8"), "utf-8")
     with Crew(settings.folder) as crew:
-        lab = crew.start(UNSHAPED, "real")
+        lab = crew.start(UNSHAPED)
         program = f"python3 {settings.folder.resolve()}/simpleperf.py"
         lab["h2"].popen(f"{program} -s -b {_ADDRESS}")
         lab["h2"].wait_listening(_SIMPLEPERF_PORT)

@@ -167,14 +167,12 @@ def first_namespace() -> Namespace:
     """The lab's own, where switches live. Stays open.
 
     In a guest it is the kernel's first one, too, of which all interfaces that are ever made take the default for how
-    long they know a neighbour, and where the size of the table of neighbours is set that all hosts share. A native lab
-    has no such settings; `prepare` sets the time for interfaces one by one.
+    long they know a neighbour, and where the size of the table of neighbours is set that all hosts share.
     """
     quiet_ipv6()
-    with contextlib.suppress(FileNotFoundError):
-        set_sysctl("ipv4.neigh.default.base_reachable_time_ms", str(links.REACHABLE_MS))
-        for limit in ("gc_thresh1", "gc_thresh2", "gc_thresh3"):  # what never goes stale is never cleared away either
-            set_sysctl(f"ipv4.neigh.default.{limit}", str(_NEIGHBOURS))
+    set_sysctl("ipv4.neigh.default.base_reachable_time_ms", str(links.REACHABLE_MS))
+    for limit in ("gc_thresh1", "gc_thresh2", "gc_thresh3"):  # what never goes stale is never cleared away either
+        set_sysctl(f"ipv4.neigh.default.{limit}", str(_NEIGHBOURS))
     return Namespace.of_process("self")
 
 

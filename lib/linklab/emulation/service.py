@@ -35,9 +35,6 @@ ROOT: Final = "root"
 _GRACE_S, _INT_EACH_S, _KILL_EACH_S = 2.0, 0.5, 0.1
 _CHUNK = 64 * 1024
 _TICK_S = 1.0
-_REAL_TICK_S = 0.1
-_SLEEP_S = 0.002
-_LOOK_S = 0.01
 
 
 # The network
@@ -53,14 +50,13 @@ def build(
 ) -> list[str]:
     """Builds a network in this lab, once; see `linklab.emulation.build.build`.
 
-    On virtual time it ends at a whole second. Importing a module takes a guest a little of its time, and other versions
+    It ends at a whole second. Importing a module takes a guest a little of its time, and other versions
     of Python and of Linklab import others: what is measured later must not depend on that, to the last digit.
     """
     from linklab.emulation import build, counters, recorder  # noqa: F401 - so that nothing is left to load between two measurements
 
     not_checked = build.build(context, topology, expected, switch, verify, controller)
-    if context.clock == "virtual":
-        time.sleep(1 - time.monotonic() % 1)
+    time.sleep(1 - time.monotonic() % 1)
     return not_checked
 
 
@@ -468,44 +464,31 @@ def signal_program(context: Context, number: int, sign: int) -> None:
 class News(TypedDict):
     """What followed programs have said and come to since it was last told, by number as text.
 
-    ``done_s`` counts from when they were first followed. ``late_ms``: how much later than asked this process woke up
-    from short sleeps; ``longest_late_ms`` the longest of them and of all waits.
+    ``done_s`` counts from when they were first followed.
     """
 
     done_s: float
     said: dict[str, str]
     statuses: dict[str, int]
-    late_ms: list[float]
-    longest_late_ms: float
 
 
 def follow_programs(context: Context, numbers: list[int], limit_s: float) -> Literal["done", "timeout", "interrupted"]:
     """Waits until these programs have ended, at most `limit_s` of the lab's time, and says how that ended.
 
-    Each second of the lab's time, and once more in the end, it emits `News`. In real time it also sleeps for 2 ms ten
-    times a second and tells how much later than asked it woke up: the kernel's timers that delay and pace packets are
-    as late. In between it never waits longer than 10 ms, so that a moment in which nothing ran is seen whenever it
-    comes.
+    Each second of the lab's time, and once more in the end, it emits `News`.
     """
     said: dict[int, str] = {}
     statuses: dict[int, int | None] = dict.fromkeys(numbers)
-    late_ms: list[float] = []
-    longest_late_ms = 0.0
     start_s = time.monotonic()
-    end_s, due_s, sleep_s = start_s + limit_s, start_s + _TICK_S, start_s
+    end_s, due_s = start_s + limit_s, start_s + _TICK_S
 
     def tell(now_s: float) -> None:
-        nonlocal longest_late_ms
         news: News = {
             "done_s": now_s - start_s,
             "said": {str(number): text for number, text in said.items()},
             "statuses": {str(number): status for number, status in statuses.items() if status is not None},
-            "late_ms": late_ms[:],
-            "longest_late_ms": max((longest_late_ms, *late_ms)),
         }
         said.clear()
-        late_ms.clear()
-        longest_late_ms = 0.0
         context.emit(news)
 
     outcome: Literal["done", "timeout", "interrupted"] = "done"
@@ -516,19 +499,12 @@ def follow_programs(context: Context, numbers: list[int], limit_s: float) -> Lit
                 outcome = "timeout"
                 break
             if now_s >= due_s:
-                tell(now_s)  # on virtual time each look at the clock moves it on
+                tell(now_s)  # each look at the clock moves it on
                 due_s += _TICK_S
                 continue
             wake_s = min(due_s, end_s)
-            if context.clock == "real":
-                if now_s >= sleep_s:
-                    late_ms.append(_lateness_ms())
-                    sleep_s = now_s + _REAL_TICK_S
-                wake_s = min(wake_s, sleep_s, now_s + _LOOK_S)
             fds = {fd: number for number in running for fd in _programs(context)[number].open_fds}
             ready = context.poll(fds, max(0.0, wake_s - time.monotonic()))
-            if context.clock == "real":
-                longest_late_ms = max(longest_late_ms, 1000 * (time.monotonic() - wake_s))
             # one that has closed its output but still runs is looked at each time
             for number in sorted({*(fds[fd] for fd in ready), *(set(running) - set(fds.values()))}):
                 heard = read_program(context, number, 0.0, "output")
@@ -539,12 +515,6 @@ def follow_programs(context: Context, numbers: list[int], limit_s: float) -> Lit
         outcome = "interrupted"
     tell(time.monotonic())
     return outcome
-
-
-def _lateness_ms() -> float:
-    before_s = time.monotonic()
-    time.sleep(_SLEEP_S)
-    return 1000 * (time.monotonic() - before_s - _SLEEP_S)
 
 
 # Somebody's script in the foreground (`linklab mininet`)

@@ -26,7 +26,7 @@ from linklab.grade.result import Result
 
 CLOSE: Final = 0.005
 """A number this near to a slip's, relative to it, is that slip's: as near as rounding to three digits leaves it."""
-AGAIN: Final = 'run it again on a quiet machine, or measure on the virtual clock: start(..., clock="virtual")'
+AGAIN: Final = "run it again on a quiet machine, or measure on the virtual clock: start(...)"
 
 
 # --- Wrong numbers that have a cause

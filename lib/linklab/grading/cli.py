@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     need_system(linux=True)
     if arguments.dask is None:
-        choose("virtual")  # raises with the fix where labs cannot run here
+        choose()  # raises with the fix where labs cannot run here
     if arguments.jobs is not None and arguments.dask is not None:
         raise LinklabError("--jobs is for this machine, and --dask judges on others: leave one of them away")
     if arguments.jobs is not None:

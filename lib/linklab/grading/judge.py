@@ -58,7 +58,7 @@ class Judge:
     def __init__(self, task: Task, room: Room, network: Network) -> None:
         self._task, self._room, self._network = task, room, network
         self._book, self._digest = read_book(task.notebook), task.digest()
-        self._kind = choose("virtual")
+        self._kind = choose()
         self._shown = shown.Outputs(task.limits.output_kb * 1024)
         self._videos = _videos_of(self._book, room)
         self._broker = Broker(room.lender, self._kind, room.home, task.limits.cell_s)
@@ -219,7 +219,7 @@ class Judge:
             task, book = self._task, self._book
             wall_s = round(time.monotonic() - self._began_s, 3)
             virtual_s = round(self._broker.virtual_s, 3)
-            book.metadata["linklab"] = run_facts("virtual") | {"wall_s": wall_s, "virtual_s": virtual_s}
+            book.metadata["linklab"] = run_facts() | {"wall_s": wall_s, "virtual_s": virtual_s}
             book.metadata.pop("widgets", None)
             states = self._shown.widgets(self._widgets)
             if states is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from pathlib import Path
@@ -23,8 +22,7 @@ _LIMITS = """\
 A notebook beyond a limit is ended with its labs and reported; the others go on. CPU time and memory are those of the
 notebook's Python, its labs and all that they started, together, looked at every 2 seconds; shared memory counts once.
 In between, an allocation by which a single process would pass --memory-mb fails at once (MemoryError in a cell). The
-memory inside a lab is bounded by the lab itself: what takes more is ended there. Of a native lab, which runs as root,
-another user sees the CPU time and the memory that it does not share."""
+memory inside a lab is bounded by the lab itself: what takes more is ended there."""
 
 
 def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -35,7 +33,6 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
     jobs = "notebooks at once, at most 4 a core (default: one a core, fewer where memory is short)"
     parser.add_argument("--jobs", type=options.count, metavar="N", help=jobs)
-    parser.add_argument("--clock", choices=["virtual", "real"], help="for labs that do not say themselves")
     parser.add_argument("--output", type=Path, default=Path("executed"), metavar="DIR", help="default: %(default)s")
     limits = parser.add_argument_group("limits", _LIMITS)
     for name, kind, default, metavar, what in (
@@ -60,7 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse_studies(notebooks)
     jobs = how_many(arguments.jobs, len(notebooks))
     refuse_same_names(notebooks)
-    _refuse_unknown_clock()
     for notebook in notebooks:
         read_book(notebook)
         copy_path(notebook, arguments.output)
@@ -68,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     began_s = time.monotonic()
     shown = progress.LiveProgress if sys.stdout.isatty() else progress.PlainProgress
     with shown(len(notebooks)) as watcher:
-        pool = Pool(notebooks, arguments.output, arguments.clock, jobs, limits, watcher)
+        pool = Pool(notebooks, arguments.output, jobs, limits, watcher)
         outcomes = pool.run()
     progress.print_outcomes(outcomes, jobs, time.monotonic() - began_s)
     if pool.interrupted:
@@ -87,12 +83,3 @@ def _refuse_studies(notebooks: list[Path]) -> None:
     for notebook in missing:
         if str(notebook) in STUDIES:
             raise LabError(f"{notebook} is a study and no notebook: linklab study run {notebook}")
-
-
-def _refuse_unknown_clock() -> None:
-    """Every lab of every notebook would say the same."""
-    from linklab.errors import LabError
-
-    clock = os.environ.get("LINKLAB_CLOCK", "auto")
-    if clock not in ("auto", "real", "virtual"):
-        raise LabError(f"LINKLAB_CLOCK is {clock!r}, which is no clock: set it to auto, real or virtual, or unset it")

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import datetime
 import os
-import platform
 import subprocess
 import tempfile
 import threading
@@ -26,7 +25,6 @@ from linklab.errors import LabError
 from linklab.files import write_whole
 from linklab.runtime.backends import choose
 from linklab.signals import calling_once
-from linklab.units import AnyClock, Clock
 
 CELL_LIMIT_S = 900
 """Above `linklab.runtime.client.WALL_LIMIT_S`, so that a lab that hangs is told apart from a cell that does."""
@@ -104,14 +102,13 @@ class Run:
 def run_notebook(
     notebook: Path,
     output: Path,
-    clock: Clock | None,
     progress: Callable[[int, int, str], None],
     *,
     cell_limit_s: int = CELL_LIMIT_S,
 ) -> Run:
     """Runs every cell, also those after a failing one, and writes the executed copy into `output`.
 
-    The copy's metadata say which clock, kernel and tools it was run with, how long that took (``wall_s``), and how
+    The copy's metadata say which kernel and tools it was run with, how long that took (``wall_s``), and how
     much virtual time its labs went through (``virtual_s``). `progress` gets the number of the cell
     begun, how many there are, and the cell's name. A cell that takes longer than `cell_limit_s` ends the run, and so
     does a first Ctrl-C, SIGTERM or SIGHUP; the copy then has what was done until then.
@@ -121,7 +118,7 @@ def run_notebook(
     book = read_book(notebook)
     copy = copy_path(notebook, output)
     copy.unlink(missing_ok=True)  # an earlier run's must not be taken for this one's
-    book.metadata["linklab"] = run_facts(clock)
+    book.metadata["linklab"] = run_facts()
     total = sum(runs(cell) for cell in book.cells)
     began: list[int] = []
 
@@ -138,7 +135,7 @@ def run_notebook(
         book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=count, config=sockets,
         startup_timeout=_KERNEL_START_LIMIT_S, resources={"metadata": {"path": str(notebook.parent.resolve())}},
     )  # fmt: skip
-    environment = os.environ | {record.TALLY_VARIABLE: str(spent)} | ({"LINKLAB_CLOCK": clock} if clock else {})
+    environment = os.environ | {record.TALLY_VARIABLE: str(spent)}
     execution = _Execution(client, environment)
     ended = None
     began_s = time.monotonic()
@@ -209,17 +206,15 @@ class _Execution:
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
 
-def run_facts(clock: Clock | None) -> dict[str, Any]:
-    """What a notebook says of its run: when, by which Linklab, on what a lab that leaves the choice to us runs."""
-    from linklab.emulation.service import tool_versions
-
-    asked: AnyClock = clock or os.environ.get("LINKLAB_CLOCK", "auto")  # type: ignore[assignment]
-    at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+def run_facts() -> dict[str, Any]:
+    """Return what a notebook says of its run: when, by which Linklab, on which kind of lab with which tools."""
+    facts = {
+        "linklab": __version__,
+        "run_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
     try:
-        kind = choose(asked)
-        if kind.image is not None:
-            return {"linklab": __version__, "run_at": at, "kind": kind.name, "clock": kind.clock} | kind.image.tools()
-        ran = {"kind": kind.name, "clock": kind.clock, "kernel": platform.release()}
+        kind = choose()
     except LabError as error:
-        ran = {"lab": str(error)}
-    return {"linklab": __version__, "run_at": at} | ran | tool_versions(None)
+        return facts | {"lab": str(error)}
+    assert kind.image is not None
+    return facts | {"kind": kind.name} | kind.image.tools()

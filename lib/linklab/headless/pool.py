@@ -20,7 +20,6 @@ from linklab.headless.supervisor import INTERRUPTED, Supervisor, Worker
 from linklab.headless.worker import Task
 from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.runtime import process_tree
-from linklab.units import Clock
 
 NOTEBOOK_MB = 400
 """A notebook with a lab of the course network used 260 MB (by `linklab.runtime.process_tree`), and a guest may grow."""
@@ -90,12 +89,12 @@ class Watcher(Protocol):
 class _Worker(Worker):
     """One notebook's process, and what was heard of it."""
 
-    def __init__(self, notebook: Path, output: Path, clock: Clock | None, limits: Limits, watcher: Watcher) -> None:
+    def __init__(self, notebook: Path, output: Path, limits: Limits, watcher: Watcher) -> None:
         self.notebook, self._copy = notebook, output / notebook.name
         self._limits, self._watcher = limits, watcher
         self._cell, self._cells, self._name = 0, 0, "the notebook"
         self._last: dict[str, Any] = {}
-        task = Task(str(notebook), str(output), clock, limits.cell_s, limits.memory_mb, os.getpid())
+        task = Task(str(notebook), str(output), limits.cell_s, limits.memory_mb, os.getpid())
         super().__init__(task.command())
 
     def begun(self) -> None:
@@ -148,10 +147,8 @@ class _Worker(Worker):
 class Pool:
     """Runs notebooks, `jobs` at once, in the order given."""
 
-    def __init__(
-        self, notebooks: list[Path], output: Path, clock: Clock | None, jobs: int, limits: Limits, watcher: Watcher
-    ) -> None:
-        self._notebooks, self._output, self._clock = notebooks, output, clock
+    def __init__(self, notebooks: list[Path], output: Path, jobs: int, limits: Limits, watcher: Watcher) -> None:
+        self._notebooks, self._output = notebooks, output
         self._limits, self._watcher = limits, watcher
         self._supervisor = Supervisor[_Worker](jobs)
 
@@ -166,9 +163,7 @@ class Pool:
         A first Ctrl-C, SIGTERM or SIGHUP ends all notebooks that run; those that were not begun say so. No notebook's
         process is left when this returns.
         """
-        starts = [
-            partial(_Worker, each, self._output, self._clock, self._limits, self._watcher) for each in self._notebooks
-        ]
+        starts = [partial(_Worker, each, self._output, self._limits, self._watcher) for each in self._notebooks]
         outcomes = [worker.outcome for worker in self._supervisor.run(starts)]
         return outcomes + [
             Outcome(each, self._output / each.name, "not begun", 0, 0, 0.0) for each in self._notebooks[len(outcomes) :]

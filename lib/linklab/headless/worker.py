@@ -21,7 +21,6 @@ from linklab.errors import LinklabError
 from linklab.headless.execute import run_notebook
 from linklab.runtime.process_tree import end_below
 from linklab.signals import dropped
-from linklab.units import Clock
 
 ORPHAN_LIMIT_S = 20.0
 _LOOK_S = 1.0
@@ -34,7 +33,6 @@ class Task:
 
     notebook: str
     output: str
-    clock: Clock | None
     cell_limit_s: int
     memory_mb: int
     parent: int
@@ -67,7 +65,6 @@ def _execute(task: Task, pool: IO[str]) -> dict[str, Any]:
     done = run_notebook(
         Path(task.notebook),
         Path(task.output),
-        task.clock,
         lambda cell, cells, name: _tell(pool, {"cell": cell, "cells": cells, "name": name}),
         cell_limit_s=task.cell_limit_s,
     )

@@ -71,8 +71,6 @@ class Crew:
                 by_number[number].output += text
             for number, status in event["statuses"].items():
                 by_number[number].returncode = status
-            self.late_ms += event["late_ms"]
-            self.longest_late_ms = max(self.longest_late_ms, event["longest_late_ms"])
             if tell is not None:
                 tell(event["done_s"])
 

@@ -189,7 +189,6 @@ def recorded(lab: Lab, interfaces: str | Sequence[str] = ()) -> Iterator[Recordi
     from linklab.emulation import service  # not above: results are pure data, and need no lab
 
     names = interfaces_in(interfaces)
-    refuse_without_kernel(lab)
     recording = Recording(lab.state())
     lab.process.call(service.begin_recording, names)
     begin_s = lab.now()
@@ -219,15 +218,6 @@ def write(path: str | Path, content: bytes) -> Path:
         why = error.strerror if isinstance(error, OSError) else error
         raise MeasurementError(f"{path} cannot be written ({why}): choose a file in a folder that is there") from None
     return Path(path)
-
-
-def refuse_without_kernel(lab: Lab) -> None:
-    """Raise LabError for a lab that has no kernel of its own, which alone could be asked."""
-    if not lab.process.kind.has_image:
-        raise LabError(
-            "a native lab shares this machine's kernel and cannot record: start it without kind='native', which needs "
-            "the lab image (linklab doctor says how to get it)"
-        )
 
 
 def drop(lab: Lab) -> None:

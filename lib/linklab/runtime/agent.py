@@ -17,9 +17,7 @@ _RB_POWER_OFF = 0x4321FEDC
 
 def main(options: dict[str, Any]) -> None:
     """Makes the lab ready and serves it. `options` are what `linklab.runtime.backends` writes for it."""
-    for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # for this process, not for what runs on the hosts
-        os.environ.pop(name, None)
-    become_init(_RB_POWER_OFF if options["kind"] == "guest" else None)
+    become_init(_RB_POWER_OFF)
     _serve(options)
 
 
@@ -45,25 +43,15 @@ def become_init(reboot: int | None) -> None:
 def _serve(options: dict[str, Any]) -> None:
     from linklab.runtime import boot
     from linklab.runtime.channel import Channel
-    from linklab.runtime.context import Context, grow_up, serve
+    from linklab.runtime.context import Context, serve, wait_until_mature
 
-    if options["kind"] == "guest":
-        packages = options["packages"], options["packages_inside"]
-        boot.boot_guest(options["folder"], options["reads"], options["layers"], options["library"], packages)
-        line = os.open("/dev/linklab", os.O_RDWR | os.O_CLOEXEC)
-        virtual = options["clock"] == "virtual"
-        if virtual:
-            boot.exact_timers()
-            boot.set_date()
-        grow_up(virtual)
-        channel = Channel(line, line, spin=virtual)
-    else:
-        boot.boot_native(options["folder"])
-        channel = Channel(os.dup(0), os.dup(1))
-        quiet = os.open(os.devnull, os.O_RDWR)
-        os.dup2(quiet, 0)
-        os.dup2(2, 1)
-    serve(Context(channel, options["clock"], int(options["seed"])))
+    packages = options["packages"], options["packages_inside"]
+    boot.boot_guest(options["folder"], options["reads"], options["layers"], options["library"], packages)
+    line = os.open("/dev/linklab", os.O_RDWR | os.O_CLOEXEC)
+    boot.exact_timers()
+    boot.set_date()
+    wait_until_mature()
+    serve(Context(Channel(line, line, spin=True), int(options["seed"])))
 
 
 if __name__ == "__main__":

@@ -1,21 +1,15 @@
 """The kinds of lab process, and which one a machine gets.
 
-| kind   | clock   | what it is                                              | needs                               |
-| ------ | ------- | ------------------------------------------------------- | ----------------------------------- |
-| guest  | virtual | user-mode Linux whose clock jumps when everything waits | Linux on x86-64, the lab image      |
-| guest  | real    | user-mode Linux                                         | the same                            |
-| qemu   | virtual | a machine whose clock counts its instructions           | QEMU, the lab image                 |
-| native | real    | fresh namespaces of this machine's own kernel           | root or sudo, and a kernel with netem |
+| kind  | what it is                                              | needs                          |
+| ----- | ------------------------------------------------------- | ------------------------------ |
+| guest | user-mode Linux whose clock jumps when everything waits | Linux on x86-64, the lab image |
+| qemu  | a machine whose clock counts its instructions           | QEMU, the lab image            |
 """
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import shlex
-import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,9 +21,8 @@ from linklab.runtime.boot import DATE_S
 from linklab.runtime.image.find import Image, find_image
 from linklab.runtime.kernel.config import runs_user_mode_linux
 from linklab.runtime.qemu.machine import find_qemu
-from linklab.units import AnyClock, Clock
 
-KindName = Literal["guest", "qemu", "native"]
+KindName = Literal["guest", "qemu"]
 VARIABLE = "LINKLAB_KIND"
 """The environment variable that says which kind to take where a program leaves the choice to us."""
 GUEST_MEMORY_MB = 512
@@ -51,8 +44,7 @@ _EARLY = ("PYTHONHASHSEED", "GLIBC_TUNABLES")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of lab process, decided: what runs, on which clock, through sudo or not. All but native ones boot from
-    `image`, which a borrowed one has at its lender's.
+    """A kind of lab process, decided. It boots from `image`, which a borrowed one has at its lender's.
 
     The kernel of a guest that is `traced` runs its programs under ptrace, where none of them can become that kernel,
     and system calls take 1.6 times as long. Otherwise a program can (`seccomp=` in the kernel's own --help). In QEMU
@@ -60,27 +52,14 @@ class Kind:
     """
 
     name: KindName
-    clock: Clock
     image: Image | None = None
-    sudo: bool = False
     traced: bool = False
 
-    @property
-    def stops_between_requests(self) -> bool:
-        """On virtual time the whole guest is stopped while nobody asks it anything."""
-        return self.clock == "virtual"
-
-    @property
-    def has_image(self) -> bool:
-        """Return True where the lab boots from the lab image, and so with its kernel, tools and Python."""
-        return self.name != "native"
-
     def command(self, channel_fd: int, private: str, seed: int) -> list[str]:
-        """Return the lab's own command. ``private`` is the folder of what it is made of and of its own files; ``seed``
-        is for the kernel's random numbers on virtual time.
+        """Return the command of a guest in user mode. ``private`` is the folder of what it is made of and of its own
+        files; ``seed`` is for the kernel's random numbers.
         """
-        if self.image is None:
-            return [f"{private}/init"]
+        assert self.image is not None
         # quiet and con=null: a boot log on the console costs time; errors still come on standard output
         words = [
             f"{private}/linux",
@@ -97,8 +76,7 @@ class Kind:
             "quiet",
         ]
         words += [f"uml_dir={private}/", "panic=-1", "bonding.max_bonds=0"]
-        if self.clock == "virtual":
-            words += ["time-travel=inf-cpu", f"time-travel-start={DATE_S * 10**9}", "norandmaps", f"random.seed={seed}"]
+        words += ["time-travel=inf-cpu", f"time-travel-start={DATE_S * 10**9}", "norandmaps", f"random.seed={seed}"]
         # what the kernel does not know becomes the environment of its first program
         seccomp = "off" if self.traced else "auto"
         words += [
@@ -110,22 +88,13 @@ class Kind:
 
     def options(self, folder: Path | None, reads: Sequence[Path], private: str, seed: int) -> dict[str, Any]:
         """Return what the agent is told; a guest's first program reads it (`runtime.image.init`)."""
-        options = {"kind": self.name, "clock": self.clock, "seed": str(seed), "environment": ENVIRONMENT}
-        shown = {"reads": [str(path) for path in reads], "packages": f"{private}/packages"}
-        return options | shown | {"folder": str(folder) if folder else None}
-
-    def script(self, folder: Path | None, private: str, seed: int) -> str:
-        """A native lab's first script: the agent under the notebook's Python, with nothing of its environment."""
-        options = self.options(folder, (), private, seed)
-        environment = ENVIRONMENT | {
-            # as the notebook's, without what site does to find them
-            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)]),
-            "PYTHONDONTWRITEBYTECODE": "1",
+        return {
+            "seed": str(seed),
+            "environment": ENVIRONMENT,
+            "reads": [str(path) for path in reads],
+            "packages": f"{private}/packages",
+            "folder": str(folder) if folder else None,
         }
-        settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
-        python = shlex.quote(sys.executable)
-        words = f"{python} -S -m linklab.runtime.agent {shlex.quote(json.dumps(options))}"
-        return f"#!/bin/sh\nexec env -i {settings} {words}\n"
 
 
 def guest_memory_mb() -> int:
@@ -145,51 +114,29 @@ def whole_seed(seed: object) -> int:
     return seed
 
 
-def choose(clock: AnyClock = "auto", name: KindName | None = None) -> Kind:
-    """Which kind of lab process serves `clock` here. Raises `LabError` with the fix where none does.
+def choose(name: KindName | None = None) -> Kind:
+    """Return the kind of lab process that this machine gets, or the named one.
 
-    ``auto`` prefers virtual time and takes real time only where virtual time cannot be had (yet).
+    It is user-mode Linux where that exists, which is several times faster, else QEMU.
+    Raises `LabError` with the fix where that kind does not run here.
     """
     name = name or os.environ.get(VARIABLE) or None  # type: ignore[assignment]
-    if name not in (None, *get_args(KindName)):
-        raise LabError(f"kind {name!r} is unknown: say {', '.join(get_args(KindName))}")
-    if clock not in ("auto", "real", "virtual"):
-        raise LabError(f"clock {clock!r} is unknown: say 'auto', 'real' or 'virtual'")
-    if name == "native":
-        if clock == "virtual":
-            raise LabError("native labs have no virtual time: say kind='guest' or kind='qemu', or clock='real'")
-        return native()
-    if name == "qemu" and clock == "real":
-        raise LabError("labs in QEMU have virtual time alone: say clock='virtual', or kind='native'")
-    if clock != "real":
-        try:
-            return _virtual(name)
-        except LabError as lacking:
-            if clock == "virtual" or name == "qemu" or sys.platform != "linux":
-                raise
-            virtual = lacking
-    if name is None:
-        try:
-            return native(with_netem=True)
-        except LabError as refusal:
-            if not runs_user_mode_linux():
-                raise (refusal if clock == "real" else virtual) from None
-    return _guest("real")
-
-
-def _virtual(name: KindName | None) -> Kind:
-    """Return user-mode Linux where it exists, which is several times faster, else QEMU."""
+    refuse_unknown(name)
     if name == "qemu" or (name is None and not runs_user_mode_linux()):
         find_qemu()  # raises with what to install
-        return Kind("qemu", "virtual", find_image())
-    return _guest("virtual")
-
-
-def _guest(clock: Clock) -> Kind:
+        return Kind("qemu", find_image())
     if not runs_user_mode_linux():
         here = f"{platform.system()} on {platform.machine()}"
         raise LabError(f"user-mode Linux needs Linux on x86-64, and this is {here}: say kind='qemu'")
-    return Kind("guest", clock, find_image())
+    return Kind("guest", find_image())
+
+
+def refuse_unknown(name: str | None) -> None:
+    """Raise `LabError` for what is no kind of lab."""
+    if name == "native":
+        raise LabError("native labs are gone, since every lab runs on virtual time: leave kind and LINKLAB_KIND away")
+    if name not in (None, *get_args(KindName)):
+        raise LabError(f"kind {name!r} is unknown: say {', '.join(get_args(KindName))}")
 
 
 def need_system(*, linux: bool = False) -> None:
@@ -199,31 +146,3 @@ def need_system(*, linux: bool = False) -> None:
         raise LabError(
             f"this needs {needed}, and here is {platform.system()}: use WSL2 or `vagrant up`, see the README"
         )
-
-
-def native(*, with_netem: bool = False) -> Kind:
-    """The native kind. Raises `LabError` without root or passwordless sudo, or (asked) where netem is missing."""
-    if sys.platform != "linux":
-        raise LabError(f"labs in real time need Linux, and this is {platform.system()}: leave clock= away")
-    root = os.geteuid() == 0
-    if not root and not _may_sudo():
-        raise LabError("a native lab needs root or passwordless sudo: say kind='guest', which needs neither")
-    kind = Kind("native", "real", sudo=not root)
-    if with_netem and not _has_netem(kind):
-        raise LabError("this machine's kernel has no netem: sudo modprobe sch_netem, or say kind='guest'")
-    return kind
-
-
-def _may_sudo() -> bool:
-    """Many containers have no sudo at all."""
-    if shutil.which("sudo") is None:
-        return False
-    return subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0
-
-
-def _has_netem(kind: Kind) -> bool:
-    """Asked by doing, in a network namespace of its own."""
-    probe = "ip link set lo up && tc qdisc add dev lo root netem delay 1ms"
-    words = ["sudo", "-n"] if kind.sudo else []
-    words += ["unshare", "--net", "sh", "-c", probe]
-    return subprocess.run(words, capture_output=True, check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""The first steps inside a lab: from a bare kernel (or bare namespaces) to a place where Mininet can work.
+"""The first steps inside a lab: from a bare kernel to a place where Mininet can work.
 
 Everything is done by system calls from this one process: each program started instead would cost a guest
 several milliseconds of boot.
@@ -24,7 +24,7 @@ _MNT_DETACH = 2
 _PR_SET_TIMERSLACK = 29
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 DATE_S = 2_082_758_400
-"""When every lab on virtual time boots, in seconds since 1970: on 1 January 2036 (UTC). Later than any file that
+"""When every lab boots, in seconds since 1970: on 1 January 2036 (UTC). Later than any file that
 comes into a lab, or make and tar would complain of files from the future; earlier than the instants at which seconds of
 32 bits begin anew (NTP's on 7 February 2036, Unix' in 2038).
 """
@@ -114,7 +114,13 @@ def settle(folder: str | None) -> None:
     # Linux ends some other program than the one that asks for memory, and the asker waits for that in a busy loop: on
     # virtual time for ever.
     Path("/proc/sys/vm/oom_kill_allocating_task").write_text("1")
-    _finish(folder)
+    os.chdir(folder or "/")
+    for where in ("/run/netns", "/run/lock"):
+        os.makedirs(where, exist_ok=True)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        request = struct.pack("16sh", b"lo", 0)
+        flags = struct.unpack("16sh", fcntl.ioctl(probe, _SIOCGIFFLAGS, request))[1]
+        fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh", b"lo", flags | _IFF_UP))
 
 
 def _switch_root(root: str) -> None:
@@ -127,21 +133,6 @@ def _switch_root(root: str) -> None:
         raise OSError(number, f"pivot_root to {root}: {os.strerror(number)}")
     _libc.umount2(b".", _MNT_DETACH)
     os.chdir("/")
-
-
-def boot_native(folder: str | None) -> None:
-    """Inside the namespaces of the machine's own kernel that `linklab.runtime.native` has made."""
-    _finish(folder)
-
-
-def _finish(folder: str | None) -> None:
-    os.chdir(folder or "/")
-    for where in ("/run/netns", "/run/lock"):
-        os.makedirs(where, exist_ok=True)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        request = struct.pack("16sh", b"lo", 0)
-        flags = struct.unpack("16sh", fcntl.ioctl(probe, _SIOCGIFFLAGS, request))[1]
-        fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh", b"lo", flags | _IFF_UP))
 
 
 def exact_timers() -> None:

@@ -1,7 +1,7 @@
 """bubblewrap's command line, which is written here alone: for whole labs, and for programs that nobody trusts.
 
-A guest sees of the host's files only what it is made of, a native lab all of them, to be read; to write there is none
-but the lab folder. Everything a lab makes for itself lies on a tmpfs in a mount namespace of its own, so the kernel
+A guest sees of the host's files only what it is made of, to be read; to write there is none but the lab folder.
+Everything a lab makes for itself lies on a tmpfs in a mount namespace of its own, so the kernel
 removes it with the last process, however that one ends.
 
 A program that nobody trusts gets its own folder to write and a Python to read. It sees no home, no file of the user,
@@ -19,7 +19,6 @@ from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.runtime.kernel.config import runs_user_mode_linux
-from linklab.runtime.native import Ids, closed_folders
 
 PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
 _SETTINGS = (
@@ -43,31 +42,6 @@ WITHOUT_RIGHTS = ("/usr/bin/setpriv", "--bounding-set=-all,+chown,+dac_override,
 they would let it mount disks, and so see past bubblewrap's view. It may still write what others own in the lab's
 folder. bubblewrap's own --cap-drop leaves the bounding set as it is, and then Linux clears the personality that
 user-mode Linux has set whenever it executes itself, which it does for ever."""
-
-
-def for_native(folder: Path | None, script_fd: int, ids: Ids) -> list[str]:
-    """The words that go before a native lab's own command.
-
-    `folder` alone is writable, all other files of this machine are there to be read. The script behind `script_fd`
-    stands as `PRIVATE`/init. `ids` says who the lab is; its first process (`linklab.runtime.native`) keeps root's
-    capabilities to make its namespaces. Raises `LabError` where bubblewrap is missing, and for a folder that would let
-    the lab change Linklab.
-    """
-    words = [*program("a lab"), "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
-    words += ["--as-pid-1", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]
-    words += ["--dir", PRIVATE, "--perms", "0755", "--ro-bind-data", str(script_fd), f"{PRIVATE}/init"]
-    words += ["--cap-add", "ALL", "--dev-bind-try", "/dev/net/tun", "/dev/net/tun", "--setenv", "TMPDIR", "/tmp"]
-    words += _opened(ids, folder)
-    if folder is not None:
-        words += ["--bind", str(folder), str(folder)]
-        held = [place for place in _own_places() if place.is_relative_to(folder)]
-        if held and ids.lend:
-            raise LabError(
-                f"{folder} holds Linklab itself, and a native lab could change it there: say folder= with a folder of "
-                "the lab's own, or kind='guest'"
-            )
-        words += [word for place in held for word in ("--ro-bind", str(place), str(place))]
-    return [*words, "--"]
 
 
 def for_guest(
@@ -147,15 +121,6 @@ def _own_places() -> list[Path]:
     """Where Linklab and its Python lie, but for those that are the system's."""
     prefixes = sorted({Path(prefix) for prefix in (sys.prefix, sys.base_prefix)})
     return [Path(__file__).resolve().parents[1], *(it for it in prefixes if not it.is_relative_to("/usr"))]
-
-
-def through_sudo(script_fd: int, script: str) -> list[str]:
-    """The words before those of `for_lab` where sudo runs it: sudo closes every file but the first three.
-
-    A shell behind it opens `script_fd` anew, for the text that stands in the words themselves.
-    """
-    shell = f'text=$1; shift; exec "$@" {script_fd}<<<"$text"'
-    return ["sudo", "-n", "bash", "-c", shell, "linklab", script]
 
 
 def for_program(
@@ -262,25 +227,3 @@ def refusal() -> str | None:
         return None
     said = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
     return said.removeprefix("bwrap: ").partition(". ")[0]
-
-
-def _opened(native: Ids, folder: Path | None) -> list[str]:
-    """A /tmp of a native lab's own, and what lies below this machine's /tmp or a folder closed to the lab's root, and
-    is needed all the same: Linklab, its Python and all that the notebook's Python finds.
-    """
-    needed = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix)} | {Path(__file__).resolve().parents[2]}
-    needed |= {Path(entry).absolute() for entry in sys.path if entry and os.path.exists(entry)}
-    hidden = [Path("/tmp"), *closed_folders([*needed, *([folder] if folder else [])], native)]
-    words = [word for place in hidden for word in ("--tmpfs", str(place))]
-
-    def below(place: Path) -> list[Path]:
-        """The folders on the way to a place that are hidden: bubblewrap would make them for root alone."""
-        return [parent for parent in reversed(place.parents) if any(closed in parent.parents for closed in hidden)]
-
-    for place in sorted(needed):
-        if any(closed in place.parents for closed in hidden):
-            words += [word for parent in below(place) for word in ("--dir", str(parent))]
-            words += ["--ro-bind", str(place), str(place)]
-    if folder is not None:
-        words += [word for parent in below(folder) for word in ("--dir", str(parent))]
-    return words

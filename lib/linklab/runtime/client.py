@@ -71,13 +71,13 @@ class LabProcess:
         return cls(transport(kind, folder, untrusted=untrusted, seed=whole_seed(seed), reads=reads), wall_limit_s, seed)
 
     @classmethod
-    def borrow(cls, lender: str, clock: str, kind: str | None, wall_limit_s: float, seed: int) -> LabProcess:
+    def borrow(cls, lender: str, wall_limit_s: float, seed: int) -> LabProcess:
         """Asks the lender at a socket for a lab. Raises `LabError` where none is given."""
-        return cls(Borrowed(lender, clock, kind, wall_limit_s, whole_seed(seed)), wall_limit_s + LONGER_S, seed)
+        return cls(Borrowed(lender, wall_limit_s, whole_seed(seed)), wall_limit_s + LONGER_S, seed)
 
     @property
     def kind(self) -> Kind:
-        """What runs, and on which clock."""
+        """What runs."""
         return self.transport.about.kind
 
     @property
@@ -125,7 +125,7 @@ class LabProcess:
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the
         same counts. `on_print` gets what the lab prints meanwhile, which is printed here otherwise. With `reads` the
-        function changes nothing: on virtual time no time passes for it, and it moves no digit of what comes later.
+        function changes nothing: no time passes for it, and it moves no digit of what comes later.
         Raises what `linklab.errors` the function raised; `LabError` for any other failure; `LabEnded` for silence
         longer than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
@@ -282,8 +282,7 @@ class LabProcess:
             self.transport.hang_up()
             with self._lock:
                 self.transport.close()
-        if self.kind.clock == "virtual":
-            record.tally(self._clock_s - self.transport.about.clock_s)
+        record.tally(self._clock_s - self.transport.about.clock_s)
 
     def __reduce__(self) -> NoReturn:
         raise LabError("a running lab stays here; a function gets Mininet's net as its first argument inside")
@@ -321,9 +320,10 @@ class _Silence:
         if self._since is not None:
             passed_s, computed_s = time.monotonic() - self._since[0], lab.cpu_s() - self._since[1]
         if computed_s >= _BUSY_SHARE * passed_s > 0:
-            text += f"it computed for {computed_s:.1f} of {passed_s:.1f} s, in a busy loop or for a long time"
-            if lab.kind.clock == "virtual":
-                text += " (on virtual time a busy loop waits for ever: let it sleep, or say clock='real')"
+            text += (
+                f"it computed for {computed_s:.1f} of {passed_s:.1f} s, in a busy loop or for a long time (on virtual "
+                "time a busy loop waits for ever: let it sleep)"
+            )
         elif passed_s > 0:
             text += f"it computed for only {computed_s:.1f} of {passed_s:.1f} s and waited"
         else:

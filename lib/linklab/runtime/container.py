@@ -73,8 +73,8 @@ def own_folder(memory_mb: int, *, untrusted: bool) -> tuple[Path, str] | None:
     return Path(tempfile.mkdtemp(prefix="linklab-")), memory
 
 
-def furnish(folder: Path, options: str, parts: Mapping[str, Path]) -> None:
-    """Puts into a guest's folder what it is made of, as links, and its options."""
+def link_parts(folder: Path, options: str, parts: Mapping[str, Path]) -> None:
+    """Put links to what a guest is made of into its folder, and its options."""
     for name, path in parts.items():
         (folder / name).symlink_to(path)
     (folder / "options.json").write_text(options, "utf-8")

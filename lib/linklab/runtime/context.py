@@ -28,7 +28,6 @@ from linklab.runtime.channel import LARGEST_SENT_BYTES, AgentEnd, ChannelClosed
 from linklab.runtime.printed import Printed
 
 MATURE_S = 16.0
-_CLOCK_SET_S = 1.0
 BEAT_NS = 10_000_000
 PHASE_NS = 5_000_000
 _BEATS = 20
@@ -47,9 +46,9 @@ class Interrupted(KeyboardInterrupt):
 class Context:
     """What a function called in the lab works with: its request, and what outlives the request."""
 
-    def __init__(self, channel: AgentEnd, clock: str, seed: int) -> None:
+    def __init__(self, channel: AgentEnd, seed: int) -> None:
         self.state: dict[str, Any] = {}
-        self.clock, self.seed = clock, seed
+        self.seed = seed
         self._channel = channel
         self._request = self._acts = 0
         self._clock_s = time.monotonic()
@@ -70,7 +69,7 @@ class Context:
         """
         interruptible, self._interruptible = self._interruptible, False  # no message may be torn
         try:
-            self._settle()
+            await_beat()
             self._send({"event": event, **self._take_printed()})
         finally:
             self._interruptible = interruptible
@@ -188,7 +187,7 @@ class Context:
                 continue  # it came too late: the request it meant has been answered
             self._request = request["id"]
             self._interrupts_seen = self._request, 0
-            self._reading = self.clock == "virtual" and request.get("reads") is True
+            self._reading = request.get("reads") is True
             answer = self._look(request) if self._reading else self._act(request)
             try:
                 self._send({"clock_s": self._clock_s, **answer})
@@ -214,7 +213,7 @@ class Context:
         self._begin()
         with self._printed.gathered():
             answer = self._answer(request)
-            self._settle()
+            await_beat()
         answer |= self._take_printed()
         self._clock_s = time.monotonic()
         return answer
@@ -230,23 +229,18 @@ class Context:
         return answer | self._take_printed()
 
     def _begin(self) -> None:
-        """Let a request on virtual time be the same in each lab, of whatever kind, and no two requests the same.
+        """Let a request be the same in each lab, of whatever kind, and no two requests the same.
 
         It begins on a beat, however long it was and however many files came with it, and then waits for a moment that
         is drawn for it: two flows that meet share a link in another way if they begin elsewhere between two of TCP's
         ticks, and a measurement that is repeated shall show how much chance is in it. Its random numbers are its own,
         whatever was drawn before.
         """
-        if self.clock == "virtual":
-            self._acts += 1
-            await_beat()
-            seed = (self.seed + (self._acts << 32)) % 2**64
-            time.sleep(random.Random(seed).randrange(BEAT_NS) / 1e9)
-            boot.seed_kernel(seed)
-
-    def _settle(self) -> None:
-        if self.clock == "virtual":
-            await_beat()
+        self._acts += 1
+        await_beat()
+        seed = (self.seed + (self._acts << 32)) % 2**64
+        time.sleep(random.Random(seed).randrange(BEAT_NS) / 1e9)
+        boot.seed_kernel(seed)
 
     def _take_printed(self) -> dict[str, str]:
         printed = self._printed.take()
@@ -273,7 +267,7 @@ class Context:
     def _result(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs the function. Afterwards no signal raises anything."""
         try:
-            self._limited = self.clock == "virtual"
+            self._limited = True
             self._limit()
             function, arguments = carry.unpacked(base64.b64decode(request["pickle"]))
             result = function(self, *arguments)
@@ -281,20 +275,18 @@ class Context:
             return {"result": result}
         finally:
             self._interruptible, self._limited = False, False
-            if self.clock == "virtual":
-                signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
             if self._announced:
                 self._announce(False)
 
 
-def grow_up(virtual: bool) -> None:
-    """Lets a guest grow old enough to be taken for a computer, which costs next to nothing on virtual time.
+def wait_until_mature() -> None:
+    """Wait until the uptime is `MATURE_S`: ping and Open vSwitch need it.
 
     ping sends without its interval while the clock's seconds are 0, which it takes for "not set yet", and Open
-    vSwitch forwards nothing in its first 10 s, because it has not counted the processor's cores: in real time nobody
-    waits for that.
+    vSwitch forwards nothing in its first 10 s, because it has not counted the processor's cores.
     """
-    time.sleep(max(0.0, (MATURE_S if virtual else _CLOCK_SET_S) - time.monotonic()))
+    time.sleep(max(0.0, MATURE_S - time.monotonic()))
 
 
 def await_beat() -> None:

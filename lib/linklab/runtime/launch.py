@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from linklab.runtime import bwrap, container, native
+from linklab.runtime import bwrap, container
 from linklab.runtime.backends import Kind
 from linklab.runtime.image.find import installed_packages, library, run_inside
 
@@ -25,7 +25,7 @@ class Launched:
     """A lab that has been started and has not answered yet.
 
     ``console`` is what it writes, ``lifeline`` the socket whose end is the lab's end, ``ours`` the channel to its
-    agent. ``info_fd`` gives the process id of the lab's first process as JSON (``child-pid``), for guests alone.
+    agent. ``info_fd`` gives the process id of the lab's first process as JSON (``child-pid``).
     """
 
     supervisor: subprocess.Popen[bytes]
@@ -39,44 +39,40 @@ def launch(
     kind: Kind, folder: Path | None, reads: Sequence[Path], *, untrusted: bool, memory_mb: int, seed: int
 ) -> Launched:
     """Starts a lab as `linklab.runtime.client.LabProcess` says. Raises `LabError` where nothing can confine it."""
-    is_native = kind.image is None
-    given = None if is_native else container.own_folder(memory_mb, untrusted=untrusted)
-    own, memory = given or (None, "")
+    assert kind.image is not None
+    own, memory = container.own_folder(memory_mb, untrusted=untrusted) or (None, "")
     private = bwrap.PRIVATE if own is None else str(own)
     console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
     lifeline, lifeline_theirs = socket.socketpair()
     ours, theirs = socket.socketpair()
     info, info_theirs = os.pipe()
-    script = os.memfd_create("init")
-    text = kind.script(folder, private, seed) if is_native else json.dumps(kind.options(folder, reads, private, seed))
+    options_fd = os.memfd_create("options")
+    text = json.dumps(kind.options(folder, reads, private, seed))
     with ExitStack() as after:
         after.enter_context(lifeline_theirs)
         after.enter_context(theirs)
-        after.callback(os.close, script)
+        after.callback(os.close, options_fd)
         after.callback(os.close, info_theirs)
         try:
-            os.write(script, text.encode())
-            os.lseek(script, 0, os.SEEK_SET)
-            options: dict[str, Any] = {"pin": not is_native, "channel": -1 if is_native else theirs.fileno()}
+            os.write(options_fd, text.encode())
+            os.lseek(options_fd, 0, os.SEEK_SET)
+            options: dict[str, Any] = {"channel": theirs.fileno()}
             command = kind.command(theirs.fileno(), private, seed)
-            if kind.image is None:
-                ids = native.ids(folder)
-                words = bwrap.through_sudo(script, text) if kind.sudo else []
-                words += [*bwrap.for_native(folder, script, ids), *native.command(ids, folder)]
-                options["argv"] = words + command
+            parts = {
+                "image": kind.image.root,
+                "linux": kind.image.kernel,
+                "library": library(kind.image),
+                "packages": installed_packages(),
+            }
+            if own is not None:
+                container.link_parts(own, text, parts)
+                options |= {"argv": command, "info": info_theirs, "folder": private}
+                options["environment"] = {"TMPDIR": memory}
             else:
-                parts = {"image": kind.image.root, "linux": kind.image.kernel, "library": library(kind.image)}
-                parts["packages"] = installed_packages()
-                if own is not None:
-                    container.furnish(own, text, parts)
-                    options |= {"argv": command, "info": info_theirs, "folder": private}
-                    options["environment"] = {"TMPDIR": memory}
-                else:
-                    words = bwrap.for_guest(folder, reads, parts, script, info_theirs, memory_mb)
-                    if os.geteuid() == 0:
-                        words += run_inside(Path(bwrap.PRIVATE, "image"), *bwrap.WITHOUT_RIGHTS)
-                    options["argv"] = words + command
-            passed = [lifeline_theirs.fileno(), script, *([] if is_native else [theirs.fileno(), info_theirs])]
+                words = bwrap.for_guest(folder, reads, parts, options_fd, info_theirs, memory_mb)
+                if os.geteuid() == 0:
+                    words += run_inside(Path(bwrap.PRIVATE, "image"), *bwrap.WITHOUT_RIGHTS)
+                options["argv"] = words + command
             supervisor = subprocess.Popen(
                 [
                     sys.executable,
@@ -86,10 +82,10 @@ def launch(
                     str(lifeline_theirs.fileno()),
                     json.dumps(options),
                 ],
-                stdin=theirs.fileno() if is_native else subprocess.DEVNULL,
-                stdout=theirs.fileno() if is_native else console,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
                 stderr=console,
-                pass_fds=passed,
+                pass_fds=[lifeline_theirs.fileno(), options_fd, theirs.fileno(), info_theirs],
                 start_new_session=True,
                 cwd="/",
             )

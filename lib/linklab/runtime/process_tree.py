@@ -82,8 +82,7 @@ def memory_mb(processes: Iterable[psutil.Process]) -> float:
 
 
 def _memory_bytes(process: psutil.Process) -> int:
-    """Shared pages of another user's process (a native lab's, behind sudo) cannot be asked for: its own are. macOS says
-    nothing of shared pages."""
+    """Shared pages of another user's process cannot be asked for: its own are. macOS says nothing of shared pages."""
     try:
         try:
             used = process.memory_full_info()
@@ -96,10 +95,7 @@ def _memory_bytes(process: psutil.Process) -> int:
 
 
 def end_below(head: int, patience_s: float) -> bool:
-    """Kills all that came of a process, until nothing of it lives; False if something does after `patience_s`.
-
-    A native lab runs as root and cannot be killed from here, but it ends by itself when its supervisor is gone.
-    """
+    """Kill all that came of a process, until nothing of it lives; False if something does after `patience_s`."""
     deadline = time.monotonic() + patience_s
     while kill_below(head):
         if time.monotonic() > deadline:

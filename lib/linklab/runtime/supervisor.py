@@ -80,7 +80,7 @@ def _keep_apart() -> None:
 
 
 def main() -> None:
-    """``supervisor.py LIFELINE_FD JSON``, JSON being ``{"argv": [...], "pin": bool, "channel": fd}``.
+    """``supervisor.py LIFELINE_FD JSON``, JSON being ``{"argv": [...], "channel": fd}``.
 
     Where no bubblewrap tells the lab's process id, and gives it a folder that ends with it, there are ``"info"``, the
     file to tell it, ``"folder"``, which is removed in the end, and what is added to the ``"environment"``.
@@ -91,13 +91,12 @@ def main() -> None:
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(ignored, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    claim = claim_core() if options["pin"] else None
+    claim = claim_core()
     child = spawn(options["argv"], lifeline, options.get("environment", {}))
     if "info" in options:
         os.write(options["info"], json.dumps({"child-pid": child}).encode())
         os.close(options["info"])
-    if options["channel"] > 2:
-        os.close(options["channel"])  # or the notebook would never see the lab's end close
+    os.close(options["channel"])  # or the notebook would never see the lab's end close
     ended = os.pidfd_open(child)
     ends = select.poll()  # select takes no file descriptor above 1023, and they have the notebook's numbers
     for end in (ended, lifeline):
@@ -119,8 +118,7 @@ def main() -> None:
 
 
 def _kill(child: int) -> None:
-    """A lab behind sudo is not ours to kill: its first process (native.py) ends it when the channel closes."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
 
 
@@ -134,7 +132,7 @@ def _kill_orphans() -> None:
         with open(f"/proc/self/task/{os.getpid()}/children") as children:
             orphans = children.read().split()
         for orphan in orphans:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(int(orphan), signal.SIGKILL)
 
 

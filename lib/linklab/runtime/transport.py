@@ -97,7 +97,7 @@ class Transport(Protocol):
 
 
 class Spawned:
-    """A lab that this process has started: a guest or a native one, which ends with it."""
+    """A guest in user mode that this process has started, and that ends with it."""
 
     def __init__(self, kind: Kind, folder: Path | None, *, untrusted: bool, seed: int, reads: Iterable[Path]) -> None:
         """Starts the lab and returns when its agent answers.
@@ -114,7 +114,7 @@ class Spawned:
         self.channel = Channel(ours, ours, write_limit_s=_WRITE_LIMIT_S)
         try:
             ready = self.channel.receive(BOOT_LIMIT_S)
-            self._group = 0 if kind.name == "native" else json.loads(os.read(info, 4096))["child-pid"]
+            self._group = json.loads(os.read(info, 4096))["child-pid"]
         except (ChannelClosed, ChannelTimeout) as failure:
             tail = self.console_tail()
             self._end()
@@ -144,29 +144,27 @@ class Spawned:
 
     @property
     def group_pid(self) -> int:
-        """The process group of a guest, which the supervisor made; 0 for a native lab."""
+        """The process group of the guest, which the supervisor made."""
         return self._group
 
     def resume(self) -> None:
-        """SIGCONT to a guest on virtual time."""
+        """Send SIGCONT to the guest."""
         self._signal(signal.SIGCONT)
 
     def pause(self) -> None:
-        """SIGSTOP to a guest on virtual time."""
+        """Send SIGSTOP to the guest."""
         self._signal(signal.SIGSTOP)
 
     def _signal(self, number: signal.Signals) -> None:
         """A kernel that traces its programs would take a signal to them for their own, and so gets it alone."""
-        if self._kind.stops_between_requests and self._group and self.running:
+        if self._group and self.running:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 (os.kill if self._traces else os.killpg)(self._group, number)
 
     def rouse(self) -> None:
-        """Has a guest on virtual time that computes see what arrived. Its kernel runs when the program calls it,
-        when time passes, or when SIGALRM comes to the program, which is a process here.
+        """Have a guest that computes see what arrived. Its kernel runs when the program calls it, when time passes, or
+        when SIGALRM comes to the program, which is a process here.
         """
-        if not (self._kind.stops_between_requests and self._group):
-            return
         for folder in Path("/proc").iterdir():
             if folder.name.isdigit():
                 with contextlib.suppress(OSError, ValueError, IndexError):
@@ -231,19 +229,17 @@ class Borrowed:
 
     group_pid = 0
 
-    def __init__(self, lender: str, clock: str, kind: str | None, wall_limit_s: float, seed: int) -> None:
+    def __init__(self, lender: str, wall_limit_s: float, seed: int) -> None:
         """Asks for a lab and returns when it answers. Raises `LabError` where the lender gives none."""
         self._ours = connected(lender)
         self.channel = Channel(self._ours.fileno(), self._ours.fileno())
         try:
-            self.channel.send(
-                {"want": "lab", "clock": clock, "kind": kind, "wall_limit_s": wall_limit_s, "seed": str(seed)}
-            )
+            self.channel.send({"want": "lab", "wall_limit_s": wall_limit_s, "seed": str(seed)})
             ready = self.channel.receive(2 * BOOT_LIMIT_S + LONGER_S)
             if "error" in ready:
                 raise errors.BY_NAME.get(ready["kind"], LabError)(ready["error"])
             self.number = int(ready["number"])
-            lent = Kind(ready["name"], ready["clock"])
+            lent = Kind(ready["name"])
             python = (ready["python"][0], ready["python"][1])
             self.about = About(lent, ready["kernel"], ready["clock_s"], ready["memory_mb"], python)
         except (ChannelClosed, ChannelTimeout):

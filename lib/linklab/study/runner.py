@@ -97,7 +97,7 @@ def run(
     now = definition(study, clock)
     definitions = {point: definition_of(study, point, now) for point in everything}
     jobs = how_many(jobs, len(asked), clock)
-    image = choose(clock).image
+    image = choose().image
     for each in (now, *definitions.values()):
         each["image"] = "none" if image is None else image.about.key
     store = Store(Path(folder).absolute())
@@ -182,7 +182,7 @@ class _Work:
         try:
             testbed = self._study.place(point)
             command = testbed.controller and f"cd {shlex.quote(str(Path.cwd()))} && {testbed.controller}"
-            with labs.lab(testbed.network, self._clock, testbed.switch, self._study.seed_of(point), command) as lab:
+            with labs.lab(testbed.network, testbed.switch, self._study.seed_of(point), command) as lab:
                 network = lab.state().to_json()
                 about = lab.info()
                 for _ in range(2):  # each look acted when the tables that are kept were measured

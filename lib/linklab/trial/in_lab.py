@@ -66,7 +66,7 @@ def _mount() -> None:
 
 def play(context: Context, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Plays scenes, up to the first that stalls."""
-    with _first_in_line() if context.clock == "virtual" else contextlib.nullcontext():
+    with _first_in_line():
         return scene.play_all(context.state["stage"], plans, context.poll, Interrupted, context.emit)
 
 

@@ -107,7 +107,7 @@ def test_a_wrong_program_fails_where_it_is_wrong(name: str, virtual: Kind, tmp_p
 
 def test_the_relay_forwards_nothing_by_itself(virtual: Kind) -> None:
     """Who knows the receiver's address must not reach it unseen."""
-    with start(the_network(), "virtual") as lab:
+    with start(the_network()) as lab:
         assert "2 received" in lab["sender"].cmd("ping -c 2 10.0.3.2")
         close_the_router(lab)
         assert "0 received" in lab["sender"].cmd("ping -c 2 10.0.3.2")

@@ -146,7 +146,7 @@ class LabPlace:
         self._submission, self._network = submission, network
         self._lab: labs.Lab | None = None
         self._limit_s = STALL_CPU_S
-        choose("virtual")
+        choose()
         self._folder = tempfile.TemporaryDirectory(prefix="linklab-check-")
 
     def _started(self) -> labs.Lab:
@@ -154,7 +154,7 @@ class LabPlace:
             # inside a container's walls students try their own programs, and nobody is graded
             untrusted = not container.chosen()
             # traced: relay and record are in the guest too, and who becomes its kernel could write them anew
-            self._lab = labs.start(self._network, "virtual", folder=self._folder.name, untrusted=untrusted, traced=True)
+            self._lab = labs.start(self._network, folder=self._folder.name, untrusted=untrusted, traced=True)
             self._lab.process.call(
                 in_lab.prepare,
                 [host.name for host in self._network.hosts],

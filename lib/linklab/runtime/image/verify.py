@@ -22,7 +22,7 @@ def verify(image: Image) -> None:
     boot any.
     """
     try:
-        with LabProcess.spawn(Kind("guest", "virtual", image=image), None, _WALL_LIMIT_S) as lab:
+        with LabProcess.spawn(Kind("guest", image), None, _WALL_LIMIT_S) as lab:
             found = lab.call(probe.attempt)
     except LabEnded as ended:
         raise LabError(f"no lab runs on Linux {image.about.kernel_version}: {ended}") from ended

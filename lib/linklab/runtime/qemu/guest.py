@@ -15,7 +15,7 @@ from typing import Final
 from linklab.runtime import boot
 from linklab.runtime.agent import become_init
 from linklab.runtime.channel import Message
-from linklab.runtime.context import Context, grow_up, serve
+from linklab.runtime.context import Context, serve, wait_until_mature
 from linklab.runtime.qemu.box import (
     ASK,
     DROP,
@@ -156,14 +156,14 @@ def main() -> None:
     boot.exact_timers()
     boot.set_date()
     warm_up()
-    grow_up(True)
+    wait_until_mature()
     box = GuestBox()
     first = box.receive()  # the snapshot is taken here
     files = Folders(Path(first["folder"]) if first["folder"] else None, map(Path, first["reads"]), "lab")
     files.take(first)
     box.after_request, box.before_answer = files.take, files.give_back
     os.chdir(first["folder"] or "/")
-    serve(Context(box, "virtual", first["seed"]))
+    serve(Context(box, first["seed"]))
 
 
 if __name__ == "__main__":
