@@ -122,7 +122,7 @@ def run(source: Path, piece: str) -> Outcome:
         names = set(re.findall(r"def (test\w+)\(", (source / piece).read_text("utf-8")))
         words = [word for name in sorted(names - set(LEFT_OUT[piece][0])) for word in ("-k", name)]
     with tempfile.TemporaryDirectory() as folder:
-        words = [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", str(source / piece), *words]
+        words = [sys.executable, "-m", "linklab", "mininet", str(source / piece), *words]
         environment = os.environ | {"PYTHONPATH": str(_LIBRARY)}
         with subprocess.Popen(
             words, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT

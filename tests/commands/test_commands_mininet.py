@@ -65,7 +65,7 @@ if __name__ == "__main__":
 
 def mininet(folder: Path, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", *words],
+        [sys.executable, "-m", "linklab", "mininet", *words],
         cwd=folder, input=typed, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
 
@@ -161,7 +161,7 @@ class Screen:
     def __init__(self, folder: Path) -> None:
         self._ours, theirs = pty.openpty()
         self.running = subprocess.Popen(
-            [sys.executable, "-m", "linklab", "mininet", "--clock", "virtual", "script.py"],
+            [sys.executable, "-m", "linklab", "mininet", "script.py"],
             cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=_own_terminal,
         )  # fmt: skip
         os.close(theirs)

@@ -100,7 +100,7 @@ def test_nothing_is_left_of_a_run_that_is_ended(virtual: Kind, tmp_path: Path, n
     notebook(
         tmp_path / "long.ipynb", START, "import time\nfrom pathlib import Path\nPath('here').touch()\ntime.sleep(1000)"
     )
-    with Terminal(tmp_path, "run", "long.ipynb", "--clock", "virtual") as run:
+    with Terminal(tmp_path, "run", "long.ipynb") as run:
         run.wait_for("cell 2 of 2")
         while not (tmp_path / "here").exists():
             assert run.process.poll() is None, run.said

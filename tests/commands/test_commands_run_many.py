@@ -99,7 +99,7 @@ def run_beyond(folder: Path, stuck: dict[str, str], *limits: object) -> dict[str
     notebook(folder / "good.ipynb", START, PINGS)
     notebook(folder / "last.ipynb", "print('after the stuck ones')")
     files = [f"{name}.ipynb" for name in (*stuck, "good", "last")]
-    with Terminal(folder, "run", *files, *map(str, limits), "--jobs", "2", "--clock", "virtual") as many:
+    with Terminal(folder, "run", *files, *map(str, limits), "--jobs", "2") as many:
         assert many.process.wait(600) == 1
         assert many.left() == {}
         assert many.end() == 1
@@ -160,7 +160,7 @@ def test_a_notebook_that_kills_its_worker(
 def test_ctrl_c_ends_all_and_keeps_the_copies(virtual: Kind, tmp_path: Path, number: signal.Signals) -> None:
     for name in ("one", "two", "three"):
         notebook(tmp_path / f"{name}.ipynb", f"{START}\nprint('{name} was here')", FOR_EVER.format(name=name))
-    words = ["one.ipynb", "two.ipynb", "three.ipynb", "--jobs", "2", "--clock", "virtual"]
+    words = ["one.ipynb", "two.ipynb", "three.ipynb", "--jobs", "2"]
     with Terminal(tmp_path, "run", *words) as many:
         deadline = time.monotonic() + 300
         while not (tmp_path / "one").exists() or not (tmp_path / "two").exists():

@@ -52,7 +52,7 @@ def listener() -> Iterator[Listener]:
 
 @pytest.mark.lab
 def test_a_lab_of_its_own(virtual: Kind, tmp_path: Path) -> None:
-    with Terminal(tmp_path, "shell", "--network", "two-hosts", "--clock", "virtual") as shell:
+    with Terminal(tmp_path, "shell", "--network", "two-hosts") as shell:
         shell.type(
             "ping -c 2 10.0.0.2", "on h2", "ip -br address show h2-eth0", "on h9", "on root", "id -un; ls -d /sys"
         )
@@ -69,7 +69,7 @@ def test_a_lab_of_its_own(virtual: Kind, tmp_path: Path) -> None:
 
 @pytest.mark.lab
 def test_ctrl_c_ends_the_command_and_not_the_lab(virtual: Kind, tmp_path: Path) -> None:
-    with Terminal(tmp_path, "shell", "h2", "--network", "two-hosts", "--clock", "virtual") as shell:
+    with Terminal(tmp_path, "shell", "h2", "--network", "two-hosts") as shell:
         shell.type("ping 10.0.0.1 | grep --line-buffered seq=7")
         shell.wait_for("icmp_seq=7 ")
         shell.interrupt()
@@ -85,7 +85,7 @@ def test_ctrl_c_ends_the_command_and_not_the_lab(virtual: Kind, tmp_path: Path) 
 
 @pytest.mark.lab
 def test_nothing_is_left_of_a_shell_that_was_killed(virtual: Kind, tmp_path: Path) -> None:
-    with Terminal(tmp_path, "shell", "--network", "two-hosts", "--clock", "virtual") as shell:
+    with Terminal(tmp_path, "shell", "--network", "two-hosts") as shell:
         shell.wait_for("a new lab")
         assert any("supervisor.py" in words for words in shell.alive().values())
         shell.process.kill()

@@ -97,7 +97,6 @@ def at_once(
         for node in (flow.source, flow.destination):
             lab[node]  # raises for one that is not there, before anything runs
     recorded = None if not record else recordings.interfaces_in([] if record is True else record)
-    if recorded is not None:
     try:
         with Crew(lab) as crew:
             return _Run(lab, flows, tools, crew, on_progress, stop, recorded).results()
