@@ -57,11 +57,16 @@ def _two(**options: object) -> Topo:
 
 def test_both_directions_are_expected_and_one_sided_requests_are_kept() -> None:
     topo = _two(bw=10, max_queue_size=20, params1={"delay": "5ms"}, params2={"delay": "1ms", "ip": "10.0.0.2/24"})
-    one, two = (node.interfaces[0] for node in expectation_of(topo).expectation.nodes if node.interfaces)
+    one, two = (node.interfaces[0] for node in expectation_of(topo).state.nodes)
     assert one.shape == Shape(rate_mbps=10, delay_ms=5, queue_packets=20)
     assert two.shape == Shape(rate_mbps=10, delay_ms=1, queue_packets=20)
-    assert (one.addresses, two.addresses) == (None, ("10.0.0.2/24",))
     assert (one.name, one.peer) == ("h1-eth0", ("h2", "h2-eth0"))
+    assert (one.addresses, two.addresses) == ((), ("10.0.0.2/24",))
+    told = {key for key in expectation_of(topo).expected if key[-1] in ("addresses", "delay", "queue", "mtu", "routes")}
+    assert told == {
+        *(("h1", "h1-eth0", "delay"), ("h1", "h1-eth0", "queue")),
+        *(("h2", "h2-eth0", "delay"), ("h2", "h2-eth0", "queue"), ("h2", "h2-eth0", "addresses")),
+    }
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def test_what_mininet_and_tc_cannot_take_is_refused(options: dict[str, object], 
 
 
 def test_a_network_becomes_the_topo_that_asks_for_the_same() -> None:
-    nodes = {node.name: node for node in expectation_of(NetworkTopo(COURSE)).expectation.nodes}
+    nodes = {node.name: node for node in expectation_of(NetworkTopo(COURSE)).state.nodes}
     assert sorted(nodes) == sorted(node.name for node in COURSE.nodes)
     l1 = COURSE.link("L1")
     interface = next(each for each in nodes["r1"].interfaces or () if each.name == "r1-eth1")

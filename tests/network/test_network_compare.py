@@ -11,14 +11,12 @@ from linklab.network import (
     CATALOGUE,
     COURSE,
     Difference,
-    Expectation,
-    ExpectedInterface,
-    ExpectedNode,
     InterfaceState,
     NetworkState,
     NodeState,
     Route,
     Shape,
+    Values,
     differences,
     expected_state,
     first_difference,
@@ -230,7 +228,9 @@ def test_differences_come_in_a_stable_order_whatever_the_order_found() -> None:
     assert differences(PLAN, backwards) == differences(PLAN, found)
 
 
-PARTLY = Expectation(tuple(ExpectedNode(node.name) for node in PLAN.nodes))
+PARTLY: Values = {("", None, "nodes"): tuple(node.name for node in PLAN.nodes)} | {
+    (node.name, None, "node"): True for node in PLAN.nodes
+}
 
 
 def test_a_partial_expectation_compares_only_what_it_says() -> None:
@@ -242,51 +242,54 @@ def test_a_partial_expectation_compares_only_what_it_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("want", "field"),
+    ("interface", "field", "value"),
     [
-        (ExpectedInterface("r1-eth1", addresses=("10.0.1.9/24",)), "addresses"),
-        (ExpectedInterface("r1-eth1", mtu_bytes=1400), "mtu"),
-        (ExpectedInterface("r1-eth1", up=False), "state"),
-        (ExpectedInterface("r1-eth1", shape=replace(L1, delay_ms=15)), "delay"),
-        (ExpectedInterface("r1-eth1", offloads_on=("gro",)), "offloads"),
-        (ExpectedInterface("r1-eth1", peer=("r3", None)), "peer"),
-        (ExpectedInterface("r1-eth1", peer=("r2", "r2-eth7")), "peer"),
-        (ExpectedInterface("r1-eth7", peer=("r2", None)), "interface"),
-        (ExpectedInterface("r1-eth7"), "interface"),
+        ("r1-eth1", "addresses", ("10.0.1.9/24",)),
+        ("r1-eth1", "mtu", 1400),
+        ("r1-eth1", "state", False),
+        ("r1-eth1", "delay", 15),
+        ("r1-eth1", "offloads", ("gro",)),
+        ("r1-eth1", "peer", ("r3", None)),
+        ("r1-eth1", "peer", ("r2", "r2-eth7")),
+        ("r1-eth7", "interface", True),
     ],
 )
-def test_each_field_of_a_partial_interface_is_compared(want: ExpectedInterface, field: str) -> None:
-    others = tuple(ExpectedNode(node.name) for node in PLAN.nodes if node.name != "r1")
-    plan = Expectation((ExpectedNode("r1", interfaces=(ExpectedInterface("r1-eth0"), want)), *others))
-    first = first_difference(plan, PLAN)
-    assert first is not None
-    assert (first.interface, first.field) == (want.name, field)
+def test_each_field_of_a_partial_interface_is_compared(interface: str, field: str, value: object) -> None:
+    (found,) = differences({**PARTLY, ("r1", interface, field): value}, PLAN)
+    assert (found.node, found.interface, found.field) == ("r1", interface, field)
+
+
+def test_an_interface_that_has_a_value_must_be_there() -> None:
+    (found,) = differences({("r1", "r1-eth7", "peer"): ("r2", None), ("r1", "r1-eth7", "mtu"): 1400}, PLAN)
+    assert (found.interface, found.field, found.found) == ("r1-eth7", "interface", "missing")
+
+
+def test_of_a_missing_node_nothing_else_is_told() -> None:
+    (found,) = differences({("r9", "r9-eth0", "mtu"): 1400, ("r9", None, "kind"): "host"}, PLAN)
+    assert (found.node, found.interface, found.field) == ("r9", None, "node")
 
 
 def test_a_partial_peer_leaves_the_port_open() -> None:
-    wanted = (ExpectedInterface("h1-eth0", peer=("s1", None), shape=Shape()),)
-    others = tuple(ExpectedNode(node.name) for node in PLAN.nodes if node.name != "h1")
-    plan = Expectation((ExpectedNode("h1", interfaces=wanted), *others))
+    plan: Values = {("h1", "h1-eth0", "peer"): ("s1", None)}
     assert differences(plan, change(PLAN, "h1-eth0", peer=("s1", "s1-eth3"))) == ()
     (moved,) = differences(plan, change(PLAN, "h1-eth0", peer=("s2", "s2-eth5")))
     assert (moved.expected, moved.found) == ("on s1", "s2-eth5 on s2")
 
 
 @pytest.mark.parametrize(
-    ("want", "field"),
+    ("field", "value", "told"),
     [
-        (ExpectedNode("r1", kind="switch"), "kind"),
-        (ExpectedNode("r1", forwarding=False), "forwarding"),
-        (ExpectedNode("r1", congestion_control="reno"), "congestion control"),
-        (ExpectedNode("r1", routes=()), "route to 10.0.2.0/24"),
-        (ExpectedNode("r1", interfaces=(ExpectedInterface("r1-eth0"),)), "interface"),
+        ("kind", "switch", "kind"),
+        ("forwarding", False, "forwarding"),
+        ("congestion control", "reno", "congestion control"),
+        ("routes", (), "route to 10.0.2.0/24"),
+        ("interfaces", ("r1-eth0",), "interface"),
     ],
 )
-def test_each_field_of_a_partial_node_is_compared(want: ExpectedNode, field: str) -> None:
-    others = tuple(ExpectedNode(node.name) for node in PLAN.nodes if node.name != "r1")
-    first = first_difference(Expectation((want, *others)), PLAN)
+def test_each_field_of_a_partial_node_is_compared(field: str, value: object, told: str) -> None:
+    first = first_difference({("r1", None, field): value}, PLAN)
     assert first is not None
-    assert (first.node, first.field) == ("r1", field)
+    assert (first.node, first.field) == ("r1", told)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from linklab.emulation.readback import read_state
 from linklab.emulation.topo import NetworkTopo
 from linklab.emulation.topo_expectation import Asked, expectation_of, same_addresses
 from linklab.errors import LabError, LinklabError
-from linklab.network import Network, NetworkState, differences
+from linklab.network import Network, NetworkState, differences, values_of
 from linklab.runtime.context import Context
 
 _FILES_PER_NODE, _FILES_BESIDES = 6, 256
@@ -56,7 +56,7 @@ def build(
     if "net" in context.state:
         raise LabError("this lab has its network already: stop it and start another")
     topo = NetworkTopo(topology) if isinstance(topology, Network) else topology
-    asked = Asked(expected, (), {}) if expected else expectation_of(topo)
+    asked = Asked(expected, values_of(expected), (), {}) if expected else expectation_of(topo)
     said = _Said()
     lg.addHandler(said)
     # Mininet would raise the limit of open files to 16384 and then close that many for every node it starts
@@ -93,7 +93,7 @@ def build(
     if controller is not None:
         await_connected(net, lambda seconds: context.poll((), seconds))
     state = read_state(net) if verify else NetworkState(())
-    found = differences(asked.expectation, state) if verify else ()
+    found = differences(asked.expected, state) if verify else ()
     left_out: dict[str, list[str]] = {}
     for difference in found:
         if not asked.left_out(difference):

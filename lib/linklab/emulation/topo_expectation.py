@@ -14,8 +14,9 @@ from linklab.emulation.mininet_parts import LabHost, LabIntf, LabLink, delay_ms,
 from linklab.emulation.namespace import GRO
 from linklab.emulation.net import is_ovs, unbound
 from linklab.errors import NetworkError
-from linklab.network import Difference, Expectation, ExpectedInterface, ExpectedNode, NetworkState, Shape
-from linklab.network.state import CONGESTION_CONTROL, Expected
+from linklab.network import Difference, InterfaceState, NetworkState, NodeState, Shape, Values, values_of
+from linklab.network.state import CONGESTION_CONTROL, shape_values
+from linklab.units import ETHERNET_MTU_BYTES
 
 _SHAPED_LINKS, _PLAIN_LINKS, _SHAPED_ENDS = (LabLink, TCLink, TCULink), (Link, OVSLink), (LabIntf, TCIntf)
 _OUR_HOSTS = (None, Host, Node, CPULimitedHost, LabHost)
@@ -36,18 +37,22 @@ _TAKEN = {
 """What links of Mininet's and ours take."""
 _LINKS_SHOWN = 3
 
-# What a host of a student's own class may set otherwise than Mininet's does.
 _LEFT_TO_ITS_CLASS = frozenset({"addresses", "state", "mtu", "peer", "congestion control"})
+"""What a host of a student's own class may set otherwise than Mininet's does."""
+_NOT_ASKED = frozenset({"mtu", "tunnel", "VLAN", "routes", "forwarding"})
+"""What a Topo cannot say, and what it leaves to the student."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a Topo asks for. `not_checked`: lines for the user on what cannot be read back, or is not done.
+    """What a Topo asks for: `state` is its network as far as it says, `expected` are the values that must be read back.
 
-    `own_ways` are the hosts that configure themselves, with the names of their classes.
+    `not_checked`: lines for the user on what cannot be read back, or is not done. `own_ways` are the hosts that
+    configure themselves, with the names of their classes.
     """
 
-    expectation: Expected
+    state: NetworkState
+    expected: Values
     not_checked: tuple[str, ...]
     own_ways: dict[str, str]
 
@@ -58,7 +63,7 @@ class Asked:
 
 
 def expectation_of(topo: Topo) -> Asked:
-    """What must be read back once this Topo runs: nodes, cables, the shape of each link, addresses where given.
+    """Return what must be read back once this Topo runs: nodes, cables, the shape of each link, addresses where given.
 
     Whatever the Topo leaves open (routes, forwarding) is not compared, nor what only the class of a node or link knows.
     Raises `NetworkError` with one line for values that Mininet and tc refuse.
@@ -71,7 +76,9 @@ def expectation_of(topo: Topo) -> Asked:
     }
     unused: dict[str, list[str]] = {}
     notes = [line for name, (cls, options) in classes.items() for line in _of_node(name, cls, options)]
-    interfaces: dict[str, list[ExpectedInterface]] = {name: [] for name in topo.nodes()}
+    interfaces: dict[str, list[InterfaceState]] = {name: [] for name in topo.nodes()}
+    other_peers: dict[tuple[str, str | None, str], Any] = {}
+    not_asked: set[tuple[str, str | None, str]] = set()
     for one, two, info in topo.links(withInfo=True):
         if unbound(info.get("cls"))[0] is OVSLink and all(
             is_ovs(topo.nodeInfo(node).get("cls")) for node in (one, two)
@@ -85,31 +92,46 @@ def expectation_of(topo: Topo) -> Asked:
             if shape is not None:
                 for word in options.keys() - _TAKEN:
                     unused.setdefault(f"{word}={options[word]!r}", []).append(f"{one}-{two}")
-            addresses = None if topo.isSwitch(node) or options.get("ip") is None else (options["ip"],)
+            else:
+                not_asked.update((node, name, field) for field in shape_values(Shape()))
+            addresses = () if topo.isSwitch(node) or options.get("ip") is None else (options["ip"],)
+            if not addresses:
+                not_asked.add((node, name, "addresses"))
+            if other in own_ways:
+                other_peers[node, name, "peer"] = (other, None)
             interfaces[node].append(
-                ExpectedInterface(
+                InterfaceState(
                     name=name,
                     addresses=addresses,
-                    shape=shape,
+                    mtu_bytes=ETHERNET_MTU_BYTES,
+                    up=True,
+                    shape=shape or Shape(),
                     offloads_on=(GRO,) if gro_asked(options) else (),
-                    peer=(other, None if other in own_ways else _interface_name(info, 3 - number, other)),
+                    peer=(other, _interface_name(info, 3 - number, other)),
                 )
             )
     notes += map(_unused, sorted(unused), (unused[word] for word in sorted(unused)))
     treeless = {name for name, (_, options) in classes.items() if topo.isSwitch(name) and not options.get("stp")}
     notes += rings(topo.links(), treeless)
-    expectation = Expectation(
+    state = NetworkState(
         tuple(
-            ExpectedNode(
+            NodeState(
                 name=name,
                 kind="switch" if topo.isSwitch(name) else "host",
                 interfaces=tuple(interfaces[name]),
+                routes=(),
+                forwarding=False,
                 congestion_control=None if topo.isSwitch(name) else CONGESTION_CONTROL,
             )
             for name in topo.nodes()
         )
     )
-    return Asked(expectation, tuple(dict.fromkeys(notes)), own_ways)
+    expected = {
+        key: other_peers.get(key, value)
+        for key, value in values_of(state).items()
+        if key not in not_asked and key[-1] not in _NOT_ASKED
+    }
+    return Asked(state, expected, tuple(dict.fromkeys(notes)), own_ways)
 
 
 def _with_bound(info: dict[str, Any], which: str = "cls") -> tuple[Any, dict[str, Any]]:

@@ -9,9 +9,6 @@ from linklab.grade.check import Check, listed
 from linklab.network import (
     Difference,
     End,
-    Expectation,
-    ExpectedInterface,
-    ExpectedNode,
     InterfaceState,
     Link,
     Network,
@@ -19,8 +16,10 @@ from linklab.network import (
     PlannedNode,
     Shape,
     Switch,
+    Values,
     differences,
 )
+from linklab.network.state import shape_values
 
 # --- Nodes and cables
 
@@ -37,11 +36,8 @@ def node_checks(network: Network, state: NetworkState) -> Iterator[Check]:
 
 
 def _nodes_check(what: str, nodes: Iterable[PlannedNode], state: NetworkState) -> Check:
-    plan = Expectation(
-        tuple(ExpectedNode(node.name, kind="switch" if isinstance(node, Switch) else "host") for node in nodes)
-    )
-    found = [it for it in differences(plan, state) if it.expected != "none"]
-    return Check.of_differences(f"the {what}", ", ".join(node.name for node in plan.nodes), found)
+    plan: Values = {(node.name, None, "kind"): "switch" if isinstance(node, Switch) else "host" for node in nodes}
+    return Check.of_differences(f"the {what}", ", ".join(name for name, _, _ in plan), differences(plan, state))
 
 
 def cable_checks(network: Network, state: NetworkState) -> Iterator[Check]:
@@ -58,10 +54,11 @@ def _is_switch(network: Network, end: End) -> bool:
 
 
 def _cable_check(network: Network, link: Link, state: NetworkState) -> Check:
-    ends = [_plug(network, mine, theirs) for mine, theirs in (link.ends, link.ends[::-1])]
-    plan = Expectation(tuple(node for node in ends if node is not None))
-    wanted = [it for it in differences(plan, state) if it.field in ("interface", "peer")]
-    found = [it for it in wanted if it.expected != "none"]
+    plan: Values = {
+        (mine.node, mine.interface, "peer"): (theirs.node, None if _is_switch(network, theirs) else theirs.interface)
+        for mine, theirs in (link.ends, link.ends[::-1])
+        if not _is_switch(network, mine)
+    }
     name = f"cable {link.name}: " if link.name else "cable "
     description = f"{name}{_plug_name(network, link.a)} to {_plug_name(network, link.b)}"
     missing = sorted({end.node for end in link.ends if state.node(end.node) is None})
@@ -73,14 +70,7 @@ def _cable_check(network: Network, link: Link, state: NetworkState) -> Check:
             "plugged in",
             "missing",
         )
-    return Check.of_differences(description, "plugged in", found)
-
-
-def _plug(network: Network, mine: End, theirs: End) -> ExpectedNode | None:
-    if _is_switch(network, mine):
-        return None
-    peer = (theirs.node, None if _is_switch(network, theirs) else theirs.interface)
-    return ExpectedNode(mine.node, interfaces=(ExpectedInterface(mine.interface, up=None, peer=peer),))
+    return Check.of_differences(description, "plugged in", differences(plan, state))
 
 
 def _plug_name(network: Network, end: End) -> str:
@@ -140,29 +130,14 @@ def address_checks(network: Network, state: NetworkState) -> Iterator[Check]:
     """One check for each interface of a host or router."""
     ends = stations(network)
     # One expectation for all: a swapped address is explained by where it belongs.
-    plan = Expectation(
-        tuple(
-            ExpectedNode(
-                node.name,
-                interfaces=tuple(
-                    ExpectedInterface(end.interface, (end.address or "",), up=None)
-                    for end in ends
-                    if end.node == node.name
-                ),
-            )
-            for node in network.nodes
-        )
-    )
-    found = differences(plan, state)
+    found = differences({(end.node, end.interface, "addresses"): (end.address or "",) for end in ends}, state)
     for end in ends:
         mine = [it for it in found if _is_about(it, end)]
         yield Check.of_differences(f"address of {end.interface}", end.address or "", mine)
 
 
 def _is_about(difference: Difference, end: End) -> bool:
-    if difference.field == "node":
-        return difference.node == end.node and difference.expected == "present"
-    return (difference.node, difference.interface) == (end.node, end.interface)
+    return difference.node == end.node and difference.interface in (None, end.interface)
 
 
 # --- Links
@@ -178,7 +153,7 @@ def link_checks(network: Network, state: NetworkState) -> Iterator[Check]:
     A link is found by the nodes that it joins, so one whose interfaces have other names is looked at too.
     """
     live = {link: _live_ends(link, state) for link in network.links}
-    found = tuple(it for it in differences(_plan(live), state) if it.expected not in ("none", "present"))
+    found = differences(_plan(live), state)
     shaped = [link for link in network.links if link.shape != Shape()]
     plain = [link for link in network.links if link.shape == Shape()]
     for link in shaped:
@@ -209,13 +184,13 @@ def _live_end(mine: End, theirs: End, state: NetworkState) -> InterfaceState | N
     return next(iter(candidates), None)
 
 
-def _plan(live: Mapping[Link, _Ends]) -> Expectation:
-    interfaces: dict[str, list[ExpectedInterface]] = {}
-    for link, ends in live.items():
-        for node, it in ends:
-            expected = ExpectedInterface(it.name, None, link.mtu_bytes, True, link.shape, (), it.peer)
-            interfaces.setdefault(node, []).append(expected)
-    return Expectation(tuple(ExpectedNode(node, None, tuple(them)) for node, them in interfaces.items()))
+def _plan(live: Mapping[Link, _Ends]) -> Values:
+    return {
+        (node, interface.name, field): value
+        for link, ends in live.items()
+        for node, interface in ends
+        for field, value in {**shape_values(link.shape), "mtu": link.mtu_bytes, "state": True, "offloads": ()}.items()
+    }
 
 
 def _concerning(found: Sequence[Difference], ends: _Ends, fields: Sequence[str]) -> list[Difference]:

@@ -17,15 +17,14 @@ from linklab.network.model import (
 )
 from linklab.network.routing import DEFAULT_DESTINATION, Path, Route, path, static_routes
 from linklab.network.state import (
-    Expectation,
-    ExpectedInterface,
-    ExpectedNode,
     InterfaceState,
     NetworkState,
     NodeKind,
     NodeState,
     TunnelState,
+    Values,
     expected_state,
+    values_of,
 )
 from linklab.network.theory import (
     bdp_packets,
@@ -46,9 +45,6 @@ __all__ = [
     "TWO_HOSTS",
     "Difference",
     "End",
-    "Expectation",
-    "ExpectedInterface",
-    "ExpectedNode",
     "Hop",
     "Host",
     "InterfaceState",
@@ -68,6 +64,7 @@ __all__ = [
     "Tunnel",
     "TunnelEnd",
     "TunnelState",
+    "Values",
     "bdp_packets",
     "bottleneck",
     "by_name",
@@ -82,4 +79,5 @@ __all__ = [
     "rtt_floor_ms",
     "static_routes",
     "validate",
+    "values_of",
 ]

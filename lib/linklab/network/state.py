@@ -1,12 +1,14 @@
-"""What a live network is, as read back from the kernel, and in the same form what it should be.
+"""What a live network is, read back from the kernel, and what it should be, in the same form.
 
-An :class:`Expectation` is what should be where only part of it is known, as with a student's own Topo.
+:class:`NetworkState` is for reading: nodes, their interfaces, what these have. :func:`values_of` says the same as a
+flat mapping from (node, interface, field) to a value, which :mod:`linklab.network.compare` compares. Whoever expects
+only a part of a network writes such a mapping with fewer keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from linklab.errors import NetworkError
@@ -18,18 +20,27 @@ from linklab.units import ETHERNET_MTU_BYTES
 STATE_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_state``."""
 
-
 CONGESTION_CONTROL = "cubic"
-"""Set everywhere on purpose: the machine's default differs from one to the next."""
-
+"""Linklab sets it on every host, because the machine's default differs from one machine to the next."""
 
 NodeKind = Literal["host", "switch"]
+
+Values = Mapping[tuple[str, str | None, str], Any]
+"""Values by (node, interface, field); the interface is None for a field of the node itself.
+
+Fields of an interface are addresses, state (True: up), mtu, tunnel, peer, rate, delay, jitter, loss, queue, overhead of
+a frame, offloads and VLAN, with values as in :class:`InterfaceState` and `Shape`. As a peer, (node, None) stands for
+any interface of that node. Fields of a node are kind, forwarding and congestion control. Three more keys list all that
+there may be: ``interfaces`` (names) and ``routes`` of a node, and ``nodes`` (names) of the node ``""``.
+"""
 
 
 @dataclass(frozen=True)
 class TunnelState:
-    """What the kernel says of a tunnel's port: the addresses outside, the node whose network its packets leave by
-    (None: the switches' own), and whether they may be fragmented.
+    """The tunnel that a port belongs to, as the kernel describes it.
+
+    ``local`` and ``remote`` are the addresses outside. ``carrier`` is the node from whose network the packets leave;
+    None means the switches' own. ``fragments`` says whether the packets may be fragmented.
     """
 
     local: str
@@ -40,10 +51,9 @@ class TunnelState:
 
 @dataclass(frozen=True)
 class Membership:
-    """What an interface was read back to be: frames without a tag belong to VLAN ``untagged``, tags let pass are
-    ``tagged``.
+    """The VLANs of an interface: untagged frames belong to VLAN ``untagged``, tags in ``tagged`` may pass.
 
-    A gateway or a sub-interface has its VLAN in ``untagged``: whoever uses it sees no tags.
+    A gateway or a sub-interface has its VLAN in ``untagged``, because whoever uses it sees no tags.
     """
 
     untagged: int | None = None
@@ -60,13 +70,12 @@ class Membership:
 
 @dataclass(frozen=True)
 class InterfaceState:
-    """One network interface. The loopback interface is left out of states.
+    """One network interface. States leave out the loopback interface.
 
-    ``addresses`` are IPv4, with prefix length (``"10.0.1.1/24"``). ``shape`` is what the interface does to
-    the packets that leave it. ``offloads_on`` names the offloads, as ethtool calls them, that are on.
-    ``peer`` is (node, interface) at the far end of the cable, or of the ``tunnel`` that it is the port of; None if it
-    is not known. ``vlans`` is None for an interface that knows nothing of VLANs, as every port of a switch without
-    them.
+    ``addresses`` are IPv4 addresses with prefix length (``"10.0.1.1/24"``). ``shape`` is what the interface does to
+    the packets that leave it. ``offloads_on`` names the offloads that are on, as ethtool calls them. ``peer`` is
+    (node, interface) at the far end of the cable or of the ``tunnel``; None if that is unknown. ``vlans`` is None
+    for an interface without VLANs, such as each port of a switch that does not filter by VLAN.
     """
 
     name: str
@@ -84,8 +93,8 @@ class InterfaceState:
 class NodeState:
     """One node. Kind "host" is any network namespace: a router is a host that forwards.
 
-    ``routes`` leave out those that the kernel makes for connected subnets. A switch has no routes, no congestion
-    control (None), and forwards IPv4 only where it is a layer-3 switch, with interfaces of its own in its VLANs.
+    ``routes`` leave out the routes to connected subnets, which the kernel makes. A switch has no routes and no
+    congestion control (None). It forwards IPv4 only as a layer-3 switch, which has interfaces of its own in its VLANs.
     """
 
     name: str
@@ -96,7 +105,7 @@ class NodeState:
     congestion_control: str | None
 
     def interface(self, name: str) -> InterfaceState | None:
-        """The interface called ``name``, or None if the node has none of that name."""
+        """Return the interface called ``name``, or None if the node has none of that name."""
         return next((interface for interface in self.interfaces if interface.name == name), None)
 
 
@@ -107,23 +116,23 @@ class NetworkState:
     nodes: tuple[NodeState, ...]
 
     def node(self, name: str) -> NodeState | None:
-        """The node called ``name``, or None if there is none."""
+        """Return the node called ``name``, or None if there is none."""
         return next((node for node in self.nodes if node.name == name), None)
 
     def interface(self, node: str, name: str) -> InterfaceState | None:
-        """The interface called ``name`` of ``node``, or None if the node or the interface is missing."""
+        """Return the interface called ``name`` of ``node``, or None if the node or the interface is missing."""
         found = self.node(node)
         return found.interface(name) if found else None
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary of plain JSON values, versioned; :meth:`from_json` reads it."""
-        return {"linklab_state": STATE_VERSION, "nodes": _plain(self.nodes)}
+        """Return the state as plain JSON values, with a version; :meth:`from_json` reads it."""
+        return {"linklab_state": STATE_VERSION, "nodes": _lists(asdict(self)["nodes"])}
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> NetworkState:
-        """The state that :meth:`to_json` wrote.
+        """Return the state that :meth:`to_json` wrote.
 
-        Raises NetworkError if the version is another one or something is missing.
+        Raises NetworkError for another version, and if something is missing.
         """
         version = data.get("linklab_state")
         if version != STATE_VERSION:
@@ -139,12 +148,11 @@ class NetworkState:
             ) from error
 
 
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
+def _lists(value: Any) -> Any:
+    """Turn tuples into lists, as JSON has them."""
+    if isinstance(value, dict):
+        return {key: _lists(item) for key, item in value.items()}
+    return [_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _node(data: Mapping[str, Any]) -> NodeState:
@@ -161,13 +169,10 @@ def _node(data: Mapping[str, Any]) -> NodeState:
 
 
 def _interface(data: Mapping[str, Any]) -> InterfaceState:
-    peer = data["peer"]
+    peer, tunnel, vlans = data["peer"], data.get("tunnel"), data.get("vlans")
     if peer is not None:
         node, interface = peer
         peer = (node, interface)
-    vlans = data.get("vlans")
-    if vlans is not None:
-        vlans = Membership(vlans["untagged"], tuple(vlans["tagged"]))
     return InterfaceState(
         name=data["name"],
         addresses=tuple(data["addresses"]),
@@ -176,60 +181,62 @@ def _interface(data: Mapping[str, Any]) -> InterfaceState:
         shape=Shape(**data["shape"]),
         offloads_on=tuple(data["offloads_on"]),
         peer=peer,
-        tunnel=TunnelState(**data["tunnel"]) if data.get("tunnel") else None,
-        vlans=vlans,
+        tunnel=TunnelState(**tunnel) if tunnel else None,
+        vlans=Membership(vlans["untagged"], tuple(vlans["tagged"])) if vlans else None,
     )
 
 
-@dataclass(frozen=True)
-class ExpectedInterface:
-    """An interface that must be there. Fields as in InterfaceState; None means: not compared.
+def values_of(state: NetworkState) -> dict[tuple[str, str | None, str], Any]:
+    """Return a state as a flat mapping, see :data:`Values`.
 
-    ``peer`` is (node, interface), or (node, None) where any interface of that node will do.
+    A key is left out where nothing is known or nothing can be expected: an unknown peer, a queue without a limit,
+    routes and congestion control of switches, forwarding of switches without VLANs.
     """
-
-    name: str
-    addresses: tuple[str, ...] | None = None
-    mtu_bytes: int | None = None
-    up: bool | None = True
-    shape: Shape | None = None
-    offloads_on: tuple[str, ...] | None = None
-    peer: tuple[str, str | None] | None = None
-    tunnel: TunnelState | None = None
-    vlans: Membership | None = None
-
-
-@dataclass(frozen=True)
-class ExpectedNode:
-    """A node that must be there. Fields as in NodeState; None means: not compared.
-
-    ``interfaces`` None leaves the interfaces alone; a tuple lists all that there may be.
-    """
-
-    name: str
-    kind: NodeKind | None = None
-    interfaces: tuple[ExpectedInterface, ...] | None = None
-    routes: tuple[Route, ...] | None = None
-    forwarding: bool | None = None
-    congestion_control: str | None = None
+    values: dict[tuple[str, str | None, str], Any] = {("", None, "nodes"): tuple(node.name for node in state.nodes)}
+    for node in state.nodes:
+        values[node.name, None, "kind"] = node.kind
+        values[node.name, None, "interfaces"] = tuple(interface.name for interface in node.interfaces)
+        for interface in node.interfaces:
+            values |= {(node.name, interface.name, field): it for field, it in _interface_values(interface).items()}
+        if node.kind == "host" or any(interface.vlans for interface in node.interfaces):
+            values[node.name, None, "forwarding"] = node.forwarding
+        if node.kind == "host":
+            values[node.name, None, "routes"] = node.routes
+            if node.congestion_control is not None:
+                values[node.name, None, "congestion control"] = node.congestion_control
+    return values
 
 
-@dataclass(frozen=True)
-class Expectation:
-    """All the nodes that there may be, each known as far as its ExpectedNode says."""
+def _interface_values(interface: InterfaceState) -> dict[str, Any]:
+    values = {
+        "addresses": interface.addresses,
+        "state": interface.up,
+        "mtu": interface.mtu_bytes,
+        "tunnel": interface.tunnel,
+        **shape_values(interface.shape),
+        "offloads": interface.offloads_on,
+        "VLAN": interface.vlans,
+    }
+    return values if interface.peer is None else {**values, "peer": interface.peer}
 
-    nodes: tuple[ExpectedNode, ...]
 
-
-Expected = NetworkState | Expectation
-"""What a found state is compared with: everything, or a part."""
+def shape_values(shape: Shape) -> dict[str, Any]:
+    """Return the fields of an interface that its shape says; a queue without a limit is left out."""
+    values = {
+        "rate": shape.rate_mbps,
+        "delay": shape.delay_ms,
+        "jitter": shape.jitter_ms,
+        "loss": shape.loss_percent,
+        "overhead of a frame": shape.overhead_bytes,
+    }
+    return values if shape.queue_packets is None else {**values, "queue": shape.queue_packets}
 
 
 def expected_state(network: Topology) -> NetworkState:
-    """What a live network built from ``network`` must read back as.
+    """Return what a live network built from ``network`` must read back as.
 
-    Both ends of a link carry its shape and MTU, a switch's port too. Routers forward, hosts do not; both
-    use cubic. All offloads are off. Routes are :func:`linklab.network.static_routes`.
+    Both ends of a link have its shape and MTU, also where an end is a switch's port. Routers forward, hosts do not; all
+    of them use cubic. All offloads are off. Routes are those of :func:`linklab.network.static_routes`.
     """
     routes = static_routes(network)
     tunnels = _expected_tunnels(network)
@@ -268,7 +275,7 @@ def _expected_node(
 
 
 def _expected_tunnels(network: Topology) -> dict[str, TunnelState]:
-    """What each tunnel's port must read back as, by interface."""
+    """Return what the port of each tunnel must read back as, by interface."""
     return {
         mine.interface: TunnelState(
             network.address_of(mine.carrier), network.address_of(theirs.carrier), mine.carrier, tunnel.fragments
@@ -279,18 +286,18 @@ def _expected_tunnels(network: Topology) -> dict[str, TunnelState]:
 
 
 def _with_vlans(network: Topology, node: NodeState) -> NodeState:
-    """The node with its memberships, its gateways and its sub-interfaces; as it is where the network has no VLANs."""
+    """Return the node with its memberships, gateways and sub-interfaces, or unchanged if the network has no VLANs."""
     if network.vlans is None:
         return node
     plan = network.vlans.of_switch(node.name)
     if plan is not None:
         ports = tuple(replace(port, vlans=_membership(plan, port.name)) for port in node.interfaces)
         gateways = tuple(
-            _own(plan.gateway_interface(gateway), gateway.address, gateway.vlan) for gateway in plan.gateways
+            _in_vlan(plan.gateway_interface(gateway), gateway.address, gateway.vlan) for gateway in plan.gateways
         )
         return replace(node, interfaces=ports + gateways, forwarding=bool(gateways))
     subs = tuple(
-        replace(_own(sub.name, sub.address, sub.vlan), mtu_bytes=parent.mtu_bytes)
+        replace(_in_vlan(sub.name, sub.address, sub.vlan), mtu_bytes=parent.mtu_bytes)
         for parent in node.interfaces
         for sub in network.vlans.subinterfaces_of(parent.name)
     )
@@ -298,11 +305,12 @@ def _with_vlans(network: Topology, node: NodeState) -> NodeState:
 
 
 def _membership(plan: SwitchVlans, port: str) -> Membership:
-    """What a port must be read back as."""
+    """Return the VLANs that a port must read back with."""
     access = next((each.vlan for each in plan.access if each.interface == port), None)
     tagged = next((trunk.vlans for trunk in plan.trunks if trunk.interface == port), ())
     return Membership(access, tuple(sorted(tagged)))
 
 
-def _own(name: str, address: str, vlan: int) -> InterfaceState:
+def _in_vlan(name: str, address: str, vlan: int) -> InterfaceState:
+    """Return a gateway or a sub-interface: an interface in one VLAN, without a cable of its own."""
     return InterfaceState(name, (address,), ETHERNET_MTU_BYTES, True, Shape(), (), None, vlans=Membership(vlan))

@@ -10,7 +10,6 @@ from typing import Final
 from linklab.grade.check import Check
 from linklab.grade.routes import forwarding_hints
 from linklab.network import InterfaceState, NetworkState, NodeState, differences, expected_state
-from linklab.network.state import Expectation, ExpectedInterface, ExpectedNode
 from linklab.network.switch_testbeds import router_on_a_stick
 
 PLAN: Final = expected_state(router_on_a_stick(10))
@@ -32,19 +31,8 @@ def port_checks(state: NetworkState) -> Iterator[Check]:
             yield Check.failing(_port_name(port), reason, hint, str(port.vlans), "no VLANs")
         return
     for port in _SWITCH.interfaces:
-        wanted = ExpectedInterface(port.name, up=None, vlans=port.vlans)
-        one = NetworkState(tuple(_only(node, port.name) for node in state.nodes if node.name == switch.name))
-        found = [
-            it
-            for it in differences(Expectation((ExpectedNode(switch.name, interfaces=(wanted,)),)), one)
-            if it.interface == port.name
-        ]
+        found = differences({(switch.name, port.name, "VLAN"): port.vlans}, state)
         yield Check.of_differences(_port_name(port), str(port.vlans), found)
-
-
-def _only(node: NodeState, name: str) -> NodeState:
-    interfaces = tuple(it for it in node.interfaces if it.name == name)
-    return NodeState(node.name, node.kind, interfaces, node.routes, node.forwarding, node.congestion_control)
 
 
 def _port_name(port: InterfaceState) -> str:

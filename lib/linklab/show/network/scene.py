@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkabl
 from linklab.errors import NetworkError
 from linklab.network import (
     CATALOGUE,
-    ExpectedInterface,
     InterfaceState,
     NetworkState,
     NodeState,
@@ -181,28 +180,10 @@ def _asked_by(topo: Topo) -> NetworkState:
     from linklab.emulation.topo_expectation import expectation_of
 
     asked = expectation_of(topo)
-    ends: dict[tuple[str, str], list[str]] = {}
-    for node in asked.expectation.nodes:
-        for it in node.interfaces or ():
-            ends.setdefault((node.name, it.peer[0] if it.peer else ""), []).append(it.name)
-
-    def state_of(node: str, it: InterfaceState | ExpectedInterface) -> InterfaceState:
-        other = it.peer[0] if it.peer else ""
-        # a node's first cable to another is that one's first cable to it
-        peer = (other, ends[other, node][ends[node, other].index(it.name)]) if other else None
-        return InterfaceState(it.name, it.addresses or (), 1500, True, it.shape or Shape(), (), peer)
-
     return NetworkState(
         tuple(
-            NodeState(
-                name=node.name,
-                kind=node.kind or "host",
-                interfaces=tuple(state_of(node.name, it) for it in node.interfaces or ()),
-                routes=(),
-                forwarding=node.name in asked.own_ways and len(node.interfaces or ()) > 1,
-                congestion_control=None,
-            )
-            for node in asked.expectation.nodes
+            replace(node, forwarding=node.name in asked.own_ways and len(node.interfaces) > 1)
+            for node in asked.state.nodes
         )
     )
 
