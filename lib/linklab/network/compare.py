@@ -13,7 +13,7 @@ from ipaddress import IPv4Interface, IPv4Network
 from typing import Any, Final
 
 from linklab.network.routing import DEFAULT_DESTINATION, Route
-from linklab.network.state import Membership, NetworkState, TunnelState, Values, values_of
+from linklab.network.state import Membership, NetworkState, Values, values_of
 
 _NETEM_DEFAULT_LIMIT: Final = 1000
 _TC_RATE_STEP_MBPS: Final = 8e-6
@@ -122,7 +122,7 @@ def _all_differences(expected: Expected, found: NetworkState) -> Iterator[Differ
         for interface in have.get((node, None, "interfaces"), ()):
             if interface not in planned:
                 case = _Case(node, interface, "interface", None, True, want, have)
-                yield case.differing(_present_or_none, _extra_interface)
+                yield case.differing(_either("present", "none"), _extra_interface)
     for name in have["", None, "nodes"]:
         if name not in want.get(("", None, "nodes"), have["", None, "nodes"]):
             yield Difference(name, None, "node", "none", "present", "nothing in the plan has this name")
@@ -295,7 +295,7 @@ def _addresses(case: _Case) -> _Reasons:
 
 
 def _state(case: _Case) -> _Reasons:
-    wanted = _up_or_down(case.want)
+    wanted = "up" if case.want else "down"
     yield True, f"it was never set {wanted}, or set otherwise since: ip link set {case.interface} {wanted}"
 
 
@@ -460,53 +460,18 @@ def _overhead(case: _Case) -> _Reasons:
 # --- The table
 
 
-def _present_or_missing(there: bool | None) -> str:
-    return "present" if there else "missing"
+def _either(yes: str, no: str) -> Callable[[object], str]:
+    return lambda value: yes if value else no
 
 
-def _present_or_none(there: bool | None) -> str:
-    return "present" if there else "none"
-
-
-def _all_of(items: tuple[str, ...]) -> str:
-    return " and ".join(items) or "none"
-
-
-def _up_or_down(up: bool) -> str:
-    return "up" if up else "down"
-
-
-def _on_or_off(on: bool | None) -> str:
-    return "on" if on else "off"
-
-
-def _said_tunnel(tunnel: TunnelState | None) -> str:
-    if tunnel is None:
-        return "none"
-    cut = "fragments" if tunnel.fragments else "no fragments"
-    return f"GRE {tunnel.local} to {tunnel.remote} by {tunnel.carrier or 'the switches themselves'}, {cut}"
+def _limit(unit: str) -> Callable[[float | None], str]:
+    return lambda value: "not limited" if value is None else f"{value:.9g} {unit}"
 
 
 def _said_peer(peer: tuple[str, str | None] | None) -> str:
     if peer is None:
         return "unknown"
     return f"{peer[1]} on {peer[0]}" if peer[1] else f"on {peer[0]}"
-
-
-def _mbps(rate_mbps: float | None) -> str:
-    return "not limited" if rate_mbps is None else f"{rate_mbps:.9g} Mbit/s"
-
-
-def _packets(packets: int | None) -> str:
-    return "not limited" if packets is None else f"{packets} packets"
-
-
-def _said_overhead(overhead_bytes: int | None) -> str:
-    return "none, by HTB" if overhead_bytes is None else f"{overhead_bytes} bytes"
-
-
-def _said_offloads(offloads: tuple[str, ...]) -> str:
-    return f"{', '.join(offloads)} on" if offloads else "all off"
 
 
 def _same_items(want: tuple[str, ...], have: tuple[str, ...]) -> bool:
@@ -518,23 +483,23 @@ def _same_peer(want: tuple[str, str | None], have: tuple[str, str] | None) -> bo
 
 
 FIELDS: Final[Mapping[str, Field]] = {
-    "node": Field(_present_or_missing, _missing_node),
+    "node": Field(_either("present", "missing"), _missing_node),
     "kind": Field("a {}".format, _kind),
-    "interface": Field(_present_or_missing, _missing_interface),
-    "addresses": Field(_all_of, _addresses, _same_items),
-    "state": Field(_up_or_down, _state),
+    "interface": Field(_either("present", "missing"), _missing_interface),
+    "addresses": Field(lambda items: " and ".join(items) or "none", _addresses, _same_items),
+    "state": Field(_either("up", "down"), _state),
     "mtu": Field("{} bytes".format, _mtu),
-    "tunnel": Field(_said_tunnel, _tunnel),
+    "tunnel": Field(lambda tunnel: str(tunnel or "none"), _tunnel),
     "peer": Field(_said_peer, _peer, _same_peer),
-    "rate": Field(_mbps, _rate, _same_rate),
+    "rate": Field(_limit("Mbit/s"), _rate, _same_rate),
     "delay": Field("{:.9g} ms".format, _delay, _same_delay),
     "jitter": Field("{:.9g} ms".format, _jitter, _same_delay),
     "loss": Field("{:.9g} %".format, _loss, _same_loss),
-    "queue": Field(_packets, _queue),
-    "overhead of a frame": Field(_said_overhead, _overhead),
-    "offloads": Field(_said_offloads, _offloads, _same_items),
+    "queue": Field(_limit("packets"), _queue),
+    "overhead of a frame": Field(lambda more: "none, by HTB" if more is None else f"{more} bytes", _overhead),
+    "offloads": Field(lambda names: f"{', '.join(names)} on" if names else "all off", _offloads, _same_items),
     "VLAN": Field(lambda membership: str(membership or Membership()), _vlan),
-    "forwarding": Field(_on_or_off, _forwarding, lambda want, have: want == bool(have)),
+    "forwarding": Field(_either("on", "off"), _forwarding, lambda want, have: want == bool(have)),
     "congestion control": Field(lambda name: name or "unknown", _congestion_control),
 }
 """What is compared, what explains most first."""

@@ -48,6 +48,10 @@ class TunnelState:
     carrier: str | None
     fragments: bool
 
+    def __str__(self) -> str:
+        cut = "fragments" if self.fragments else "no fragments"
+        return f"GRE {self.local} to {self.remote} by {self.carrier or 'the switches themselves'}, {cut}"
+
 
 @dataclass(frozen=True)
 class Membership:
