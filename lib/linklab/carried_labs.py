@@ -1,4 +1,4 @@
-"""The labs that an installed Linklab carries, laid into a student's folder, and renewed there by a newer Linklab.
+"""Labs laid into a student's folder, those of an installed Linklab or released ones, and renewed there by newer ones.
 
 Nothing of the student's is ever lost. A hidden file in the folder has the checksum of each file as it was laid down. A
 file that still has that checksum is replaced by a newer one. One that the student has changed stays, and the newer one
@@ -74,13 +74,14 @@ def folder_for(named: Path | None) -> tuple[Path, bool]:
 
 
 def lay(folder: Path, files: Mapping[str, bytes], version: str = __version__) -> Laid:
-    """Lay files into a folder, which is made where it is missing; return what was done.
+    """Lay files, by their paths, into a folder, which is made for its owner alone where it is missing; return what was
+    done.
 
     Raises `LabError` where the folder cannot be made or written, or the record there is damaged.
     """
     laid = Laid()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         before = _read_record(folder / RECORD)
         for name, data in files.items():
             _lay_one(folder, name, data, before.get(name), version, laid)
@@ -98,6 +99,7 @@ def _lay_one(folder: Path, name: str, data: bytes, before: str | None, version: 
     """Lay down one file. ``before`` is the checksum of the one that was laid, or offered, last."""
     path = folder / name
     if not os.path.lexists(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data)
         laid.new.append(name)
         return
@@ -115,7 +117,7 @@ def _lay_one(folder: Path, name: str, data: bytes, before: str | None, version: 
 
 def _name_beside(folder: Path, name: str, data: bytes, version: str) -> str:
     """Return ``NAME-VERSION.SUFFIX``, with a number where that is another file already."""
-    stem, suffix = Path(name).stem, Path(name).suffix
+    stem, suffix = name.removesuffix(Path(name).suffix), Path(name).suffix
     number = 1
     while True:
         other = f"{stem}-{version}{f'-{number}' if number > 1 else ''}{suffix}"

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from linklab import carried_labs
+from linklab.carried_labs import lay
 from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
 from linklab.hub import start
-from linklab.hub.labs import copy_labs, labs_of
+from linklab.hub.labs import files_of, labs_of
 from linklab.jupyter import FIRST_NOTEBOOK
 
 FOR_ALL = '{"format": 1, "networks": {}, "files": {}}'
@@ -30,53 +31,35 @@ def released(tmp_path: Path) -> Path:
 
 
 def test_who_is_new_gets_all_but_the_instructors_list(released: Path, tmp_path: Path) -> None:
+    (released / "lab50").mkdir()
+    (released / "lab50" / "__init__.py").write_text("what an added lab's notebook imports")
     folder = tmp_path / "ada" / "labs"
-    assert copy_labs(released, folder) == [FIRST_NOTEBOOK, "01-router-network.ipynb", "simpleperf.py"]
-    assert sorted(path.name for path in folder.iterdir()) == sorted(
-        path.name for path in released.iterdir() if path.name != MANIFEST
-    )
+    lay(folder, files_of(released))
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert found == {*files_of(released), carried_labs.RECORD}
+    assert MANIFEST not in found
+    assert (folder / "lab50" / "__init__.py").read_text() == "what an added lab's notebook imports"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_what_the_notebook_of_an_added_lab_imports_comes_along(released: Path, tmp_path: Path) -> None:
-    (released / "lab50").mkdir()
-    (released / "lab50" / "__init__.py").write_text("released")
+def test_a_students_work_stays_and_later_labs_are_added(released: Path, tmp_path: Path) -> None:
     folder = tmp_path / "labs"
-    assert "lab50/__init__.py" in copy_labs(released, folder)
-    assert (folder / "lab50" / "__init__.py").read_text() == "released"
-
-
-def test_what_is_there_stays_and_what_is_new_is_added(released: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "labs"
-    copy_labs(released, folder)
+    lay(folder, files_of(released))
     (folder / "01-router-network.ipynb").write_text("my work")
     (folder / "simpleperf.py").unlink()
     (folder / "simpleperf.py").symlink_to("nowhere.py")  # a name that leads nowhere is there all the same
     (released / "01-router-network.ipynb").write_text("released again")
     (released / "02-simpleperf.ipynb").write_text("a later lab")
-    assert copy_labs(released, folder) == ["02-simpleperf.ipynb"]
+    laid = lay(folder, files_of(released))
+    assert (laid.new, list(laid.beside)) == (["02-simpleperf.ipynb"], ["01-router-network.ipynb"])
     assert (folder / "01-router-network.ipynb").read_text() == "my work"
     assert os.readlink(folder / "simpleperf.py") == "nowhere.py"
     assert not (folder / "nowhere.py").exists()
-    assert copy_labs(released, folder) == []
-
-
-def test_a_copy_that_breaks_off_leaves_nothing(released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(read: object, written: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    folder = tmp_path / "labs"
-    with monkeypatch.context() as patch:
-        patch.setattr("shutil.copyfileobj", full)
-        with pytest.raises(OSError, match="No space left"):
-            copy_labs(released, folder)
-    assert list(folder.iterdir()) == []
-    assert len(copy_labs(released, folder)) == 3
 
 
 def test_labs_that_are_not_there_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(LinklabError, match=r"cannot be read .*: tell your instructor"):
-        copy_labs(tmp_path / "none", tmp_path / "labs")
+        files_of(tmp_path / "none")
     with pytest.raises(LinklabError, match="write them with linklab release"):
         labs_of(tmp_path / "none", "ada")
 

@@ -12,6 +12,7 @@ from mininet.net import Mininet
 from mininet.node import Controller, OVSSwitch
 
 from linklab.errors import LabError
+from linklab.runtime.listening import listening
 
 _LISTENS_AFTER_S, _CONNECTED_AFTER_S, _STEP_S = 30.0, 30.0, 0.1
 _USUAL_PORTS = (6653, 6633)
@@ -30,13 +31,13 @@ class CommandController(Controller):
 
     def start(self) -> None:
         """Starts it in the lab's folder, and waits for its port. Raises `LabError` with its last words."""
-        before = _listening()
+        before = set(listening("self"))
         with log_of(self).open("wb") as log:
             self.process = self.popen(
                 ["/bin/sh", "-c", self.command_line], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
             )
         deadline = time.monotonic() + _LISTENS_AFTER_S
-        while not (ports := _listening() - before):
+        while not (ports := {port for _, port in set(listening("self")) - before}):
             if self.process.poll() is not None:
                 raise LabError(f"the controller {self.command_line!r} ended at once: {last_words(self)}")
             if time.monotonic() >= deadline:
@@ -80,14 +81,3 @@ def await_connected(net: Mininet, pause: Callable[[float], object]) -> None:
             said = " | ".join(f"{controller.name}: {last_words(controller)}" for controller in net.controllers)
             raise LabError(f"{waiting[0].name} has no connection to its controller; {said}")
         pause(_STEP_S)
-
-
-def _listening() -> set[int]:
-    """The TCP ports on which somebody listens in the lab's first namespace."""
-    ports = set()
-    for table in ("tcp", "tcp6"):
-        path = Path("/proc/self/net", table)
-        for fields in map(str.split, path.read_text().splitlines()[1:] if path.exists() else ()):
-            if fields[3] == "0A":
-                ports.add(int(fields[1].rpartition(":")[2], 16))
-    return ports

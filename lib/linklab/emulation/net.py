@@ -9,7 +9,6 @@ import re
 import subprocess
 import tempfile
 import time
-from pathlib import Path
 from typing import Any, ClassVar
 
 from mininet.link import TCLink, TCULink
@@ -26,6 +25,7 @@ from linklab.emulation.prepare import set_host
 from linklab.emulation.switches import KernelOVS, LabBridge, UserOVS, start_daemons
 from linklab.errors import LabError
 from linklab.network.state import CONGESTION_CONTROL
+from linklab.runtime.listening import listens
 
 # A Topo may name Mininet's own classes; a class that a student has derived from them stays as it is.
 _OURS: dict[Any, Any] = {
@@ -167,7 +167,7 @@ class _Server:
         self._said = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - closed with the server
         self._process = node.popen(words, stdin=subprocess.DEVNULL, stdout=self._said, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + _LISTENS_AFTER_S
-        while not _is_open(node.pid, protocol, port):
+        while not listens(node.pid, port, protocol):
             if self._process.poll() is not None or time.monotonic() >= deadline:
                 said = _last_words(self.said)
                 self.__exit__()
@@ -194,18 +194,6 @@ class _Server:
         self._process.kill()
         self._process.wait()
         self._said.close()
-
-
-def _is_open(pid: int, protocol: str, port: int) -> bool:
-    """Whether a socket waits on the port: in state LISTEN for TCP (0A), without a peer for UDP (07)."""
-    for table in (protocol, f"{protocol}6"):
-        try:
-            lines = Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]
-        except FileNotFoundError:  # no IPv6
-            continue
-        if any(words[3] in ("0A", "07") and int(words[1][-4:], 16) == port for words in map(str.split, lines)):
-            return True
-    return False
 
 
 def _speed(said: str, who: str) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from linklab.errors import LabError, LabTimeout, UnknownNode
+from linklab.runtime.listening import listens
 
 if TYPE_CHECKING:
     from mininet.net import Mininet
@@ -289,20 +290,10 @@ def wait_listening(context: Context, name: str, port: int, timeout_s: float) -> 
     Raises `LabTimeout`.
     """
     host, deadline = node(context, name), _deadline(timeout_s)
-    while not _listens(host.pid, port):
+    while not listens(host.pid, port):
         if deadline is not None and time.monotonic() >= deadline:
             raise LabTimeout(f"nothing on {name} listens on port {port} after {timeout_s:g} s: was the server started?")
         context.poll((), 0.01)
-
-
-def _listens(pid: int, port: int) -> bool:
-    """Whether /proc/PID/net/tcp or tcp6 has a socket in state LISTEN (0A) on the port."""
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port:
-                return True
-    return False
 
 
 # Mininet itself

@@ -1,9 +1,8 @@
-"""Which labs a student gets on a server, and how they come into the student's folder."""
+"""Which released labs a student gets on a server."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -36,34 +35,14 @@ def labs_of(released: Path, student: str) -> Path:
     )
 
 
-def copy_labs(labs: Path, folder: Path) -> list[str]:
-    """Copies each file of ``labs`` that ``folder`` does not have, and returns their paths in it, sorted.
+def files_of(labs: Path) -> dict[str, bytes]:
+    """Return the files of released labs by their paths below ``labs``, without the release's own list.
 
-    What is there stays as it is, whatever it is; so labs that are released later are added, and a lab that a student
-    has deleted comes back. ``folder`` is made if it is missing, for the student alone. Runs as the student.
-    Raises LinklabError where labs cannot be read; OSError where the folder cannot be written.
+    Raises LinklabError where they cannot be read.
     """
     try:
         next(labs.iterdir(), None)  # rglob finds nothing where nothing can be read
         files = sorted(path for path in labs.rglob("*") if path.is_file() and path.name != MANIFEST)
+        return {str(path.relative_to(labs)): path.read_bytes() for path in files}
     except OSError as error:
         raise LinklabError(f"the labs in {labs} cannot be read ({error.strerror}): tell your instructor") from None
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    names = [str(path.relative_to(labs)) for path in files]
-    return [name for name in names if _copied(labs / name, folder / name)]
-
-
-def _copied(source: Path, target: Path) -> bool:
-    """Whether it was copied, which it is not where there is something of that name."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        written = target.open("xb")  # and not a look before: two servers of one student may start at once
-    except FileExistsError:
-        return False
-    try:
-        with written, source.open("rb") as read:
-            shutil.copyfileobj(read, written)
-    except BaseException:
-        target.unlink()  # half a notebook would be taken for the student's own next time
-        raise
-    return True

@@ -1,8 +1,8 @@
 """What JupyterHub starts for a student, as that student: ``python -m linklab.hub.start``.
 
 On one machine, in a container and on Kubernetes it is the same. The environment may say where released labs lie
-(``LINKLAB_RELEASED_LABS``): copies of them come into ``~/labs``, or where JupyterHub says (``JUPYTERHUB_ROOT_DIR``).
-Otherwise the labs that this Linklab carries are laid there, as `linklab up` does it.
+(``LINKLAB_RELEASED_LABS``); otherwise they are those that this Linklab carries. They are laid into ``~/labs``, or where
+JupyterHub says (``JUPYTERHUB_ROOT_DIR``), as `linklab up` does it (`linklab.carried_labs`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from linklab import carried_labs
 from linklab.errors import LinklabError
-from linklab.hub.labs import copy_labs
+from linklab.hub.labs import files_of
 from linklab.jupyter import FIRST_NOTEBOOK
 
 LABS_VARIABLE = "LINKLAB_RELEASED_LABS"
@@ -44,15 +44,15 @@ def main() -> None:
 def prepare_folder() -> None:
     """Makes the student's folder and puts labs into it. Who is new begins in the first lab.
 
-    Raises LinklabError where there are no labs, and what `copy_labs` and `lay` raise.
+    Raises LinklabError where there are no labs, and what `files_of` and `lay` raise.
     """
-    released, carried = os.environ.get(LABS_VARIABLE), carried_labs.carried()
-    if not released and not carried:
+    released = os.environ.get(LABS_VARIABLE)
+    labs = files_of(Path(released)) if released else carried_labs.carried()
+    if not labs:
         raise LinklabError(f"{LABS_VARIABLE} is not set: JupyterHub must name the folder of released labs in it")
     folder = Path(os.environ.get(_FOLDER_VARIABLE) or "~/labs").expanduser()
     os.environ[_FOLDER_VARIABLE] = str(folder)
-    new = copy_labs(Path(released), folder) if released else carried_labs.lay(folder, carried).new
-    if FIRST_NOTEBOOK in new:
+    if FIRST_NOTEBOOK in carried_labs.lay(folder, labs).new:
         os.environ.setdefault("JUPYTERHUB_DEFAULT_URL", f"/lab/tree/{FIRST_NOTEBOOK}")
 
 

@@ -14,7 +14,7 @@ from linklab.emulation import service
 from linklab.runtime import boot
 from linklab.runtime.context import Context, Interrupted
 from linklab.runtime.image import init
-from linklab.trial import program, scene, sockets
+from linklab.trial import program, scene
 from linklab.trial.program import Stage
 
 _ROOT = Path("/run/trial")
@@ -47,7 +47,7 @@ def prepare(context: Context, hosts: list[str], files: dict[str, str], packages:
     )
     for host in hosts:
         with entered(host):
-            sockets.allow_every_port()
+            program.allow_every_port()
 
 
 def _mount() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.runtime import bwrap, limits
-from linklab.trial import program, scene, sockets
+from linklab.trial import program, scene
 from linklab.trial.program import Stage
 
 _LIMITS = limits.Limits(cpu_s=20)
@@ -29,7 +29,7 @@ def prepare(root: Path, files: dict[str, str], python: str, packages: str | None
         (root / name).mkdir()
     program.unpack(root / "files", files)
     with contextlib.suppress(OSError):  # only root may; others read "Permission denied" in what the program says
-        sockets.allow_every_port()
+        program.allow_every_port()
     return Stage(
         files=root / "files",
         scratch=root / "scratch",

@@ -429,3 +429,8 @@ def _emptied(folder: Path) -> list[Path]:
             else:
                 os.unlink(entry.path)
     return folders
+
+
+def allow_every_port() -> None:
+    """Let ordinary users bind ports below 1024 too, in this thread's namespace: programs run as root in Mininet."""
+    Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")

@@ -29,7 +29,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from linklab.trial import datagrams, listener, loop, peer, relay, sockets
+from linklab.runtime.listening import listening
+from linklab.trial import datagrams, listener, loop, peer, relay
 from linklab.trial.program import Program, Stage
 
 _LOOK_S = 0.02
@@ -103,12 +104,12 @@ class _Play:
         server = await self.start("server", wish["host"], wish["words"])
         deadline = time.monotonic() + wish["patience_s"]
         while server.running and time.monotonic() < deadline:
-            found = [(address, port) for address, port in sockets.listening(server.pid) if port == wish["port"]]
+            found = [(address, port) for address, port in listening(server.pid) if port == wish["port"]]
             if found:
                 await asyncio.sleep(_SETTLE_S)
                 return server, found
             await asyncio.sleep(_LOOK_S)
-        others = sockets.listening(server.pid) if server.running else []
+        others = listening(server.pid) if server.running else []
         if server.running and not others and server.computes():
             server.breaches.append("cpu")
         server.stop("it listens elsewhere" if others else "it does not listen")
@@ -183,7 +184,7 @@ class _Play:
     def _opened(self, client: Program) -> list[tuple[str, int]]:
         """Where a program listens, but for the scene's own listeners."""
         own = [(one.address, one.port) for one in self.listeners]
-        return [one for one in sockets.listening(client.pid) if one not in own]
+        return [one for one in listening(client.pid) if one not in own]
 
     async def _restart(self) -> None:
         assert self.server is not None
@@ -200,7 +201,7 @@ class _Play:
         deadline = time.monotonic() + _DIE_S
         while time.monotonic() < deadline:
             with self.stage.entered(host):
-                found = sockets.listening("thread-self")
+                found = listening("thread-self")
             if all(number != port for _, number in found):
                 return
             await asyncio.sleep(_LOOK_S)

@@ -21,6 +21,7 @@ from linklab.errors import LabError, LinklabError
 from linklab.lab import Lab
 from linklab.measure.simpleperf_rows import intervals, total_mbps
 from linklab.program import Program
+from linklab.runtime.listening import listens
 
 __all__ = ["Server", "alone", "between", "intervals", "loopback", "serving", "total_mbps"]
 
@@ -105,7 +106,7 @@ def loopback(flags: str = "", file: str = FILE) -> None:
     port = _free_port()
     with _process([file, "-s", "-b", _LOOPBACK, "-p", str(port)]) as server:
         deadline_s = time.monotonic() + _START_S
-        while server.poll() is None and not _listens(port) and time.monotonic() < deadline_s:
+        while server.poll() is None and not listens("self", port) and time.monotonic() < deadline_s:
             time.sleep(0.02)
         with _process([file, "-c", "-I", _LOOPBACK, "-p", str(port), *shlex.split(flags)]) as client:
             try:
@@ -168,9 +169,3 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind((_LOOPBACK, 0))
         return int(probe.getsockname()[1])
-
-
-def _listens(port: int) -> bool:
-    """Asks the kernel (proc(5), /proc/net/tcp: state 0A): a connection for a try would count as a client."""
-    entries = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return any(int(entry[1].rpartition(":")[2], 16) == port and entry[3] == "0A" for entry in entries)
